@@ -1,0 +1,236 @@
+"""Where a pass runs: in this thread, in many, or on a cluster.
+
+An engine has two verbs. ``map`` applies a function to every block and yields the
+results in block order; ``reduce`` adds them up. Engines hold settings and no live
+handles, so an estimator that owns one can be cloned, pickled and printed.
+
+``beside`` is a list with one slot per block for what only speeds a pass (last labels,
+distance bounds). Engines that share memory with the caller hand each block its slot as a
+third argument; the others leave it out, and the function must give the same answer.
+"""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+from threadpoolctl import ThreadpoolController
+
+from tacit.core.stats import tree_sum
+
+__all__ = ["Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine"]
+
+
+class Engine(Protocol):
+    """What a fit asks of the place it runs in."""
+
+    def map(
+        self, function: Callable, params: Any, data: Iterable, beside: list | None = None
+    ) -> Iterator[Any]: ...
+
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, beside: list | None = None
+    ) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Serial:
+    """One block after another in the calling thread. The reference."""
+
+    def map(self, function, params, data, beside=None):
+        with one_blas_thread():
+            for i, block in enumerate(data):
+                yield run_block(function, params, block, *slot(beside, i))
+
+    def reduce(self, collect, params, data, beside=None):
+        return tree_sum(self.map(collect, params, data, beside))
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Blocks on a pool of threads; kernels must release the GIL."""
+
+    workers: int | None = None
+
+    def map(self, function, params, data, beside=None):
+        workers = self.workers or cores()
+        stop = threading.Event()
+        pending: deque[Future] = deque()
+        with one_blas_thread():
+            pool = ThreadPoolExecutor(workers, initializer=obey, initargs=(stop,))
+            try:
+                for i, block in enumerate(data):
+                    pending.append(
+                        pool.submit(run_block, function, params, block, *slot(beside, i))
+                    )
+                    if len(pending) > 2 * workers:  # bounds the blocks in memory
+                        yield pending.popleft().result()
+                while pending:
+                    yield pending.popleft().result()
+            finally:
+                # An error, Ctrl-C or a caller that walked away: running blocks stop at
+                # their next check_stop(), waiting ones never start.
+                stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def reduce(self, collect, params, data, beside=None):
+        return tree_sum(self.map(collect, params, data, beside))
+
+
+@dataclass(frozen=True)
+class Dask:
+    """Blocks as tasks of a Dask cluster: the current client's, or the one at ``address``."""
+
+    address: str | None = None
+
+    def map(self, function, params, data, beside=None):
+        window: deque = deque()
+        with self._client() as client:
+            limit = 2 * sum(client.nthreads().values()) + 2
+            for future in self._submit(client, function, params, data):
+                window.append(future)
+                if len(window) > limit:  # bounds the results waiting on the cluster
+                    yield window.popleft().result()
+            while window:
+                yield window.popleft().result()
+
+    def reduce(self, collect, params, data, beside=None):
+        with self._client() as client:
+
+            def add(a, b):
+                return client.submit(add_stats, a, b, pure=False)
+
+            return tree_sum(self._submit(client, collect, params, data), add).result()
+
+    @contextmanager
+    def _client(self):
+        try:
+            from distributed import Client, get_client
+        except ImportError as error:
+            raise ImportError(
+                "engine='dask' needs the packages dask and distributed. "
+                "Install them with: pip install 'tacit[dask]'"
+            ) from error
+        if self.address is not None:
+            with Client(self.address) as client:
+                yield client
+            return
+        try:
+            client = get_client()
+        except ValueError as error:
+            raise ValueError(
+                "engine='dask' found no Dask client. Start one first, for example with "
+                "`from distributed import Client; client = Client()`, or give an address: "
+                "Dask('tcp://host:8786')."
+            ) from error
+        yield client
+
+    @staticmethod
+    def _submit(client, function, params, data):
+        params = client.scatter(params, broadcast=True, hash=False)  # once, not per task
+        for block in data:
+            yield client.submit(run_on_worker, function, params, block, pure=False)
+
+
+def get_engine(engine: str | Engine) -> Engine:
+    """An engine, or the name of one with its default settings."""
+    named: dict[str, Callable[[], Engine]] = {
+        "serial": Serial,
+        "threads": Threads,
+        "dask": Dask,
+    }
+    if isinstance(engine, str):
+        if engine not in named:
+            raise ValueError(f"engine={engine!r} is unknown; choose from {list(named)}.")
+        return named[engine]()
+    if not (hasattr(engine, "map") and hasattr(engine, "reduce")):
+        raise TypeError(
+            f"engine={engine!r} is not an engine. Give 'serial', 'threads', 'dask', or an "
+            "object with map and reduce such as Threads(4)."
+        )
+    return engine
+
+
+# --- Inside a pass ---
+
+
+class Stopped(Exception):
+    """The pass this block belonged to was given up."""
+
+
+_worker = threading.local()
+
+
+def check_stop() -> None:
+    """Give up this block if its pass was given up. Call it between two kernels."""
+    stop = getattr(_worker, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
+def obey(stop: threading.Event) -> None:
+    _worker.stop = stop
+
+
+def run_block(function, params, block, *beside):
+    """Load where the work is done, so that only the path travels."""
+    return function(params, block.load(), *beside)
+
+
+def run_on_worker(function, params, block):
+    with one_blas_thread():
+        return run_block(function, params, block)
+
+
+def add_stats(a, b):
+    return a + b
+
+
+def slot(beside, i):
+    return () if beside is None else (beside[i],)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def blas() -> ThreadpoolController:
+    """The BLAS thread pools. Finding them is slow, so it is done once."""
+    import scipy.linalg.blas  # noqa: F401  (kernels call SciPy's own copy)
+
+    return ThreadpoolController()
+
+
+_limit_lock = threading.Lock()
+_limit_users = 0
+_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread():
+    """Keep BLAS to one thread while any pass runs: blocks are the parallelism.
+
+    The setting belongs to the process, so overlapping passes share it and the last to
+    leave restores it.
+    """
+    global _limit_users, _limit
+    with _limit_lock:
+        if _limit_users == 0:
+            _limit = blas().limit(limits=1, user_api="blas")
+        _limit_users += 1
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            _limit_users -= 1
+            if _limit_users == 0:
+                _limit.restore_original_limits()

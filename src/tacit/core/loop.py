@@ -1,0 +1,102 @@
+"""The two loops that turn collect and update into a fit.
+
+iterate          update after a pass over all the data; exact in every engine
+iterate_online   update after every block; one thread, in order, and approximate
+
+Both tell their ``callbacks`` about every step (see ``core.progress``); a callback that
+answers True stops the loop there, with what was learned so far.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from tacit.core.engines import Engine
+from tacit.core.progress import Callback, Step, tell
+
+__all__ = ["Fit", "iterate", "iterate_online"]
+
+
+class Fit(NamedTuple):
+    """Where a loop ended. ``losses[i]`` is the mean loss after i updates."""
+
+    params: Any
+    losses: list
+    converged: bool
+
+
+def iterate(
+    params: Any,
+    collect: Callable,
+    update: Callable,
+    data: Iterable,
+    engine: Engine,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+    settled: Callable[[Any, Any], bool] | None = None,
+    callbacks: Sequence[Callback] = (),
+    beside: list | None = None,
+    name: str = "fit",
+) -> Fit:
+    """Alternate ``collect`` over all the data with ``update``.
+
+    Stops when a pass brings less than ``tol`` of the whole improvement so far, a rule
+    that neither the units nor the zero of the loss can upset; or, where the model has a
+    better one, when ``settled(old, new)`` says so of the params before and after an
+    update. The params returned are the ones that ``losses[-1]`` was measured at.
+    """
+    losses: list[float] = []
+    for callback in callbacks:
+        saved = getattr(callback, "resume", lambda params: None)(params)
+        if saved is not None:
+            params, losses = saved
+    stats = engine.reduce(collect, params, data, beside)
+    losses = [*losses, stats.loss / stats.rows]
+    while len(losses) <= max_iter:
+        if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
+            break
+        old, params = params, update(params, stats)
+        stats = engine.reduce(collect, params, data, beside)
+        losses.append(stats.loss / stats.rows)
+        if settled is not None:
+            done = settled(old, params)
+        else:
+            done = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
+        if done:
+            tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
+            return Fit(params, losses, converged=True)
+    return Fit(params, losses, converged=False)
+
+
+def iterate_online(
+    params: Any,
+    collect: Callable,
+    update: Callable,
+    data: Any,
+    *,
+    passes: int = 1,
+    decay: float = 0.7,
+    callbacks: Sequence[Callback] = (),
+    name: str = "fit",
+) -> Fit:
+    """Update after every block, from a fading memory of the statistics.
+
+    The same two functions give mini-batch k-means, stepwise EM and online LDA
+    (Cappé and Moulines 2009; Hoffman et al. 2010). Block t weighs (t + 2)^-decay
+    and each block is scaled up to the size of the data, so priors keep their say.
+    ``data`` is a table, or a function from the pass to its blocks, so that every pass
+    may see the rows in another order.
+    """
+    memory, losses = None, []
+    walk = data if callable(data) else lambda _: data
+    for step_of_pass in range(passes):
+        for block in walk(step_of_pass):
+            stats = collect(params, block.load())
+            losses.append(stats.loss / stats.rows)
+            rate = (len(losses) + 1) ** -decay
+            mean = (1 / stats.rows) * stats
+            memory = mean if memory is None else (1 - rate) * memory + rate * mean
+            params = update(params, memory)
+        if tell(callbacks, Step(name, step_of_pass + 1, passes, losses, params)):
+            break
+    return Fit(params, losses, converged=False)

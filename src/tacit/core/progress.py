@@ -1,0 +1,112 @@
+"""What a long fit tells the outside, and how the outside stops it.
+
+A callback is a function of a ``Step``, or an object with ``on_step``; True from either stops
+the fit there. scikit-learn's callback objects (1.9 and later) are accepted beside them, see
+``core.estimator``. An object that also has ``resume(params)`` may hand back where an earlier
+run got to (``core.checkpoint``).
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol, TextIO
+
+__all__ = ["Callback", "Progress", "Step", "tell"]
+
+
+class Step(NamedTuple):
+    """One step of a fit, just finished."""
+
+    name: str  # of what is being fitted
+    number: int  # updates made so far
+    most: int  # updates at most
+    losses: list  # the loss after 0, 1, 2, ... updates; do not keep, it grows
+    params: Any  # what has been learned so far
+    done: bool = False  # this was the last one
+
+
+class StepListener(Protocol):
+    def on_step(self, step: Step) -> bool | None: ...
+
+
+Callback = Callable[[Step], bool | None] | StepListener
+
+
+def tell(callbacks: Iterable[Callback], step: Step) -> bool:
+    """Tell every callback; True if any of them wants to stop."""
+    # A list, not any(): all of them hear of every step.
+    return any([bool(getattr(each, "on_step", each)(step)) for each in callbacks])  # type: ignore[operator]
+
+
+class Progress:
+    """Show a fit as it runs: a bar on a terminal, a line every few seconds elsewhere.
+
+    Nothing appears in the first second, so quick work stays quiet.
+
+    >>> from tacit.core.progress import Progress
+    >>> Progress(stream=sys.stdout, every=0, delay=0).on_step(Step("KMeans", 3, 10, [2.5], None))
+    KMeans: 3 of at most 10 passes, loss 2.5
+    """
+
+    def __init__(
+        self, *, stream: TextIO | None = None, every: float = 5.0, delay: float = 1.0
+    ) -> None:
+        self.stream = stream if stream is not None else sys.stderr
+        self.every, self.delay = every, delay
+        self._started = time.monotonic()
+        self._spoke = 0.0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def on_step(self, step: Step) -> None:
+        now = time.monotonic()
+        if now - self._started < self.delay:
+            return
+        if self._on_terminal():
+            self._draw(step)
+        elif now - self._spoke >= self.every or step.done:
+            self._spoke = now
+            print(
+                f"{step.name}: {step.number} of at most {step.most} passes, "
+                f"loss {step.losses[-1]:.6g}",
+                file=self.stream,
+                flush=True,
+            )
+        if step.done:
+            self.close()
+
+    def close(self) -> None:
+        """Take the bar off the screen."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _on_terminal(self) -> bool:
+        return hasattr(self.stream, "isatty") and self.stream.isatty()
+
+    def _draw(self, step: Step) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.completed:.0f}/{task.total:.0f} passes"),
+                TextColumn("loss {task.fields[loss]:.6g}"),
+                TimeElapsedColumn(),
+                console=Console(file=self.stream),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(step.name, total=step.most, loss=step.losses[-1])
+        self._bar.update(
+            self._task, completed=step.number, total=step.most, loss=step.losses[-1]
+        )

@@ -1,0 +1,331 @@
+"""A table: rows in blocks, each loaded by whoever works on it.
+
+Blocks are cut by a rule that depends on the shape alone, never on the machine, so a fit
+gives the same bits wherever it runs.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["BLOCK_ROWS", "Batch", "Table", "block_rows_for", "parts"]
+
+BLOCK_ROWS = 16_384
+BLOCK_VALUES = 2**23  # a block of wide rows holds fewer of them
+
+
+def block_rows_for(width: int) -> int:
+    """Rows to a block: 16,384, and fewer when rows are wide. A power of two.
+
+    >>> block_rows_for(2), block_rows_for(784), block_rows_for(30_000)
+    (16384, 8192, 256)
+    """
+    fit = max(1, BLOCK_VALUES // max(1, width))
+    return max(256, min(BLOCK_ROWS, 1 << (fit.bit_length() - 1)))
+
+
+class Batch(NamedTuple):
+    """What a block with labels or weights loads as."""
+
+    rows: Any
+    labels: Any = None
+    weights: Any = None
+
+
+def parts(block: Any) -> Batch:
+    """Rows, labels and weights of a loaded block; the last two None where absent."""
+    return block if isinstance(block, Batch) else Batch(block)
+
+
+# --- Blocks: each knows which rows it is and how to load them ---
+
+
+class Rows(NamedTuple):
+    """A stretch of rows of an array in memory."""
+
+    array: Any
+    start: int
+    stop: int
+
+    def load(self):
+        return self.array[self.start : self.stop]
+
+
+class CsrRows(NamedTuple):
+    """A stretch of rows of a CSR matrix in memory. Loads as a view."""
+
+    matrix: Any
+    start: int
+    stop: int
+
+    def load(self):
+        matrix = self.matrix
+        first, last = matrix.indptr[self.start], matrix.indptr[self.stop]
+        return sp.csr_array(
+            (
+                matrix.data[first:last],
+                matrix.indices[first:last],
+                matrix.indptr[self.start : self.stop + 1] - first,
+            ),
+            shape=(self.stop - self.start, matrix.shape[1]),
+            copy=False,
+        )
+
+
+class NpyRows(NamedTuple):
+    """A stretch of rows of a .npy file, read when asked for."""
+
+    path: str
+    start: int
+    stop: int
+
+    def load(self):
+        # A copy, not a view of the map: pages of a map stay resident, and count.
+        return np.array(np.load(self.path, mmap_mode="r")[self.start : self.stop])
+
+
+class ParquetRows(NamedTuple):
+    """A stretch of rows of a Parquet file: the row groups that hold it, and the cut."""
+
+    path: str
+    columns: tuple
+    groups: tuple
+    skip: int
+    start: int
+    stop: int
+    dtype: str
+
+    def load(self):
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self.path) as file:
+            table = file.read_row_groups(list(self.groups), columns=list(self.columns))
+        table = table.slice(self.skip, self.stop - self.start)
+        out = np.empty((self.stop - self.start, len(self.columns)), self.dtype)
+        for j, name in enumerate(self.columns):
+            out[:, j] = table.column(name).to_numpy()  # nulls become NaN, and are caught
+        return out
+
+
+class DaskRows(NamedTuple):
+    """A stretch of rows of a Dask array, computed where the block is worked on."""
+
+    array: Any
+    start: int
+    stop: int
+
+    def load(self):
+        return np.asarray(self.array[self.start : self.stop].compute(scheduler="sync"))
+
+
+class BatchRows(NamedTuple):
+    """A block and the stretch of labels and weights that goes with it."""
+
+    rows: Any
+    labels: Any
+    weights: Any
+
+    @property
+    def start(self):
+        return self.rows.start
+
+    @property
+    def stop(self):
+        return self.rows.stop
+
+    def load(self):
+        cut = (None if extra is None else extra.load() for extra in (self.labels, self.weights))
+        return Batch(self.rows.load(), *cut)
+
+
+# --- The table ---
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows in blocks that can be walked any number of times.
+
+    >>> import numpy as np
+    >>> table = Table.from_array(np.arange(10.0).reshape(5, 2), block_rows=2)
+    >>> [block.load().shape for block in table]
+    [(2, 2), (2, 2), (1, 2)]
+    """
+
+    blocks: tuple
+    shape: tuple[int, int]
+    dtype: np.dtype
+    source: str | None = None  # the file the rows come from, for messages
+    in_memory: bool = False
+
+    def __iter__(self) -> Iterator:
+        return iter(self.blocks)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        home = f", from {self.source}" if self.source else ""
+        return f"Table({n:,} rows x {d:,} columns, {len(self.blocks)} blocks, {self.dtype}{home})"
+
+    @classmethod
+    def of(cls, data: Any, block_rows: int | None = None) -> "Table":
+        """A table of whatever holds rows: an array, CSR, a path, a Dask array, a table."""
+        if isinstance(data, Table):
+            return data
+        if isinstance(data, str | Path):
+            return cls.open(data, block_rows)
+        if type(data).__module__.startswith("dask."):
+            return cls.from_dask(data, block_rows)
+        return cls.from_array(data, block_rows)
+
+    @classmethod
+    def open(cls, path: str | Path, block_rows: int | None = None) -> "Table":
+        """A table of a .npy or .parquet file, read block by block."""
+        suffix = Path(path).suffix.lower()
+        if suffix == ".npy":
+            return cls.from_npy(path, block_rows)
+        if suffix in (".parquet", ".pq"):
+            return cls.from_parquet(path, block_rows=block_rows)
+        raise ValueError(
+            f"Table.open({str(path)!r}) reads .npy and .parquet files, not {suffix!r}. "
+            "Read the file into an array and use Table.from_array."
+        )
+
+    @classmethod
+    def from_array(cls, array: Any, block_rows: int | None = None) -> "Table":
+        """Rows of a NumPy array or a CSR matrix in memory. Nothing is copied."""
+        if sp.issparse(array):
+            matrix = array if array.format == "csr" else array.tocsr()
+            width = -(-matrix.nnz // max(1, matrix.shape[0]))
+            make, array = (lambda i, j: CsrRows(matrix, i, j)), matrix
+        else:
+            array = np.asarray(array)
+            if array.ndim != 2:
+                raise ValueError(
+                    f"Table.from_array needs rows and columns, but the array has "
+                    f"{array.ndim} dimension(s). Reshape it to two."
+                )
+            rows, width = array, array.shape[1]
+            make = lambda i, j: Rows(rows, i, j)  # noqa: E731
+        blocks = cut(array.shape[0], block_rows or block_rows_for(width), make)
+        return cls(blocks, array.shape, array.dtype, in_memory=True)
+
+    @classmethod
+    def from_npy(cls, path: str | Path, block_rows: int | None = None) -> "Table":
+        """Rows of a .npy file, larger than memory if need be."""
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if array.ndim != 2:
+            raise ValueError(
+                f"{path} holds an array of {array.ndim} dimension(s); a table needs two."
+            )
+        name = str(path)
+        rows = block_rows or block_rows_for(array.shape[1])
+        blocks = cut(array.shape[0], rows, lambda i, j: NpyRows(name, i, j))
+        return cls(blocks, array.shape, array.dtype, source=name)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str | Path,
+        *,
+        columns: Sequence[str] | None = None,
+        block_rows: int | None = None,
+    ) -> "Table":
+        """Number columns of a Parquet file; ``columns`` chooses and orders them."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path) as file:
+            schema, meta = file.schema_arrow, file.metadata
+            sizes = [meta.row_group(g).num_rows for g in range(meta.num_row_groups)]
+
+        def is_number(kind: pa.DataType) -> bool:
+            return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+        numeric = [field.name for field in schema if is_number(field.type)]
+        wrong = [name for name in columns or () if name not in numeric]
+        if wrong:
+            raise ValueError(f"{path} has no number columns {wrong}; it has {numeric}.")
+        names = tuple(columns) if columns is not None else tuple(numeric)
+        if not names:
+            raise ValueError(f"{path} has no number columns; it has {schema.names}.")
+        small = all(schema.field(name).type == pa.float32() for name in names)
+        dtype = np.dtype(np.float32 if small else np.float64)
+        edges = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+
+        def block(start: int, stop: int) -> ParquetRows:
+            first = int(np.searchsorted(edges, start, side="right")) - 1
+            last = int(np.searchsorted(edges, stop, side="left"))
+            skip = start - int(edges[first])
+            groups = tuple(range(first, last))
+            return ParquetRows(str(path), names, groups, skip, start, stop, dtype.str)
+
+        n = int(edges[-1])
+        blocks = cut(n, block_rows or block_rows_for(len(names)), block)
+        return cls(blocks, (n, len(names)), dtype, source=str(path))
+
+    @classmethod
+    def from_dask(cls, array: Any, block_rows: int | None = None) -> "Table":
+        """Rows of a Dask array. Blocks are cut by our rule, not by its chunks."""
+        if array.ndim != 2 or np.isnan(array.shape[0]):
+            raise ValueError(
+                f"Table.from_dask needs a 2-D array of known shape, but got {array.shape}. "
+                "Call compute_chunk_sizes() on it first."
+            )
+        n, d = (int(size) for size in array.shape)
+        blocks = cut(n, block_rows or block_rows_for(d), lambda i, j: DaskRows(array, i, j))
+        return cls(blocks, (n, d), np.dtype(array.dtype))
+
+    def with_labels(self, labels: Any) -> "Table":
+        """The same blocks, each loading as a Batch that holds its labels."""
+        return self._beside(labels=np.asarray(labels))
+
+    def with_weights(self, weights: Any) -> "Table":
+        """The same blocks, each loading as a Batch that holds its weights."""
+        return self._beside(weights=np.asarray(weights, np.float64))
+
+    def sample(self, size: int, rng: Any) -> Any:
+        """Draw ``size`` distinct rows, or all of them, in table order."""
+        if size >= self.shape[0]:
+            return self.take(np.arange(self.shape[0]))
+        return self.take(np.sort(rng.permutation(self.shape[0])[:size]))
+
+    def take(self, indices: np.ndarray) -> Any:
+        """The rows at sorted ``indices``, in memory. Labels and weights stay behind."""
+        starts = [block.start for block in self]
+        edges = np.searchsorted(indices, [*starts, self.shape[0]])
+        picked = [
+            parts(block.load()).rows[indices[i:j] - block.start]
+            for block, i, j in zip(self, edges[:-1], edges[1:], strict=True)
+            if j > i
+        ]
+        if not picked:
+            return np.empty((0, self.shape[1]), self.dtype)
+        return sp.vstack(picked, format="csr") if sp.issparse(picked[0]) else np.vstack(picked)
+
+    def _beside(self, **extra: np.ndarray) -> "Table":
+        ((kind, values),) = extra.items()
+        if len(values) != self.shape[0]:
+            raise ValueError(
+                f"There are {len(values)} {kind} for {self.shape[0]} rows; give one per row."
+            )
+
+        def extend(block: Any) -> BatchRows:
+            held = block if isinstance(block, BatchRows) else BatchRows(block, None, None)
+            return held._replace(**{kind: Rows(values, block.start, block.stop)})
+
+        return Table(
+            tuple(map(extend, self)), self.shape, self.dtype, self.source, self.in_memory
+        )
+
+
+def cut(n: int, block_rows: int, make: Any) -> tuple:
+    """Blocks of ``block_rows`` rows; the last may be shorter."""
+    if block_rows < 1:
+        raise ValueError(f"block_rows={block_rows} must be at least 1.")
+    return tuple(make(i, min(i + block_rows, n)) for i in range(0, n, block_rows))
