@@ -34,8 +34,8 @@ Callback = Callable[[Step], bool | None] | StepListener
 
 def tell(callbacks: Iterable[Callback], step: Step) -> bool:
     """Tell every callback; True if any of them wants to stop."""
-    # A list, not any(): all of them hear of every step.
-    return any([bool(getattr(each, "on_step", each)(step)) for each in callbacks])  # type: ignore[operator]
+    answers = [getattr(each, "on_step", each)(step) for each in callbacks]  # type: ignore[operator]
+    return any(answers)
 
 
 class Progress:
@@ -44,7 +44,8 @@ class Progress:
     Nothing appears in the first second, so quick work stays quiet.
 
     >>> from tacit.core.progress import Progress
-    >>> Progress(stream=sys.stdout, every=0, delay=0).on_step(Step("KMeans", 3, 10, [2.5], None))
+    >>> show = Progress(stream=sys.stdout, every=0, delay=0)
+    >>> show.on_step(Step("KMeans", 3, 10, [2.5], None))
     KMeans: 3 of at most 10 passes, loss 2.5
     """
 

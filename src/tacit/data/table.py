@@ -170,7 +170,9 @@ class Table:
     def __repr__(self) -> str:
         n, d = self.shape
         home = f", from {self.source}" if self.source else ""
-        return f"Table({n:,} rows x {d:,} columns, {len(self.blocks)} blocks, {self.dtype}{home})"
+        return (
+            f"Table({n:,} rows x {d:,} columns, {len(self.blocks)} blocks, {self.dtype}{home})"
+        )
 
     @classmethod
     def of(cls, data: Any, block_rows: int | None = None) -> "Table":
@@ -202,18 +204,21 @@ class Table:
         if sp.issparse(array):
             matrix = array if array.format == "csr" else array.tocsr()
             width = -(-matrix.nnz // max(1, matrix.shape[0]))
-            make, array = (lambda i, j: CsrRows(matrix, i, j)), matrix
-        else:
-            array = np.asarray(array)
-            if array.ndim != 2:
-                raise ValueError(
-                    f"Table.from_array needs rows and columns, but the array has "
-                    f"{array.ndim} dimension(s). Reshape it to two."
-                )
-            rows, width = array, array.shape[1]
-            make = lambda i, j: Rows(rows, i, j)  # noqa: E731
-        blocks = cut(array.shape[0], block_rows or block_rows_for(width), make)
-        return cls(blocks, array.shape, array.dtype, in_memory=True)
+            blocks = cut(
+                matrix.shape[0],
+                block_rows or block_rows_for(width),
+                lambda i, j: CsrRows(matrix, i, j),
+            )
+            return cls(blocks, matrix.shape, matrix.dtype, in_memory=True)
+        rows = np.asarray(array)
+        if rows.ndim != 2:
+            raise ValueError(
+                f"Table.from_array needs rows and columns, but the array has "
+                f"{rows.ndim} dimension(s). Reshape it to two."
+            )
+        n, d = rows.shape
+        blocks = cut(n, block_rows or block_rows_for(d), lambda i, j: Rows(rows, i, j))
+        return cls(blocks, (n, d), rows.dtype, in_memory=True)
 
     @classmethod
     def from_npy(cls, path: str | Path, block_rows: int | None = None) -> "Table":

@@ -1,0 +1,247 @@
+"""Lloyd's algorithm for k-means, over blocks. ``kmeans`` is the estimator around it.
+
+    collect   give each row to its nearest center; sum the rows of each center
+    update    move each center to the mean of its rows
+
+The loss is the squared distance from a row to its nearest center. A pass never raises it,
+whatever the data: the tests lean on that.
+
+Ties: a row that is as near to several centers stays with the one that was nearest before the
+last update; else the lowest index takes it. A center without rows restarts, one pass later,
+at the row farthest from its own center.
+
+Which rows a pass must look at, and how, is the business of ``lloyd_dense`` and
+``lloyd_sparse``: labels and distance bounds ride beside the blocks and only save time. Sums
+are exact whatever their order (``kernels.exact_sum``), so blocks, engines and shortcuts cannot
+change a bit, and a row of weight two is that row twice.
+
+Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.cluster.lloyd_dense import CHUNK, own_dense, pass_dense, square_dense
+from tacit.cluster.lloyd_frame import Frame
+from tacit.cluster.lloyd_geometry import Geometry, survey
+from tacit.cluster.lloyd_sparse import own_sparse, pass_sparse, square_sparse
+from tacit.core.engines import check_stop
+from tacit.core.stats import Stats
+from tacit.data.table import Table, parts
+from tacit.kernels.distances import euclidean
+
+__all__ = ["KMeansParams", "KMeansStats", "Memory", "assign", "collect", "start", "update"]
+
+MEMORY_BYTES = 2**30  # for what rides beside the blocks; a quarter of it out of core
+CALL_WORK = 2**29  # multiplications in one kernel call: well under 200 ms
+
+
+class KMeansParams(NamedTuple):
+    centers: np.ndarray  # (k, d) float64
+    previous: np.ndarray  # (k, d) the centers before the last update; decides ties
+    step: int  # updates made
+    vacant: int  # how many centers had no rows in the last pass
+    sparse: bool
+    frame: Frame
+    geometry: Geometry
+
+
+@dataclass(frozen=True)
+class Farthest(Stats):
+    """The rows farthest from their centers, farthest first. A tie keeps the first."""
+
+    distances: np.ndarray  # (m,)
+    rows: np.ndarray  # (m, d)
+
+    def __add__(self, other):
+        distances = np.concatenate([self.distances, other.distances])
+        keep = np.argsort(-distances, kind="stable")[
+            : max(len(self.distances), len(other.distances))
+        ]
+        return Farthest(distances[keep], np.vstack([self.rows, other.rows])[keep])
+
+    def __rmul__(self, scale):
+        return self
+
+
+@dataclass(frozen=True)
+class KMeansStats(Stats):
+    rows: float  # or their weight
+    loss: float  # sum of squared distances to the nearest center
+    counts: np.ndarray  # (2, k) weight per center, in two exact parts
+    sums: np.ndarray  # (2, k, d) sum of rows per center, likewise
+    farthest: Farthest  # as many as there were vacant centers
+
+
+@dataclass
+class Memory:
+    """What a block remembers between two passes. Saves time, changes nothing."""
+
+    step: int = -1
+    labels: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    upper: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
+    lower: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
+    sums: np.ndarray = field(default_factory=lambda: np.empty(0))
+    counts: np.ndarray = field(default_factory=lambda: np.empty(0))
+    square: float = 0.0
+
+
+# --- The algorithm: three pure functions ---
+
+
+def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> KMeansParams:
+    """Params for given first centers."""
+    centers = np.array(centers, np.float64, order="C")
+    return KMeansParams(
+        centers, centers, 0, 0, sparse, frame, survey(centers, centers, frame, sparse)
+    )
+
+
+def collect(params: KMeansParams, block: Any, beside: Memory | None = None) -> KMeansStats:
+    rows, _, weights = parts(block)
+    weights = np.empty(0) if weights is None else weights
+    memory = Memory() if beside is None else beside
+    label_rows(params, rows, weights, memory)
+    counts, sums = memory.counts.copy(), memory.sums.copy()
+    weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
+    return KMeansStats(
+        weight,
+        loss_from(params, memory.square, counts.sum(axis=0), sums),
+        counts,
+        sums,
+        farthest_rows(params, rows, weights, memory.labels),
+    )
+
+
+def update(params: KMeansParams, stats: KMeansStats) -> KMeansParams:
+    """Centers become means. Empty ones wait a pass in which the farthest rows are looked
+    for, then restart there, lowest index first."""
+    counts = stats.counts.sum(axis=0)
+    full = counts > 0
+    centers = params.centers.copy()
+    centers[full] = stats.sums.sum(axis=0)[full] / counts[full, None]
+    empty = np.flatnonzero(~full)
+    apart = stats.farthest.rows[stats.farthest.distances > 0]
+    for j, row in zip(empty, apart, strict=False):
+        centers[j] = row
+    return moved(params, centers, vacant=0 if params.vacant else len(empty))
+
+
+def moved(params: KMeansParams, centers: np.ndarray, vacant: int = 0) -> KMeansParams:
+    """The params after a step from their centers to these."""
+    return params._replace(
+        centers=centers,
+        previous=params.centers,
+        step=params.step + 1,
+        vacant=vacant,
+        geometry=survey(centers, params.centers, params.frame, params.sparse),
+    )
+
+
+def assign(params: KMeansParams, block: Any, beside: Memory | None = None) -> np.ndarray:
+    """The label of every row of a block."""
+    rows, _, _ = parts(block)
+    memory = Memory() if beside is None else beside
+    label_rows(params, rows, np.empty(0), memory)
+    return memory.labels
+
+
+# --- Their parts ---
+
+
+def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Memory) -> None:
+    """Bring the labels, bounds and sums in ``memory`` up to these params."""
+    n, (k, d) = rows.shape[0], params.centers.shape
+    fresh = memory.step != params.step - 1 or len(memory.labels) != n
+    if memory.step == params.step and len(memory.labels) == n:
+        return
+    if fresh:
+        memory.labels = np.full(n, -1, np.int32)
+        memory.upper, memory.lower = np.empty(n, np.float32), np.empty(n, np.float32)
+        memory.sums, memory.counts = np.zeros((2, k, d)), np.zeros((2, k))
+        memory.square = (
+            square_sparse(rows.data, rows.indptr, weights)
+            if params.sparse
+            else square_dense(rows, params.frame.origin, weights)
+        )
+    width = -(-rows.nnz // max(1, n)) if params.sparse else d
+    size = max(CHUNK, min(n, CALL_WORK // max(1, k * width)))
+    known = (params.centers, params.previous, params.frame, params.geometry)
+    state = (memory.labels, memory.upper, memory.lower, memory.sums, memory.counts)
+    for first in range(0, n, size):
+        check_stop()
+        last = min(first + size, n)
+        if params.sparse:
+            csr = (rows.data, rows.indices, rows.indptr)
+            pass_sparse(*csr, weights, known, *state, first, last)
+        else:
+            pass_dense(rows, weights, known, *state, first, last, fresh)
+    memory.step = params.step
+
+
+def loss_from(
+    params: KMeansParams, square: float, counts: np.ndarray, sums: np.ndarray
+) -> float:
+    """Sum of squared distances, from sums alone: |x - c|^2 = |x|^2 - 2 x.c + |c|^2.
+
+    About the origin of the data, so that little cancels. The fit's final inertia is summed
+    row by row instead.
+    """
+    origin = params.frame.origin
+    centers = params.centers - origin
+    about = sums.sum(axis=0) - counts[:, None] * origin
+    pull = 2 * np.einsum("kd,kd->k", about, centers) - counts * (centers**2).sum(axis=1)
+    return max(0.0, square - float(pull.sum()))
+
+
+def farthest_rows(
+    params: KMeansParams, rows: Any, weights: np.ndarray, labels: np.ndarray
+) -> Farthest:
+    """As many of the rows farthest from their centers as there are vacant centers."""
+    if not params.vacant:
+        return Farthest(np.empty(0), np.empty((0, params.centers.shape[1])))
+    distances = squared_to_own(params.centers, rows, labels)
+    if len(weights):
+        distances = np.where(weights > 0, distances, 0.0)
+    keep = np.argsort(-distances, kind="stable")[: params.vacant]
+    chosen = rows[keep]
+    chosen = chosen.toarray() if sp.issparse(chosen) else np.array(chosen)
+    return Farthest(distances[keep], chosen.astype(np.float64))
+
+
+def squared_to_own(centers: np.ndarray, rows: Any, labels: np.ndarray) -> np.ndarray:
+    """Squared distance of every row to the center of its label, row by row in float64."""
+    if sp.issparse(rows):
+        squares = (centers**2).sum(axis=1)
+        return own_sparse(rows.data, rows.indices, rows.indptr, centers, squares, labels)
+    return own_dense(rows, centers, labels)
+
+
+def settled(old: KMeansParams, new: KMeansParams, *, tol: float) -> bool:
+    """The centers hardly moved, and none waits for rows."""
+    return new.vacant == 0 and float(((new.centers - old.centers) ** 2).sum()) <= tol
+
+
+def slots(table: Table, n_clusters: int) -> list[Memory] | None:
+    """Room beside every block, where all of it is small enough to stay."""
+    n, d = table.shape
+    wanted = 12 * n + 16 * n_clusters * (d + 1) * len(table.blocks)
+    room = MEMORY_BYTES if table.in_memory else MEMORY_BYTES // 4
+    return [Memory() for _ in table] if wanted <= room else None
+
+
+def label_and_loss(params: KMeansParams, block: Any, beside: Memory | None = None):
+    """The labels of a block, and its loss summed row by row."""
+    rows, _, weights = parts(block)
+    labels = assign(params, block, beside)
+    distances = squared_to_own(params.centers, rows, labels)
+    return labels, float(distances.sum() if weights is None else weights @ distances)
+
+
+def distances_to_centers(params: KMeansParams, block: Any) -> np.ndarray:
+    """(n, k) distances, in the dtype of the rows; exact where they are small."""
+    rows, _, _ = parts(block)
+    return euclidean(rows, params.centers, params.frame.origin).astype(rows.dtype)

@@ -1,0 +1,97 @@
+"""What the search of k-means wants to know of the centers, worked out once per pass."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.cluster.lloyd_dense import list_neighbours
+from tacit.cluster.lloyd_frame import Frame
+
+__all__ = ["Geometry", "Near", "survey"]
+
+NEAR_DIMENSIONS = 8  # up to here a center's neighbours beat a matrix product
+NEAR_CENTERS = 48  # and from here on
+LISTED = 32  # neighbours kept of each center
+
+
+class Near(NamedTuple):
+    """What widens or overrules the bounds of a center's rows after an update, in float32."""
+
+    drift: np.ndarray  # (k,) how far the center moved
+    most: np.ndarray  # (k,) the most that any other center moved
+    others: np.ndarray  # (k,) the most that any on its list of neighbours moved
+    horizon: np.ndarray  # (k,) where that list ends
+    gap: np.ndarray  # (k,) half the way to the nearest other center
+    doubt: np.ndarray  # (k,) what rounding the center to the dtype of the rows may cost
+
+
+class Geometry(NamedTuple):
+    """What the search wants to know of the centers. All of it follows from them."""
+
+    origin: np.ndarray  # (d,) in the dtype of the rows
+    scale: np.floating
+    narrow: np.ndarray  # (k, d) the centers in the dtype of the rows
+    minus2: np.ndarray  # float32 -2 (c - origin) scale, (k, d); for sparse rows (d, k padded)
+    norms: np.ndarray  # (k,) float32 |c - origin|^2 scale^2
+    widest: float  # the largest |c - origin| scale
+    squares: np.ndarray  # (k,) |c|^2
+    previous_squares: np.ndarray  # (k,)
+    near: Near
+    neighbours: np.ndarray  # (k, listed) closest centers first; empty where not used
+    reach: np.ndarray  # (k, listed) their distances
+
+
+def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool) -> Geometry:
+    """Everything the search wants to know of these centers."""
+    k, d = centers.shape
+    shifted = (centers - frame.origin) * frame.scale
+    norms = (shifted**2).sum(axis=1)
+    minus2 = np.ascontiguousarray(-2 * shifted, np.float32)
+    if sparse:
+        padded = np.zeros((d, -(-k // 16) * 16), np.float32)  # whole vectors
+        padded[:, :k] = minus2.T
+        minus2 = padded
+    by_list = not sparse and d <= NEAR_DIMENSIONS and k >= NEAR_CENTERS
+    neighbours, reach = list_neighbours(centers, min(k - 1, LISTED))
+    near = bounds(centers, previous, neighbours, reach, frame)
+    if not by_list:
+        neighbours, reach = np.empty((k, 0), np.int32), np.empty((k, 0))
+    return Geometry(
+        frame.origin.astype(frame.dtype),
+        frame.dtype.type(frame.scale),
+        centers.astype(frame.dtype),
+        minus2,
+        np.resize(norms, minus2.shape[1] if sparse else k).astype(np.float32),
+        float(np.sqrt(norms.max())) * (1 + 1e-6),
+        (centers**2).sum(axis=1),
+        (previous**2).sum(axis=1),
+        near,
+        neighbours,
+        reach,
+    )
+
+
+def bounds(centers, previous, neighbours, reach, frame) -> Near:
+    """How far bounds must widen, rounded outward."""
+    k, listed = neighbours.shape
+    scale = frame.scale
+    drift = np.sqrt(((centers - previous) ** 2).sum(axis=1)) * scale
+    farthest = int(np.argmax(drift))
+    most = np.full(k, drift[farthest])
+    most[farthest] = np.delete(drift, farthest).max(initial=0.0)
+    horizon = reach[:, -1] * scale if listed < k - 1 else np.full(k, np.inf)
+    gap = reach[:, 0] / 2 * scale if listed else np.full(k, np.inf)
+    doubt = np.sqrt((centers**2).sum(axis=1)) * scale * np.finfo(frame.dtype).eps
+    wide, tight = 1 + 1e-6, 1 - 1e-6
+    return Near(
+        narrow(drift * wide),
+        narrow(most * wide),
+        narrow(drift[neighbours].max(axis=1, initial=0.0) * wide),
+        narrow(horizon * tight),
+        narrow(gap * tight),
+        narrow(doubt * wide),
+    )
+
+
+def narrow(bound: np.ndarray) -> np.ndarray:
+    return np.asarray(bound, np.float32)

@@ -1,0 +1,179 @@
+"""First centers for k-means: k-means++, random rows, or given.
+
+Rows are merged with their equals and ordered by a hash of their content before the draw, so
+that the draw depends on what rows there are, not on their order: weight two is twice the row
+here too.
+
+Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA. The greedy
+variant, which tries several rows a step and keeps the best, is from section 5 there.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from tacit.core.engines import one_blas_thread
+from tacit.data.table import Table, parts
+
+__all__ = ["first_centers", "merge_equal_rows", "plus_plus"]
+
+SEED_ROWS = 20_000  # rows the draw is made from, at least
+ROWS_PER_CENTER = 20
+
+
+def first_centers(
+    init: Any, table: Table, n_clusters: int, rng: np.random.RandomState, *, name: str
+) -> np.ndarray:
+    """(k, d) centers, by the rule named or the array or function given."""
+    if callable(init):
+        if not table.in_memory:
+            raise ValueError(
+                f"{name}(init=<function>) needs all rows in memory, but they come from "
+                f"{table.source}. Give 'k-means++', 'random' or an array."
+            )
+        init = init(table.take(np.arange(len(table))), n_clusters, random_state=rng)
+    if not isinstance(init, str):
+        return given_centers(init, n_clusters, table.shape[1], name)
+    rows, weights = draw(table, max(SEED_ROWS, ROWS_PER_CENTER * n_clusters), rng)
+    rows, weights = merge_equal_rows(rows, weights)
+    if init == "random":
+        chosen = random_rows(weights, n_clusters, rng)
+    else:
+        with one_blas_thread():  # BLAS may round differently on more
+            chosen = plus_plus(rows, weights, n_clusters, rng)
+    centers = rows[chosen]
+    return np.asarray(centers.toarray() if sp.issparse(centers) else centers, np.float64)
+
+
+def given_centers(init: Any, n_clusters: int, width: int, name: str) -> np.ndarray:
+    centers = np.array(init.toarray() if sp.issparse(init) else init, np.float64)
+    if centers.shape != (n_clusters, width):
+        raise ValueError(
+            f"{name}(init=...) holds centers of shape {centers.shape}, but n_clusters and the "
+            f"data ask for {(n_clusters, width)}. Give one row per cluster."
+        )
+    if not np.isfinite(centers).all():
+        i, j = np.argwhere(~np.isfinite(centers))[0]
+        raise ValueError(f"{name}(init=...) is not finite at row {i}, column {j}. Mend it.")
+    return centers
+
+
+def draw(table: Table, size: int, rng: np.random.RandomState) -> tuple[Any, np.ndarray]:
+    """Rows to choose from, and their weights: all of them, or a sample of a long table."""
+    n = len(table)
+    chosen = np.arange(n) if n <= size else np.sort(rng.permutation(n)[:size])
+    weights = np.ones(len(chosen))
+    if parts(table.blocks[0].load()).weights is not None:
+        loaded = [parts(block.load()).weights for block in table]
+        weights = np.concatenate(loaded)[chosen]
+    return table.take(chosen), weights
+
+
+def merge_equal_rows(rows: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Distinct rows of positive weight in an order that follows from their content."""
+    keep = np.flatnonzero(weights > 0)
+    rows, weights = rows[keep], weights[keep]
+    hashes = (
+        hash_sparse(rows.data, rows.indices, rows.indptr)
+        if sp.issparse(rows)
+        else hash_dense(rows)
+    )
+    order = np.argsort(hashes, kind="stable")
+    first = np.concatenate([[True], np.diff(hashes[order]) != 0])
+    totals = np.add.reduceat(weights[order], np.flatnonzero(first))
+    return rows[order[first]], totals
+
+
+def random_rows(weights: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
+    """k rows without repetition, as likely as their weights."""
+    size = min(k, len(weights))
+    chosen = rng.choice(len(weights), size, replace=False, p=weights / weights.sum())
+    return np.resize(chosen, k)
+
+
+def plus_plus(rows: Any, weights: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
+    """Rows to start from, each drawn with odds proportional to weight times the squared
+    distance from those already chosen; the best of a few draws a step is kept."""
+    points, squares = centered(rows)
+    trials = 2 + int(math.log(k))
+    chosen = [pick(weights, rng.uniform(size=1))[0]]
+    closest = squared_from(points, squares, np.array(chosen))[0]
+    while len(chosen) < k:
+        odds = weights * closest
+        if not odds.sum() > 0:  # every distinct row is a center already
+            return np.resize(np.array(chosen), k)
+        picks = pick(odds, rng.uniform(size=trials))
+        shrunk = np.minimum(closest, squared_from(points, squares, picks))
+        best = int(np.argmin(shrunk @ weights))
+        chosen.append(picks[best])
+        closest = shrunk[best]
+    return np.array(chosen)
+
+
+def pick(odds: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    reach = np.cumsum(odds)
+    at = np.searchsorted(reach, uniforms * reach[-1], side="right")
+    return np.minimum(at, np.flatnonzero(odds)[-1])  # rounding may overshoot
+
+
+def centered(rows: Any) -> tuple[Any, np.ndarray]:
+    if sp.issparse(rows):
+        points = rows.astype(np.float64)
+        return points, np.asarray(points.multiply(points).sum(axis=1)).ravel()
+    points = np.asarray(rows, np.float64)
+    points = points - points.mean(axis=0)
+    return points, np.einsum("ij,ij->i", points, points)
+
+
+def squared_from(points: Any, squares: np.ndarray, picks: np.ndarray) -> np.ndarray:
+    """(picks, n) squared distances; what rounding alone could leave is taken for zero."""
+    product = points[picks] @ points.T
+    if sp.issparse(product):
+        product = product.toarray()
+    total = squares[picks, None] + squares
+    distances = total - 2 * product
+    distances[distances < 1e-13 * total] = 0.0
+    distances[np.arange(len(picks)), picks] = 0.0
+    return distances
+
+
+# --- Kernels: 64-bit hashes of a row's content (splitmix64's mixing steps) ---
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def mix(z):
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def hash_dense(rows):
+    n, d = rows.shape
+    out = np.empty(n, np.uint64)
+    cell = np.empty(1)
+    bits = cell.view(np.uint64)
+    for i in range(n):
+        h = np.uint64(d)
+        for j in range(d):
+            cell[0] = rows[i, j] + 0.0  # -0.0 becomes 0.0
+            h = mix(h ^ bits[0]) + np.uint64(0x9E3779B97F4A7C15)
+        out[i] = h
+    return out
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def hash_sparse(data, indices, indptr):
+    """Explicit zeros count for nothing."""
+    out = np.zeros(indptr.shape[0] - 1, np.uint64)
+    cell = np.empty(1)
+    bits = cell.view(np.uint64)
+    for i in range(out.shape[0]):
+        for t in range(indptr[i], indptr[i + 1]):
+            if data[t] != 0:
+                cell[0] = data[t]
+                out[i] += mix(bits[0] ^ mix(np.uint64(indices[t]) + np.uint64(1)))
+    return out

@@ -1,0 +1,92 @@
+"""What every estimator of Tacit shares: scikit-learn's manners, model files, callbacks.
+
+``contract`` says how a model's passes may run (summable, online, sequential, whole); docs,
+tests and errors follow from it.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, FitCallback
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from tacit.core.modelfile import Saved
+from tacit.core.progress import Callback, Step
+
+__all__ = ["Estimator", "check_rows", "check_weights"]
+
+
+class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
+    """Base class of the models."""
+
+    contract: ClassVar[str] = "summable"
+
+    @contextmanager
+    def _listening(self, most: int) -> Iterator[list[Callback]]:
+        """The callbacks of one fit: ours, and scikit-learn's wrapped to look like ours.
+
+        scikit-learn's come from ``set_callbacks`` or stand among ``callbacks``; they are told
+        of the fit as a task with one subtask per step.
+        """
+        given = list(getattr(self, "callbacks", None) or ())
+        theirs = [each for each in given if isinstance(each, FitCallback)]
+        ours: list[Callback] = [each for each in given if each not in theirs]
+        held = getattr(self, "_skl_callbacks", None)
+        if theirs:
+            self._skl_callbacks = [*(held or ()), *theirs]
+        try:
+            context = self._init_callback_context(max_subtasks=None)
+            context.call_on_fit_task_begin(estimator=self)
+            yield [*ours, Relay(self, context)]
+            context.call_on_fit_task_end(estimator=self)
+        finally:
+            if theirs and held is not None:
+                self._skl_callbacks = held
+            elif theirs:
+                del self._skl_callbacks
+
+
+class Relay:
+    """Tells scikit-learn's callback objects about our steps."""
+
+    def __init__(self, estimator: Any, context: Any) -> None:
+        self.estimator, self.context = estimator, context
+
+    def on_step(self, step: Step) -> bool:
+        task = self.context.subcontext(task_name=f"pass {step.number}")
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        return bool(task.call_on_fit_task_end(estimator=self.estimator))
+
+
+def check_rows(
+    estimator: Any, X: Any, *, reset: bool, dtypes: Sequence[type] = (np.float64, np.float32)
+) -> Any:
+    """X as a C-ordered float array or a canonical CSR matrix. Values are not looked at."""
+    X = validate_data(
+        estimator,
+        X,
+        dtype=list(dtypes),
+        order="C",
+        accept_sparse="csr",
+        ensure_all_finite=False,
+        reset=reset,
+    )
+    if sp.issparse(X):
+        if not X.has_canonical_format:  # two entries for one cell would be two values
+            X = X.copy()
+            X.sum_duplicates()
+        if X.indices.dtype != X.indptr.dtype:
+            X.indptr = X.indptr.astype(X.indices.dtype)
+    return X
+
+
+def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Weights as float64, or None where all rows count once."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return np.ascontiguousarray(weights)

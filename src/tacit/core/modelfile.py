@@ -1,0 +1,310 @@
+"""Save a fitted model to one file, and open one that came from a stranger.
+
+The file is safetensors (``core.tensorfile``); its document holds the format, the class's
+name in ``core.registry``, the constructor parameters, what was fitted, the sizes that must
+agree and where the model came from. Values are JSON nodes (``core.pack``), arrays lie beside
+them. No pickle, no import by a name found in a file, every array checked: what comes back
+is a model of that class, or a ModelFileError.
+
+A class says what its file may hold, all of it optional:
+
+    _saved_private    private attributes to save besides those that end in an underscore
+    _file_schema      attribute -> shape: symbols ("n_clusters", "n_rows-1"), numbers, or None
+                      for any size; symbols agree with each other and with integer parameters
+                      and attributes of the same name
+    _file_optional    attributes in the schema that not every fit has; the others are required
+    _file_kinds       attribute -> NumPy kinds allowed there: {"labels_": "i"}
+    _file_nonfinite   attributes where inf and nan have a meaning
+    _after_load()     called last; raises ValueError for what a schema cannot say
+
+The same fit saved twice gives the same bytes: the file holds no time and no path.
+"""
+
+import importlib.metadata
+import inspect
+import os
+import platform
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tacit._version import __version__
+from tacit.core.description import Description, describe
+from tacit.core.pack import Packer, is_sparse
+from tacit.core.registry import REGISTRY, find_class, name_of
+from tacit.core.tensorfile import bad, excerpt, open_tensors, write_tensors
+from tacit.core.unpack import Unpacker
+
+__all__ = ["Description", "Saved", "describe", "load", "save"]
+
+FORMAT = 1
+
+
+class Saved:
+    """Mixin of estimators that can be saved."""
+
+    _saved_private: ClassVar[tuple[str, ...]] = ()
+    _file_schema: ClassVar[Mapping[str, tuple]] = {}
+    _file_optional: ClassVar[tuple[str, ...]] = ()
+    _file_kinds: ClassVar[Mapping[str, str]] = {}
+    _file_nonfinite: ClassVar[tuple[str, ...]] = ()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted model to ``path``; ``tacit.load(path)`` opens it again.
+
+        The file is complete or untouched, whatever happens. Callbacks are left out.
+        """
+        save(self, path)
+
+
+def save(model: Any, path: str | os.PathLike) -> None:
+    """Write a fitted model to ``path``: one safetensors file without a line of code in it.
+
+    Callbacks are left out, and the address of a Dask cluster; the file names what it lacks.
+    TypeError names the parameter or attribute that a file cannot hold.
+
+    Examples
+    --------
+    >>> import os, tempfile, tacit
+    >>> from tacit.cluster import KMeans
+    >>> model = KMeans(2, random_state=0).fit(np.array([[0.0], [1.0], [10.0], [11.0]]))
+    >>> path = os.path.join(tempfile.mkdtemp(), "groups.safetensors")
+    >>> save(model, path)
+    >>> np.array_equal(tacit.load(path).cluster_centers_, model.cluster_centers_)
+    True
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    name_of(type(model))  # the clearest error first
+    check_is_fitted(model)
+    seed: Any = getattr(model, "random_state", None)
+    data = getattr(model, "_fingerprint", None)
+    packer = Packer(nested=lambda place, value: pack_nested(packer, place, value))
+    document = {"format": FORMAT, "kind": "model", **pack_model(packer, "", model)}
+    document["dropped"] = packer.dropped
+    document["provenance"] = {
+        "seed": int(seed) if is_integer(seed) else None,
+        "data": data if isinstance(data, str) else None,
+        "versions": {
+            "tacit": __version__,
+            "numpy": np.__version__,
+            "scikit-learn": importlib.metadata.version("scikit-learn"),
+            "python": platform.python_version(),
+        },
+    }
+    write_tensors(path, document, packer.tensors)
+
+
+def load(path: str | os.PathLike, *, mmap: bool = False) -> Any:
+    """Open a model that ``save`` wrote, checking everything in it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    mmap : bool
+        False: arrays are read into memory of their own, may be written to, and are checked:
+        checksum, shapes, finite values, indices in range. True: arrays are read-only views
+        of the file, read when touched, so a model of any size opens in milliseconds and
+        several processes share one copy. The header is checked all the same, the numbers in
+        the arrays are not: do this with files you trust, and do not write into the file
+        while the model lives (``save`` replaces files, which is safe).
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, foreign, or from a newer Tacit. Says which, and the way out.
+    """
+    with open_tensors(path, kind="model") as file:
+        document = file.document
+        find(path, document.get("class"))  # before reading gigabytes
+        arrays = file.map() if mmap else file.read()
+    unpacker = Unpacker(
+        path,
+        arrays,
+        trusted=mmap,
+        nested=lambda place, node: build(unpacker, f"{place}.", node),
+    )
+    try:
+        model = build(unpacker, "", document)
+    except RecursionError:
+        raise bad(path, "is nested too deeply") from None
+    if unpacker.unused:
+        extra = ", ".join(excerpt(name) for name in sorted(unpacker.unused)[:3])
+        raise bad(path, f"holds arrays that belong to nothing: {extra}")
+    return finish(path, model, document)
+
+
+# --- A model as JSON nodes ---
+
+
+def pack_model(packer: Packer, prefix: str, model: Any) -> dict[str, Any]:
+    cls = type(model)
+    known = {**model.get_params(deep=False)}
+    if known.get("callbacks"):
+        packer.dropped.append(f"{prefix}callbacks")
+        del known["callbacks"]
+    state = {name: vars(model)[name] for name in sorted(vars(model)) if is_state(cls, name)}
+    loose = getattr(cls, "_file_nonfinite", ())
+    try:
+        params = {
+            name: packer.pack(f"{prefix}params.{name}", value) for name, value in known.items()
+        }
+        fitted = {
+            name: packer.pack(f"{prefix}{name}", value, finite=name not in loose)
+            for name, value in state.items()
+        }
+        dims = check_schema(cls, known, state)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{cls.__name__} cannot be saved: {error}") from None
+    return {"class": name_of(cls), "params": params, "fitted": fitted, "dims": dims}
+
+
+def pack_nested(packer: Packer, place: str, value: Any) -> dict[str, Any] | None:
+    home = f"{type(value).__module__}:{type(value).__qualname__}"
+    if home not in REGISTRY.values():
+        return None
+    return {"type": "model", **pack_model(packer, f"{place}.", value)}
+
+
+def is_state(cls: type, name: str) -> bool:
+    """Whether an attribute belongs in the file: learned, or named by the class."""
+    if name in getattr(cls, "_saved_private", ()):
+        return True
+    return re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*_", name) is not None
+
+
+# --- And back ---
+
+
+def find(path: str | os.PathLike, name: Any) -> type:
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise bad(
+            path,
+            f"holds a model of the unknown class {excerpt(name)}",
+            "Upgrade Tacit, or see tacit.core.registry for the classes it knows.",
+        )
+    return find_class(name)
+
+
+def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
+    """The model that ``pack_model`` made ``document`` of."""
+    path = unpacker.path
+    cls = find(path, document.get("class"))
+    params, fitted, dims = (document.get(key) for key in ("params", "fitted", "dims"))
+    if not (isinstance(params, dict) and isinstance(fitted, dict) and isinstance(dims, dict)):
+        raise bad(path, f"does not say what its {cls.__name__} consists of")
+    strange = [name for name in params if name not in inspect.signature(cls).parameters]
+    if strange:
+        raise bad(
+            path,
+            f"gives {cls.__name__} parameters that it does not take: {excerpt(strange)}",
+            "Open it with the version of Tacit that wrote it, see `tacit model show`.",
+        )
+    strange = [name for name in fitted if not is_state(cls, name)]
+    if strange:
+        raise bad(path, f"sets attributes that are not {cls.__name__}'s: {excerpt(strange)}")
+    loose = getattr(cls, "_file_nonfinite", ())
+    settings = {
+        name: unpacker.unpack(f"{prefix}params.{name}", node) for name, node in params.items()
+    }
+    state = {
+        name: unpacker.unpack(f"{prefix}{name}", node, finite=name not in loose)
+        for name, node in fitted.items()
+    }
+    try:
+        found = check_schema(cls, settings, state)
+    except (TypeError, ValueError) as error:
+        what = str(error).partition(". ")[0].rstrip(".")
+        raise bad(path, f"does not hold together: {what}") from None
+    if found != dims:
+        raise bad(
+            path, f"says that its sizes are {excerpt(dims)}, but they are {excerpt(found)}"
+        )
+    try:
+        model = cls(**settings)
+        vars(model).update(state)
+        getattr(model, "_after_load", lambda: None)()
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        what = excerpt(str(error), 200)
+        raise bad(path, f"does not hold a usable {cls.__name__}: {what}") from error
+    return model
+
+
+def finish(path: str | os.PathLike, model: Any, document: dict) -> Any:
+    """Refuse a model without anything learned; give it back its fingerprint."""
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(model)
+    except (ValueError, AttributeError):  # NotFittedError is both
+        name = type(model).__name__
+        raise bad(path, f"holds a {name} without anything learned") from None
+    provenance = document.get("provenance")
+    data = provenance.get("data") if isinstance(provenance, dict) else None
+    if isinstance(data, str):
+        model._fingerprint = data
+    return model
+
+
+# --- What must agree ---
+
+
+def check_schema(
+    cls: type, params: Mapping[str, Any], state: Mapping[str, Any]
+) -> dict[str, int]:
+    """The sizes that the schema's symbols stand for; ValueError where they disagree."""
+    schema = getattr(cls, "_file_schema", {}) if state else {}  # a part may be unfitted
+    optional = getattr(cls, "_file_optional", ())
+    kinds = getattr(cls, "_file_kinds", {})
+    given = {name: int(v) for name, v in {**params, **state}.items() if is_integer(v)}
+    dims: dict[str, int] = {}
+    for name, wanted in schema.items():
+        value = state.get(name)
+        if value is None and name in optional:
+            continue
+        if value is None:
+            raise ValueError(
+                f"{name} is missing. Name it in _file_optional if not every fit has it."
+            )
+        shape = shape_of(value)
+        text = f"{name} has shape {shape}, but must have ({', '.join(map(str, wanted))})"
+        if shape is None or len(shape) != len(wanted):
+            raise ValueError(f"{text}.")
+        for size, symbol in zip(shape, wanted, strict=True):
+            if symbol is None:
+                continue
+            if isinstance(symbol, int):
+                if size != symbol:
+                    raise ValueError(f"{text}.")
+                continue
+            base, sign, offset = re.fullmatch(r"(\w+)(?:([+-])(\d+))?", symbol).groups()  # type: ignore[union-attr]
+            shift = int(offset or 0) * (-1 if sign == "-" else 1)
+            agreed = dims.setdefault(base, given.get(base, size - shift))
+            if size != agreed + shift:
+                raise ValueError(
+                    f"{text} where {base} is {agreed}. Fit again after changing parameters."
+                )
+    for name, allowed in kinds.items():
+        value = state.get(name)
+        dtype = getattr(value, "dtype", None)
+        if value is not None and (dtype is None or dtype.kind not in allowed):
+            raise ValueError(
+                f"{name} has dtype {dtype}, but must be of NumPy's kind {allowed!r}."
+            )
+    return dims
+
+
+def is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    if isinstance(value, np.ndarray) or is_sparse(value):
+        return tuple(int(size) for size in value.shape)
+    return (len(value),) if isinstance(value, list | tuple | dict | set | frozenset) else None

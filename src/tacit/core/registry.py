@@ -1,0 +1,52 @@
+"""Which classes a model file may name, and where they live.
+
+A file says "KMeans", never a module: the module comes from this map, so no file can make
+Tacit import anything. Homes are strings, so that ``core`` imports no model. A new model is
+one line.
+"""
+
+import importlib
+
+__all__ = ["REGISTRY", "find_class", "name_of"]
+
+REGISTRY: dict[str, str] = {
+    "KMeans": "tacit.cluster.kmeans:KMeans",
+    "MiniBatchKMeans": "tacit.cluster.minibatch_kmeans:MiniBatchKMeans",
+}
+
+
+def find_class(name: str) -> type:
+    """The class that a model file means by ``name``.
+
+    Examples
+    --------
+    >>> find_class("Kmean")
+    Traceback (most recent call last):
+        ...
+    KeyError: "There is no model class 'Kmean'; the registry has KMeans, ..."
+    """
+    if name not in REGISTRY:
+        known = ", ".join(sorted(REGISTRY))
+        raise KeyError(f"There is no model class {name!r}; the registry has {known}.")
+    module, _, attribute = REGISTRY[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def name_of(cls: type) -> str:
+    """The name by which a model file calls ``cls``.
+
+    Examples
+    --------
+    >>> name_of(dict)
+    Traceback (most recent call last):
+        ...
+    TypeError: dict is not in tacit.core.registry, so no model file can hold one. ...
+    """
+    home = f"{cls.__module__}:{cls.__qualname__}"
+    for name, place in REGISTRY.items():
+        if place == home:
+            return name
+    raise TypeError(
+        f"{cls.__qualname__} is not in tacit.core.registry, so no model file can hold one. "
+        "Save a model of a registered class, or add a line there for a new one."
+    )
