@@ -43,7 +43,7 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         "labels_": ("n_rows",),
     }
     _file_optional = ("labels_",)
-    _saved_private = ("_fingerprint",)
+    _saved_private: ClassVar[tuple] = ("_fingerprint",)
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest center of every row; a tie goes to the lowest index."""
@@ -90,6 +90,29 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             )
         weights = check_weights(sample_weight, X if hasattr(X, "shape") else None)
         return table if weights is None else table.with_weights(weights)
+
+    def _label(
+        self,
+        params: lloyd.KMeansParams,
+        beside: list | None,
+        table: Table,
+        engine: Engine,
+        *,
+        labels: bool,
+    ) -> None:
+        """Keep the centers, in the dtype of the data, and how the rows look from there."""
+        centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
+        if not np.array_equal(centers, params.centers):
+            params = lloyd.moved(params, centers.astype(np.float64))
+        found, losses = zip(
+            *engine.map(lloyd.label_and_loss, params, table, beside), strict=True
+        )
+        self.cluster_centers_ = centers
+        self.inertia_ = float(tree_sum(losses))
+        self.labels_ = np.concatenate(found)
+        warn_of_empty(np.unique(self.labels_), self.n_clusters, type(self).__name__)
+        if not labels:
+            del self.labels_
 
     def _check_enough(self, table: Table) -> None:
         if len(table) < self.n_clusters:
@@ -206,7 +229,12 @@ class KMeans(BaseKMeans):
                 if best is None or fit.losses[-1] < best.losses[-1]:
                     best, beside = fit, memory
         assert best is not None  # there is at least one start
-        self._keep(best, beside, table, engine, labels=table.in_memory and X is not table)
+        self.losses_ = [float(loss) for loss in best.losses]
+        self.n_iter_ = len(best.losses) - 1
+        self.converged_ = best.converged
+        self._label(
+            best.params, beside, table, engine, labels=table.in_memory and X is not table
+        )
         return self
 
     def _starts(self, callbacks: list) -> int:
@@ -243,29 +271,6 @@ class KMeans(BaseKMeans):
         )
         return fit, beside
 
-    def _keep(
-        self, fit: Fit, beside: list | None, table: Table, engine: Engine, labels: bool
-    ) -> None:
-        params = fit.params
-        centers = params.centers.astype(
-            table.dtype if table.dtype == np.float32 else np.float64
-        )
-        if not np.array_equal(centers, params.centers):  # rounded to float32: measure there
-            params = lloyd.moved(params, centers.astype(np.float64))
-        found, losses = zip(
-            *engine.map(lloyd.label_and_loss, params, table, beside), strict=True
-        )
-        self.cluster_centers_ = centers
-        self.inertia_ = float(tree_sum(losses))
-        self.losses_ = [float(loss) for loss in fit.losses]
-        self.n_iter_ = len(fit.losses) - 1
-        self.converged_ = fit.converged
-        if labels:
-            self.labels_ = np.concatenate(found)
-        elif hasattr(self, "labels_"):
-            del self.labels_  # of an earlier fit
-        warn_of_empty(np.unique(np.concatenate(found)), self.n_clusters, type(self).__name__)
-
 
 def fingerprint(table: Table, frame: Frame) -> str:
     """Tells two data sets apart, for model files and checkpoints."""
@@ -276,8 +281,8 @@ def fingerprint(table: Table, frame: Frame) -> str:
 def warn_of_empty(used: np.ndarray, n_clusters: int, name: str) -> None:
     if len(used) < n_clusters:
         warnings.warn(
-            f"{name}(n_clusters={n_clusters}) could fill only {len(used)} clusters, because the "
-            f"data has only {len(used)} distinct rows. Lower n_clusters.",
+            f"{name}(n_clusters={n_clusters}) could fill only {len(used)} clusters, because "
+            f"the data has only {len(used)} distinct rows. Lower n_clusters.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -51,17 +51,21 @@ class KMeansParams(NamedTuple):
 
 @dataclass(frozen=True)
 class Farthest(Stats):
-    """The rows farthest from their centers, farthest first. A tie keeps the first."""
+    """Of every cluster the row farthest from the center. A tie keeps the first."""
 
-    distances: np.ndarray  # (m,)
-    rows: np.ndarray  # (m, d)
+    seen: int  # rows
+    distances: np.ndarray  # (k,), or none where nobody asked
+    places: np.ndarray  # (k,) the row's number
+    rows: np.ndarray  # (k, d)
 
     def __add__(self, other):
-        distances = np.concatenate([self.distances, other.distances])
-        keep = np.argsort(-distances, kind="stable")[
-            : max(len(self.distances), len(other.distances))
-        ]
-        return Farthest(distances[keep], np.vstack([self.rows, other.rows])[keep])
+        further = other.distances > self.distances
+        return Farthest(
+            self.seen + other.seen,
+            np.where(further, other.distances, self.distances),
+            np.where(further, other.places + self.seen, self.places),
+            np.where(further[:, None], other.rows, self.rows),
+        )
 
     def __rmul__(self, scale):
         return self
@@ -73,7 +77,7 @@ class KMeansStats(Stats):
     loss: float  # sum of squared distances to the nearest center
     counts: np.ndarray  # (2, k) weight per center, in two exact parts
     sums: np.ndarray  # (2, k, d) sum of rows per center, likewise
-    farthest: Farthest  # as many as there were vacant centers
+    farthest: Farthest  # looked for where a center was vacant
 
 
 @dataclass
@@ -118,15 +122,19 @@ def collect(params: KMeansParams, block: Any, beside: Memory | None = None) -> K
 
 def update(params: KMeansParams, stats: KMeansStats) -> KMeansParams:
     """Centers become means. Empty ones wait a pass in which the farthest rows are looked
-    for, then restart there, lowest index first."""
+    for, then restart there: the lowest index at the farthest row, the next at the farthest
+    row of another cluster, so that they do not all land in one place."""
     counts = stats.counts.sum(axis=0)
     full = counts > 0
     centers = params.centers.copy()
     centers[full] = stats.sums.sum(axis=0)[full] / counts[full, None]
     empty = np.flatnonzero(~full)
-    apart = stats.farthest.rows[stats.farthest.distances > 0]
-    for j, row in zip(empty, apart, strict=False):
-        centers[j] = row
+    far = stats.farthest
+    if params.vacant:
+        order = np.lexsort([far.places, -far.distances])
+        apart = order[far.distances[order] > 0]
+        for j, source in zip(empty, apart, strict=False):
+            centers[j] = far.rows[source]
     return moved(params, centers, vacant=0 if params.vacant else len(empty))
 
 
@@ -200,16 +208,24 @@ def loss_from(
 def farthest_rows(
     params: KMeansParams, rows: Any, weights: np.ndarray, labels: np.ndarray
 ) -> Farthest:
-    """As many of the rows farthest from their centers as there are vacant centers."""
+    """The farthest row of every cluster, if there are vacant centers to restart there."""
+    k, d = params.centers.shape
     if not params.vacant:
-        return Farthest(np.empty(0), np.empty((0, params.centers.shape[1])))
+        return nobody(d)
     distances = squared_to_own(params.centers, rows, labels)
     if len(weights):
         distances = np.where(weights > 0, distances, 0.0)
-    keep = np.argsort(-distances, kind="stable")[: params.vacant]
-    chosen = rows[keep]
-    chosen = chosen.toarray() if sp.issparse(chosen) else np.array(chosen)
-    return Farthest(distances[keep], chosen.astype(np.float64))
+    order = np.lexsort([np.arange(len(labels)), -distances, labels])
+    first = order[np.concatenate([[True], np.diff(labels[order]) != 0])]
+    chosen = rows[first]
+    far, places, found = np.full(k, -1.0), np.zeros(k, np.int64), np.zeros((k, d))
+    far[labels[first]], places[labels[first]] = distances[first], first
+    found[labels[first]] = chosen.toarray() if sp.issparse(chosen) else chosen
+    return Farthest(rows.shape[0], far, places, found)
+
+
+def nobody(width: int) -> Farthest:
+    return Farthest(0, np.empty(0), np.empty(0, np.int64), np.empty((0, width)))
 
 
 def squared_to_own(centers: np.ndarray, rows: Any, labels: np.ndarray) -> np.ndarray:

@@ -96,7 +96,7 @@ def pass_dense(X, weights, params, labels, upper, lower, sums, counts, start, st
 def filter_dense(X, narrow, scale, labels, upper, lower, near, ids, m, start, stop):
     """List the rows whose bounds cross; widen the bounds of all."""
     # Worst case of a sum of d squares, and of rounding to float32 after it.
-    tight = np.float32(scale * (1 + (X.shape[1] + 8) * EPS))
+    tight = scale * (1 + (X.shape[1] + 8) * EPS)
     for i in range(start, stop):
         a = labels[i]
         if a < 0:  # never seen
@@ -110,7 +110,7 @@ def filter_dense(X, narrow, scale, labels, upper, lower, near, ids, m, start, st
         if u >= bar:
             # Where the bound was tight there is no hope left; do not spend a distance on it.
             if u - 2 * drift < bar:
-                u = tight * quick_distance(X[i], narrow[a]) + near.doubt[a]
+                u = np.float32(tight * quick_distance(X[i], narrow[a])) + near.doubt[a]
                 low = widen(lower[i], u, near, a)
                 bar = max(low, near.gap[a])
             if u >= bar:
@@ -178,7 +178,7 @@ def quick_distance(x, y):
     for j in range(x.shape[0]):
         z = x[j] - y[j]
         total += z * z
-    return np.float32(math.sqrt(total))
+    return math.sqrt(np.float64(total))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})

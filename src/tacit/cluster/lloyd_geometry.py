@@ -81,7 +81,9 @@ def bounds(centers, previous, neighbours, reach, frame) -> Near:
     most[farthest] = np.delete(drift, farthest).max(initial=0.0)
     horizon = reach[:, -1] * scale if listed < k - 1 else np.full(k, np.inf)
     gap = reach[:, 0] / 2 * scale if listed else np.full(k, np.inf)
-    doubt = np.sqrt((centers**2).sum(axis=1)) * scale * np.finfo(frame.dtype).eps
+    kind = np.finfo(frame.dtype)
+    lost = np.sqrt(centers.shape[1] * float(kind.tiny))  # squares too small for the dtype
+    doubt = (np.sqrt((centers**2).sum(axis=1)) * kind.eps + 2 * lost) * scale
     wide, tight = 1 + 1e-6, 1 - 1e-6
     return Near(
         narrow(drift * wide),

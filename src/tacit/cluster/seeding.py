@@ -152,22 +152,21 @@ def mix(z):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def hash_dense(rows):
+    """The same as for a sparse row with these values: zeros count for nothing."""
     n, d = rows.shape
-    out = np.empty(n, np.uint64)
+    out = np.zeros(n, np.uint64)
     cell = np.empty(1)
     bits = cell.view(np.uint64)
     for i in range(n):
-        h = np.uint64(d)
         for j in range(d):
-            cell[0] = rows[i, j] + 0.0  # -0.0 becomes 0.0
-            h = mix(h ^ bits[0]) + np.uint64(0x9E3779B97F4A7C15)
-        out[i] = h
+            if rows[i, j] != 0:
+                cell[0] = rows[i, j]
+                out[i] += mix(bits[0] ^ mix(np.uint64(j) + np.uint64(1)))
     return out
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def hash_sparse(data, indices, indptr):
-    """Explicit zeros count for nothing."""
     out = np.zeros(indptr.shape[0] - 1, np.uint64)
     cell = np.empty(1)
     bits = cell.view(np.uint64)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tacit.core.engines import Engine
 from tacit.core.progress import Callback, Step, tell
 
-__all__ = ["Fit", "iterate", "iterate_online"]
+__all__ = ["Fit", "OnlineFit", "iterate", "iterate_online"]
 
 
 class Fit(NamedTuple):
@@ -22,6 +22,15 @@ class Fit(NamedTuple):
     params: Any
     losses: list
     converged: bool
+
+
+class OnlineFit(NamedTuple):
+    """Where an online loop ended, and what it needs to go on."""
+
+    params: Any
+    losses: list  # of every block, before the update it caused
+    memory: Any  # the faded statistics
+    steps: int  # blocks seen
 
 
 def iterate(
@@ -76,27 +85,30 @@ def iterate_online(
     *,
     passes: int = 1,
     decay: float = 0.7,
+    memory: Any = None,
+    steps: int = 0,
     callbacks: Sequence[Callback] = (),
     name: str = "fit",
-) -> Fit:
+) -> OnlineFit:
     """Update after every block, from a fading memory of the statistics.
 
     The same two functions give mini-batch k-means, stepwise EM and online LDA
-    (Cappé and Moulines 2009; Hoffman et al. 2010). Block t weighs (t + 2)^-decay
-    and each block is scaled up to the size of the data, so priors keep their say.
-    ``data`` is a table, or a function from the pass to its blocks, so that every pass
-    may see the rows in another order.
+    (Cappé and Moulines 2009; Hoffman et al. 2010). Block t weighs (t + 2)^-decay in the memory,
+    which holds statistics per row. ``data`` is a table, or a function from the number of the
+    pass to its blocks, so that every pass may see the rows in another order. ``memory`` and
+    ``steps`` of an earlier run let it go on. Callbacks hear of every block.
     """
-    memory, losses = None, []
+    losses: list[float] = []
     walk = data if callable(data) else lambda _: data
-    for step_of_pass in range(passes):
-        for block in walk(step_of_pass):
+    for number in range(passes):
+        for block in walk(number):
             stats = collect(params, block.load())
             losses.append(stats.loss / stats.rows)
-            rate = (len(losses) + 1) ** -decay
             mean = (1 / stats.rows) * stats
+            rate = (steps + 2) ** -decay
             memory = mean if memory is None else (1 - rate) * memory + rate * mean
             params = update(params, memory)
-        if tell(callbacks, Step(name, step_of_pass + 1, passes, losses, params)):
-            break
-    return Fit(params, losses, converged=False)
+            steps += 1
+            if tell(callbacks, Step(name, number, passes, losses, params)):
+                return OnlineFit(params, losses, memory, steps)
+    return OnlineFit(params, losses, memory, steps)

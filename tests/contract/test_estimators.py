@@ -1,0 +1,81 @@
+"""scikit-learn's manners, for every estimator: its own checks, all of them, and ours."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tacit
+from tests.contract.cases import ESTIMATORS, blobs
+
+# Public checks of scikit-learn that its generator does not yield.
+MORE_CHECKS = [
+    "check_param_validation",
+    "check_dataframe_column_names_consistency",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_set_output_transform_polars",
+    "check_global_output_transform_pandas",
+    "check_global_set_output_transform_polars",
+    "check_mixin_order",
+]
+
+every_estimator = pytest.mark.parametrize(
+    "estimator", ESTIMATORS, ids=lambda each: type(each).__name__
+)
+
+
+@pytest.mark.battery
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_manners(estimator, check):
+    check(estimator)
+
+
+# These checks fit on a data frame and go on with arrays, by intent.
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")
+@pytest.mark.battery
+@every_estimator
+@pytest.mark.parametrize("name", MORE_CHECKS)
+def test_scikit_learn_manners_it_does_not_ask_for(estimator, name):
+    check = getattr(estimator_checks, name)
+    check(type(estimator).__name__, clone(estimator))
+
+
+@every_estimator
+def test_a_saved_model_comes_back_the_same(estimator, tmp_path):
+    X = blobs(300)
+    model = clone(estimator).set_params(random_state=0).fit(X)
+    model.save(tmp_path / "model.safetensors")
+    loaded = tacit.load(tmp_path / "model.safetensors")
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    for name, value in vars(model).items():
+        if name.endswith("_") and not name.startswith("_"):
+            np.testing.assert_array_equal(getattr(loaded, name), value)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@every_estimator
+def test_the_same_fit_saved_twice_is_the_same_file(estimator, tmp_path):
+    for name in "ab":
+        model = clone(estimator).set_params(random_state=0).fit(blobs(300))
+        model.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@every_estimator
+def test_a_pickled_model_predicts_the_same(estimator):
+    X = blobs(300)
+    model = clone(estimator).set_params(random_state=0).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@every_estimator
+def test_every_estimator_declares_its_contract(estimator):
+    assert estimator.contract in {"summable", "online", "sequential", "whole"}

@@ -1,0 +1,106 @@
+"""Same seed, same bytes: in memory, from files, on threads, on a cluster, in any process."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+
+from tacit.core.engines import Dask, Serial, Threads
+from tacit.data.table import Table
+from tests.contract.cases import ESTIMATORS, blobs
+
+ROWS = blobs(40_000)
+
+SUMMABLE_ESTIMATORS = [each for each in ESTIMATORS if each.contract == "summable"]
+every_summable = pytest.mark.parametrize(
+    "estimator", SUMMABLE_ESTIMATORS, ids=lambda each: type(each).__name__
+)
+
+
+def fitted(estimator, data, **changes):
+    return clone(estimator).set_params(random_state=0, max_iter=5, **changes).fit(data)
+
+
+def digest(model):
+    h = hashlib.blake2b()
+    for name, value in sorted(vars(model).items()):
+        if name.endswith("_") and name != "labels_":
+            h.update(name.encode() + np.asarray(value).tobytes())
+    return h.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    np.save(folder / "rows.npy", ROWS)
+    table = pa.table({f"c{j}": ROWS[:, j] for j in range(ROWS.shape[1])})
+    pq.write_table(table, folder / "rows.parquet", row_group_size=7_001)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def two_processes():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@every_summable
+@pytest.mark.parametrize("engine", [Serial(), Threads(1), Threads(2), Threads(4)], ids=str)
+def test_any_number_of_threads(estimator, engine):
+    reference = fitted(estimator, ROWS, engine=Serial())
+    model = fitted(estimator, ROWS, engine=engine)
+    assert digest(model) == digest(reference)
+    np.testing.assert_array_equal(model.labels_, reference.labels_)
+
+
+@every_summable
+def test_memory_or_file(estimator, files):
+    reference = digest(fitted(estimator, ROWS))
+    assert digest(fitted(estimator, Table.from_npy(files / "rows.npy"))) == reference
+    assert digest(fitted(estimator, Table.from_parquet(files / "rows.parquet"))) == reference
+    assert digest(fitted(estimator, Table.from_array(ROWS))) == reference
+
+
+@every_summable
+def test_a_dask_array(estimator):
+    dask_array = pytest.importorskip("dask.array")
+    array = dask_array.from_array(ROWS, chunks=(3_333, 2))
+    assert digest(fitted(estimator, array)) == digest(fitted(estimator, ROWS))
+
+
+@every_summable
+def test_a_cluster_of_two_processes(estimator, files, two_processes):
+    reference = digest(fitted(estimator, ROWS, engine=Serial()))
+    assert digest(fitted(estimator, ROWS, engine=Dask())) == reference
+    table = Table.from_npy(files / "rows.npy")
+    assert digest(fitted(estimator, table, engine=Dask())) == reference
+
+
+def test_any_hash_seed():
+    code = (
+        "from tests.contract.test_same_bits import *\n"
+        "print([digest(fitted(each, ROWS)) for each in ESTIMATORS])"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert found == {f"{[digest(fitted(each, ROWS)) for each in ESTIMATORS]}\n"}
