@@ -461,13 +461,37 @@ def test_a_fit_cut_short_goes_on_where_it_was(tmp_path):
     seen = []
     model = KMeans(
         30,
-        random_state=1,  # the start is not drawn again
+        random_state=0,
         tol=0,
         callbacks=[Checkpoint(path, every=0), lambda step: seen.append(step.number)],
     ).fit(X)
     assert min(seen) == 4
+    assert not path.exists()  # it came to its end
     np.testing.assert_array_equal(model.cluster_centers_, whole.cluster_centers_)
     assert model.losses_ == whole.losses_
+
+
+def test_restarts_resume_too(tmp_path):
+    X = blobs(2000, k=12)
+    whole = KMeans(12, n_init=3, random_state=0, tol=0).fit(X)
+    path, runs = tmp_path / "fit.checkpoint", []
+
+    def interrupt(step):
+        runs.append(step.number)
+        if runs.count(0) == 3 and step.number == 1:  # in the third run
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        KMeans(
+            12,
+            n_init=3,
+            random_state=0,
+            tol=0,
+            callbacks=[Checkpoint(path, every=0), interrupt],
+        ).fit(X)
+    again = KMeans(12, n_init=3, random_state=0, tol=0, callbacks=[Checkpoint(path)]).fit(X)
+    np.testing.assert_array_equal(again.cluster_centers_, whole.cluster_centers_)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
@@ -476,6 +500,8 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     KMeans(3, random_state=0, tol=0, callbacks=stop).fit(blobs())
     with pytest.raises(ValueError, match="another fit"):
         KMeans(3, random_state=0, callbacks=[Checkpoint(path)]).fit(blobs(seed=9))
+    with pytest.raises(ValueError, match="another fit"):
+        KMeans(3, random_state=1, callbacks=[Checkpoint(path)]).fit(blobs())
 
 
 def test_ctrl_c_is_obeyed_between_kernels():

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.cluster import lloyd
 from tacit.cluster.lloyd_frame import Frame, measure
 from tacit.cluster.seeding import first_centers
-from tacit.core.checkpoint import Checkpoint
+from tacit.core.checkpoint import begin, finish
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator, check_rows, check_weights
 from tacit.core.loop import Fit, iterate
@@ -43,7 +43,6 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         "labels_": ("n_rows",),
     }
     _file_optional = ("labels_",)
-    _saved_private: ClassVar[tuple] = ("_fingerprint",)
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest center of every row; a tie goes to the lowest index."""
@@ -72,8 +71,7 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         table = self._table(X, sample_weight, reset=False)
         engine = get_engine(self.engine)
         frame = measure(table, engine, name=type(self).__name__)
-        sparse = sp.issparse(parts(table.blocks[0].load()).rows)
-        params = lloyd.start(self.cluster_centers_, frame, sparse=sparse)
+        params = lloyd.start(self.cluster_centers_, frame, sparse=is_sparse(table))
         return engine.map(function, params, table)
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
@@ -223,9 +221,9 @@ class KMeans(BaseKMeans):
         best: Fit | None = None
         beside: list | None = None
         with self._listening(self.max_iter) as callbacks:
-            for _ in range(self._starts(callbacks)):
+            for run in range(self._starts()):
                 centers = first_centers(self.init, table, self.n_clusters, rng, name="KMeans")
-                fit, memory = self._run(centers, table, frame, engine, callbacks)
+                fit, memory = self._run(run, centers, table, frame, engine, callbacks)
                 if best is None or fit.losses[-1] < best.losses[-1]:
                     best, beside = fit, memory
         assert best is not None  # there is at least one start
@@ -235,27 +233,25 @@ class KMeans(BaseKMeans):
         self._label(
             best.params, beside, table, engine, labels=table.in_memory and X is not table
         )
+        finish(self.callbacks)
         return self
 
-    def _starts(self, callbacks: list) -> int:
-        random = isinstance(self.init, str) and self.init == "random"
-        starts = (10 if random else 1) if self.n_init == "auto" else self.n_init
-        starts = starts if isinstance(self.init, str) or callable(self.init) else 1
-        if starts > 1 and any(isinstance(each, Checkpoint) for each in callbacks):
-            raise ValueError(
-                f"KMeans(n_init={starts}) cannot use a Checkpoint, which holds one run. "
-                "Set n_init=1."
-            )
-        return starts
+    def _starts(self) -> int:
+        if not (isinstance(self.init, str) or callable(self.init)):
+            return 1  # given centers give the same answer every time
+        if self.n_init == "auto":
+            return 10 if self.init == "random" else 1
+        return self.n_init
 
-    def _run(self, centers, table, frame, engine, callbacks) -> tuple[Fit, list | None]:
-        params = lloyd.start(
-            centers, frame, sparse=sp.issparse(parts(table.blocks[0].load()).rows)
-        )
+    def _run(self, run, centers, table, frame, engine, callbacks) -> tuple[Fit, list | None]:
+        params = lloyd.start(centers, frame, sparse=is_sparse(table))
         self._fingerprint = fingerprint(table, frame)
-        for each in callbacks:
-            if isinstance(each, Checkpoint):
-                each.bind(f"KMeans {self.n_clusters} {self.tol} {self._fingerprint}")
+        # Without a seed every start is as good as another; with one only its own will do.
+        seeded = centers.tobytes() if self.random_state is not None else b""
+        origin = blake2b(seeded, digest_size=16).hexdigest()
+        begin(
+            callbacks, f"KMeans {self.n_clusters} {self.tol} {self._fingerprint} {origin}", run
+        )
         beside = lloyd.slots(table, self.n_clusters)
         fit = iterate(
             params,
@@ -270,6 +266,10 @@ class KMeans(BaseKMeans):
             name="KMeans",
         )
         return fit, beside
+
+
+def is_sparse(table: Table) -> bool:
+    return sp.issparse(parts(table.blocks[0].load()).rows)
 
 
 def fingerprint(table: Table, frame: Frame) -> str:

@@ -40,6 +40,8 @@ CALL_WORK = 2**29  # multiplications in one kernel call: well under 200 ms
 
 
 class KMeansParams(NamedTuple):
+    """Centers, and what a pass must know besides."""
+
     centers: np.ndarray  # (k, d) float64
     previous: np.ndarray  # (k, d) the centers before the last update; decides ties
     step: int  # updates made
@@ -73,6 +75,8 @@ class Farthest(Stats):
 
 @dataclass(frozen=True)
 class KMeansStats(Stats):
+    """What a pass collects: sums per center."""
+
     rows: float  # or their weight
     loss: float  # sum of squared distances to the nearest center
     counts: np.ndarray  # (2, k) weight per center, in two exact parts
@@ -105,6 +109,7 @@ def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> KMeansP
 
 
 def collect(params: KMeansParams, block: Any, beside: Memory | None = None) -> KMeansStats:
+    """Give each row to its nearest center; sum the rows of each."""
     rows, _, weights = parts(block)
     weights = np.empty(0) if weights is None else weights
     memory = Memory() if beside is None else beside

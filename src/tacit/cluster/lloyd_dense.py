@@ -28,7 +28,7 @@ from numba import njit
 from tacit.kernels.distances import squared_distance
 from tacit.kernels.exact_sum import cut
 
-__all__ = ["list_neighbours", "own_dense", "pass_dense", "square_dense"]
+__all__ = ["own_dense", "pass_dense", "square_dense"]
 
 CHUNK = 256  # rows to a matrix product: their distances stay in cache
 EPS = np.float64(2.0**-24)  # rounding of one float32 operation
@@ -349,7 +349,7 @@ def share(weights, whole, i):
     return (1.0, weights[i]) if whole else (weights[i], 1.0)
 
 
-# --- Sums of squares, distances to the own center and between centers ---
+# --- Sums of squares and distances to the own center ---
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -364,41 +364,8 @@ def square_dense(X, origin, weights):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def own_dense(X, centers, labels):
+    """Squared distance of every row to the center of its label."""
     out = np.empty(X.shape[0])
     for i in range(X.shape[0]):
         out[i] = squared_distance(X[i], centers[labels[i]])
     return out
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def list_neighbours(centers, listed):
-    """The closest other centers of each, nearest first, and their distances."""
-    k, d = centers.shape
-    columns = np.ascontiguousarray(centers.T)
-    neighbours = np.empty((k, listed), np.int32)
-    reach = np.empty((k, listed))
-    squares = np.empty(k)
-    for a in range(k):
-        squares[:] = 0.0
-        for t in range(d):  # columns outside, so that a vector holds many centers
-            column, own = columns[t], centers[a, t]
-            for j in range(k):
-                squares[j] += (column[j] - own) ** 2
-        squares[a] = np.inf
-        near, far = neighbours[a], reach[a]
-        far[:] = np.inf
-        bar = np.inf
-        for j in range(k):
-            square = squares[j]
-            if square < bar:
-                q = listed - 1
-                while q > 0 and far[q - 1] > square:
-                    far[q] = far[q - 1]
-                    near[q] = near[q - 1]
-                    q -= 1
-                far[q] = square
-                near[q] = j
-                bar = far[listed - 1]
-        for q in range(listed):
-            far[q] = math.sqrt(far[q])
-    return neighbours, reach

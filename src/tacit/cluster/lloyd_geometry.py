@@ -1,10 +1,11 @@
 """What the search of k-means wants to know of the centers, worked out once per pass."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from tacit.cluster.lloyd_dense import list_neighbours
 from tacit.cluster.lloyd_frame import Frame
 
 __all__ = ["Geometry", "Near", "survey"]
@@ -97,3 +98,40 @@ def bounds(centers, previous, neighbours, reach, frame) -> Near:
 
 def narrow(bound: np.ndarray) -> np.ndarray:
     return np.asarray(bound, np.float32)
+
+
+# --- Kernel ---
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def list_neighbours(centers, listed):
+    """The closest other centers of each, nearest first, and their distances."""
+    k, d = centers.shape
+    columns = np.ascontiguousarray(centers.T)
+    neighbours = np.empty((k, listed), np.int32)
+    reach = np.empty((k, listed))
+    squares = np.empty(k)
+    for a in range(k):
+        squares[:] = 0.0
+        for t in range(d):  # columns outside, so that a vector holds many centers
+            column, own = columns[t], centers[a, t]
+            for j in range(k):
+                squares[j] += (column[j] - own) ** 2
+        squares[a] = np.inf
+        near, far = neighbours[a], reach[a]
+        far[:] = np.inf
+        bar = np.inf
+        for j in range(k):
+            square = squares[j]
+            if square < bar:
+                q = listed - 1
+                while q > 0 and far[q - 1] > square:
+                    far[q] = far[q - 1]
+                    near[q] = near[q - 1]
+                    q -= 1
+                far[q] = square
+                near[q] = j
+                bar = far[listed - 1]
+        for q in range(listed):
+            far[q] = math.sqrt(far[q])
+    return neighbours, reach

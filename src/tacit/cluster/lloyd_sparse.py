@@ -181,6 +181,7 @@ def square_sparse(data, indptr, weights):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def own_sparse(data, indices, indptr, centers, squares, labels):
+    """``own_dense`` for CSR rows."""
     out = np.empty(labels.shape[0])
     for i in range(labels.shape[0]):
         a, p, q = labels[i], indptr[i], indptr[i + 1]

@@ -14,20 +14,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.cluster import lloyd
-from tacit.cluster.kmeans import BaseKMeans, fingerprint
+from tacit.cluster.kmeans import BaseKMeans, fingerprint, is_sparse
 from tacit.cluster.lloyd_frame import measure
 from tacit.cluster.seeding import first_centers
 from tacit.core.engines import get_engine
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
-from tacit.data.table import Batch, Table, parts
+from tacit.data.table import Batch, Table
 
 __all__ = ["MiniBatchKMeans"]
 
@@ -227,10 +226,6 @@ class MiniBatchKMeans(BaseKMeans):
         return lloyd.KMeansStats(
             1.0, self._faded_loss, self._faded_counts, self._faded_sums, none
         )
-
-
-def is_sparse(table: Table) -> bool:
-    return sp.issparse(parts(table.blocks[0].load()).rows)
 
 
 def shuffled(table: Table, batch_size: int, seed: int, number: int) -> Iterator:

@@ -109,7 +109,8 @@ class Checkpoint:
                 unpacker = Unpacker(file.path, file.read())
                 found = unpack_params(unpacker, "params", file.document.get("params"), params)
                 losses = unpacker.unpack("losses", file.document.get("losses"))
-                if unpacker.unused or type(losses) is not list:
+                whole = isinstance(losses, list) and all(type(x) is float for x in losses)
+                if unpacker.unused or not whole:
                     raise bad(file.path, "does not hold together")
         except FileNotFoundError:
             return None
@@ -208,6 +209,8 @@ def unpack_params(unpacker: Unpacker, name: str, node: Any, like: Any) -> Any:
     """The params in ``node``, if they have the form of ``like``: a file names no classes."""
     other = bad(unpacker.path, f"holds params of another form, see {name}")
     if not is_record(like):
+        if isinstance(node, dict) and node.get("type") == "record":
+            raise other
         value = unpacker.unpack(name, node)
         if not same_form(value, like):
             raise other

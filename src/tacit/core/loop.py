@@ -59,22 +59,25 @@ def iterate(
         saved = getattr(callback, "resume", lambda params: None)(params)
         if saved is not None:
             params, losses = saved
-    stats = engine.reduce(collect, params, data, beside)
-    losses = [*losses, stats.loss / stats.rows]
-    while len(losses) <= max_iter:
-        if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
-            break
-        old, params = params, update(params, stats)
+    try:
         stats = engine.reduce(collect, params, data, beside)
-        losses.append(stats.loss / stats.rows)
-        if settled is not None:
-            done = settled(old, params)
-        else:
-            done = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
-        if done:
-            tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
-            return Fit(params, losses, converged=True)
-    return Fit(params, losses, converged=False)
+        losses = [*losses, stats.loss / stats.rows]
+        converged = False
+        while len(losses) <= max_iter and not converged:
+            if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
+                return Fit(params, losses, converged=False)
+            old, params = params, update(params, stats)
+            stats = engine.reduce(collect, params, data, beside)
+            losses.append(stats.loss / stats.rows)
+            if settled is not None:
+                converged = settled(old, params)
+            else:
+                converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
+        tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
+        return Fit(params, losses, converged)
+    finally:
+        for callback in callbacks:  # whatever ended the loop: take bars down, write it up
+            getattr(callback, "close", lambda: None)()
 
 
 def iterate_online(

@@ -81,12 +81,14 @@ def save(model: Any, path: str | os.PathLike) -> None:
     check_is_fitted(model)
     seed: Any = getattr(model, "random_state", None)
     data = getattr(model, "_fingerprint", None)
+    if data is not None and not isinstance(data, str):
+        raise TypeError(f"_fingerprint must be a string, not {type(data).__name__}.")
     packer = Packer(nested=lambda place, value: pack_nested(packer, place, value))
     document = {"format": FORMAT, "kind": "model", **pack_model(packer, "", model)}
     document["dropped"] = packer.dropped
     document["provenance"] = {
         "seed": int(seed) if is_integer(seed) else None,
-        "data": data if isinstance(data, str) else None,
+        "data": data,
         "versions": {
             "tacit": __version__,
             "numpy": np.__version__,

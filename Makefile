@@ -1,0 +1,62 @@
+# make demo   sets everything up and shows what Tacit does
+# make test   sets everything up and checks everything
+# make quick  the tests of a minute; make lint, make bench, make clean
+
+VENV ?= .venv
+PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
+	echo $$each && break; done)
+RUN = $(VENV)/bin/python -m
+PIP = $(RUN) pip install -q --disable-pip-version-check
+
+.PHONY: demo test quick lint bench clean
+
+demo: $(VENV)/.installed
+	@$(VENV)/bin/tacit demo
+
+test: $(VENV)/.installed-test lint
+	$(RUN) pytest -n 2
+
+# Without what takes more than a few seconds and without scikit-learn's battery of checks.
+quick: $(VENV)/.installed-test
+	$(RUN) pytest -n 2 -m "not slow and not battery"
+
+lint: $(VENV)/.installed-test
+	$(RUN) ruff check .
+	$(RUN) mypy
+
+bench: $(VENV)/.installed-bench
+	$(RUN) benchmarks
+
+clean:
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+# Installing happens once, and again when pyproject.toml changes.
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	@echo "Installing Tacit into $(VENV) (a minute or two) ..."
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/bin/python pyproject.toml
+	@echo "Installing Tacit and what its tests need into $(VENV) (a minute or two) ..."
+	@$(PIP) -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: $(VENV)/bin/python pyproject.toml
+	@echo "Installing Tacit and its rivals into $(VENV) ..."
+	@$(PIP) -e '.[bench]'
+	@touch $@ $(VENV)/.installed-test $(VENV)/.installed
+
+$(VENV)/bin/python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Tacit needs Python 3.11 or newer, and none was found. Install it with:"; \
+		echo "    sudo apt-get install python3 python3-venv"; \
+		echo "If that gives an older one: sudo apt-get install python3.11 python3.11-venv"; \
+		exit 1; fi
+	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
+		echo "$(PYTHON) lacks the module venv. Install it with:"; \
+		echo "    sudo apt-get install $$(basename $(PYTHON))-venv"; \
+		exit 1; fi
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

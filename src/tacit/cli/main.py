@@ -1,0 +1,160 @@
+"""The command ``tacit``: finds the verb, runs it, and turns what goes wrong into words.
+
+Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 partial input, 4 bad input, 5 locked,
+6 no space or permission, 130 interrupted.
+"""
+
+import contextlib
+import difflib
+import errno
+import importlib
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from tacit._version import __version__
+from tacit.cli.options import debug_option
+from tacit.cli.terminal import clean, say
+
+__all__ = ["COMMANDS", "cli", "explain", "main"]
+
+# A verb, where it lives, and its line of help: listing them imports none of them.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
+    "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
+    "model": ("tacit.cli.model:model", "Look into a saved model."),
+}
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
+COMPLETE = "_TACIT_COMPLETE"
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, not when it is listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[cmd_name][0].partition(":")
+        return getattr(importlib.import_module(module), function)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+        if args[0] not in COMMANDS and close:
+            ctx.fail(f"There is no command {args[0]!r}. Did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=(
+        "\b\nShell completion, for bash (zsh and fish likewise):\n"
+        f'  eval "$({COMPLETE}=bash_source tacit)"'
+    ),
+)
+@click.version_option(__version__, prog_name="tacit", message="%(prog)s %(version)s")
+@debug_option
+def cli() -> None:
+    """Find the structure in data nobody has labeled.
+
+    Results go to standard output, everything else to standard error; "-" is either of the
+    two where a file is asked for.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    if COMPLETE in os.environ:
+        cli.main(prog_name="tacit")  # answers the shell and exits
+    settings: dict[str, Any] = {"debug": False}
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # a stream that cannot
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        arguments = list(sys.argv[1:] if argv is None else argv)
+        with (
+            plain_warnings(),
+            cli.make_context("tacit", arguments, obj=settings) as context,
+        ):
+            cli.invoke(context)
+        sys.stdout.flush()
+        return 0
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Closing it would complain once more.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        code, message = explain(error)
+        if settings["debug"] and code:
+            traceback.print_exc()
+        if message:
+            say(message)
+        return code
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the sentences for what went wrong."""
+    from tacit.core.errors import TacitError
+
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code, ""
+        case KeyboardInterrupt() | click.Abort():
+            return 130, "Interrupted."
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx else "tacit"
+            hint = f"Try '{path} --help' for help."
+            return 2, f"Error: {error.format_message()}\n{hint}"
+        case click.ClickException():
+            return 4, f"Error: {error.format_message()}"
+        case TacitError():
+            return error.exit_code, f"Error: {error}"
+        case MemoryError():
+            return 1, "Error: there is not enough memory. Use fewer rows or columns."
+        case OSError() if error.errno in NO_SPACE:
+            return 6, f"Error: {place(error)}. Free some space, or write somewhere else."
+        case OSError() if error.errno in NOT_ALLOWED:
+            return 6, f"Error: {place(error)}. Change the permissions, or the place."
+        case OSError():  # no such file, a folder, a scheduler that does not answer
+            return 4, f"Error: {place(error)}."
+        case ValueError():
+            return 4, f"Error: {error}"
+        case ImportError() if not isinstance(error, ModuleNotFoundError):
+            return 2, f"Error: {error}"  # an extra that is not installed, and how to
+    name = type(error).__name__
+    return 1, (
+        f"Internal error: {name}: {clean(error)}\n"
+        "This is a fault in Tacit. Run again with --debug to see where, and report it."
+    )
+
+
+def place(error: OSError) -> str:
+    """The file and what is wrong with it, without the number."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
+@contextlib.contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Warnings as sentences, without the line of source they come from."""
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        say(f"Warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

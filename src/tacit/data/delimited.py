@@ -1,0 +1,245 @@
+"""The structure of CSV and its relatives: separators, quotes, records, header.
+
+Works on UTF-8 bytes and says in lines, as an editor counts them, where something is wrong.
+What the cells mean is another file's business (``number_columns``).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core.errors import DataError
+
+__all__ = [
+    "Dialect",
+    "Record",
+    "choose_columns",
+    "line_of",
+    "name_columns",
+    "records",
+    "scan_quotes",
+    "sniff",
+    "whole_records",
+]
+
+MISSING = [
+    *("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-nan", "-NaN", "NAN"),
+    *("null", "NULL", "Null", "None", "none", "?", "."),
+]
+DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+SAMPLE = 50  # records to judge by
+
+
+class Dialect(NamedTuple):
+    """How cells are separated and decimals marked."""
+
+    delimiter: str = ","
+    decimal: str = "."
+
+    def __str__(self) -> str:
+        comma = ", with a decimal comma" if self.decimal == "," else ""
+        return f"cells are separated by {DELIMITERS[self.delimiter]}{comma}"
+
+
+class Record(NamedTuple):
+    """A record: the line it begins on, its cells, and where the next one begins."""
+
+    line: int
+    cells: list[bytes]
+    end: int
+
+
+# --- Records ---
+
+
+def records(data: bytes, delimiter: str = ",") -> Iterator[Record]:
+    """Walk the records; empty lines are none.
+
+    >>> [record.cells for record in records(b'a,"b,1"\\n\\n2,"c ""d"" e"\\n')]
+    [[b'a', b'b,1'], [b'2', b'c "d" e']]
+    """
+    mark = delimiter.encode()
+    cell_pattern = re.compile(rb'"((?:[^"]|"")*+)"([^%b\r\n]*+)|([^%b\r\n]*+)' % (mark, mark))
+    line_pattern = re.compile(rb"[^\r\n]*+")
+    start, line = 0, 1
+    while start < len(data):
+        text = line_pattern.match(data, start).group()  # type: ignore[union-attr]
+        if b'"' not in text:
+            cells, end = text.split(mark), start + len(text)
+        else:
+            cells, end = [], start
+            while True:
+                match = cell_pattern.match(data, end)
+                assert match is not None  # the last alternative matches anything
+                quoted, tail, plain = match.groups()
+                cells.append(plain if quoted is None else quoted.replace(b'""', b'"') + tail)
+                end = match.end()
+                if data[end : end + 1] != mark:
+                    break
+                end += 1
+        begun = line
+        line += 1 + count_newlines(data[start:end])
+        end += 2 if data[end : end + 2] == b"\r\n" else 1
+        if text:
+            yield Record(begun, cells, min(end, len(data)))
+        start = end
+
+
+def line_of(data: bytes, position: int) -> int:
+    """The line, counted from 1, that a byte is on."""
+    return 1 + count_newlines(data[:position])
+
+
+def count_newlines(data: bytes) -> int:
+    """How many lines end in here, whichever of the three conventions they follow."""
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
+# --- Separators ---
+
+
+def sniff(data: bytes, *, prefer: str | None = None) -> Dialect:
+    """The dialect under which most cells are numbers and records have one width.
+
+    >>> sniff(b"x;y\\n1,5;2\\n3,5;4\\n")
+    Dialect(delimiter=';', decimal=',')
+    """
+    best: tuple = ()
+    for rank, delimiter in enumerate(reversed(DELIMITERS)):
+        sample = [record.cells for record in islice(records(data, delimiter), SAMPLE)]
+        width = len(sample[0])
+        if width < 2:
+            continue
+        even = sum(len(cells) == width for cells in sample) / len(sample)
+        cells = [cell.strip() for row in sample[1:] or sample for cell in row]
+        numbers, decimal = max(
+            (share_of_numbers(cells, "."), "."),
+            (share_of_numbers(cells, ","), "" if delimiter == "," else ","),
+        )
+        if delimiter == " " and (even < 1 or numbers < 0.5):
+            continue  # spaces are in every text
+        score = (numbers * even, even, delimiter == prefer, rank)
+        if not best or score > best[0]:
+            best = score, Dialect(delimiter, decimal or ".")
+    return best[1] if best else Dialect(prefer or ",")
+
+
+def share_of_numbers(cells: Sequence[bytes], decimal: str) -> float:
+    pattern = number_pattern(decimal)
+    return sum(is_number(cell, pattern) for cell in cells) / max(1, len(cells))
+
+
+def is_number(cell: bytes, pattern: str) -> bool:
+    return re.match(pattern, cell.decode("utf-8", "replace").strip()) is not None
+
+
+@cache
+def number_pattern(decimal: str = ".") -> str:
+    """A regular expression, in the common part of re and RE2, for a number."""
+    point = re.escape(decimal)
+    digits = rf"([0-9]+({point}[0-9]*)?|{point}[0-9]+)"
+    return rf"^[+-]?({digits}([eE][+-]?[0-9]+)?|(?i:inf(inity)?))$"
+
+
+# --- Quotes ---
+
+
+def scan_quotes(data: bytes, dialect: Dialect) -> tuple[int | None, int]:
+    """Where a quote opens that never closes, and how many lines end inside quotes."""
+    if b'"' not in data:
+        return None, 0
+    inside = newlines_in_quotes(data, dialect)
+    if inside is not None:
+        return None, inside
+    mark = re.escape(dialect.delimiter.encode())
+    # A quote opens a cell only at its beginning; elsewhere it is a character like others.
+    quoted = re.compile(rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+(?:"|(\Z))' % mark)
+    inside = 0
+    for match in quoted.finditer(data):
+        if match.group(1) is not None:
+            return match.start(), inside
+        inside += count_newlines(match.group())
+    return None, inside
+
+
+def newlines_in_quotes(data: bytes, dialect: Dialect) -> int | None:
+    """How many lines end inside quotes, if quotes open and close by turns; else None.
+
+    They do so in files that programs wrote, and then counting is all it takes.
+    """
+    letters = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(letters == ord('"'))
+    if len(quotes) % 2 or data.count(b"\r") > data.count(b"\r\n"):
+        return None
+    borders = np.frombuffer(b'"\r\n' + dialect.delimiter.encode(), np.uint8)
+    before = quotes[0::2][quotes[0::2] > 0] - 1
+    after = quotes[1::2][quotes[1::2] < len(data) - 1] + 1
+    if not (np.isin(letters[before], borders).all() and np.isin(letters[after], borders).all()):
+        return None
+    newlines = np.flatnonzero(letters == ord("\n"))
+    return int((np.searchsorted(quotes, newlines) % 2).sum())
+
+
+def whole_records(data: bytes, dialect: Dialect) -> bytes:
+    """Text that was cut off somewhere, up to the end of its last whole record."""
+    end: int | None = len(data)
+    while end is not None:
+        data = data[: data.rfind(b"\n", 0, end) + 1]
+        end, _ = scan_quotes(data, dialect)
+    return data
+
+
+# --- Columns ---
+
+
+def name_columns(
+    first: Sequence[bytes], header: bool | None, dialect: Dialect
+) -> tuple[list[str], bool, list[str]]:
+    """The columns' names, whether the first record is a header, and what was made up.
+
+    >>> name_columns([b"x", b"", b"x"], None, Dialect())
+    (['x', 'c1', 'x_2'], True, ['column 2 has no name, called c1', ...])
+    """
+    pattern = number_pattern(dialect.decimal)
+    texts = [cell.decode("utf-8", "replace").strip() for cell in first]
+    numbers = [is_number(cell, pattern) for cell in first]
+    if header is None:
+        known = (yes or text in MISSING for yes, text in zip(numbers, texts, strict=True))
+        header = not (any(numbers) and all(known))
+    if not header:
+        note = "there is no header: the columns are called c0, c1 and so on"
+        return [f"c{j}" for j in range(len(first))], False, [note]
+    names: list[str] = []
+    notes = []
+    for j, text in enumerate(texts):
+        name = text.replace("\0", "")
+        if name != text:
+            notes.append(f"NUL characters removed from the name of column {j + 1}")
+        if not name:
+            name = f"c{j}"
+            notes.append(f"column {j + 1} has no name, called {name}")
+        again = 2
+        while name in names or (again > 2 and name in texts):
+            name, again = f"{text or f'c{j}'}_{again}", again + 1
+        if again > 2:
+            notes.append(f"column {j + 1} has the name of another, called {name}")
+        names.append(name)
+    return names, True, notes
+
+
+def choose_columns(
+    names: Sequence[str], columns: Sequence[str] | None, id_column: str | None, file: str
+) -> list[str]:
+    """The names to read, checked; the id column is not among them."""
+    asked = [*(columns or ()), *([id_column] if id_column is not None else [])]
+    for name in asked:
+        if name not in names:
+            some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise DataError(f"there is no column {name!r}. The columns are {some}.", file=file)
+        if asked.count(name) > 1:
+            raise DataError(f"column {name!r} is asked for twice. Name it once.", file=file)
+    return [name for name in columns or names if name != id_column]

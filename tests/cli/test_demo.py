@@ -1,0 +1,62 @@
+"""``tacit demo``: the promise of the first screen."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score, jaccard_score
+
+import tacit as package
+from tacit.cli.demo import best_overlap, picture
+
+
+def test_the_demo_says_what_it_found_how_surely_and_where_it_is(tacit, tmp_path):
+    folder = tmp_path / "demo"
+    run = tacit("demo", "--out", folder)
+    assert run.code == 0
+    for words in ("purity", "adjusted Rand", "Found again", "labels.csv", "digits.safetensors"):
+        assert words in run.out
+    assert "██" in run.out
+    assert max(map(len, run.out.splitlines())) <= 80 + len(str(tmp_path))
+    images, truth = load_digits(return_X_y=True)
+    with open(folder / "labels.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["digit"]) for row in rows] == truth.tolist()
+    labels = package.load(folder / "digits.safetensors").predict(images)
+    assert [int(row["cluster"]) for row in rows] == labels.tolist()
+    assert adjusted_rand_score(labels, truth) > 0.6
+
+
+def test_the_demos_figures_can_be_checked(tacit, tmp_path):
+    run = tacit("demo", "digits", "--out", tmp_path, "--json", "--quiet")
+    result = json.loads(run.out)
+    assert run.err == ""
+    with open(result["labels_file"], encoding="utf-8") as file:
+        rows = [(int(row["cluster"]), int(row["digit"])) for row in csv.DictReader(file)]
+    right = sum(max(rows.count((group, digit)) for digit in range(10)) for group in range(10))
+    assert result["purity"] == pytest.approx(right / len(rows))
+    assert sum(group["rows"] for group in result["clusters"]) == result["rows"] == 1797
+    assert 0.5 < result["agreement"]["lowest"] <= result["agreement"]["mean"] <= 1
+
+
+def test_the_demos_are_listed(tacit):
+    assert tacit("demo", "--list").out.startswith("digits")
+    assert "digits" in json.loads(tacit("demo", "--list", "--json").out)
+
+
+def test_overlap_is_the_best_jaccard_index():
+    rng = np.random.default_rng(0)
+    labels, own = rng.integers(4, size=50), rng.random(50) < 0.3
+    expected = max(jaccard_score(own, labels == j) for j in range(4))
+    assert best_overlap(own, labels) == pytest.approx(expected)
+
+
+def test_pictures_have_a_plain_form(monkeypatch):
+    center = np.linspace(0, 16, 64)
+    assert "█" in "".join(picture(center))
+    monkeypatch.setattr("tacit.cli.demo.can_print", lambda _: False)
+    lines = picture(center)
+    assert "".join(lines).isascii()
+    assert {len(line) for line in lines} == {16}

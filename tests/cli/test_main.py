@@ -1,0 +1,178 @@
+"""Finding the verb, and turning what goes wrong into an exit code and a sentence."""
+
+import errno
+import os
+import subprocess
+import sys
+import types
+
+import click
+import pytest
+
+from tacit._version import __version__
+from tacit.cli import main as module
+from tacit.cli.options import debug_option, engine_from
+from tacit.core.engines import Dask, Serial, Threads
+from tacit.core.errors import DataError, Locked, ModelFileError, PartialInput
+
+
+@pytest.fixture
+def fails(monkeypatch, tacit):
+    """Run a command that raises the given error, and look at what comes out."""
+
+    def run(error, *arguments):
+        @click.command()
+        @debug_option
+        def boom():
+            raise error
+
+        monkeypatch.setitem(sys.modules, "boom", types.SimpleNamespace(boom=boom))
+        monkeypatch.setitem(module.COMMANDS, "boom", ("boom:boom", "Fails."))
+        return tacit("boom", *arguments)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (DataError("it is bad.", file="a.csv", row=3), 4),
+        (PartialInput("it ends early."), 3),
+        (ModelFileError("it is damaged."), 4),
+        (Locked("process 7 holds it."), 5),
+        (ValueError("k=0 must be at least 1."), 4),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), 4),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), 4),
+        (IsADirectoryError(errno.EISDIR, "Is a directory", "folder"), 4),
+        (TimeoutError("tcp://host:8786 does not answer"), 4),
+        (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 6),
+        (OSError(errno.ENOSPC, "No space left on device"), 6),
+        (OSError(errno.EROFS, "Read-only file system", "a.csv"), 6),
+        (click.UsageError("wrong"), 2),
+        (ImportError("engine='dask' needs dask. Install it with pip."), 2),
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+        (MemoryError(), 1),
+        (RuntimeError("no idea"), 1),
+        (TypeError("a fault of ours"), 1),
+        (ModuleNotFoundError("No module named 'tacit.nothing'"), 1),
+    ],
+)
+def test_every_error_has_its_exit_code_and_no_traceback(fails, error, code):
+    run = fails(error)
+    assert run.code == code
+    assert run.out == ""
+    assert 1 <= len(run.err.splitlines()) <= 2
+    assert "Traceback" not in run.err
+
+
+def test_the_message_is_the_errors_own(fails):
+    run = fails(DataError("it is bad. Mend it.", file="a.csv", row=3, column="x"))
+    assert run.err == "Error: a.csv, row 3, column x: it is bad. Mend it.\n"
+    run = fails(FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"))
+    assert run.err == "Error: a.csv: No such file or directory.\n"
+
+
+def test_a_fault_of_ours_says_so_and_how_to_see_more(fails):
+    run = fails(RuntimeError("no idea"))
+    assert "Internal error: RuntimeError: no idea" in run.err
+    assert "--debug" in run.err
+
+
+def test_a_traceback_appears_with_debug_alone(fails):
+    run = fails(ValueError("wrong"), "--debug")
+    assert run.code == 4
+    assert "Traceback" in run.err
+    assert run.err.endswith("Error: wrong\n")
+
+
+def test_debug_may_stand_before_the_verb(fails, tacit):
+    fails(ValueError("wrong"))
+    assert "Traceback" in tacit("--debug", "boom").err
+
+
+def test_messages_cannot_speak_to_the_terminal(fails):
+    run = fails(DataError("\x1b]0;title\x07\x1b[31m'x\x9b2J\u202ey'", file="a\x1b[2J.csv"))
+    assert run.err == "Error: a.csv: 'xy'\n"
+
+
+def test_a_warning_is_one_plain_line(monkeypatch, tacit):
+    import warnings
+
+    @click.command()
+    def warn():
+        warnings.warn("only 3 distinct rows", stacklevel=1)
+
+    monkeypatch.setitem(sys.modules, "warn", types.SimpleNamespace(warn=warn))
+    monkeypatch.setitem(module.COMMANDS, "warn", ("warn:warn", "Warns."))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        run = tacit("warn")
+    assert run == (0, "", "Warning: only 3 distinct rows\n")
+
+
+def test_version_and_help(tacit):
+    assert tacit("--version") == (0, f"tacit {__version__}\n", "")
+    run = tacit("--help")
+    assert run.code == 0
+    for name, (_, line) in module.COMMANDS.items():
+        assert name in run.out
+        assert line in run.out
+    assert "completion" in run.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["clutser"], "Did you mean 'cluster'?"),
+        (["frobnicate"], "frobnicate"),
+        (["cluster"], "FILE"),
+        (["cluster", "x.csv", "--kk", "3"], "--kk"),
+        (["cluster", "x.csv", "--k", "0"], "--k"),
+        (["cluster", "x.csv", "--seed", "-1"], "--seed"),
+        (["cluster", "x.csv", "--method", "magic"], "magic"),
+        (["cluster", "x.csv", "--engine", "steam"], "steam"),
+        (["cluster", "x.csv", "--engine", "serial", "--workers", "2"], "--workers"),
+        (["cluster", "x.csv", "--json", "--out", "-"], "standard output"),
+        (["demo", "nothing"], "There are: digits"),
+    ],
+)
+def test_wrong_usage_is_code_2_with_a_hint(tacit, arguments, words):
+    run = tacit(*arguments)
+    assert run.code == 2
+    assert words in run.err
+    assert "--help" in run.err
+    assert run.out == ""
+
+
+def test_engines_are_made_from_their_names():
+    assert engine_from("serial", None) == Serial()
+    assert engine_from("threads", 3) == Threads(3)
+    assert engine_from("tcp://host:8786", None) == Dask("tcp://host:8786")
+
+
+def test_the_module_runs_as_a_program():
+    run = subprocess.run(
+        [sys.executable, "-m", "tacit", "cluster", "no-such-file.csv"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 4
+    assert run.stderr == "Error: no-such-file.csv: No such file or directory.\n"
+
+
+def test_completion_answers_the_shell():
+    run = subprocess.run(
+        [sys.executable, "-m", "tacit"],
+        env={
+            **os.environ,
+            "_TACIT_COMPLETE": "bash_complete",
+            "COMP_WORDS": "tacit clu",
+            "COMP_CWORD": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "cluster" in run.stdout

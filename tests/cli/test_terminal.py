@@ -1,0 +1,104 @@
+"""What may reach a terminal or a spreadsheet."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.cli.csv_out import check_target, guard, open_output, write_rows
+from tacit.cli.terminal import clean, console
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]8;;http://evil\x1b\\link\x1b]8;;\x07", "link"),
+        ("\x1b]0;an open title", "0;an open title"),
+        ("\x9b31mred", "red"),
+        ("\x1bPq#0\x1b\\after", "after"),
+        ("\x1bcreset", "reset"),
+        ("a\rb\x08\x00\x7f", "ab"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("\u202egnp.exe\u2066", "gnp.exe"),
+        ("half \ud800 a pair", "half \ufffd a pair"),
+        ("schön 日本 👩‍🚀", "schön 日本 👩‍🚀"),
+    ],
+)
+def test_text_is_cleaned_for_the_terminal(text, left):
+    assert clean(text) == left
+
+
+@given(st.text())
+def test_nothing_that_moves_a_cursor_survives(text):
+    left = clean(text)
+    assert not {*map(ord, left)} & {*range(9), *range(11, 32), *range(127, 160)}
+    assert clean(left) == left
+    left.encode()
+
+
+def test_data_is_never_markup(capsys):
+    console().print("[bold red]x[/] :smile: [link=http://evil]y")
+    assert capsys.readouterr().out == "[bold red]x[/] :smile: [link=http://evil]y\n"
+
+
+def test_no_color_is_respected(capsys, monkeypatch):
+    from rich.text import Text
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    console().print(Text("x", "red"))
+    assert "\x1b[31m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    console().print(Text("x", "red"))
+    assert "\x1b[31m" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", " =1", "-", "\r=1"])
+def test_cells_that_a_spreadsheet_would_run_are_quoted(cell):
+    assert guard(cell) == "'" + cell
+
+
+@pytest.mark.parametrize("cell", ["-1", "+2.5", "-1e-9", "-.5", "plain", "a=b", "", 3, -4.5])
+def test_numbers_and_plain_cells_stay_as_they_are(cell):
+    assert guard(cell) == cell
+
+
+def test_csv_that_is_written_can_be_read_back():
+    out = io.StringIO()
+    rows = [["a,b", 'say "x"', "two\nlines", 1.5], ["", "ü", "x", -2]]
+    write_rows(out, rows)
+    back = list(csv.reader(io.StringIO(out.getvalue())))
+    assert back == [[str(cell) for cell in row] for row in rows]
+
+
+def test_a_file_is_replaced_only_when_all_went_well(tmp_path):
+    target = tmp_path / "labels.csv"
+    target.write_text("old")
+
+    def fail_halfway():
+        with open_output(str(target)) as stream:
+            stream.write("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        fail_halfway()
+    assert target.read_text() == "old"
+    with open_output(str(target)) as stream:
+        stream.write("new ü\n")
+    assert target.read_text(encoding="utf-8") == "new ü\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+
+
+def test_a_target_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch):
+    check_target(None)
+    check_target("-")
+    check_target(str(tmp_path / "new.csv"))
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        check_target(str(tmp_path / "nowhere" / "new.csv"))
+    with pytest.raises(IsADirectoryError):
+        check_target(str(tmp_path))
+    monkeypatch.setattr("tacit.cli.csv_out.access", lambda *_: False)
+    with pytest.raises(PermissionError):
+        check_target(str(tmp_path / "new.csv"))

@@ -1,0 +1,187 @@
+"""What the package as a whole promises: light imports, one direction, honest exports."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import tacit
+
+SOURCE = Path(tacit.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+HEAVY = ["numba", "numpy", "pyarrow", "scipy", "sklearn"]
+MOST_LINES = 400
+
+# Who may import whom. Packages not named here are models.
+GROUND = {"core", "_version"}
+MATERIAL = {"data", "text", "kernels"}
+FACES = {"cli", "explore"}
+# Methods that engines, blocks and callbacks have by protocol.
+PROTOCOL = {"load", "map", "on_step", "reduce", "start", "stop"}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def layer_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "tacit"
+
+
+MODULES = {name_of(path): path for path in FILES}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules of this package that a file imports, wherever it does so."""
+    found = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.split(".")[0] == "tacit"}
+
+
+def exports_of(path: Path) -> list[str] | None:
+    for node in tree_of(path).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return None
+
+
+def has_code(path: Path) -> bool:
+    body = tree_of(path).body
+    return any(not isinstance(node, ast.Expr) for node in body)
+
+
+# Modules with an underscore promise nothing; __main__ is __main__.
+PROMISING = [
+    name
+    for name, path in MODULES.items()
+    if has_code(path) and not name.rpartition(".")[2].startswith("_")
+]
+
+
+# --- Weight ---
+
+
+def loaded_after(code: str) -> list[str]:
+    """The heavy packages that a fresh interpreter has loaded after running this."""
+    report = f"import json, sys; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
+    run = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True
+    )
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def test_importing_tacit_loads_nothing_heavy():
+    assert loaded_after("import tacit") == []
+
+
+def test_help_loads_nothing_heavy():
+    code = """
+from tacit.cli.main import COMMANDS, main
+assert main(["--help"]) == 0
+assert main(["--version"]) == 0
+for command in COMMANDS:
+    assert main([command, "--help"]) == 0, command
+"""
+    assert loaded_after(code) == []
+
+
+def test_the_check_for_heavy_packages_can_fail():
+    assert "numpy" in loaded_after("import tacit; tacit.data.Table")
+
+
+# --- Order ---
+
+
+def allowed(importer: str, imported: str) -> bool:
+    who, whom = layer_of(importer), layer_of(imported)
+    if who == whom or whom in GROUND:
+        return True
+    if who in GROUND or importer == "tacit":
+        return False
+    if who in MATERIAL:
+        return whom in MATERIAL
+    return who in FACES or who == "__main__" or whom not in FACES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_run_one_way(module):
+    wrong = {name for name in imports_of(MODULES[module]) if not allowed(module, name)}
+    assert not wrong
+
+
+def test_the_rule_for_imports_can_fail():
+    assert not allowed("tacit.core.stats", "tacit.data.table")
+    assert not allowed("tacit.data.table", "tacit.cluster.kmeans")
+    assert not allowed("tacit.cluster.kmeans", "tacit.cli.main")
+    assert allowed("tacit.cli.cluster", "tacit.cluster.kmeans")
+    assert allowed("tacit.mixture.gaussian", "tacit.cluster.kmeans")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_files_stay_small(module):
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+# --- Names ---
+
+
+@pytest.mark.parametrize("module", PROMISING)
+def test_a_module_says_what_it_exports_and_has_it(module):
+    names = exports_of(MODULES[module])
+    assert names is not None, f"{module} has no __all__"
+    assert len({*names}) == len(names)
+    loaded = importlib.import_module(module)
+    missing = [name for name in names if not hasattr(loaded, name)]
+    assert not missing
+    assert not [name for name in names if name.startswith("_") and name != "__version__"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_exported_is_explained(module):
+    """Functions and classes in __all__ have a docstring, and so do the methods of classes."""
+    names = exports_of(MODULES[module]) or []
+    silent = []
+    for node in tree_of(MODULES[module]).body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name not in names:
+            continue
+        if not ast.get_docstring(node):
+            silent.append(node.name)
+        elif isinstance(node, ast.ClassDef):
+            silent += [f"{node.name}.{method}" for method in unexplained(node)]
+    assert not silent
+
+
+def unexplained(node: ast.ClassDef) -> list[str]:
+    """Public methods without a docstring. Those of a base class or protocol are explained
+    there."""
+    if node.bases:
+        return []
+    return [
+        method.name
+        for method in node.body
+        if isinstance(method, ast.FunctionDef)
+        and not method.name.startswith("_")
+        and method.name not in PROTOCOL
+        and not ast.get_docstring(method)
+    ]
+
+
+@pytest.mark.parametrize("module", PROMISING)
+def test_every_module_says_what_it_is_for(module):
+    assert ast.get_docstring(tree_of(MODULES[module]))
