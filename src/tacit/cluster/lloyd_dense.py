@@ -23,8 +23,8 @@ Newling and Fleuret (2016), Fast k-means with accurate bounds. ICML.
 import math
 
 import numpy as np
-from numba import njit
 
+from tacit.core.kernel import kernel
 from tacit.kernels.distances import squared_distance
 from tacit.kernels.exact_sum import cut
 
@@ -40,7 +40,7 @@ TINY = 1e-36  # below this float32 squares lose their digits
 # --- A pass over a stretch of rows: filter, search, move, a chunk at a time ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def pass_dense(X, weights, params, labels, upper, lower, sums, counts, start, stop, fresh):
     """Bring labels, bounds and sums of the rows from start to stop up to the params.
 
@@ -92,7 +92,7 @@ def pass_dense(X, weights, params, labels, upper, lower, sums, counts, start, st
 # --- Filter: which rows must be looked at ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def filter_dense(X, narrow, scale, labels, upper, lower, near, ids, m, start, stop):
     """List the rows whose bounds cross; widen the bounds of all."""
     # Worst case of a sum of d squares, and of rounding to float32 after it.
@@ -121,7 +121,7 @@ def filter_dense(X, narrow, scale, labels, upper, lower, near, ids, m, start, st
     return m
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@kernel(inline="always")
 def widen(low, u, near, a):
     """A row's lower bound after the centers moved: the better of two.
 
@@ -134,7 +134,7 @@ def widen(low, u, near, a):
 # --- Search: the two nearest centers of the rows listed ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_dense(X, centers, previous, geometry, ids, m, new, upper, lower, shifted, products):
     """By a matrix product of rows gathered, shifted and scaled to float32."""
     origin, scale = geometry.origin, geometry.scale
@@ -172,7 +172,7 @@ def search_dense(X, centers, previous, geometry, ids, m, new, upper, lower, shif
 
 # fastmath in these two: the order of additions is left to the compiler, which makes them 4 to
 # 10 times faster; the bounds they feed allow for the worst order.
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def quick_distance(x, y):
     total = x.dtype.type(0)
     for j in range(x.shape[0]):
@@ -181,7 +181,7 @@ def quick_distance(x, y):
     return math.sqrt(np.float64(total))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def quick_square(x):
     total = np.float32(0)
     for j in range(x.shape[0]):
@@ -189,7 +189,7 @@ def quick_square(x):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def two_nearest(products, norms, near, next_near, nearest):
     """Smallest and second smallest of norms[j] + products[j, b] for every b.
 
@@ -214,7 +214,7 @@ def two_nearest(products, norms, near, next_near, nearest):
             near[b] = v if v < best else best
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def settle_dense(x, centers, previous, products, norms, b, limit):
     """Decide in float64 between the centers that float32 cannot tell apart."""
     best, label, ties = np.inf, 0, 0
@@ -230,7 +230,7 @@ def settle_dense(x, centers, previous, products, norms, b, limit):
     return label
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def tied_dense(x, centers, previous, best, label):
     """The tie rule: the center nearest before the last update if it is among the nearest
     now, so that a row stays where it is; else the lowest index."""
@@ -242,7 +242,7 @@ def tied_dense(x, centers, previous, best, label):
     return home if squared_distance(x, centers[home]) == best else label
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_near(
     X, centers, previous, scale, neighbours, reach, labels, ids, m, new, upper, lower
 ):
@@ -290,7 +290,7 @@ def search_near(
         lower[i] = np.float32(math.sqrt(rest) * scale) * DOWN
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_all(x, centers):
     """Nearest center, its square, the next square, and how many are tied."""
     best, rest, label, ties = np.inf, np.inf, 0, 0
@@ -308,7 +308,7 @@ def search_all(x, centers):
 # --- Move: the sums follow the rows that changed sides ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def move_dense(X, weights, whole, labels, ids, m, new, sums, counts, grid, weight_grid):
     """Exact sums (``kernels.exact_sum``), so that taking a row out leaves no trace."""
     d = X.shape[1]
@@ -338,7 +338,7 @@ def move_dense(X, weights, whole, labels, ids, m, new, sums, counts, grid, weigh
             counts[1, old] -= times * lo
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@kernel(inline="always")
 def share(weights, whole, i):
     """A row's weight as (factor before the cut, factor after it).
 
@@ -352,7 +352,7 @@ def share(weights, whole, i):
 # --- Sums of squares and distances to the own center ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def square_dense(X, origin, weights):
     """Weighted sum of |x - origin|^2."""
     total = 0.0
@@ -362,7 +362,7 @@ def square_dense(X, origin, weights):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def own_dense(X, centers, labels):
     """Squared distance of every row to the center of its label."""
     out = np.empty(X.shape[0])

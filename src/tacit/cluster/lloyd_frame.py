@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from tacit.core.engines import Engine, Serial
 from tacit.core.errors import DataError
+from tacit.core.kernel import kernel
 from tacit.core.stats import Stats, tree_sum
 from tacit.data.table import Table, parts
 from tacit.kernels.exact_sum import grids
@@ -154,7 +154,7 @@ def check_values(rows: Any, name: str, start: int = 0, source: str | None = None
 # --- Kernels ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def extent_dense(X, pivot, weights):
     n, d = X.shape
     largest, sums, squares = np.zeros(d), np.zeros(d), np.zeros(d)
@@ -171,7 +171,7 @@ def extent_dense(X, pivot, weights):
     return largest.max(), sums, squares
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def extent_sparse(data, indices, indptr, weights, d):
     largest, sums, squares = 0.0, np.zeros(d), np.zeros(d)
     for i in range(indptr.shape[0] - 1):

@@ -4,9 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tacit.cluster.lloyd_frame import Frame
+from tacit.core.kernel import kernel
 
 __all__ = ["Geometry", "Near", "survey"]
 
@@ -103,7 +103,7 @@ def narrow(bound: np.ndarray) -> np.ndarray:
 # --- Kernel ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def list_neighbours(centers, listed):
     """The closest other centers of each, nearest first, and their distances."""
     k, d = centers.shape

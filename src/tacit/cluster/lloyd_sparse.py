@@ -7,16 +7,16 @@ of memory and all centers are scored at once.
 import math
 
 import numpy as np
-from numba import njit
 
 from tacit.cluster.lloyd_dense import CHUNK, DOWN, EPS, FAR, TINY, UP, share, widen
+from tacit.core.kernel import kernel
 from tacit.kernels.distances import sparse_squared
 from tacit.kernels.exact_sum import cut
 
 __all__ = ["own_sparse", "pass_sparse", "square_sparse"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def pass_sparse(
     data, indices, indptr, weights, params, labels, upper, lower, sums, counts, start, stop
 ):
@@ -40,7 +40,7 @@ def pass_sparse(
         )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def filter_sparse(
     data, indices, indptr, centers, squares, scale, labels, upper, lower, near, ids, start, stop
 ):
@@ -72,7 +72,7 @@ def filter_sparse(
     return m
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_sparse(
     data, indices, indptr, centers, previous, scale, geometry, ids, m, new, upper, lower
 ):
@@ -115,7 +115,7 @@ def search_sparse(
         lower[i] = np.float32(math.sqrt(max(rest + square - doubt, 0.0))) * DOWN
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def settle_sparse(values, columns, centers, squares, previous, previous_squares, scores, limit):
     """``settle_dense`` and the tie rule for one sparse row."""
     best, label, ties = np.inf, 0, 0
@@ -137,7 +137,7 @@ def settle_sparse(values, columns, centers, squares, previous, previous_squares,
     return label
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def move_sparse(
     data, indices, indptr, weights, whole, labels, ids, m, new, sums, counts, grid, weight_grid
 ):
@@ -165,7 +165,7 @@ def move_sparse(
             counts[1, old] -= times * lo
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def square_sparse(data, indptr, weights):
     """Weighted sum of |x|^2."""
     total = 0.0
@@ -179,7 +179,7 @@ def square_sparse(data, indptr, weights):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def own_sparse(data, indices, indptr, centers, squares, labels):
     """``own_dense`` for CSR rows."""
     out = np.empty(labels.shape[0])

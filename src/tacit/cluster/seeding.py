@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from tacit.core.engines import one_blas_thread
+from tacit.core.kernel import kernel
 from tacit.data.table import Table, parts
 
 __all__ = ["first_centers", "merge_equal_rows", "plus_plus"]
@@ -143,14 +143,14 @@ def squared_from(points: Any, squares: np.ndarray, picks: np.ndarray) -> np.ndar
 # --- Kernels: 64-bit hashes of a row's content (splitmix64's mixing steps) ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def mix(z):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def hash_dense(rows):
     """The same as for a sparse row with these values: zeros count for nothing."""
     n, d = rows.shape
@@ -165,7 +165,7 @@ def hash_dense(rows):
     return out
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def hash_sparse(data, indices, indptr):
     out = np.zeros(indptr.shape[0] - 1, np.uint64)
     cell = np.empty(1)

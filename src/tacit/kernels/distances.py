@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from tacit.core.kernel import kernel
 
 __all__ = ["euclidean", "sparse_squared", "squared_distance"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def squared_distance(x, y):
     """|x - y|^2 in float64, also for float32 rows."""
     d = x.shape[0]
@@ -43,7 +44,7 @@ def squared_distance(x, y):
     return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7)) + rest
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def sparse_squared(values, columns, y, y_square):
     """|x - y|^2 for a sparse x and a dense y whose square is known: O(nonzeros)."""
     total = y_square
@@ -53,7 +54,7 @@ def sparse_squared(values, columns, y, y_square):
     return max(total, 0.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def mend_small(rows, others, squares, sizes, other_sizes):
     """Recompute the squares that are small beside the ones they are a difference of."""
     for i in range(rows.shape[0]):

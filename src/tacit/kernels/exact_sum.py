@@ -12,7 +12,8 @@ Demmel and Nguyen (2013), Fast reproducible floating-point summation. ARITH 21.
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.kernel import kernel
 
 __all__ = ["cut", "grids"]
 
@@ -35,7 +36,7 @@ def grids(total: float, terms: float) -> np.ndarray:
 
 # inline: LLVM must see it inside the caller's loop to vectorize. No fastmath, which would
 # cancel (v + c) - c.
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@kernel(inline="always")
 def cut(v, first, second):
     """v as two parts, each a multiple of its grid."""
     hi = (v + first) - first

@@ -1,0 +1,86 @@
+"""Compiled code is kept where only its user can write, mended, and never stale."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BASE = """
+from tacit.core.kernel import kernel
+
+@kernel
+def base(x):
+    return x + {step}
+"""
+CALLER = """
+from base_kernels import base
+from tacit.core.kernel import kernel
+
+@kernel
+def twice(x):
+    return 2 * base(x)
+
+if __name__ == "caller_kernels":
+    result = twice(1)
+    from_cache = bool(twice.stats.cache_hits)
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the two modules in a process of its own; gives (result, came from the cache)."""
+    (tmp_path / "caller_kernels.py").write_text(CALLER)
+
+    def run(step=10, cache=tmp_path / "cache"):
+        base, source = tmp_path / "base_kernels.py", BASE.format(step=step)
+        if not base.exists() or base.read_text() != source:
+            base.write_text(source)
+        code = "import caller_kernels as c; print(c.result, c.from_cache)"
+        environment = {**os.environ, "TACIT_CACHE": str(cache), "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        result, from_cache = done.stdout.split()
+        return int(result), from_cache == "True"
+
+    return run
+
+
+def entries(folder: Path) -> list[Path]:
+    return [each for each in folder.rglob("*") if each.is_file()]
+
+
+def test_machine_code_is_kept_for_the_next_process(run, tmp_path):
+    assert run() == (22, False)
+    assert run() == (22, True)
+    assert (tmp_path / "cache").stat().st_mode & 0o077 == 0
+    assert not list(tmp_path.rglob("__pycache__/*.nbi"))
+
+
+def test_a_change_in_an_imported_kernel_is_noticed(run):
+    assert run(step=10) == (22, False)
+    assert run(step=20)[0] == 42
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [lambda data: data[: len(data) // 2], lambda data: b"\x00" * 40],
+    ids=["cut", "zero"],
+)
+def test_a_damaged_entry_is_rebuilt(run, tmp_path, harm):
+    run()
+    for entry in entries(tmp_path / "cache"):
+        entry.write_bytes(harm(entry.read_bytes()))
+    assert run() == (22, False)
+    assert run() == (22, True)
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(run, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    assert run(cache=shared) == (22, False)
+    assert entries(shared) == []
