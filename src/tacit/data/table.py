@@ -65,15 +65,12 @@ class CsrRows(NamedTuple):
     def load(self):
         matrix = self.matrix
         first, last = matrix.indptr[self.start], matrix.indptr[self.stop]
-        return sp.csr_array(
-            (
-                matrix.data[first:last],
-                matrix.indices[first:last],
-                matrix.indptr[self.start : self.stop + 1] - first,
-            ),
-            shape=(self.stop - self.start, matrix.shape[1]),
-            copy=False,
-        )
+        block = sp.csr_array((self.stop - self.start, matrix.shape[1]), dtype=matrix.dtype)
+        # Set afterwards: the constructor copies arrays that are views of much larger ones.
+        block.data = matrix.data[first:last]
+        block.indices = matrix.indices[first:last]
+        block.indptr = matrix.indptr[self.start : self.stop + 1] - first
+        return block
 
 
 class NpyRows(NamedTuple):

@@ -1,0 +1,147 @@
+"""Engines: order, errors, interrupts, and what they leave behind."""
+
+import pickle
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from tacit.core.engines import (
+    Dask,
+    Serial,
+    Stopped,
+    Threads,
+    check_stop,
+    get_engine,
+    one_blas_thread,
+)
+from tacit.data.table import Table
+
+ENGINES = [Serial(), Threads(1), Threads(3)]
+every_engine = pytest.mark.parametrize("engine", ENGINES, ids=str)
+
+
+class Item(NamedTuple):
+    value: int
+
+    def load(self):
+        return self.value
+
+
+class Broken(NamedTuple):
+    value: int
+
+    def load(self):
+        raise OSError(f"block {self.value} cannot be read")
+
+
+def slow_square(params, x):
+    time.sleep(0.002 * (x % 3))  # finish out of order
+    return params * x * x
+
+
+@every_engine
+def test_results_come_in_the_order_of_the_blocks(engine):
+    found = list(engine.map(slow_square, 2, map(Item, range(40))))
+    assert found == [2 * x * x for x in range(40)]
+
+
+@every_engine
+def test_each_block_gets_its_own_slot(engine):
+    beside = [[] for _ in range(20)]
+
+    def note(params, x, slot):
+        slot.append(x)
+        return x
+
+    for _ in range(3):
+        list(engine.map(note, None, [Item(i) for i in range(20)], beside))
+    assert beside == [[i] * 3 for i in range(20)]
+
+
+@every_engine
+def test_the_first_error_in_block_order_is_raised(engine):
+    blocks = [Item(0), Broken(1), Broken(2), *map(Item, range(50))]
+    with pytest.raises(OSError, match="block 1 cannot"):
+        list(engine.map(slow_square, 1, blocks))
+
+
+@every_engine
+def test_no_blocks_is_an_error_that_says_so(engine):
+    with pytest.raises(ValueError, match="no blocks"):
+        engine.reduce(slow_square, 1, [])
+
+
+def test_a_pass_that_is_given_up_stops_its_blocks():
+    before = threading.active_count()
+    stopped = threading.Event()
+
+    def long(params, x):
+        if x == 0:
+            return 0
+        try:
+            for _ in range(10_000):  # ten seconds, if nobody stops it
+                check_stop()
+                time.sleep(0.001)
+        except Stopped:
+            stopped.set()
+            raise
+        return x
+
+    results = Threads(2).map(long, None, map(Item, range(100)))
+    assert next(results) == 0
+    results.close()  # as an exception in the caller would
+    assert stopped.is_set()
+    assert threading.active_count() == before
+
+
+def test_only_a_bounded_number_of_blocks_is_loaded_ahead():
+    loaded = []
+
+    class Counted(NamedTuple):
+        value: int
+
+        def load(self):
+            loaded.append(self.value)
+            return self.value
+
+    results = Threads(2).map(lambda params, x: x, None, map(Counted, range(1000)))
+    next(results)
+    time.sleep(0.05)
+    assert len(loaded) <= 8
+    results.close()
+
+
+def test_blas_keeps_to_one_thread_inside_and_gets_its_threads_back():
+    def pools():
+        return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+
+    before = pools()
+    with one_blas_thread():
+        with one_blas_thread():
+            assert set(pools()) == {1}
+        assert set(pools()) == {1}
+    assert pools() == before
+
+
+def test_engines_survive_pickling_and_compare_by_value():
+    for engine in (*ENGINES, Dask("tcp://somewhere:1")):
+        assert pickle.loads(pickle.dumps(engine)) == engine
+    assert get_engine("threads") == Threads()
+
+
+def test_an_unknown_engine_is_refused_with_the_choices():
+    with pytest.raises(ValueError, match=r"'thread' is unknown.*serial"):
+        get_engine("thread")
+    with pytest.raises(TypeError, match="not an engine"):
+        get_engine(7)
+
+
+def test_dask_without_a_client_says_how_to_get_one():
+    pytest.importorskip("distributed")
+    table = Table.from_array(np.ones((4, 2)))
+    with pytest.raises(ValueError, match=r"no Dask client.*Client"):
+        Dask().reduce(lambda params, x: x.sum(), None, table)
