@@ -63,10 +63,19 @@ def test_the_accelerated_passes_are_plain_lloyd(shape, dtype):
         )
 
 
-@pytest.mark.parametrize("make", [blobs, lambda: documents()[0], lambda: blobs(d=2, k=70)])
-def test_what_rides_beside_the_blocks_changes_nothing(make):
+@pytest.mark.parametrize(
+    ("make", "k"),
+    [
+        (blobs, 6),  # few centers
+        (blobs, 60),  # matrix products
+        (lambda: blobs(d=130, k=40), 70),  # the centers that moved most first
+        (lambda: blobs(d=2, k=70), 60),  # neighbours of the last center
+        (lambda: documents()[0], 60),
+    ],
+    ids=["few", "products", "movers", "neighbours", "sparse"],
+)
+def test_what_rides_beside_the_blocks_changes_nothing(make, k):
     X = make()
-    k = 60
     sparse = sp.issparse(X)
     first = X[:k].toarray() if sparse else X[:k]
     table = Table.from_array(X, block_rows=97)

@@ -131,7 +131,7 @@ def test_a_multiple_is_that_many_repetitions():
     counts = KeyCounts.of([4, 4, 9])
     assert 3 * counts == counts + counts + counts
     assert 0 * counts == KeyCounts.empty()
-    assert 1.0 * counts == counts
+    assert np.float64(1) * counts == counts
 
 
 def test_engines_give_the_same_counts():
@@ -166,6 +166,7 @@ def test_counts_past_32_bits_are_kept():
     huge = KeyCounts.of([1, 2, 1], [2**31, 2**40, 2**31 + 5])
     check(huge, {1: 2**32 + 5, 2: 2**40})
     check(huge + huge, {1: 2**33 + 10, 2: 2**41})
+    assert KeyCounts.of([1, 2, 3], [2**63 - 1] * 3).total == 3 * (2**63 - 1)
 
 
 # --- Little or odd data ---

@@ -228,7 +228,7 @@ def test_a_multiple_is_that_many_repetitions():
     close(3 * m, m + m + m, rtol=1e-12)
     close(3 * m, Moments.collect(np.tile(rows, (3, 1))), rtol=1e-12)
     close(2 * m, Moments.collect(rows, weights=np.full(50, 2.0)), rtol=1e-12)
-    close(m + 0 * m, m)
+    close(m + np.float64(0) * m, m)
 
 
 def test_engines_give_the_same_bits():

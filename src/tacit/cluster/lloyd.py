@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.lloyd_dense import CHUNK, own_dense, pass_dense, square_dense
+from tacit.cluster.lloyd_dense import own_dense, pass_dense, square_dense
 from tacit.cluster.lloyd_frame import Frame
 from tacit.cluster.lloyd_geometry import Geometry, survey
+from tacit.cluster.lloyd_search import CHUNK
 from tacit.cluster.lloyd_sparse import own_sparse, pass_sparse, square_sparse
 from tacit.core.engines import check_stop
 from tacit.core.stats import Stats

@@ -13,6 +13,7 @@ __all__ = ["Geometry", "Near", "survey"]
 NEAR_DIMENSIONS = 8  # up to here a center's neighbours beat a matrix product
 NEAR_CENTERS = 48  # and from here on
 LISTED = 32  # neighbours kept of each center
+MOVER_WORK = 8192  # multiplications to a row that make looking at the movers first pay
 
 
 class Near(NamedTuple):
@@ -20,6 +21,7 @@ class Near(NamedTuple):
 
     drift: np.ndarray  # (k,) how far the center moved
     most: np.ndarray  # (k,) the most that any other center moved
+    spare: np.ndarray  # (k,) how much less those moved that are not among the movers
     others: np.ndarray  # (k,) the most that any on its list of neighbours moved
     horizon: np.ndarray  # (k,) where that list ends
     gap: np.ndarray  # (k,) half the way to the nearest other center
@@ -40,6 +42,9 @@ class Geometry(NamedTuple):
     near: Near
     neighbours: np.ndarray  # (k, listed) closest centers first; empty where not used
     reach: np.ndarray  # (k, listed) their distances
+    movers: np.ndarray  # (few,) centers that moved much more than the rest, if there are such
+    movers_minus2: np.ndarray  # (few, d)
+    movers_norms: np.ndarray  # (few,)
 
 
 def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool) -> Geometry:
@@ -53,8 +58,11 @@ def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool
         padded[:, :k] = minus2.T
         minus2 = padded
     by_list = not sparse and d <= NEAR_DIMENSIONS and k >= NEAR_CENTERS
-    neighbours, reach = list_neighbours(centers, min(k - 1, LISTED))
-    near = bounds(centers, previous, neighbours, reach, frame)
+    neighbours, reach = list_neighbours(centers, min(k - 1, LISTED if by_list else 1))
+    drift = np.sqrt(((centers - previous) ** 2).sum(axis=1)) * frame.scale
+    worth = not (by_list or sparse) and k * d >= MOVER_WORK
+    movers = find_movers(drift) if worth else np.empty(0, np.int32)
+    near = bounds(centers, drift, movers, neighbours, reach, frame, by_list)
     if not by_list:
         neighbours, reach = np.empty((k, 0), np.int32), np.empty((k, 0))
     return Geometry(
@@ -69,17 +77,33 @@ def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool
         near,
         neighbours,
         reach,
+        movers,
+        np.ascontiguousarray(minus2[movers]) if len(movers) else np.empty((0, d), np.float32),
+        norms[movers].astype(np.float32),
     )
 
 
-def bounds(centers, previous, neighbours, reach, frame) -> Near:
+def find_movers(drift: np.ndarray) -> np.ndarray:
+    """The fewest centers without which the rest moved half as far at most; none where that
+    would take more than an eighth of them."""
+    order = np.argsort(-drift, kind="stable")
+    for few in (2, 4, 8, 16, 32):
+        if few > len(drift) // 8:
+            break
+        if drift[order[few]] < 0.5 * drift[order[0]]:
+            return order[:few].astype(np.int32)
+    return np.empty(0, np.int32)
+
+
+def bounds(centers, drift, movers, neighbours, reach, frame, by_list) -> Near:
     """How far bounds must widen, rounded outward."""
     k, listed = neighbours.shape
     scale = frame.scale
-    drift = np.sqrt(((centers - previous) ** 2).sum(axis=1)) * scale
     farthest = int(np.argmax(drift))
     most = np.full(k, drift[farthest])
     most[farthest] = np.delete(drift, farthest).max(initial=0.0)
+    rest = np.delete(drift, movers).max(initial=0.0) if len(movers) else most
+    local = drift[neighbours].max(axis=1, initial=0.0) if by_list else np.full(k, np.inf)
     horizon = reach[:, -1] * scale if listed < k - 1 else np.full(k, np.inf)
     gap = reach[:, 0] / 2 * scale if listed else np.full(k, np.inf)
     kind = np.finfo(frame.dtype)
@@ -89,7 +113,8 @@ def bounds(centers, previous, neighbours, reach, frame) -> Near:
     return Near(
         narrow(drift * wide),
         narrow(most * wide),
-        narrow(drift[neighbours].max(axis=1, initial=0.0) * wide),
+        narrow(np.maximum(most - rest, 0.0) * tight),
+        narrow(local * wide),
         narrow(horizon * tight),
         narrow(gap * tight),
         narrow(doubt * wide),

@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from tacit.cluster.lloyd_dense import CHUNK, DOWN, EPS, FAR, TINY, UP, share, widen
+from tacit.cluster.lloyd_dense import share, widen
+from tacit.cluster.lloyd_search import CHUNK, DOWN, EPS, FAR, TINY, UP
 from tacit.core.kernel import kernel
 from tacit.kernels.distances import sparse_squared
 from tacit.kernels.exact_sum import cut

@@ -9,8 +9,7 @@ Applied Statistics 37.
 
 import math
 
-from numba import njit
-from numba.extending import register_jitable
+from tacit.core.kernel import kernel
 
 __all__ = ["normal_quantile"]
 
@@ -47,7 +46,7 @@ FAR = (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def normal_quantile(half):
     """The standard normal value below which a share of ``half + 0.5`` lies.
 
@@ -66,7 +65,7 @@ def normal_quantile(half):
     return size if half > 0 else -size
 
 
-@register_jitable
+@kernel
 def logarithm(x):
     """The natural logarithm of a number in (0, 1), to about one unit in the last place."""
     share, power = math.frexp(x)
@@ -80,7 +79,7 @@ def logarithm(x):
     return 2.0 * s * series + power * 0.6931471805599453
 
 
-@register_jitable
+@kernel
 def ratio(table, x):
     """One polynomial over another, from coefficients in pairs, the highest power first."""
     above, below = 0.0, 0.0

@@ -24,11 +24,12 @@ import secrets
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 from numba.misc.special import literal_unroll
 
+from tacit.core.kernel import kernel
 from tacit.core.normal_quantile import normal_quantile
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
 U = np.uint64
 GOLDEN = U(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: the step between numbers
 ABSORB = U(0xD1342543DE82EF95)  # another odd constant: keys of items are no one's numbers
+SPAWN = U(0x5EED5EED5EED5EED)  # no pass of a model has this number
 WORD = 2**64 - 1
 UNIT = 2.0**-53
 ROUNDS = 8  # of the Feistel network
@@ -136,7 +138,7 @@ def spawn(seed: Any, n: int) -> np.ndarray:
     >>> bool((spawn(42, 8)[:3] == spawn(42, 3)).all())
     True
     """
-    return keys(seed, np.arange(check_size(n, "spawn")))
+    return keys(seed, SPAWN, np.arange(check_size(n, "spawn")))
 
 
 # --- Arrays of numbers ---
@@ -206,9 +208,9 @@ def shuffled_range(key: Any, start: int, stop: int, n: int) -> np.ndarray:
     Examples
     --------
     >>> shuffled_range(key(42), 0, 6, n=6)
-    array([0, 1, 4, 2, 5, 3])
+    array([5, 0, 1, 4, 2, 3])
     >>> shuffled_range(key(42), 2, 4, n=6)
-    array([4, 2])
+    array([1, 4])
     """
     if not 0 <= start <= stop <= n or n > 2**62:
         raise ValueError(
@@ -287,7 +289,7 @@ def key_in_kernel(seed, *items):
     return mixed
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def bits(key, n):
     """The n-th 64 bits of a key: splitmix64 started at the key, n numbers on.
 
@@ -297,7 +299,7 @@ def bits(key, n):
     return mix(U(key) + (U(n) + U(1)) * GOLDEN)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def uniform(key, n):
     """A float64 in [0, 1): one of 2^53 values, evenly spaced and equally likely.
 
@@ -307,7 +309,7 @@ def uniform(key, n):
     return np.float64(bits(key, n) >> U(11)) * UNIT
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def below(key, n, limit):
     """An int64 in [0, limit), for 1 <= limit <= 2^32, which is not checked.
 
@@ -323,7 +325,7 @@ def below(key, n, limit):
     return np.int64((high + (low >> U(32))) >> U(32))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def normal(key, n):
     """A standard normal float64, within 8.3 of zero, by inverting the distribution.
 
@@ -334,18 +336,18 @@ def normal(key, n):
     return normal_quantile(np.float64(bits(key, n) >> U(12)) * 2.0**-52 + (2.0**-53 - 0.5))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def shuffled_index(key, i, n):
     """Where place i of a random order of the integers below n leads: a bijection.
 
-    A Feistel network shuffles the next power of two; a result of n or more goes round
-    again, on average less than once more. One of 2^64 orders, not of n!; expects
-    0 <= i < n <= 2^62, which is not checked.
+    A Feistel network shuffles the next power of two, 64 at least; a result of n or more
+    goes round again, past n = 32 less than once on average. One of 2^64 orders, not of n!.
+    Expects 0 <= i < n <= 2^62, which is not checked.
 
     >>> sorted(shuffled_index(0, i, 5) for i in range(5))
     [0, 1, 2, 3, 4]
     """
-    width = U(2)
+    width = U(6)  # with fewer bits, eight rounds leave some orders too likely
     while U(1) << width < U(n):
         width += U(1)
     low = width >> U(1)
@@ -362,31 +364,31 @@ def shuffled_index(key, i, n):
             return np.int64(place)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def uniform_span(key, start, out):
     for i in range(out.size):
         out[i] = uniform(key, start + U(i))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def below_span(key, start, limit, out):
     for i in range(out.size):
         out[i] = below(key, start + U(i), limit)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def normal_span(key, start, out):
     for i in range(out.size):
         out[i] = normal(key, start + U(i))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def shuffle_span(key, start, n, out):
     for i in range(out.size):
         out[i] = shuffled_index(key, start + U(i), n)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def swap_span(order, key, start, stop):
     """Fisher and Yates, from the end: place i swaps with one of the places up to it."""
     for i in range(stop - 1, start - 1, -1):
