@@ -26,10 +26,11 @@ import scipy.sparse as sp
 
 from tacit.cluster.lloyd_dense import own_dense, pass_dense, square_dense
 from tacit.cluster.lloyd_frame import Frame
-from tacit.cluster.lloyd_geometry import Geometry, survey
+from tacit.cluster.lloyd_geometry import Geometry, dots, survey
 from tacit.cluster.lloyd_search import CHUNK
 from tacit.cluster.lloyd_sparse import own_sparse, pass_sparse, square_sparse
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import euclidean
@@ -115,13 +116,13 @@ def collect(params: KMeansParams, block: Any, beside: Memory | None = None) -> K
     weights = np.empty(0) if weights is None else weights
     memory = Memory() if beside is None else beside
     label_rows(params, rows, weights, memory)
-    counts, sums = memory.counts.copy(), memory.sums.copy()
     weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
+    # The sums are the memory's own, not a copy: they hold until the block's next pass.
     return KMeansStats(
         weight,
-        loss_from(params, memory.square, counts.sum(axis=0), sums),
-        counts,
-        sums,
+        loss_from(params, memory.square, memory.counts.sum(axis=0), memory.sums),
+        memory.counts,
+        memory.sums,
         farthest_rows(params, rows, weights, memory.labels),
     )
 
@@ -131,10 +132,8 @@ def update(params: KMeansParams, stats: KMeansStats) -> KMeansParams:
     for, then restart there: the lowest index at the farthest row, the next at the farthest
     row of another cluster, so that they do not all land in one place."""
     counts = stats.counts.sum(axis=0)
-    full = counts > 0
-    centers = params.centers.copy()
-    centers[full] = stats.sums.sum(axis=0)[full] / counts[full, None]
-    empty = np.flatnonzero(~full)
+    centers = means(stats.sums, counts, params.centers)
+    empty = np.flatnonzero(counts <= 0)
     far = stats.farthest
     if params.vacant:
         order = np.lexsort([far.places, -far.distances])
@@ -205,10 +204,9 @@ def loss_from(
     row by row instead.
     """
     origin = params.frame.origin
-    centers = params.centers - origin
-    about = sums.sum(axis=0) - counts[:, None] * origin
-    pull = 2 * np.einsum("kd,kd->k", about, centers) - counts * (centers**2).sum(axis=1)
-    return max(0.0, square - float(pull.sum()))
+    centers = params.centers if params.sparse else params.centers - origin
+    pull = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
+    return max(0.0, square - float((2 * pull - counts * dots(centers, centers)).sum()))
 
 
 def farthest_rows(
@@ -244,7 +242,8 @@ def squared_to_own(centers: np.ndarray, rows: Any, labels: np.ndarray) -> np.nda
 
 def settled(old: KMeansParams, new: KMeansParams, *, tol: float) -> bool:
     """The centers hardly moved, and none waits for rows."""
-    return new.vacant == 0 and float(((new.centers - old.centers) ** 2).sum()) <= tol
+    step = new.centers - old.centers
+    return new.vacant == 0 and float(np.vdot(step, step)) <= tol
 
 
 def slots(table: Table, n_clusters: int) -> list[Memory] | None:
@@ -267,3 +266,19 @@ def distances_to_centers(params: KMeansParams, block: Any) -> np.ndarray:
     """(n, k) distances, in the dtype of the rows; exact where they are small."""
     rows, _, _ = parts(block)
     return euclidean(rows, params.centers, params.frame.origin).astype(rows.dtype)
+
+
+# --- Kernel ---
+
+
+@kernel
+def means(sums, counts, centers):
+    """Sums over counts; a center without rows stays where it is."""
+    out = np.empty(centers.shape)
+    for a in range(centers.shape[0]):
+        for j in range(centers.shape[1]):
+            if counts[a] > 0:
+                out[a, j] = (sums[0, a, j] + sums[1, a, j]) / counts[a]
+            else:
+                out[a, j] = centers[a, j]
+    return out

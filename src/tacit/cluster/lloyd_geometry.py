@@ -50,35 +50,44 @@ class Geometry(NamedTuple):
 def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool) -> Geometry:
     """Everything the search wants to know of these centers."""
     k, d = centers.shape
-    shifted = (centers - frame.origin) * frame.scale
-    norms = (shifted**2).sum(axis=1)
-    minus2 = np.ascontiguousarray(-2 * shifted, np.float32)
-    if sparse:
-        padded = np.zeros((d, -(-k // 16) * 16), np.float32)  # whole vectors
-        padded[:, :k] = minus2.T
-        minus2 = padded
     by_list = not sparse and d <= NEAR_DIMENSIONS and k >= NEAR_CENTERS
-    neighbours, reach = list_neighbours(centers, min(k - 1, LISTED if by_list else 1))
-    drift = np.sqrt(((centers - previous) ** 2).sum(axis=1)) * frame.scale
+    neighbours, reach = np.empty((k, 0), np.int32), np.empty((k, 0))
+    few = np.empty((0, d), np.float32)
+    if sparse:  # d is large here: once through, and no copies that nobody asks for
+        narrowed = few
+        minus2, squares, before, moved = survey_sparse(centers, previous, frame.scale)
+        norms = np.zeros(minus2.shape[1])
+        norms[:k] = squares * frame.scale**2
+        gap = half_gaps(centers, squares) * frame.scale
+    else:
+        narrowed = centers.astype(frame.dtype)
+        shifted = (centers - frame.origin) * frame.scale
+        norms, minus2 = dots(shifted, shifted), (-2 * shifted).astype(np.float32)
+        squares, before = dots(centers, centers), dots(previous, previous)
+        step = centers - previous
+        moved = dots(step, step)
+        if by_list:
+            neighbours, reach = list_neighbours(centers, min(k - 1, LISTED))
+            gap = reach[:, 0] / 2 * frame.scale
+        else:
+            gap = half_gaps(shifted, norms)
+    drift = np.sqrt(moved) * frame.scale
     worth = not (by_list or sparse) and k * d >= MOVER_WORK
     movers = find_movers(drift) if worth else np.empty(0, np.int32)
-    near = bounds(centers, drift, movers, neighbours, reach, frame, by_list)
-    if not by_list:
-        neighbours, reach = np.empty((k, 0), np.int32), np.empty((k, 0))
     return Geometry(
         frame.origin.astype(frame.dtype),
         frame.dtype.type(frame.scale),
-        centers.astype(frame.dtype),
+        narrowed,
         minus2,
-        np.resize(norms, minus2.shape[1] if sparse else k).astype(np.float32),
+        norms.astype(np.float32),
         float(np.sqrt(norms.max())) * (1 + 1e-6),
-        (centers**2).sum(axis=1),
-        (previous**2).sum(axis=1),
-        near,
+        squares,
+        before,
+        bounds(drift, gap, movers, neighbours, reach, squares, frame),
         neighbours,
         reach,
         movers,
-        np.ascontiguousarray(minus2[movers]) if len(movers) else np.empty((0, d), np.float32),
+        np.ascontiguousarray(minus2[movers]) if len(movers) else few,
         norms[movers].astype(np.float32),
     )
 
@@ -95,7 +104,21 @@ def find_movers(drift: np.ndarray) -> np.ndarray:
     return np.empty(0, np.int32)
 
 
-def bounds(centers, drift, movers, neighbours, reach, frame, by_list) -> Near:
+def half_gaps(centers: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    """Half the way from each center to the nearest other, rounded down for what a matrix
+    product may lose."""
+    total = norms[:, None] + norms
+    squares = (1 - 1e-12) * total - 2 * (centers @ centers.T)
+    np.fill_diagonal(squares, np.inf)
+    return np.sqrt(np.maximum(squares.min(axis=1), 0.0)) / 2
+
+
+def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The products of rows with rows, without a matrix in between."""
+    return np.einsum("kd,kd->k", a, b)
+
+
+def bounds(drift, gap, movers, neighbours, reach, squares, frame) -> Near:
     """How far bounds must widen, rounded outward."""
     k, listed = neighbours.shape
     scale = frame.scale
@@ -103,12 +126,11 @@ def bounds(centers, drift, movers, neighbours, reach, frame, by_list) -> Near:
     most = np.full(k, drift[farthest])
     most[farthest] = np.delete(drift, farthest).max(initial=0.0)
     rest = np.delete(drift, movers).max(initial=0.0) if len(movers) else most
-    local = drift[neighbours].max(axis=1, initial=0.0) if by_list else np.full(k, np.inf)
-    horizon = reach[:, -1] * scale if listed < k - 1 else np.full(k, np.inf)
-    gap = reach[:, 0] / 2 * scale if listed else np.full(k, np.inf)
+    local = drift[neighbours].max(axis=1) if listed else np.full(k, np.inf)
+    horizon = reach[:, -1] * scale if 0 < listed < k - 1 else np.full(k, np.inf)
     kind = np.finfo(frame.dtype)
-    lost = np.sqrt(centers.shape[1] * float(kind.tiny))  # squares too small for the dtype
-    doubt = (np.sqrt((centers**2).sum(axis=1)) * kind.eps + 2 * lost) * scale
+    lost = np.sqrt(len(frame.origin) * float(kind.tiny))  # squares too small for the dtype
+    doubt = (np.sqrt(squares) * kind.eps + 2 * lost) * scale
     wide, tight = 1 + 1e-6, 1 - 1e-6
     return Near(
         narrow(drift * wide),
@@ -125,7 +147,25 @@ def narrow(bound: np.ndarray) -> np.ndarray:
     return np.asarray(bound, np.float32)
 
 
-# --- Kernel ---
+# --- Kernels ---
+
+
+@kernel
+def survey_sparse(centers, previous, scale):
+    """-2 c scale, one row to a feature and padded to whole vectors; |c|^2 now and before;
+    and |step|^2."""
+    k, d = centers.shape
+    minus2 = np.zeros((d, (k + 7) // 8 * 8), np.float32)
+    now, before, moved = np.zeros(k), np.zeros(k), np.zeros(k)
+    for t in range(d):
+        row = minus2[t]
+        for a in range(k):
+            c, p = centers[a, t], previous[a, t]
+            row[a] = np.float32(-2 * c * scale)
+            now[a] += c * c
+            before[a] += p * p
+            moved[a] += (c - p) * (c - p)
+    return minus2, now, before, moved
 
 
 @kernel

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, FitCallback
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from tacit.core.kernel import kernel
 from tacit.core.modelfile import Saved
 from tacit.core.progress import Callback, Step
 
@@ -76,12 +77,30 @@ def check_rows(
         reset=reset,
     )
     if sp.issparse(X):
-        if not X.has_canonical_format:  # two entries for one cell would be two values
+        if repeats_cells(X):  # two entries for one cell would be two values
             X = X.copy()
             X.sum_duplicates()
         if X.indices.dtype != X.indptr.dtype:
             X.indptr = X.indptr.astype(X.indices.dtype)
     return X
+
+
+def repeats_cells(X: Any) -> bool:
+    """Whether a CSR matrix holds several entries for one cell. They need not be sorted."""
+    if X.has_sorted_indices:
+        return not X.has_canonical_format
+    return bool(has_repeats(X.indices, X.indptr, X.shape[1]))
+
+
+@kernel
+def has_repeats(indices, indptr, width):
+    latest = np.full(width, -1, np.int64)
+    for i in range(indptr.shape[0] - 1):
+        for t in range(indptr[i], indptr[i + 1]):
+            if latest[indices[t]] == i:
+                return True
+            latest[indices[t]] = i
+    return False
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:

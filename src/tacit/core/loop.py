@@ -10,7 +10,7 @@ answers True stops the loop there, with what was learned so far.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tacit.core.engines import Engine
+from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.progress import Callback, Step, tell
 
 __all__ = ["Fit", "OnlineFit", "iterate", "iterate_online"]
@@ -60,21 +60,22 @@ def iterate(
         if saved is not None:
             params, losses = saved
     try:
-        stats = engine.reduce(collect, params, data, beside)
-        losses = [*losses, stats.loss / stats.rows]
-        converged = False
-        while len(losses) <= max_iter and not converged:
-            if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
-                return Fit(params, losses, converged=False)
-            old, params = params, update(params, stats)
+        with one_blas_thread():  # in update too: more threads may round differently
             stats = engine.reduce(collect, params, data, beside)
-            losses.append(stats.loss / stats.rows)
-            if settled is not None:
-                converged = settled(old, params)
-            else:
-                converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
-        tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
-        return Fit(params, losses, converged)
+            losses = [*losses, stats.loss / stats.rows]
+            converged = False
+            while len(losses) <= max_iter and not converged:
+                if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
+                    return Fit(params, losses, converged=False)
+                old, params = params, update(params, stats)
+                stats = engine.reduce(collect, params, data, beside)
+                losses.append(stats.loss / stats.rows)
+                if settled is not None:
+                    converged = settled(old, params)
+                else:
+                    converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
+            tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
+            return Fit(params, losses, converged)
     finally:
         for callback in callbacks:  # whatever ended the loop: take bars down, write it up
             getattr(callback, "close", lambda: None)()

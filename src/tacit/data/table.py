@@ -16,16 +16,30 @@ __all__ = ["BLOCK_ROWS", "Batch", "Table", "block_rows_for", "parts"]
 
 BLOCK_ROWS = 16_384
 BLOCK_VALUES = 2**23  # a block of wide rows holds fewer of them
+SPLIT_ROWS = 4096  # rows that are worth four blocks
 
 
-def block_rows_for(width: int) -> int:
-    """Rows to a block: 16,384, and fewer when rows are wide. A power of two.
+def block_rows_for(width: int, rows: int | None = None) -> int:
+    """Rows to a block: at most 16,384, and fewer when rows are wide.
+
+    Where the number of rows is known they are cut into equal blocks, a multiple of eight of
+    them or at least four, so that workers end together.
 
     >>> block_rows_for(2), block_rows_for(784), block_rows_for(30_000)
     (16384, 8192, 256)
+    >>> block_rows_for(16, 1_000_000), block_rows_for(16, 20_000), block_rows_for(16, 1_000)
+    (15625, 5000, 1000)
     """
     fit = max(1, BLOCK_VALUES // max(1, width))
-    return max(256, min(BLOCK_ROWS, 1 << (fit.bit_length() - 1)))
+    most = max(256, min(BLOCK_ROWS, 1 << (fit.bit_length() - 1)))
+    if rows is None:
+        return most
+    blocks = -(-rows // most)
+    if blocks > 4:
+        blocks = -(-blocks // 8) * 8
+    elif rows >= SPLIT_ROWS:
+        blocks = 4
+    return max(1, -(-rows // max(1, blocks)))
 
 
 class Batch(NamedTuple):
@@ -203,7 +217,7 @@ class Table:
             width = -(-matrix.nnz // max(1, matrix.shape[0]))
             blocks = cut(
                 matrix.shape[0],
-                block_rows or block_rows_for(width),
+                block_rows or block_rows_for(width, matrix.shape[0]),
                 lambda i, j: CsrRows(matrix, i, j),
             )
             return cls(blocks, matrix.shape, matrix.dtype, in_memory=True)
@@ -214,7 +228,7 @@ class Table:
                 f"{rows.ndim} dimension(s). Reshape it to two."
             )
         n, d = rows.shape
-        blocks = cut(n, block_rows or block_rows_for(d), lambda i, j: Rows(rows, i, j))
+        blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: Rows(rows, i, j))
         return cls(blocks, (n, d), rows.dtype, in_memory=True)
 
     @classmethod
@@ -226,7 +240,7 @@ class Table:
                 f"{path} holds an array of {array.ndim} dimension(s); a table needs two."
             )
         name = str(path)
-        rows = block_rows or block_rows_for(array.shape[1])
+        rows = block_rows or block_rows_for(array.shape[1], array.shape[0])
         blocks = cut(array.shape[0], rows, lambda i, j: NpyRows(name, i, j))
         return cls(blocks, array.shape, array.dtype, source=name)
 
@@ -268,7 +282,7 @@ class Table:
             return ParquetRows(str(path), names, groups, skip, start, stop, dtype.str)
 
         n = int(edges[-1])
-        blocks = cut(n, block_rows or block_rows_for(len(names)), block)
+        blocks = cut(n, block_rows or block_rows_for(len(names), n), block)
         return cls(blocks, (n, len(names)), dtype, source=str(path))
 
     @classmethod
@@ -280,7 +294,7 @@ class Table:
                 "Call compute_chunk_sizes() on it first."
             )
         n, d = (int(size) for size in array.shape)
-        blocks = cut(n, block_rows or block_rows_for(d), lambda i, j: DaskRows(array, i, j))
+        blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: DaskRows(array, i, j))
         return cls(blocks, (n, d), np.dtype(array.dtype))
 
     def with_labels(self, labels: Any) -> "Table":

@@ -1,0 +1,227 @@
+"""k-means on dense rows, against scikit-learn and faiss, from the same first centers.
+
+Every contender gets the same first centers (k-means++ by scikit-learn on 20,000 rows) and
+runs to the end that both libraries use by default: the centers move, in squares, by less than
+1e-4 of the variance, after 300 updates at most. scikit-learn runs as ``lloyd`` and as
+``elkan``; the faster is the rival. faiss has no such rule and makes as many updates as Tacit
+needed; it trains on all rows and is not asked for the labels that the other two also return.
+
+The rows are ``data.mixture_chunks``: overlapping normals of unequal size and width, with
+background; the digits are MNIST's where TACIT_DATA has them. The quality is the inertia,
+summed here in float64 from each contender's centers.
+
+Also, without targets: float64; k-means++ alone and mini-batches at each library's defaults,
+where chance has a say: three seeds to a run, mean inertia, a tolerance of 1%. Tacit draws its
+first centers from a sample of 20,000 rows; scikit-learn is shown with and without that.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import digits, mixture
+from benchmarks.harness import Answer, Case, Contender, Data
+
+__all__ = ["KMEANS", "cases", "inertia", "sklearn", "start_centers"]
+
+UPDATES = 300  # at most
+TOLERANCE = 1e-4
+SEEDS = 3  # seedings are random: their quality is a mean
+
+
+def cases(scale: float) -> list[Case]:
+    shapes = {  # rows, columns, k, components, separation, ratio wanted against scikit-learn
+        "1M x 16, k=64": (1_000_000, 16, 64, 100, 8.0, 2.0),
+        "200k x 128, k=256": (200_000, 128, 256, 400, 10.0, 2.0),
+        "60k x 784, k=10": (60_000, 784, 10, 0, 0.0, 2.0),
+        "1M x 2, k=1000": (1_000_000, 2, 1000, 600, 20.0, 10.0),
+    }
+    single, double = [], []
+    for name, (n, d, k, components, separation, target) in shapes.items():
+        make = partial(rows, int(n * scale), d, k, components, separation)
+        goals = {"scikit-learn": target, "faiss": 1.0}
+        plan = {"quality": inertia, "warmup": two_updates}
+        both = (*KMEANS, FAISS)
+        single.append(Case(name, partial(make, "f4"), both, targets=goals, **plan))
+        if d > 2:  # where scikit-learn takes minutes
+            double.append(Case(f"{name}, float64", partial(make, "f8"), KMEANS, **plan))
+    wide, long = shapes["200k x 128, k=256"], shapes["1M x 16, k=64"]
+    seeding = [
+        Case(
+            f"k-means++ alone, {name}",
+            partial(rows, int(shape[0] * scale), *shape[1:5], "f4"),
+            SEEDING,
+            inertia,
+            tolerance=0.01,
+        )
+        for name, shape in (("1M x 16, k=64", long), ("200k x 128, k=256", wide))
+    ]
+    batches = Case(
+        "mini-batches, 1M x 16, k=64",
+        partial(rows, int(long[0] * scale), *long[1:5], "f4"),
+        MINIBATCH,
+        inertia,
+        tolerance=0.01,
+    )
+    return [*single, *double, *seeding, batches]
+
+
+def rows(
+    n: int, d: int, k: int, components: int, separation: float, dtype: str, folder: Path
+) -> Data:
+    if d == 784:
+        X, about = digits(n)
+    else:
+        X = mixture(n, d, components=components, separation=separation, seed=d)
+        about = f"mixture of {components} at separation {separation:g}"
+    X = X.astype(dtype, copy=False)
+    data = {"X": X, "start": start_centers(X, k), "max_iter": UPDATES}
+    needed = tacit_kmeans(data, 2)["updates"]
+    about = f"{about}; {len(X):,} x {d}, {np.dtype(dtype)}, {needed} updates"
+    return {**data, "needed": needed, "about": about}
+
+
+def two_updates(data: Data) -> Data:
+    """A first call that does all there is to compile, and little work."""
+    return {**data, "max_iter": 2, "needed": 2}
+
+
+def start_centers(X: Any, k: int) -> np.ndarray:
+    """The first centers all contenders share: k-means++ on 20,000 rows, or on 5 k."""
+    from sklearn.cluster import kmeans_plusplus
+
+    pick = np.random.default_rng(0).permutation(X.shape[0])[: max(20_000, 5 * k)]
+    return kmeans_plusplus(X[np.sort(pick)], k, random_state=0)[0]
+
+
+def inertia(data: Data, answer: Answer) -> float:
+    """The sum of squared distances to the nearest of the contender's centers, in float64.
+    Where the contender gives several sets of centers, one per seed, the mean."""
+    if isinstance(answer["centers"], list):
+        return float(np.mean([inertia(data, {"centers": each}) for each in answer["centers"]]))
+    X, centers = data["X"], np.asarray(answer["centers"], np.float64)
+    squares, total = (centers**2).sum(axis=1), 0.0
+    for start in range(0, X.shape[0], 8192):
+        block = X[start : start + 8192].astype(np.float64)
+        label = (squares - 2 * (block @ centers.T)).argmin(axis=1)
+        if isinstance(block, np.ndarray):
+            total += float(((block - centers[label]) ** 2).sum())
+        else:  # sparse: unit rows and small centers, so little cancels
+            cross = block.multiply(centers[label]).sum(axis=1)
+            total += float((block.power(2).sum(axis=1) - 2 * cross + squares[label]).sum())
+    return total
+
+
+# --- Contenders ---
+
+
+def tacit_kmeans(data: Data, threads: int) -> Answer:
+    from tacit.cluster import KMeans
+    from tacit.core.engines import Threads
+
+    model = KMeans(
+        len(data["start"]), init=data["start"], n_init=1, max_iter=data["max_iter"],
+        tol=TOLERANCE, engine=Threads(threads),
+    ).fit(data["X"])  # fmt: skip
+    return {"centers": model.cluster_centers_, "updates": int(model.n_iter_)}
+
+
+def sklearn_kmeans(data: Data, threads: int, *, algorithm: str) -> Answer:
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads):
+        model = KMeans(
+            len(data["start"]), init=data["start"], n_init=1, max_iter=data["max_iter"],
+            tol=TOLERANCE, algorithm=algorithm,
+        ).fit(data["X"])  # fmt: skip
+    return {"centers": model.cluster_centers_, "updates": int(model.n_iter_)}
+
+
+def faiss_kmeans(data: Data, threads: int) -> Answer:
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    X, start = data["X"], data["start"]
+    model = faiss.Kmeans(
+        X.shape[1], len(start), niter=data["needed"], nredo=1, spherical=False,
+        min_points_per_centroid=1, max_points_per_centroid=len(X),
+    )  # fmt: skip
+    model.train(X, init_centroids=start)
+    return {"centers": model.centroids, "updates": len(model.iteration_stats or ())}
+
+
+def tacit_seeding(data: Data, threads: int) -> Answer:
+    from tacit.cluster.seeding import first_centers
+    from tacit.data.table import Table
+
+    table, k = Table.of(data["X"]), len(data["start"])
+    return {
+        "centers": [
+            first_centers("k-means++", table, k, np.random.RandomState(seed), name="KMeans")
+            for seed in range(SEEDS)
+        ]
+    }
+
+
+def sklearn_seeding(data: Data, threads: int, *, sample: int | None) -> Answer:
+    from sklearn.cluster import kmeans_plusplus
+    from threadpoolctl import threadpool_limits
+
+    X, k, centers = data["X"], len(data["start"]), []
+    with threadpool_limits(threads):
+        for seed in range(SEEDS):
+            rng = np.random.RandomState(seed)
+            chosen = X if sample is None else X[np.sort(rng.permutation(len(X))[:sample])]
+            centers.append(kmeans_plusplus(chosen, k, random_state=rng)[0])
+    return {"centers": centers}
+
+
+def tacit_minibatch(data: Data, threads: int) -> Answer:
+    from tacit.cluster import MiniBatchKMeans
+    from tacit.core.engines import Threads
+
+    k, engine = len(data["start"]), Threads(threads)
+    return minibatches(data, lambda seed: MiniBatchKMeans(k, random_state=seed, engine=engine))
+
+
+def sklearn_minibatch(data: Data, threads: int) -> Answer:
+    from sklearn.cluster import MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
+
+    k = len(data["start"])
+    with threadpool_limits(threads):
+        return minibatches(data, lambda seed: MiniBatchKMeans(k, random_state=seed))
+
+
+def minibatches(data: Data, make: Callable[[int], Any]) -> Answer:
+    models = [make(seed).fit(data["X"]) for seed in range(SEEDS)]
+    return {"centers": [model.cluster_centers_ for model in models]}
+
+
+def bounds_of_elkan(data: Data) -> float:
+    """scikit-learn's elkan keeps a bound for every row and center."""
+    X = data["X"]
+    return X.shape[0] * (len(data["start"]) + X.shape[1]) * X.dtype.itemsize
+
+
+sklearn = partial(Contender, package="sklearn", install="scikit-learn", rival="scikit-learn")
+lloyd, elkan = (partial(sklearn_kmeans, algorithm=name) for name in ("lloyd", "elkan"))
+KMEANS = (
+    Contender("Tacit", tacit_kmeans),
+    sklearn("scikit-learn lloyd", lloyd),
+    sklearn("scikit-learn elkan", elkan, memory=bounds_of_elkan),
+)
+FAISS = Contender("faiss", faiss_kmeans, package="faiss", install="faiss-cpu", rival="faiss")
+SEEDING = (
+    Contender("Tacit", tacit_seeding),
+    sklearn("scikit-learn", partial(sklearn_seeding, sample=None)),
+    sklearn("scikit-learn on 20,000 rows", partial(sklearn_seeding, sample=20_000)),
+)
+MINIBATCH = (
+    Contender("Tacit", tacit_minibatch),
+    sklearn("scikit-learn", sklearn_minibatch),
+)
