@@ -206,7 +206,8 @@ def loss_from(
     origin = params.frame.origin
     centers = params.centers if params.sparse else params.centers - origin
     pull = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
-    return max(0.0, square - float((2 * pull - counts * dots(centers, centers)).sum()))
+    lengths = params.geometry.squares if params.sparse else dots(centers, centers)
+    return max(0.0, square - float((2 * pull - counts * lengths).sum()))
 
 
 def farthest_rows(

@@ -92,8 +92,8 @@ def search_sparse(
         while t + 4 <= q:  # four at a time: the scores are loaded and stored once for all
             v0, v1 = np.float32(data[t] * scale), np.float32(data[t + 1] * scale)
             v2, v3 = np.float32(data[t + 2] * scale), np.float32(data[t + 3] * scale)
-            r0, r1 = minus2[indices[t]], minus2[indices[t + 1]]
-            r2, r3 = minus2[indices[t + 2]], minus2[indices[t + 3]]
+            r0, r1 = minus2[np.uint32(indices[t])], minus2[np.uint32(indices[t + 1])]
+            r2, r3 = minus2[np.uint32(indices[t + 2])], minus2[np.uint32(indices[t + 3])]
             square += np.float64(v0 * v0 + v1 * v1) + np.float64(v2 * v2 + v3 * v3)
             for j in range(padded):
                 scores[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])

@@ -64,16 +64,25 @@ class Relay:
 
 
 def check_rows(
-    estimator: Any, X: Any, *, reset: bool, dtypes: Sequence[type] = (np.float64, np.float32)
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    dtypes: Sequence[type] = (np.float64, np.float32),
+    sparse: bool = True,
+    finite: bool = False,
 ) -> Any:
-    """X as a C-ordered float array or a canonical CSR matrix. Values are not looked at."""
+    """X as a C-ordered float array or, with ``sparse``, a CSR matrix without double entries.
+
+    Values are not looked at unless ``finite``: most models do that in their first pass.
+    """
     X = validate_data(
         estimator,
         X,
         dtype=list(dtypes),
         order="C",
-        accept_sparse="csr",
-        ensure_all_finite=False,
+        accept_sparse="csr" if sparse else False,
+        ensure_all_finite=finite,
         reset=reset,
     )
     if sp.issparse(X):

@@ -10,8 +10,23 @@ import importlib
 __all__ = ["REGISTRY", "find_class", "name_of"]
 
 REGISTRY: dict[str, str] = {
+    "AgglomerativeClustering": "tacit.cluster.agglomerative:AgglomerativeClustering",
+    "CountVectorizer": "tacit.text.counts:CountVectorizer",
+    "DivisiveClustering": "tacit.cluster.divisive:DivisiveClustering",
+    "FuzzyCMeans": "tacit.cluster.fuzzy:FuzzyCMeans",
+    "HashingVectorizer": "tacit.text.hashing:HashingVectorizer",
+    "InvertedIndex": "tacit.search.inverted_index:InvertedIndex",
     "KMeans": "tacit.cluster.kmeans:KMeans",
+    "KMedoids": "tacit.cluster.kmedoids:KMedoids",
     "MiniBatchKMeans": "tacit.cluster.minibatch_kmeans:MiniBatchKMeans",
+    "NearDuplicates": "tacit.search.near_duplicates:NearDuplicates",
+    "SemanticIndex": "tacit.search.semantic_index:SemanticIndex",
+    "SoftKMeans": "tacit.cluster.soft_kmeans:SoftKMeans",
+    "SphericalKMeans": "tacit.cluster.spherical_kmeans:SphericalKMeans",
+    "TextFeatures": "tacit.text.features:TextFeatures",
+    "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
+    "TfidfVectorizer": "tacit.text.tfidf_vectorizer:TfidfVectorizer",
+    "TruncatedSVD": "tacit.decompose.truncated_svd:TruncatedSVD",
 }
 
 
@@ -23,7 +38,7 @@ def find_class(name: str) -> type:
     >>> find_class("Kmean")
     Traceback (most recent call last):
         ...
-    KeyError: "There is no model class 'Kmean'; the registry has KMeans, ..."
+    KeyError: "There is no model class 'Kmean'; the registry has AgglomerativeClustering, ..."
     """
     if name not in REGISTRY:
         known = ", ".join(sorted(REGISTRY))

@@ -1,0 +1,166 @@
+"""Blocks of documents: each knows which documents it is and how to load them as Text.
+
+Blocks are cut by the size of the text alone, never by the machine, and hold what a worker on
+another machine needs: the documents themselves if they are in memory, else the place.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.errors import DataError
+from tacit.data.text_block import LARGEST, Text, is_missing, text_of
+
+__all__ = [
+    "BLOCK_BYTES", "ArrowRows", "KeptRows", "ListRows", "ObjectRows", "cut_by_size", "sizes_of",
+    "text_of_arrow",
+]  # fmt: skip
+
+BLOCK_BYTES = 2**21
+SMALLEST = 2**18
+
+
+class ListRows(NamedTuple):
+    """A stretch of a list of documents in memory."""
+
+    documents: Sequence[Any]
+    start: int
+    stop: int
+    encoding: str = "utf-8"
+    errors: str = "strict"
+
+    def load(self) -> Text:
+        part = self.documents[self.start : self.stop]
+        return text_of(part, encoding=self.encoding, errors=self.errors, first=self.start)
+
+    def __reduce__(self):
+        # Only the stretch travels; its rows keep their numbers.
+        part = Stretch(self.start, list(self.documents[self.start : self.stop]))
+        return ListRows, (part, self.start, self.stop, self.encoding, self.errors)
+
+
+class Stretch(NamedTuple):
+    """Part of a list, addressed as if it were the whole."""
+
+    first: int
+    items: list
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.items[slice(key.start - self.first, key.stop - self.first)]
+
+
+class ObjectRows(NamedTuple):
+    """A stretch of documents that a user's own analyzer reads. Loads as they are."""
+
+    documents: list
+
+    def load(self) -> list:
+        return self.documents
+
+
+class ArrowRows(NamedTuple):
+    """A stretch of an Arrow table in memory, one of whose columns is the text."""
+
+    table: Any
+    text: str
+    start: int
+    stop: int
+
+    def load(self) -> Text:
+        return text_of_arrow(self._part().column(self.text))
+
+    def column(self, name: str) -> list:
+        return self._part().column(name).to_pylist()
+
+    def _part(self) -> Any:
+        return self.table.slice(self.start, self.stop - self.start)
+
+    def __reduce__(self):
+        # A slice would drag the whole table along.
+        part = self._part().select([self.text]).take(list(range(self.stop - self.start)))
+        return ArrowRows, (part, self.text, 0, self.stop - self.start)
+
+
+class KeptRows(NamedTuple):
+    """Some of the documents of another block."""
+
+    block: Any
+    keep: np.ndarray  # a mask
+
+    def load(self) -> Text:
+        text = self.block.load()
+        return Text(text.data, text.starts[self.keep], text.stops[self.keep], text.repairs)
+
+    def column(self, name: str) -> list:
+        values = zip(self.block.column(name), self.keep, strict=True)
+        return [value for value, kept in values if kept]
+
+
+def text_of_arrow(column: Any) -> Text:
+    """An Arrow column of strings as a block of text. Sound text is not copied."""
+    import pyarrow as pa
+
+    whole = column.cast(pa.large_string()).combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # no chunks at all
+        whole = pa.array([], pa.large_string())
+    missing = whole.null_count
+    if missing:
+        whole = whole.fill_null("")
+    _, offsets, values = whole.buffers()
+    edges = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
+    first, last = (int(edges[0]), int(edges[-1])) if len(whole) else (0, 0)
+    raw = np.frombuffer(values, np.uint8) if values is not None else np.empty(0, np.uint8)
+    raw = raw[first:last]
+    if len(raw) > LARGEST:
+        raise DataError(
+            f"a block of documents has {len(raw):,} bytes, more than the {LARGEST:,} that fit. "
+            "Split the longest document, or write smaller row groups."
+        )
+    starts, stops = edges[:-1] - first, edges[1:] - first
+    text = Text(raw, starts, stops)
+    nuls = int(np.count_nonzero(raw == 0))
+    if nuls:
+        text = Text(np.where(raw == 0, np.uint8(32), raw), starts, stops)
+    empty = int(np.count_nonzero(starts == stops))
+    return text.with_repairs(empty=empty, missing=missing, nuls=nuls)
+
+
+def block_bytes_for(total: int) -> int:
+    """Bytes to a block: a sixteenth of what there is, within limits.
+
+    >>> block_bytes_for(10**6), block_bytes_for(2**24), block_bytes_for(10**10)
+    (262144, 1048576, 2097152)
+    """
+    return max(SMALLEST, min(BLOCK_BYTES, total // 16))
+
+
+def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> Iterator[tuple[int, int]]:
+    """Stretches of documents of about ``block_bytes`` each.
+
+    >>> list(cut_by_size(np.array([5, 5, 5, 20, 1]), 10))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    total = int(sizes.sum()) + len(sizes)
+    block_bytes = block_bytes or block_bytes_for(total)
+    if total <= block_bytes:
+        yield from [(0, len(sizes))] if len(sizes) else []
+        return
+    before = np.cumsum(sizes + 1) - (sizes + 1)  # an empty document costs something too
+    groups = before // (block_bytes + 1)
+    edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(sizes)]
+    for i, j in pairwise(edges):
+        if j > i:
+            yield i, j
+
+
+def sizes_of(documents: Sequence[Any]) -> np.ndarray:
+    """How long documents in memory are."""
+    try:
+        return np.fromiter(map(len, documents), np.int64, len(documents))
+    except TypeError:  # None and NaN have no length; other types are refused on loading
+        lengths = (
+            len(d) if hasattr(d, "__len__") and not is_missing(d) else 0 for d in documents
+        )
+        return np.fromiter(lengths, np.int64, len(documents))

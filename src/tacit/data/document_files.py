@@ -1,0 +1,244 @@
+"""Documents in text files: one to a line, or one to a file of a folder.
+
+Plain UTF-8 files stay where they are and are read when a block is loaded. Packed files and
+other encodings are walked once and kept as compressed text.
+"""
+
+import os
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core.errors import DataError
+from tacit.data.document_blocks import BLOCK_BYTES
+from tacit.data.document_build import Build, Options, Stamp, refuse_partial
+from tacit.data.document_report import FileReport, IngestReport
+from tacit.data.spool import Spool
+from tacit.data.streams import Source, foreign
+from tacit.data.text_block import Text
+from tacit.data.text_lines import (
+    Limits,
+    Lost,
+    cut_at_space,
+    line_blocks,
+    make_sound,
+    text_of_lines,
+    too_long,
+)
+
+__all__ = ["FileRows", "LineRows", "format_of", "open_folder", "open_lines"]
+
+PACKED = (".gz", ".zst", ".zstd")
+TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+PARQUET = (".parquet", ".pq")
+CONTROLS = [*range(9), *range(14, 27), *range(28, 32)]
+MOST_CONTROLS = 0.02  # share of control characters in a file that is still text
+
+
+class LineRows(NamedTuple):
+    """A stretch of lines of a plain file."""
+
+    path: str
+    start: int
+    stop: int
+    row: int
+    limits: Limits
+    stamp: Stamp
+
+    def load(self) -> Text:
+        self.stamp.check(self.path)
+        with open(self.path, "rb") as file:
+            file.seek(self.start)
+            data = file.read(self.stop - self.start)
+        return text_of_lines(data, self.limits, self.path, self.row)[0]
+
+
+class FileRows(NamedTuple):
+    """Some files of a folder, each a document."""
+
+    root: str
+    names: tuple[str, ...]
+    heads: tuple[int, ...]  # bytes of byte order marks
+    stamps: tuple[Stamp, ...]
+    limits: Limits
+
+    def load(self) -> Text:
+        parts = []
+        for name, head, stamp in zip(self.names, self.heads, self.stamps, strict=True):
+            path = os.path.join(self.root, name)
+            stamp.check(path)
+            parts.append(Path(path).read_bytes()[head:])
+        return text_of_parts(parts, self.limits, self.root)[0]
+
+
+def text_of_parts(parts: list[bytes], limits: Limits, name: str) -> tuple[Text, Lost]:
+    """Files in memory as a block, made sound."""
+    sizes = np.array([len(part) for part in parts], np.int64)
+    stops = np.cumsum(sizes + 1) - 1
+    # Something between them: the end of one and the start of the next are no character.
+    return make_sound(b"\n".join(parts), stops - sizes, stops, limits, name)
+
+
+def format_of(name: str) -> str:
+    """The format that a file's name announces."""
+    suffixes = [s.lower() for s in Path(name).suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else ""
+    return "parquet" if last in PARQUET else TABLES.get(last, "lines")
+
+
+def open_lines(source: Source, chunks: Iterable[bytes], options: Options, build: Build) -> None:
+    """One document per line. A plain file is only remembered by its places."""
+    limits, spool = options.limits, Spool()
+    stamp = Stamp.of(source.origin) if isinstance(source.origin, str | Path) else None
+    for lines in line_blocks(chunks, limits, source.name):
+        row, size = lines.row, len(lines.data)
+        text, lost = text_of_lines(lines.data, limits, source.name, row)
+        if stamp is not None and source.plain:
+            start = source.head + lines.start
+            place = LineRows(source.name, start, start + size, row, limits, stamp)
+            build.add(place, text, lost + lines.lost)
+        else:
+            spool.add(text)
+            build.count(text, lost + lines.lost)
+    build.add_spooled(spool)
+
+
+def open_folder(root: str, options: Options) -> Build:
+    """One document per file."""
+    build = Build(IngestReport(root, 0), ids=[])
+    limits, waiting = options.limits, Waiting(root, options.limits)
+    files = []
+    for name in list_files(root, options.pattern):
+        report = FileReport(name)
+        files.append(report)
+        path = os.path.join(root, name)
+        report.skipped = why_not_text(path, name)
+        if report.skipped:
+            continue
+        source = Source(path, options.encoding, limits.errors, name)
+        stamp, chunks = Stamp.of(path), source.chunks()
+        first = next(chunks, b"")  # now it is known what the file is
+        if source.plain and stamp.size <= limits.longest:
+            data = b"".join([first, *chunks])
+            text, lost = text_of_parts([data], limits, path)
+            waiting.add(name, source.head, stamp, len(data), build, text, lost)
+            count, bad = len(text), text.repairs.undecodable
+        else:
+            # Packed, in another encoding, or too long: kept as text.
+            waiting.flush(build)
+            count, bad = spool_file(chain([first], chunks), limits, path, build)
+            build.ids += suffixed(name, count)  # type: ignore[operator]
+        report.documents, report.undecodable = count, bad + source.undecodable
+        report.mark, report.partial, report.notes = source.mark, source.partial, source.notes
+    waiting.flush(build)
+    build.report.note_files(files)
+    if not build.report.files_read:
+        raise DataError(
+            f"the folder holds no text file that matches {options.pattern!r} "
+            f"({len(files):,} skipped). See Documents.open.",
+            file=root,
+        )
+    refuse_partial(build.report, options)
+    return build
+
+
+class Waiting:
+    """Files of a folder that are still to become a block."""
+
+    def __init__(self, root: str, limits: Limits) -> None:
+        self.root, self.limits = root, limits
+        self.entries: list[tuple[str, int, Stamp]] = []
+        self.rows = self.size = 0
+
+    def add(
+        self,
+        name: str,
+        head: int,
+        stamp: Stamp,
+        size: int,
+        build: Build,
+        text: Text,
+        lost: Lost,
+    ) -> None:
+        self.entries.append((name, head, stamp))
+        self.rows, self.size = self.rows + len(text), self.size + size
+        build.ids += suffixed(name, len(text))  # type: ignore[operator]
+        build.count(text, lost)
+        if self.size >= BLOCK_BYTES:
+            self.flush(build)
+
+    def flush(self, build: Build) -> None:
+        if self.entries:
+            names, heads, stamps = zip(*self.entries, strict=True)
+            build.blocks.append(FileRows(self.root, names, heads, stamps, self.limits))
+            build.rows.append(self.rows)
+        self.entries, self.rows, self.size = [], 0, 0
+
+
+def spool_file(
+    chunks: Iterable[bytes], limits: Limits, path: str, build: Build
+) -> tuple[int, int]:
+    """A file kept as text, in pieces if it is too long: how many, and what was replaced."""
+    spool, held, before = Spool(), b"", build.report.repairs.undecodable
+
+    def add(data: bytes, lost: Lost) -> None:
+        text, more = text_of_parts([data], limits, path)
+        spool.add(text)
+        build.count(text, lost + more)
+
+    for chunk in chunks:
+        held += chunk
+        while len(held) > limits.longest:
+            if limits.oversize == "error":
+                raise too_long(len(held), limits, path, 0)
+            if limits.oversize == "skip":
+                build.report.lost += Lost(too_long=1)
+                return 0, 0
+            cut = cut_at_space(held, limits.longest)
+            add(held[:cut], Lost(cut=1))
+            held = held[cut:]
+    if held or not spool.blocks:
+        add(held, Lost())
+    build.add_spooled(spool)
+    count = sum(block.rows for block in spool.blocks)
+    return count, build.report.repairs.undecodable - before
+
+
+def suffixed(name: str, count: int) -> list[str]:
+    return [name if i == 0 else f"{name}#{i + 1}" for i in range(count)]
+
+
+def list_files(root: str, pattern: str) -> list[str]:
+    """Files below a folder that are not hidden, as relative paths, sorted."""
+    names = []
+    for path in Path(root).glob(pattern):
+        relative = path.relative_to(root)
+        if path.is_file() and not any(part.startswith(".") for part in relative.parts):
+            names.append(relative.as_posix())
+    return sorted(names)
+
+
+def why_not_text(path: str, name: str) -> str | None:
+    """Why a file of a folder is no document; None if it is one."""
+    if format_of(name) != "lines":
+        return "a table; open it by itself"
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8192)
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    what = foreign(head)
+    if what is not None:
+        return f"this is {what}"
+    marked = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
+    if marked or Path(name).suffix.lower() in PACKED:
+        return None
+    controls = sum(head.count(bytes([c])) for c in CONTROLS)
+    if controls > MOST_CONTROLS * len(head):
+        return f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
+    return None

@@ -1,0 +1,289 @@
+"""Documents in tables: a column of text in .csv, .tsv, .jsonl or Parquet, or a dataframe.
+
+Records are walked once into a spool, with the other columns beside the text. Parquet files
+stay where they are and are read by row groups.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tacit.core.errors import DataError
+from tacit.data.document_blocks import BLOCK_BYTES, ArrowRows, cut_by_size, text_of_arrow
+from tacit.data.document_build import Build, Options, Stamp
+from tacit.data.document_records import (
+    SAMPLE,
+    Record,
+    guess_text_column,
+    read_csv,
+    read_jsonl,
+)
+from tacit.data.document_report import IngestReport
+from tacit.data.spool import Spool
+from tacit.data.streams import Source
+from tacit.data.text_block import Text, text_of
+from tacit.data.text_lines import Limits, cut_long, line_blocks, text_of_lines
+
+__all__ = ["ParquetRows", "Shelf", "open_frame", "open_parquet", "open_records"]
+
+LARGE_GROUP = 2**28  # bytes of text in a row group that is still loaded whole
+LINE = 4  # a line or field may be this many times as long as a document, and is then cut
+IDS = ("id", "doc_id", "document_id", "uid")
+
+
+class ParquetRows(NamedTuple):
+    """Row groups of a Parquet file."""
+
+    path: str
+    text: str
+    groups: tuple[int, ...]
+    stamp: Stamp
+
+    def load(self) -> Text:
+        return text_of_arrow(self._read(self.text))
+
+    def column(self, name: str) -> list:
+        return self._read(name).to_pylist()
+
+    def _read(self, name: str) -> Any:
+        import pyarrow.parquet as pq
+
+        self.stamp.check(self.path)
+        with pq.ParquetFile(self.path) as file:
+            return file.read_row_groups(list(self.groups), columns=[name]).column(0)
+
+
+# --- Records: .csv, .tsv, .jsonl ---
+
+
+def open_records(
+    source: Source, chunks: Iterable[bytes], kind: str, options: Options, build: Build
+) -> None:
+    """The records of a file."""
+    report, limits = build.report, options.limits
+    if kind != "jsonl" and limits.errors == "skip":
+        raise ValueError(
+            "errors='skip' is for files with one document to a line: a record of a .csv file "
+            "may have several lines. Use errors='replace' or 'strict'."
+        )
+    lines = decoded_lines(source, chunks, limits, build)
+    if kind == "jsonl":
+        keys = options.duplicate_keys
+        records = read_jsonl(lines, source.name, report, duplicate_keys=keys)
+    else:
+        tab = kind == "tsv"
+        records = read_csv(
+            lines, source.name, report, delimiter="\t" if tab else None, quoted=not tab,
+            header=options.header, longest=LINE * limits.longest,
+        )  # fmt: skip
+    sample = list(islice(records, SAMPLE))
+    seen = dict.fromkeys(chain.from_iterable(record.values for record in sample))
+    text, identity = choose_columns([r.values for r in sample], list(seen), options, report)
+    shelf = Shelf(build, options, text, identity)
+    for record in chain(sample, records):
+        shelf.add(record)
+    shelf.close()
+
+
+def decoded_lines(
+    source: Source, chunks: Iterable[bytes], limits: Limits, build: Build
+) -> Iterator[str]:
+    """Lines as strings, with their ends; what was replaced is counted."""
+    wide = limits._replace(longest=LINE * limits.longest, oversize="error")
+    for lines in line_blocks(chunks, wide, source.name):
+        text, lost = text_of_lines(lines.data, wide, source.name, lines.row)
+        build.count_repairs(text.repairs, lost)
+        yield from (string + "\n" for string in text.strings())
+
+
+def choose_columns(
+    samples: Sequence[dict], columns: list[str], options: Options, report: IngestReport
+) -> tuple[str, str | None]:
+    """Which column is the text, and which names the documents."""
+    for role in ("text", "id"):
+        wanted = getattr(options, role)
+        if wanted is not None and columns and wanted not in columns:
+            raise ValueError(f"{report.source} has no column {wanted!r}; it has {columns}.")
+    text, identity = options.text, options.id
+    if text is None:
+        text = guess_text_column(samples, [c for c in columns if c != identity]) or "text"
+        report.guessed.append(f"the text is in column {text!r}")
+    if identity is None:
+        identity = next((c for c in columns if c.lower() in IDS and c != text), None)
+        if identity is not None:
+            report.guessed.append(f"ids are in column {identity!r}")
+    report.text_column = text
+    return text, identity
+
+
+class Shelf:
+    """Records on their way into blocks."""
+
+    def __init__(self, build: Build, options: Options, text: str, identity: str | None) -> None:
+        self.build, self.options, self.text, self.identity = build, options, text, identity
+        self.spool = Spool()
+        self.texts: list[str | None] = []
+        self.records: list[dict[str, str | None]] = []
+        self.ids: list[str | None] = []
+        self.size = 0
+
+    def add(self, record: Record) -> None:
+        text = record.values.get(self.text)
+        others = {name: v for name, v in record.values.items() if name != self.text}
+        for i, piece in enumerate(self._within_limits(text, record.line)):
+            self.texts.append(piece)
+            self.records.append(others)
+            self.size += len(piece or "")
+            if self.identity is not None:
+                name = others.get(self.identity)
+                self.ids.append(f"{name}#{i + 1}" if i else name)
+        for name in others:
+            if name not in self.build.columns:
+                self.build.columns.append(name)
+        if self.size >= BLOCK_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self.build.add_spooled(self.spool)
+        if self.identity is not None:
+            self.build.name(self.ids, self.options.duplicate_ids)
+
+    def _within_limits(self, text: str | None, line: int) -> list[str | None]:
+        limits = self.options.limits
+        if text is None or len(text) * 4 <= limits.longest:
+            return [text]
+        whole = text_of([text])
+        if len(whole.data) <= limits.longest:
+            return [text]
+        cut, lost = cut_long(whole, limits, self.build.report.source, line - 1)
+        self.build.report.lost += lost
+        return list(cut.strings())
+
+    def _flush(self) -> None:
+        if not self.texts:
+            return
+        text = text_of(self.texts)
+        names = dict.fromkeys(chain.from_iterable(self.records))
+        columns = {name: [record.get(name) for record in self.records] for name in names}
+        self.spool.add(text, columns)
+        self.build.count(text)
+        self.texts, self.records, self.size = [], [], 0
+
+
+# --- Parquet and dataframes ---
+
+
+def open_parquet(
+    source: Source, chunks: Iterator[bytes], options: Options, build: Build
+) -> None:
+    """A column of strings of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if isinstance(source.origin, str | Path) and is_parquet(source.origin):
+        add_groups(str(source.origin), options, build)
+        return
+    with tempfile.TemporaryFile() as file:  # packed, or from a pipe: it must be seekable
+        for chunk in chunks:
+            file.write(chunk)
+        file.seek(0)
+        try:
+            table = pq.read_table(file)
+        except pa.ArrowException as error:
+            raise DataError(
+                f"this is not a Parquet file ({error}).", file=source.name
+            ) from error
+    add_frame(table, options, build)
+
+
+def is_parquet(path: str | Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def add_groups(path: str, options: Options, build: Build) -> None:
+    """Blocks of row groups that together hold about a block's worth of text."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowException as error:
+        raise DataError(f"the Parquet file is damaged ({error}).", file=path) from error
+    with file:
+        schema, meta = file.schema_arrow, file.metadata
+        head = next(file.iter_batches(SAMPLE), None)
+        sample = head.to_pylist() if head is not None else []
+        text, identity = choose_columns(sample, string_columns(schema), options, build.report)
+        if text not in schema.names:
+            raise DataError(f"there is no column of strings; it has {schema.names}.", file=path)
+        stamp, held, size = Stamp.of(path), [], 0
+        for group in range(meta.num_row_groups):
+            size += size_of_column(meta.row_group(group), text)
+            held.append(group)
+            if size >= BLOCK_BYTES or group == meta.num_row_groups - 1:
+                if size > LARGE_GROUP:
+                    add_frame(file.read_row_groups(held), options, build, text, identity)
+                else:
+                    block = ParquetRows(path, text, tuple(held), stamp)
+                    build.add(block, block.load())
+                held, size = [], 0
+    build.columns = [name for name in schema.names if name != text]
+    if identity is not None:
+        ids = chain.from_iterable(block.column(identity) for block in build.blocks)
+        build.name(ids, options.duplicate_ids)
+
+
+def size_of_column(group: Any, name: str) -> int:
+    """Bytes of a column in a row group. Leaves of nested columns count as columns there."""
+    leaves = (group.column(i) for i in range(group.num_columns))
+    return sum(leaf.total_uncompressed_size for leaf in leaves if leaf.path_in_schema == name)
+
+
+def open_frame(table: Any, options: Options, name: str = "the dataframe") -> Build:
+    """Documents of an Arrow table in memory."""
+    build = Build(IngestReport(name, 0))
+    add_frame(table, options, build)
+    return build
+
+
+def add_frame(
+    table: Any,
+    options: Options,
+    build: Build,
+    text: str | None = None,
+    identity: str | None = None,
+) -> None:
+    import pyarrow.compute as pc
+
+    if text is None:
+        sample = table.slice(0, SAMPLE).to_pylist()
+        columns = string_columns(table.schema)
+        text, identity = choose_columns(sample, columns, options, build.report)
+        if text not in table.schema.names:
+            raise DataError(f"{build.report.source} has no column of strings: "
+                            f"it has {table.schema.names}.")  # fmt: skip
+    sizes = pc.binary_length(table.column(text).cast("large_string")).fill_null(0).to_numpy()
+    for start, stop in cut_by_size(sizes):
+        block = ArrowRows(table, text, start, stop)
+        build.add(block, block.load())
+    build.columns = [name for name in table.schema.names if name != text]
+    if identity is not None and build.ids is None:
+        build.name(table.column(identity).to_pylist(), options.duplicate_ids)
+
+
+def string_columns(schema: Any) -> list[str]:
+    """The columns that may hold text or ids."""
+    import pyarrow as pa
+
+    def fits(kind: Any) -> bool:
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        return pa.types.is_string(kind) or pa.types.is_large_string(kind) or (
+            pa.types.is_string_view(kind)
+        )  # fmt: skip
+
+    return [f.name for f in schema if fits(f.type) or f.name.lower() in IDS]

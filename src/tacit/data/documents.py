@@ -1,0 +1,358 @@
+"""Documents from wherever they are, as blocks that can be walked any number of times.
+
+    Documents.of      a list, a dataframe or one of its columns, a generator
+    Documents.open    a text file (one document per line), a folder of text files, .csv, .tsv,
+                      .jsonl, .parquet, each also packed with gzip or zstd, "-" for standard
+                      input
+
+A block loads as ``Text``: UTF-8 bytes, and where each document begins and ends. Documents are
+never all in memory unless they were there before: plain files are read again in each pass,
+what can be read only once is kept as compressed blocks. ``report`` says what was read,
+repaired, cut and left out.
+"""
+
+import codecs
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from tacit.data.document_blocks import BLOCK_BYTES, ListRows, cut_by_size, sizes_of
+from tacit.data.document_build import Build, Options, finish
+from tacit.data.document_files import format_of, open_folder, open_lines
+from tacit.data.document_report import IngestReport
+from tacit.data.document_tables import open_frame, open_parquet, open_records
+from tacit.data.spool import Spool
+from tacit.data.streams import Source
+from tacit.data.text_block import Text, text_of
+from tacit.data.text_lines import NOTHING, Limits
+
+__all__ = ["Documents"]
+
+CHOICES = {
+    "format": (None, "lines", "csv", "tsv", "jsonl", "parquet"),
+    "errors": ("replace", "strict", "skip"),
+    "oversize": ("split", "skip", "error"),
+    "duplicate_ids": ("suffix", "error", "first", "last"),
+    "duplicate_keys": ("last", "first", "error"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents in blocks. Make them with ``of`` or ``open``.
+
+    Examples
+    --------
+    >>> letters = Documents.of(["Dear Ann,", None, "Yours, Bob"])
+    >>> len(letters), letters[2]
+    (3, 'Yours, Bob')
+    >>> print(letters.report)
+    the list: 3 documents.
+    1 document(s) empty.
+    1 document(s) None, NaN or null, read as empty.
+    """
+
+    blocks: tuple
+    rows: int
+    counts: tuple[int, ...] = ()  # documents of each block
+    source: str | None = None  # where they come from, for messages
+    names: list[str] | None = None
+    columns: tuple[str, ...] = ()  # that came along with the text
+    found: IngestReport | None = field(default=None, repr=False)
+
+    def __iter__(self) -> Iterator:
+        return iter(self.blocks)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __repr__(self) -> str:
+        home = f", from {self.source}" if self.source else ""
+        return f"Documents({self.rows:,} documents, {len(self.blocks)} blocks{home})"
+
+    def __getitem__(self, row: int) -> str:
+        """One document."""
+        row = range(self.rows)[row]
+        edges = np.cumsum([0, *self.counts])
+        k = int(np.searchsorted(edges, row, side="right")) - 1
+        held, text = vars(self).get("_recent", (None, None))
+        if held != k:  # neighbours are asked for together
+            text = self.blocks[k].load()
+            vars(self)["_recent"] = (k, text)
+        return text.string(row - int(edges[k]))  # type: ignore[union-attr]
+
+    # --- Making them ---
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        encoding: str = "utf-8",
+        errors: str = "replace",
+        duplicate_ids: str = "suffix",
+    ) -> "Documents":
+        """Documents that are in memory, or come from there.
+
+        Parameters
+        ----------
+        data : list, tuple, array, Series, dataframe, Arrow column or table, generator
+            Documents are str, bytes, or None or NaN for empty ones. A generator is walked
+            once, here. A str or path is opened as a file.
+        text, id : str or None
+            Of a dataframe: the column that holds the text, and the one that names the
+            documents. Guessed, and the guess reported, if not given.
+        encoding, errors : str
+            How documents that are bytes are decoded.
+        duplicate_ids : {"suffix", "error", "first", "last"}
+            What to do with an id that comes again.
+        """
+        if isinstance(data, Documents):
+            return data
+        if isinstance(data, str | os.PathLike):
+            return cls.open(data)
+        if isinstance(data, bytes):
+            raise ValueError("Documents.of takes many documents. Put one in a list: [text].")
+        if isinstance(data, list | tuple):
+            return cls._of_list(data, encoding, errors)
+        frame = arrow_table(data)
+        if frame is not None:
+            options = Options(text=text, id=id, duplicate_ids=duplicate_ids)
+            return cls._of_build(open_frame(frame, options))
+        if isinstance(data, np.ndarray) or hasattr(data, "to_list"):
+            listed = data.ravel().tolist() if isinstance(data, np.ndarray) else data.to_list()
+            return cls._of_list(listed, encoding, errors)
+        if not isinstance(data, Iterable):
+            raise TypeError(
+                f"Documents.of takes an iterable of documents, but was given "
+                f"{type(data).__name__}. Give a list of str."
+            )
+        return cls._of_iterator(iter(data), encoding, errors)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike,
+        *,
+        format: str | None = None,
+        text: str | None = None,
+        id: str | None = None,
+        header: bool | None = None,
+        encoding: str | None = None,
+        errors: str = "replace",
+        max_document: int = 2**26,
+        oversize: str = "split",
+        duplicate_ids: str = "suffix",
+        duplicate_keys: str = "last",
+        allow_partial: bool = False,
+        pattern: str = "**/*",
+    ) -> "Documents":
+        """Documents of a file, of a folder, or of standard input.
+
+        Parameters
+        ----------
+        path : path, or "-" for standard input
+        format : {"lines", "csv", "tsv", "jsonl", "parquet"} or None
+            None goes by the name of the file.
+        text, id : str or None
+            The column with the text, and the one that names the documents. Guessed, and the
+            guess reported, if not given. In a folder, ids are the relative paths.
+        header : bool or None
+            Whether the first line of a .csv file names the columns; None guesses.
+        encoding : str or None
+            None is UTF-8, unless a byte order mark says otherwise.
+        errors : {"replace", "strict", "skip"}
+            Bytes that cannot be decoded become U+FFFD, raise DataError, or cost the document.
+        max_document : int
+            Bytes that a document may have.
+        oversize : {"split", "skip", "error"}
+            What becomes of longer ones.
+        duplicate_ids : {"suffix", "error", "first", "last"}
+            What to do with an id that comes again.
+        duplicate_keys : {"last", "first", "error"}
+            Which value counts where a JSON object holds a key twice.
+        allow_partial : bool
+            Whether what can be had of a truncated or damaged packed file will do. If not, it
+            raises PartialInput.
+        pattern : str
+            Which files of a folder to read. Hidden files never are; tables and files that are
+            not text are skipped, and reported.
+
+        Examples
+        --------
+        >>> import tempfile; from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "lines.txt")
+        ...     _ = path.write_text("first document\\nsecond document\\n")
+        ...     list(Documents.open(path).texts())
+        ['first document', 'second document']
+        """
+        given = {"format": format, "errors": errors, "oversize": oversize,
+                 "duplicate_ids": duplicate_ids, "duplicate_keys": duplicate_keys}  # fmt: skip
+        for setting, value in given.items():
+            if value not in CHOICES[setting]:
+                raise ValueError(
+                    f"{setting}={value!r} is unknown; choose from {list(CHOICES[setting])}."
+                )
+        if encoding is not None:
+            try:
+                codecs.lookup(encoding)
+            except LookupError:
+                raise ValueError(f"encoding={encoding!r} is not known to Python.") from None
+        if max_document < 16:
+            raise ValueError(f"max_document={max_document} must be at least 16 bytes.")
+        limits = Limits(int(max_document), oversize, errors)
+        options = Options(
+            format, text, id, header, encoding, limits, duplicate_ids, duplicate_keys,
+            allow_partial, pattern,
+        )  # fmt: skip
+        return cls._of_build(open_documents(os.fspath(path), options))
+
+    # --- Reading them ---
+
+    @property
+    def ids(self) -> Sequence[Any]:
+        """The names of the documents: ids, relative paths, or numbers from 0."""
+        return range(self.rows) if self.names is None else self.names
+
+    @cached_property
+    def report(self) -> IngestReport:
+        """What was read, repaired, cut and left out."""
+        if self.found is not None:
+            return self.found
+        report = IngestReport(self.source or "the list", self.rows)
+        for block in self.blocks:
+            report.repairs += block.load().repairs
+        return report
+
+    def texts(self) -> Iterator[str]:
+        """The documents as strings, one after the other."""
+        for block in self.blocks:
+            yield from block.load().strings()
+
+    def column(self, name: str) -> list:
+        """A column that came along with the text. Numbers are numbers if all of them are."""
+        if name not in self.columns:
+            raise KeyError(f"There is no column {name!r}; there are {list(self.columns)}.")
+        values = list(chain.from_iterable(block.column(name) for block in self.blocks))
+        return as_numbers(values)
+
+    # --- Parts ---
+
+    @classmethod
+    def _of_list(cls, documents: Sequence[Any], encoding: str, errors: str) -> "Documents":
+        cuts = list(cut_by_size(sizes_of(documents)))
+        blocks = tuple(ListRows(documents, i, j, encoding, errors) for i, j in cuts)
+        return cls(blocks, len(documents), tuple(j - i for i, j in cuts))
+
+    @classmethod
+    def _of_iterator(cls, documents: Iterator, encoding: str, errors: str) -> "Documents":
+        build, spool = Build(IngestReport("the generator", 0)), Spool()
+        held: list[Any] = []
+        size = 0
+
+        def flush() -> None:
+            first = build.report.documents
+            text: Text = text_of(held, encoding=encoding, errors=errors, first=first)
+            spool.add(text)
+            build.count(text, NOTHING)
+
+        for document in documents:
+            held.append(document)
+            size += 1 + (len(document) if isinstance(document, str | bytes) else 0)
+            if size > BLOCK_BYTES:
+                flush()
+                held, size = [], 0
+        if held:
+            flush()
+        build.add_spooled(spool)
+        return cls._of_build(build)
+
+    @classmethod
+    def _of_build(cls, build: Build) -> "Documents":
+        return cls(
+            tuple(build.blocks),
+            sum(build.rows),
+            tuple(build.rows),
+            build.report.source,
+            build.ids,
+            tuple(build.columns),
+            build.report,
+        )
+
+
+def open_documents(path: str, options: Options) -> Build:
+    """The documents of a file, a folder, or "-" for standard input."""
+    limits = options.limits
+    if path == "-":
+        source = Source(sys.stdin.buffer, options.encoding, limits.errors, "standard input")
+        return open_stream(source, options, None)
+    if os.path.isdir(path):
+        return open_folder(path, options)
+    if not os.path.exists(path):
+        raise FileNotFoundError(
+            f"There is no file or folder {path[:200]!r}. To use a string itself as a document, "
+            "put it in a list: [text]."
+        )
+    return open_stream(Source(path, options.encoding, limits.errors), options, format_of(path))
+
+
+def open_stream(source: Source, options: Options, kind: str | None) -> Build:
+    """The documents of one file or stream."""
+    build = Build(IngestReport(source.name, 0))
+    kind = options.format or kind
+    chunks = source.chunks()
+    if kind is None:
+        first = next(chunks, b"")
+        kind = "jsonl" if first.lstrip()[:1] == b"{" else "lines"
+        build.report.guessed.append(f"{source.name} is of the format {kind!r}")
+        chunks = chain([first], chunks)
+    if kind == "parquet":
+        open_parquet(source, chunks, options, build)
+    elif kind == "lines":
+        open_lines(source, chunks, options, build)
+    else:
+        open_records(source, chunks, kind, options, build)
+    finish(build, source, options)
+    return build
+
+
+def arrow_table(data: Any) -> Any:
+    """A dataframe, or a column of strings, as an Arrow table; None for anything else."""
+    if type(data).__module__.partition(".")[0] not in ("pandas", "polars", "pyarrow"):
+        return None
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return pa.table(data)
+    if hasattr(data, "columns") and hasattr(data, "__arrow_c_stream__"):
+        return pa.table(data)
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        column = data
+    elif hasattr(data, "__arrow_c_stream__") and str(data.dtype) != "object":
+        column = pa.chunked_array(data)
+    else:
+        return None
+    return pa.table({"text": column})
+
+
+def as_numbers(values: list) -> list:
+    """Strings as numbers, if every one of them is how Python would write a number."""
+    if not all(value is None or isinstance(value, str) for value in values):
+        return values
+    for kind in (int, float):
+        try:
+            numbers = [None if value is None else kind(value) for value in values]
+        except ValueError:
+            continue
+        if all(n is None or str(n) == v for n, v in zip(numbers, values, strict=True)):
+            return numbers
+    return values

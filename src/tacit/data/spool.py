@@ -1,0 +1,149 @@
+"""Documents that could be read only once, kept as compressed blocks.
+
+What comes from a generator, standard input or a compressed or structured file is walked once
+and held as Arrow record batches: in memory up to a limit, then in a temporary file that goes
+away with the last block that needs it.
+"""
+
+import os
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tacit.data.document_blocks import text_of_arrow
+from tacit.data.text_block import Text, scrub
+
+__all__ = ["Spool", "SpooledRows", "TEXT"]
+
+TEXT = "text"
+COLUMN = "column:"  # before the names of the others
+IN_MEMORY = 2**28  # bytes, compressed
+
+
+class Held(NamedTuple):
+    """A batch in memory."""
+
+    raw: Any  # pyarrow.Buffer
+
+    def read(self) -> Any:
+        return self.raw
+
+    def __reduce__(self):
+        return Held, (bytes(memoryview(self.raw)),)
+
+
+class Stored(NamedTuple):
+    """A batch in a temporary file."""
+
+    path: str
+    start: int
+    size: int
+    keeper: Any = None  # removes the file when nobody holds it any more
+
+    def read(self) -> Any:
+        with open(self.path, "rb") as file:
+            file.seek(self.start)
+            return file.read(self.size)
+
+    def __reduce__(self):
+        return Stored, (self.path, self.start, self.size)
+
+
+class SpooledRows(NamedTuple):
+    """A block of documents with the columns that came along."""
+
+    place: Any
+    rows: int
+
+    def load(self) -> Text:
+        return text_of_arrow(self.batch().column(TEXT))
+
+    def column(self, name: str) -> list:
+        """A column that came along; None where there was nothing."""
+        batch = self.batch()
+        key = f"{COLUMN}{name}"
+        if key not in batch.schema.names:
+            return [None] * self.rows
+        return batch.column(key).to_pylist()
+
+    def batch(self) -> Any:
+        """The Arrow table that holds text and columns."""
+        import pyarrow as pa
+
+        with pa.ipc.open_stream(self.place.read()) as reader:
+            return reader.read_all()
+
+
+class Keeper:
+    """Removes a temporary file when it is itself forgotten."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._remove = weakref.finalize(self, remove, path)
+
+
+def remove(path: str) -> None:
+    Path(path).unlink(missing_ok=True)
+
+
+class Spool:
+    """Takes blocks of documents and gives back what can be loaded again."""
+
+    def __init__(self, in_memory: int = IN_MEMORY) -> None:
+        self.in_memory = in_memory
+        self.blocks: list[SpooledRows] = []
+        self._size = 0
+        self._keeper: Keeper | None = None
+
+    def add(self, text: Text, columns: dict[str, Sequence[Any]] | None = None) -> None:
+        """A block; ``columns`` hold strings or None, one per document."""
+        import pyarrow as pa
+
+        arrays = {TEXT: arrow_of_text(text)}
+        for name, values in (columns or {}).items():
+            clean = [None if value is None else scrub(value) for value in values]
+            arrays[f"{COLUMN}{name}"] = pa.array(clean, pa.large_string())
+        self.add_table(pa.table(arrays))
+
+    def add_table(self, table: Any) -> None:
+        """A block as an Arrow table with the text under "text"."""
+        import pyarrow as pa
+
+        sink = pa.BufferOutputStream()
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            writer.write_table(table.combine_chunks())
+        raw = sink.getvalue()
+        self._size += raw.size
+        place = Held(raw) if self._size <= self.in_memory else self._store(raw)
+        self.blocks.append(SpooledRows(place, table.num_rows))
+
+    def _store(self, raw: Any) -> Stored:
+        if self._keeper is None:
+            handle, path = tempfile.mkstemp(prefix="tacit-", suffix=".spool")
+            os.close(handle)
+            self._keeper = Keeper(path)
+        with open(self._keeper.path, "ab") as file:
+            start = file.tell()
+            file.write(raw)
+        return Stored(self._keeper.path, start, raw.size, self._keeper)
+
+
+def arrow_of_text(text: Text) -> Any:
+    """A block of text as an Arrow column."""
+    import numpy as np
+    import pyarrow as pa
+
+    offsets = np.zeros(len(text) + 1, np.int64)
+    np.cumsum(text.stops - text.starts, out=offsets[1:])
+    if len(text) and np.array_equal(text.starts[1:], text.stops[:-1]):
+        data = np.ascontiguousarray(text.data[text.starts[0] : text.stops[-1]])
+    else:
+        keep = np.zeros(len(text.data) + 1, np.int8)
+        np.add.at(keep, text.starts, 1)
+        np.add.at(keep, text.stops, -1)
+        data = text.data[np.cumsum(keep[:-1], dtype=np.int8).astype(np.bool_)]
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.LargeStringArray.from_buffers(len(text), buffers[1], buffers[2])

@@ -1,0 +1,196 @@
+"""Bytes from files and streams, decompressed and decoded piece by piece.
+
+gzip and zstd are known by their first bytes, and unpack under a cap on ratio and size;
+encodings by their byte order mark. A compressed file that ends early, or is damaged further
+on, gives what can be had of it, and says so.
+"""
+
+import codecs
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from tacit.core.errors import DataError
+from tacit.data.decode import BOMB_RATIO, BOMB_SIZE, BOMS, FOREIGN, GZIP, name_of
+
+__all__ = ["Source", "foreign"]
+
+ZSTD = b"\x28\xb5\x2f\xfd"
+CHUNK = 2**21  # as much as a block
+SIP = 2**14  # what is being unpacked when a zstd file breaks off is lost
+
+
+@dataclass
+class Source:
+    """A file or stream on its way to text, and what happened to it."""
+
+    origin: Any  # a path, or an open binary file
+    encoding: str | None = None  # None looks for a byte order mark, else UTF-8
+    errors: str = "replace"  # or "strict"
+    name: str = ""
+    compressed: bool = False
+    mark: str | None = None  # the encoding that a byte order mark announced
+    head: int = 0  # bytes of the mark
+    partial: str | None = None
+    undecodable: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.name = self.name or name_of(self.origin)
+
+    @property
+    def plain(self) -> bool:
+        """Whether places in the file are places in the text."""
+        return not self.compressed and self._codec() == "utf-8"
+
+    def _codec(self) -> str:
+        return codecs.lookup(self.mark or self.encoding or "utf-8").name
+
+    def chunks(self) -> Iterator[bytes]:
+        """The text as UTF-8 without its mark, in pieces; not yet looked at if it is plain."""
+        pieces = self._unpacked()
+        first = next(pieces, b"")
+        while len(first) < 4 and (more := next(pieces, b"")):
+            first += more
+        for mark, encoding in BOMS:
+            if first.startswith(mark):
+                self.mark, self.head = encoding, len(mark)
+                first = first[len(mark) :]
+                break
+        if self._codec() == "utf-8":
+            yield first
+            yield from pieces
+            return
+        decoder = codecs.getincrementaldecoder(self._codec())("replace")
+        for piece in chain([first], pieces):
+            yield self._recoded(decoder.decode(piece))
+        yield self._recoded(decoder.decode(b"", True))
+
+    def _recoded(self, text: str) -> bytes:
+        # U+FFFD that was in the file cannot be told apart here, and is rare.
+        self.undecodable += text.count("\ufffd")
+        if self.errors == "strict" and self.undecodable:
+            raise DataError(
+                f"some bytes are not {self._codec().upper()}. errors='replace' reads them as "
+                "U+FFFD.",
+                file=self.name,
+            )
+        return text.encode("utf-8", "replace")
+
+    def _unpacked(self) -> Iterator[bytes]:
+        with opened(self.origin) as file:
+            first = file.read(CHUNK)
+            if first.startswith(GZIP):
+                self.compressed = True
+                yield from self._capped(gunzip(first, file, self))
+            elif first.startswith(ZSTD):
+                self.compressed = True
+                yield from self._capped(unzstd(first, file, self))
+            elif (what := foreign(first)) is not None:
+                raise DataError(f"this is {what}.", file=self.name)
+            else:
+                while first:
+                    yield first
+                    first = file.read(CHUNK)
+
+    def _capped(self, pieces: Iterator[tuple[bytes, int]]) -> Iterator[bytes]:
+        size = 0
+        for piece, read in pieces:
+            size += len(piece)
+            if size > BOMB_SIZE and size > BOMB_RATIO * read:
+                raise DataError(
+                    f"{read:,} bytes unpack to more than {size:,}, over {BOMB_RATIO} times as "
+                    "many, which looks like a decompression bomb. If it is not, unpack it "
+                    "first.",
+                    file=self.name,
+                )
+            yield piece
+
+
+def foreign(head: bytes) -> str | None:
+    """What a file is that is no text, by its first bytes, and what to do with it."""
+    known = (what for magic, what in FOREIGN.items() if head.startswith(magic))
+    return None if head.startswith(ZSTD) else next(known, None)
+
+
+@contextmanager
+def opened(origin: Any) -> Iterator[IO[bytes]]:
+    """A file by its path; or a stream, which is its owner's to close."""
+    if not isinstance(origin, str | Path):
+        yield origin
+        return
+    with open(origin, "rb") as file:
+        yield file
+
+
+def gunzip(first: bytes, file: IO[bytes], source: Source) -> Iterator[tuple[bytes, int]]:
+    """Unpacked pieces, each with the number of bytes read so far."""
+    data, read = first, len(first)
+    member: Any = zlib.decompressobj(wbits=31)
+    begun = False
+    while True:
+        if not data:
+            data = file.read(CHUNK)
+            read += len(data)
+        if not data:
+            if begun:
+                source.partial = "the compressed data ends early: the file is truncated"
+            return
+        begun = True
+        try:
+            piece = member.decompress(data, CHUNK)
+        except zlib.error as error:
+            # What came before is sound; nothing after it can be found.
+            source.partial = f"the compressed data is damaged ({error})"
+            return
+        data = member.unconsumed_tail
+        if piece:
+            yield piece, read
+        if member.eof:
+            data = member.unused_data
+            if not data:
+                data = file.read(CHUNK)
+                read += len(data)
+            data = data.lstrip(b"\0")  # tape and disk blocks pad with zeros
+            if data and not data.startswith(GZIP[: len(data)]):
+                source.notes.append("bytes after the end of the compressed data ignored")
+                return
+            member, begun = zlib.decompressobj(wbits=31), bool(data)
+
+
+def unzstd(first: bytes, file: IO[bytes], source: Source) -> Iterator[tuple[bytes, int]]:
+    """The same for zstd."""
+    import pyarrow as pa
+
+    counted = Counted(first, file)
+    with pa.CompressedInputStream(pa.PythonFile(counted, "r"), "zstd") as stream:
+        while True:
+            try:
+                piece = stream.read(SIP)
+            except OSError as error:
+                source.partial = f"the compressed data is truncated or damaged ({error})"
+                return
+            if not piece:
+                return
+            yield piece, counted.count
+
+
+class Counted:
+    """A file that has its first bytes back, and counts what is read."""
+
+    def __init__(self, first: bytes, file: IO[bytes]) -> None:
+        self.first, self.file, self.count, self.closed = first, file, 0, False
+
+    def read(self, size: int) -> bytes:
+        out, self.first = self.first[:size], self.first[size:]
+        if not out:
+            out = self.file.read(size)
+        self.count += len(out)
+        return out
+
+    def close(self) -> None:
+        self.closed = True

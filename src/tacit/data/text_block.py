@@ -1,0 +1,222 @@
+"""What a block of documents loads as: UTF-8 bytes, and where each document begins and ends.
+
+Kernels read the bytes as they are; the slow paths ask for ``strings()``. Everything a
+document may be when it is handed over in memory (str, bytes, None, NaN) becomes text here,
+and what had to be done to it is counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import DataError
+from tacit.core.stats import Stats
+
+__all__ = ["Repairs", "Text", "as_string", "is_missing", "scrub", "text_of", "undecodable"]
+
+LARGEST = 2**29  # bytes of a block: places in it are counted in 32 bits
+
+
+@dataclass(frozen=True)
+class Repairs(Stats):
+    """What was done to documents to make them text, in numbers."""
+
+    empty: int = 0  # documents without a character, missing ones included
+    missing: int = 0  # None, NaN or null, made empty
+    nuls: int = 0  # NUL characters, made spaces
+    surrogates: int = 0  # lone surrogates, made U+FFFD
+    undecodable: int = 0  # byte sequences that are no text, made U+FFFD or left out
+
+    def sentences(self) -> list[str]:
+        """What happened, for people. Nothing for what did not happen."""
+        said = {
+            "empty": "document(s) empty",
+            "missing": "document(s) None, NaN or null, read as empty",
+            "nuls": "NUL character(s) replaced by spaces",
+            "surrogates": "lone surrogate(s) replaced by U+FFFD",
+            "undecodable": "undecodable byte sequence(s) replaced by U+FFFD",
+        }
+        counts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return [f"{counts[name]:,} {words}" for name, words in said.items() if counts[name]]
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """The documents of a block as UTF-8.
+
+    >>> text = text_of(["One fish,", None, "two fish"])
+    >>> text.strings()
+    ['One fish,', '', 'two fish']
+    >>> len(text), text.repairs.missing
+    (3, 1)
+    """
+
+    data: np.ndarray  # uint8
+    starts: np.ndarray  # int64, one per document
+    stops: np.ndarray  # int64
+    repairs: Repairs = Repairs()
+    ascii: np.ndarray | None = None  # bool, one per document, where it is known
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def strings(self) -> list[str]:
+        """The documents as Python strings."""
+        whole = self.data.tobytes()
+        edges = zip(self.starts.tolist(), self.stops.tolist(), strict=True)
+        if whole.isascii():
+            ascii_ = whole.decode("ascii")
+            return [ascii_[i:j] for i, j in edges]
+        return [whole[i:j].decode("utf-8") for i, j in edges]
+
+    def string(self, row: int) -> str:
+        """One document."""
+        return self.data[self.starts[row] : self.stops[row]].tobytes().decode("utf-8")
+
+    def with_repairs(self, **counts: int) -> "Text":
+        """The same text, with a note of what was done to it."""
+        return replace(self, repairs=Repairs(**counts))
+
+    def with_strings(self, rows: Sequence[int], strings: Sequence[str]) -> "Text":
+        """The same documents, but for the ``rows`` given anew."""
+        added = text_of(strings)
+        starts, stops = self.starts.copy(), self.stops.copy()
+        starts[rows] = added.starts + len(self.data)
+        stops[rows] = added.stops + len(self.data)
+        return Text(np.concatenate([self.data, added.data]), starts, stops, self.repairs)
+
+
+def text_of(
+    documents: Sequence[Any], *, encoding: str = "utf-8", errors: str = "strict", first: int = 0
+) -> Text:
+    """Documents in memory as a block of text.
+
+    ``encoding`` and ``errors`` say how bytes are decoded; ``first`` is the number of the
+    first document, for messages.
+    """
+    n = len(documents)
+    if n == 0:
+        none = np.empty(0, np.int64)
+        return Text(np.empty(0, np.uint8), none, none)
+    counts = dict.fromkeys((f.name for f in fields(Repairs)), 0)
+    try:
+        plain = np.fromiter(map(str.isascii, documents), np.bool_, n)
+    except TypeError:  # not all are str
+        documents = [
+            as_string(d, i, counts, encoding, errors) for i, d in enumerate(documents, first)
+        ]
+        plain = np.fromiter(map(str.isascii, documents), np.bool_, n)
+    data, sizes = joined(documents, bool(plain.all()), counts)
+    if len(data) > LARGEST:
+        raise too_large(documents, first)
+    if b"\0" in data:
+        counts["nuls"] = data.count(0)
+        data = data.replace(b"\0", b" ")
+    stops = np.cumsum(sizes)
+    counts["empty"] = n - int(np.count_nonzero(sizes))
+    return Text(np.frombuffer(data, np.uint8), stops - sizes, stops, Repairs(**counts), plain)
+
+
+def joined(
+    documents: Sequence[str], plain: bool, counts: dict[str, int]
+) -> tuple[bytes, np.ndarray]:
+    """UTF-8 and the size of each document; lone surrogates are replaced and counted."""
+    if plain:
+        sizes = np.fromiter(map(len, documents), np.int64, len(documents))
+        return "".join(documents).encode("ascii"), sizes
+    try:
+        # One by one: a single character outside Latin would make all of them slow.
+        parts = [document.encode("utf-8") for document in documents]
+    except UnicodeEncodeError:
+        clean = [scrub_surrogates(document) for document in documents]
+        counts["surrogates"] = sum(count for _, count in clean)
+        parts = [document.encode("utf-8") for document, _ in clean]
+    return b"".join(parts), np.fromiter(map(len, parts), np.int64, len(parts))
+
+
+def too_large(documents: Sequence[Any], first: int) -> DataError:
+    i = max(range(len(documents)), key=lambda i: len(documents[i]))
+    return DataError(
+        f"Document {first + i} has {len(documents[i]):,} characters, more than the {LARGEST:,} "
+        "bytes that one document may have in memory. Split it, or read it from a file."
+    )
+
+
+def as_string(
+    document: Any,
+    row: int | None = None,
+    counts: dict[str, int] | None = None,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+) -> str:
+    """One document as a string; ``counts`` notes what was done."""
+    if isinstance(document, str):
+        return document
+    if isinstance(document, bytes | bytearray | memoryview):
+        return decode(bytes(document), row, counts, encoding, errors)
+    if is_missing(document):
+        if counts is not None:
+            counts["missing"] += 1
+        return ""
+    where = "A document" if row is None else f"Document {row}"
+    raise TypeError(
+        f"{where} is of type {type(document).__name__}: {str(document)[:60]!r}. Documents are "
+        "str, bytes, None or NaN; turn other values into str, or give analyzer=... a function "
+        "that reads them."
+    )
+
+
+def decode(raw: bytes, row: int | None, counts: Any, encoding: str, errors: str) -> str:
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        if errors == "strict":
+            if row is not None:
+                error.add_note(
+                    f"This was document {row}. decode_error='replace' reads it with U+FFFD."
+                )
+            raise
+        if counts is not None:
+            counts["undecodable"] += undecodable(raw, encoding)
+        return raw.decode(encoding, errors)
+
+
+def undecodable(raw: bytes, encoding: str = "utf-8") -> int:
+    """How many byte sequences cannot be decoded."""
+    replaced = raw.decode(encoding, "replace").count("\ufffd")
+    return replaced - raw.decode(encoding, "ignore").count("\ufffd")
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, and the missing values of dataframes.
+
+    >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def scrub_surrogates(text: str) -> tuple[str, int]:
+    """Surrogate pairs become their character, lone surrogates U+FFFD."""
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return paired, paired.count("\ufffd") - text.count("\ufffd")
+
+
+def scrub(text: str) -> str:
+    """Text that any file or database takes: no NUL, no lone surrogate.
+
+    >>> scrub("a\\0b\\ud800c")
+    'a b\ufffdc'
+    """
+    text = text.replace("\0", " ")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text, _ = scrub_surrogates(text)
+    return text
