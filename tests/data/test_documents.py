@@ -355,6 +355,29 @@ def test_a_long_file_of_a_folder_comes_in_pieces(tmp_path):
     assert skipped.report.lost.too_long == 1
 
 
+def test_files_that_break_a_character_between_them_are_each_bad(tmp_path):
+    write(tmp_path / "a.txt", "é".encode()[:1])
+    write(tmp_path / "b.txt", "é".encode()[1:])
+    assert texts(Documents.open(tmp_path)) == ["\ufffd", "\ufffd"]
+
+
+def test_a_bomb_in_a_folder_is_stopped_before_it_fills_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "BOMB_SIZE", 2**20)
+    write(tmp_path / "bomb.txt.gz", gzip.compress(b"a " * 2**24))
+    with pytest.raises(DataError, match="decompression bomb"):
+        Documents.open(tmp_path, max_document=2**20)
+
+
+def test_files_that_are_something_else_are_named(tmp_path):
+    path = write(tmp_path / "letters.txt", b"PK\x03\x04 and so on")
+    with pytest.raises(DataError, match=r"letters.txt: this is a zip archive"):
+        Documents.open(path)
+    write(tmp_path / "fine.txt", "fine")
+    documents = Documents.open(tmp_path)
+    assert texts(documents) == ["fine"]
+    assert "zip archive" in str(documents.report)
+
+
 def test_an_empty_folder_is_an_error(tmp_path):
     with pytest.raises(DataError, match="holds no text file"):
         Documents.open(tmp_path)
@@ -478,7 +501,10 @@ def test_lines_that_are_no_json_objects_are_errors(tmp_path, line, message):
 
 @pytest.mark.parametrize("pack", [None, gzip.compress])
 def test_parquet_is_read_by_row_groups_with_its_columns(tmp_path, pack):
-    table = pa.table({"doc_id": [3, 4, 5], "body": ["a b", None, "c"], "year": [1, 2, 3]})
+    nested = pa.array([{"x": 1, "y": 2}] * 3)
+    table = pa.table(
+        {"n": nested, "doc_id": [3, 4, 5], "body": ["a b", None, "c"], "year": [1, 2, 3]}
+    )
     path = tmp_path / "t.parquet"
     pq.write_table(table, path, row_group_size=1)
     if pack:
@@ -517,6 +543,10 @@ def test_unknown_options_are_refused():
     for option in ("format", "errors", "oversize", "duplicate_ids", "duplicate_keys"):
         with pytest.raises(ValueError, match=rf"{option}='x' is unknown; choose from"):
             Documents.open("-", **{option: "x"})
+    with pytest.raises(ValueError, match="encoding='x' is not known to Python"):
+        Documents.open("-", encoding="x")
+    with pytest.raises(ValueError, match="max_document=3 must be at least 16 bytes"):
+        Documents.open("-", max_document=3)
 
 
 def test_the_report_is_also_plain_values(tmp_path):

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from tacit.data import document_blocks
 from tacit.data.documents import Documents
 from tacit.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
+ROOT = Path(__file__).parents[2]
 VECTORIZERS = {
     "counts": CountVectorizer(),
     "counts of n-grams": CountVectorizer(ngram_range=(1, 3), stop_words="english"),
@@ -198,7 +200,7 @@ def test_the_hash_seed_of_python_changes_nothing():
     for seed in ("0", "12345"):
         run = subprocess.run(
             [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.getcwd()},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
             capture_output=True,
             text=True,
             check=True,

@@ -92,7 +92,9 @@ def assert_same(ours, theirs, documents=CORPUS, fit_on=None):
         {"analyzer": str.split},
         {"analyzer": lambda text: text.split()[:3]},
     ],
-    ids=str,
+    ids=lambda settings: " ".join(
+        f"{k}={getattr(v, '__name__', v)}" for k, v in settings.items()
+    ),
 )
 def test_the_matrix_is_scikit_learns(settings):
     theirs = dict(settings)

@@ -185,7 +185,7 @@ def test_wrong_settings_say_what_is_right(settings, message):
 
 
 def test_negative_counts_are_refused_where_they_mean_nothing():
-    with pytest.raises(ValueError, match="Negative values in data.*the smallest is -1"):
+    with pytest.raises(ValueError, match=r"Negative values in data.*the smallest is -1"):
         TfidfTransformer(weighting="bm25").fit([[1, -1]])
 
 

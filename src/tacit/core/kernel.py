@@ -132,9 +132,9 @@ def cache_folder() -> Path | None:
 @contextmanager
 def kept_in(folder: Path) -> Iterator[None]:
     """Have Numba choose this folder; other packages' functions keep theirs."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    settings: Any = numba.config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before

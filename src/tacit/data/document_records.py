@@ -47,7 +47,7 @@ def read_csv(
     if first is None:
         return
     delimiter = delimiter or sniff_delimiter(first, report)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     rows = csv.reader(tee, delimiter=delimiter, quoting=quoting, strict=True)
     columns: list[str] | None = None
     while True:

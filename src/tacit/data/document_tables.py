@@ -167,7 +167,9 @@ class Shelf:
             return
         text = text_of(self.texts)
         names = dict.fromkeys(chain.from_iterable(self.records))
-        columns = {name: [record.get(name) for record in self.records] for name in names}
+        columns: dict[str, Any] = {
+            name: [record.get(name) for record in self.records] for name in names
+        }
         self.spool.add(text, columns)
         self.build.count(text)
         self.texts, self.records, self.size = [], [], 0

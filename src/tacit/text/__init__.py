@@ -1,1 +1,40 @@
-""""""
+"""Documents into numbers: tokens, counts, hashed counts, tf-idf."""
+
+from tacit.core.lazy import attach
+
+__all__ = [
+    "CountVectorizer",
+    "HashingVectorizer",
+    "TextFeatures",
+    "TfidfTransformer",
+    "TfidfVectorizer",
+    "Vocabulary",
+    "alignment",
+    "damerau",
+    "derive_stop_words",
+    "levenshtein",
+    "optimal_string_alignment",
+    "pairwise_strings",
+    "tokenize",
+    "tree_edit_distance",
+]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    names={
+        "CountVectorizer": "tacit.text.counts",
+        "HashingVectorizer": "tacit.text.hashing",
+        "TextFeatures": "tacit.text.features",
+        "TfidfTransformer": "tacit.text.tfidf",
+        "TfidfVectorizer": "tacit.text.tfidf_vectorizer",
+        "Vocabulary": "tacit.text.vocabulary",
+        "alignment": "tacit.text.edit_distance",
+        "damerau": "tacit.text.edit_distance",
+        "derive_stop_words": "tacit.text.stop_words",
+        "levenshtein": "tacit.text.edit_distance",
+        "optimal_string_alignment": "tacit.text.edit_distance",
+        "pairwise_strings": "tacit.text.string_distances",
+        "tokenize": "tacit.text.tokens",
+        "tree_edit_distance": "tacit.text.tree_distance",
+    },
+)

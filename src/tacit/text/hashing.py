@@ -1,0 +1,200 @@
+"""Documents as rows of hashed terms: no vocabulary, nothing to learn.
+
+A term goes to the column that its MurmurHash3 says, modulo their number, with the sign of the
+hash, so that collisions cancel on average. Rows are those of scikit-learn's HashingVectorizer.
+
+Weinberger, Dasgupta, Langford, Smola and Attenberg (2009), Feature hashing for large scale
+multitask learning. ICML.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+from sklearn.utils._sparse import _align_api_if_sparse
+
+from tacit.core.kernel import kernel
+from tacit.kernels.hashing import hash_strings
+from tacit.text.analysis import Analysis
+from tacit.text.count_blocks import count_terms, sort_rows
+from tacit.text.vectorizer import Vectorizer
+
+__all__ = ["HashParams", "HashingVectorizer", "hash_block"]
+
+
+class HashParams(NamedTuple):
+    analysis: Analysis
+    n_features: int
+    alternate_sign: bool
+
+
+def hash_block(params: HashParams, block: Any) -> sp.csr_array:
+    """The rows of a block, sorted, with the sums of terms that share a column."""
+    counted = count_terms(params.analysis.find(block))
+    vocabulary = counted.stats.vocabulary
+    hashes = hash_strings(vocabulary.data, vocabulary.offsets).astype(np.int64)
+    columns, place = np.unique(np.abs(hashes) % params.n_features, return_inverse=True)
+    signs = np.where(hashes < 0, -1, 1) if params.alternate_sign else np.ones_like(hashes)
+    values = counted.counts * signs[counted.indices].astype(np.int32)
+    totals = np.zeros((2, len(columns)), np.int64)
+    entries = place.astype(np.int32)[counted.indices]
+    indices, values = sort_rows(counted.indptr, entries, values, len(columns), totals)
+    indptr, indices, values = add_equal(counted.indptr, indices, values)
+    shape = (len(indptr) - 1, params.n_features)
+    return sp.csr_array((values, columns[indices], indptr), shape=shape)
+
+
+class HashingVectorizer(Vectorizer):
+    """Turn documents into rows of hashed term counts, for any number of terms.
+
+    Nothing is learned, so documents need not be seen twice and no vocabulary is kept; in
+    return, columns have no names.
+
+    Parameters
+    ----------
+    n_features : int
+        How many columns. Few make terms collide; 2 to the 20 by default.
+    binary : bool
+        Set every entry to 1.
+    norm : {"l1", "l2"} or None
+        Scale rows to length one.
+    alternate_sign : bool
+        Whether half of the terms count downwards, so that collisions cancel on average.
+    dtype : type of the entries
+    others
+        As in CountVectorizer.
+
+    Examples
+    --------
+    >>> rows = HashingVectorizer(n_features=8, norm=None).fit_transform(["to be or not to be"])
+    >>> rows.shape, int(abs(rows).sum())
+    ((1, 8), 6)
+    """
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        stop_words: Any = None,
+        token_pattern: str | None = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
+        n_features: int = 2**20,
+        binary: bool = False,
+        norm: str | None = "l2",
+        alternate_sign: bool = True,
+        dtype: Any = np.float64,
+        rule: str = "plain",
+        min_length: int | None = None,
+        numbers: bool = True,
+        time_limit: float = 10.0,
+        engine: Any = "threads",
+    ) -> None:
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.n_features = n_features
+        self.binary = binary
+        self.norm = norm
+        self.alternate_sign = alternate_sign
+        self.dtype = dtype
+        self.rule = rule
+        self.min_length = min_length
+        self.numbers = numbers
+        self.time_limit = time_limit
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any = None) -> "HashingVectorizer":
+        """Check the parameters. There is nothing to learn."""
+        self._check_settings()
+        self._check_sizes()
+        self._warn_for_unused_params()
+        self._refuse_string(X)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> "HashingVectorizer":
+        """Check the parameters. There is nothing to learn."""
+        return self.fit(X)
+
+    def transform(self, X: Any) -> Any:
+        """The rows of documents."""
+        self._check_sizes()
+        blocks = list(self._pass(self._hash, X))
+        if blocks:
+            rows = sp.vstack(blocks, format="csr", dtype=self.dtype)
+        else:
+            rows = sp.csr_array((0, self.n_features), dtype=self.dtype)
+        if self.binary:
+            rows.data.fill(1)
+        if self.norm is not None and rows.shape[0]:
+            rows = normalize(rows, norm=self.norm, copy=False)
+        return _align_api_if_sparse(rows)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """The rows of documents."""
+        return self.fit(X, y).transform(X)
+
+    @property
+    def _hash(self) -> Any:
+        return Hashing(int(self.n_features), bool(self.alternate_sign))
+
+    def _check_sizes(self) -> None:
+        if not 1 <= self.n_features < 2**31:
+            raise ValueError(
+                f"HashingVectorizer(n_features={self.n_features}) must be from 1 to 2**31 - 1."
+            )
+        if self.norm not in ("l1", "l2", None):
+            raise ValueError(
+                f"HashingVectorizer(norm={self.norm!r}) is unknown; choose 'l1', 'l2' or None."
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+class Hashing(NamedTuple):
+    """``hash_block`` with its settings; a class, so that it can travel."""
+
+    n_features: int
+    alternate_sign: bool
+
+    def __call__(self, analysis: Analysis, block: Any) -> sp.csr_array:
+        return hash_block(HashParams(analysis, *self), block)
+
+
+# --- Kernels ---
+
+
+@kernel
+def add_equal(indptr, indices, values):
+    """Rows whose neighbouring entries of one column are summed; sums of 0 stay entries."""
+    out, sums = np.empty(len(indices), np.int64), np.empty(len(indices), np.int64)
+    edges = np.zeros(len(indptr), np.int64)
+    k = 0
+    for d in range(len(indptr) - 1):
+        first = k
+        for i in range(indptr[d], indptr[d + 1]):
+            if k > first and out[k - 1] == indices[i]:
+                sums[k - 1] += values[i]
+            else:
+                out[k], sums[k] = indices[i], values[i]
+                k += 1
+        edges[d + 1] = k
+    return edges, out[:k], sums[:k]

@@ -1,0 +1,158 @@
+"""The terms of a block: which ones there are, and where they occur.
+
+    words   ->   ids that count the block's vocabulary in sorted order
+    n-grams ->   a term of n words is a pair, (the term of its first n - 1 words, its last
+                 word); strings are written once for each distinct term, at the end
+
+Terms sort as their strings do. For n-grams that is the order in which a tree of words is
+walked, parents before children, because a space sorts before everything a word is made of.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core.kernel import kernel
+from tacit.kernels.hashing import Interner, PairInterner
+from tacit.text.tokens import Spans
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = ["Terms", "drop", "intern", "word_grams"]
+
+
+class Terms(NamedTuple):
+    """Where terms occur: ``streams[l, t]`` is a place in the vocabulary, or -1.
+
+    ``edges`` says which positions t belong to which document.
+    """
+
+    vocabulary: Vocabulary
+    streams: np.ndarray  # int32, (1 or as many as there are lengths of n-grams, positions)
+    edges: np.ndarray  # int64, (documents + 1,)
+
+
+def intern(spans: Spans) -> Terms:
+    """The distinct tokens, sorted, and which of them is where."""
+    table = Interner(spans.buffer)
+    ids = table.ids(spans.begin, spans.end)
+    vocabulary, rank = Vocabulary.of_slices(spans.buffer, table.slices())
+    return Terms(vocabulary, rank[ids].reshape(1, -1), spans.edges)
+
+
+def drop(terms: Terms, unwanted: np.ndarray) -> Terms:
+    """Terms without the unwanted ones (a mask over the vocabulary); the rest close up."""
+    if not unwanted.any():
+        return terms
+    place = np.where(unwanted, -1, np.cumsum(~unwanted) - 1).astype(np.int32)
+    ids, edges = close_up(terms.streams[0], terms.edges, place)
+    return Terms(terms.vocabulary.take(~unwanted), ids.reshape(1, -1), edges)
+
+
+def word_grams(terms: Terms, shortest: int, longest: int) -> Terms:
+    """Terms of ``shortest`` to ``longest`` words each, from terms of one word.
+
+    >>> one = Terms(Vocabulary.of(["a", "b"]), np.array([[0, 1, 0]], np.int32),
+    ...             np.array([0, 3]))
+    >>> two = word_grams(one, 1, 2)
+    >>> list(two.vocabulary)
+    ['a', 'a b', 'b', 'b a']
+    >>> two.streams
+    array([[ 0,  2,  0],
+           [ 1,  3, -1]], dtype=int32)
+    """
+    ids, edges, v = terms.streams[0], terms.edges, len(terms.vocabulary)
+    room = np.repeat(edges[1:], np.diff(edges)) - np.arange(len(ids))  # words left from here
+    levels = [Level(np.zeros(v, np.int64), np.arange(v, dtype=np.int32)[:, None], ids)]
+    for n in range(2, longest + 1):
+        levels.append(longer(levels[-1], ids, np.flatnonzero(room >= n), n))
+    places, total = walk_tree(levels, shortest)
+    lengths = np.diff(terms.vocabulary.offsets)
+    sizes = np.empty(total, np.int64)
+    for level, place in zip(levels[shortest - 1 :], places[shortest - 1 :], strict=True):
+        sizes[place] = lengths[level.words].sum(axis=1) + level.words.shape[1] - 1
+    offsets = np.zeros(total + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    data = np.empty(offsets[-1], np.uint8)
+    streams = np.full((longest - shortest + 1, len(ids)), -1, np.int32)
+    for row, n in enumerate(range(shortest, longest + 1)):
+        level, place = levels[n - 1], places[n - 1]
+        write_grams(
+            terms.vocabulary.data, terms.vocabulary.offsets, level.words, place, data, offsets
+        )
+        there = level.stream >= 0
+        streams[row, there] = place[level.stream[there]]
+    return Terms(Vocabulary.of_bytes(data, offsets), streams, edges)
+
+
+class Level(NamedTuple):
+    """The distinct n-grams of one length, sorted."""
+
+    parent: np.ndarray  # int64, (m,): their first n - 1 words, in the level before
+    words: np.ndarray  # int32, (m, n)
+    stream: np.ndarray  # int32, (positions,): the n-gram that begins here, or -1
+
+
+def longer(level: Level, ids: np.ndarray, at: np.ndarray, n: int) -> Level:
+    """N-grams of one word more, which begin at the positions ``at``."""
+    table = PairInterner()
+    found = table.ids(level.stream[at], ids[at + n - 1])
+    pairs = table.pairs()
+    order = np.argsort(pairs.left << 32 | pairs.right)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    parent, last = pairs.left[order], pairs.right[order]
+    words = np.concatenate([level.words[parent], last[:, None].astype(np.int32)], axis=1)
+    stream = np.full(len(ids), -1, np.int32)
+    stream[at] = rank[found]
+    return Level(parent, words, stream)
+
+
+def walk_tree(levels: list[Level], shortest: int) -> tuple[list[np.ndarray], int]:
+    """The place of each n-gram when all of them are sorted, and how many there are.
+
+    Those shorter than ``shortest`` take no place.
+    """
+    counted = [int(n + 1 >= shortest) for n in range(len(levels))]
+    sizes = [
+        np.full(len(level.parent), own) for level, own in zip(levels, counted, strict=True)
+    ]
+    for n in range(len(levels) - 1, 0, -1):  # a subtree: itself and what hangs from it
+        below = np.bincount(levels[n].parent, sizes[n], minlength=len(sizes[n - 1]))
+        sizes[n - 1] = sizes[n - 1] + below.astype(np.int64)
+    places = [np.cumsum(sizes[0]) - sizes[0]]
+    for n in range(1, len(levels)):
+        parent, before = levels[n].parent, np.cumsum(sizes[n]) - sizes[n]
+        eldest = np.searchsorted(parent, parent)  # siblings are neighbours
+        places.append(places[-1][parent] + counted[n - 1] + before - before[eldest])
+    return places, int(sizes[0].sum())
+
+
+# --- Kernels ---
+
+
+@kernel
+def close_up(ids, edges, place):
+    """New ids of the tokens that have one, and their edges."""
+    out, new_edges = np.empty(len(ids), np.int32), np.zeros(len(edges), np.int64)
+    k = 0
+    for d in range(len(edges) - 1):
+        for t in range(edges[d], edges[d + 1]):
+            out[k] = place[ids[t]]
+            k += place[ids[t]] >= 0
+        new_edges[d + 1] = k
+    return out[:k].copy(), new_edges
+
+
+@kernel
+def write_grams(data, offsets, words, place, out, out_offsets):
+    """Words with spaces between them, each n-gram at its place."""
+    for i in range(len(words)):
+        at = out_offsets[place[i]]
+        for n in range(words.shape[1]):
+            if n:
+                out[at] = 32
+                at += 1
+            w = words[i, n]
+            for q in range(offsets[w], offsets[w + 1]):
+                out[at] = data[q]
+                at += 1

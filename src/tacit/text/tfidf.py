@@ -1,0 +1,254 @@
+"""Counts weighted by how much a term says.
+
+    collect   in how many documents each term occurs; how many documents and terms there are
+    update    the weight of each term
+
+One pass, summable. With N documents, N_t of them holding the term, n_t(j) occurrences of it
+in document j and n_w(j) terms in that document, an entry becomes
+
+    tfidf   n_t(j) (1 + log((1 + N) / (1 + N_t)))       scikit-learn's; see its variants
+    log     (1 + log n_t(j)) log(N / N_t)               a term in every document weighs 0
+    bm25    log(1 + (N - N_t + 1/2) / (N_t + 1/2)) n_t(j) (k1 + 1) /
+            (n_t(j) + k1 (1 - b + b n_w(j) / mean n_w))
+    notes   (n_t(j) / n_w(j)) / log(N / (1 + N_t))
+
+and rows are scaled to length one unless norm=None (which BM25 wants for its own scores).
+
+The last is the weight as the notes on word counts and matching print it. It divides by the
+logarithm, so that among the terms of a document the frequent ones weigh more, against what the
+text around it asks for; "log" is what the text describes. Where N <= 1 + N_t the logarithm is
+0 or negative: a term in every document, or in all but one, has no weight. It gets 0, as the
+stop word it is, and a warning says how many there were.
+
+Spärck Jones (1972), A statistical interpretation of term specificity. J. Documentation 28.
+Robertson and Zaragoza (2009), The probabilistic relevance framework: BM25 and beyond.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils._sparse import _align_api_if_sparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.core.engines import get_engine
+from tacit.core.estimator import Estimator
+from tacit.core.stats import Stats
+from tacit.data.table import Table
+
+__all__ = ["DocumentFrequencies", "TfidfTransformer", "collect", "update"]
+
+WEIGHTINGS = ("tfidf", "log", "bm25", "notes")
+FLOATS = (np.float64, np.float32)
+
+
+class TfidfParams(NamedTuple):
+    idf: np.ndarray  # (v,)
+    mean_length: float
+    undefined: int  # terms that the notes' weight is not defined for
+
+
+@dataclass(frozen=True)
+class DocumentFrequencies(Stats):
+    rows: int
+    document_counts: np.ndarray  # (v,) int64
+    length: float  # the sum of all counts
+
+
+# --- The algorithm ---
+
+
+def collect(params: Any, block: Any) -> DocumentFrequencies:
+    rows = sp.csr_array(block)
+    df = np.bincount(rows.indices, minlength=rows.shape[1])
+    return DocumentFrequencies(rows.shape[0], df, float(rows.data.sum(dtype=np.float64)))
+
+
+def update(
+    stats: DocumentFrequencies,
+    weighting: str = "tfidf",
+    smooth: bool = True,
+    dtype: Any = float,
+) -> TfidfParams:
+    """The weight of each term. One that no document holds weighs as if one did."""
+    n, df = stats.rows, stats.document_counts.astype(dtype)
+    undefined = 0
+    if weighting == "tfidf":
+        df = df + 1 if smooth else np.maximum(df, 1)
+        idf = np.log(np.full_like(df, n + int(smooth)) / df) + 1
+    elif weighting == "bm25":
+        idf = np.log1p((n - df + 0.5) / (df + 0.5))
+    elif weighting == "log":
+        idf = np.log(n / np.maximum(df, 1))
+    else:
+        logarithm = np.log(n / (1 + df))
+        defined = logarithm > 0
+        undefined = int(np.count_nonzero(~defined))
+        idf = np.divide(1, logarithm, out=np.zeros_like(logarithm), where=defined)
+    return TfidfParams(idf.astype(dtype), stats.length / max(1, n), undefined)
+
+
+def weigh(rows: sp.csr_array, params: TfidfParams, how: "TfidfTransformer") -> None:
+    """Counts become weights, in place."""
+    data = rows.data
+    if how.weighting == "log" or how.sublinear_tf:
+        there = data > 0  # an entry of 0 stays one
+        data[:] = np.log(np.where(there, data, 1)) + there
+    elif how.weighting in ("notes", "bm25"):
+        lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), np.diff(rows.indptr))
+        if how.weighting == "notes":
+            np.divide(data, lengths, out=data, where=lengths > 0)
+        else:
+            share = lengths / (params.mean_length or 1.0)
+            data *= (how.k1 + 1) / (data + how.k1 * (1 - how.b + how.b * share))
+    if how.use_idf:
+        data *= params.idf[rows.indices]
+
+
+# --- The estimator ---
+
+
+class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
+    """Weight counts by how much a term says.
+
+    Parameters
+    ----------
+    norm : {"l1", "l2"} or None
+        Scale rows to length one.
+    use_idf : bool
+        Whether the weight depends on the number of documents that hold the term.
+    smooth_idf : bool
+        Count one document more that holds every term. Of weighting="tfidf" only.
+    sublinear_tf : bool
+        Use 1 + log(count) in place of the count. Of weighting="tfidf" only.
+    weighting : {"tfidf", "log", "bm25", "notes"}
+        The formula, see ``tacit.text.tfidf``: scikit-learn's; logarithms; BM25; the one that
+        the notes print.
+    k1, b : float
+        Of BM25: how soon more occurrences stop counting, and how much long documents pay.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the pass runs.
+
+    Attributes
+    ----------
+    idf_ : array of shape (n_features,), what each term's share of the weight is
+    mean_length_ : float, the mean sum of a row
+
+    Examples
+    --------
+    >>> counts = np.array([[2, 1, 0], [0, 1, 1]])
+    >>> TfidfTransformer(norm=None).fit(counts).idf_
+    array([1.405, 1.   , 1.405])
+    >>> TfidfTransformer(norm=None, weighting="log").fit_transform(counts).toarray()
+    array([[1.174, 0.   , 0.   ],
+           [0.   , 0.   , 0.693]])
+    """
+
+    def __init__(
+        self,
+        *,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+        weighting: str = "tfidf",
+        k1: float = 1.2,
+        b: float = 0.75,
+        engine: Any = "threads",
+    ) -> None:
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+        self.weighting = weighting
+        self.k1 = k1
+        self.b = b
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any = None) -> "TfidfTransformer":
+        """Learn the weights of the terms from rows of counts: a matrix or a Table."""
+        self._check_settings()
+        if isinstance(X, Table):
+            table, self.n_features_in_ = X, X.shape[1]
+        else:
+            X = validate_data(self, X, accept_sparse=("csr", "csc"))
+            self._refuse_negative(X)
+            table = Table.from_array(sp.csr_array(X))
+        return self._learn(get_engine(self.engine).reduce(collect, None, table), table.dtype)
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        """Weight the counts of rows."""
+        check_is_fitted(self)
+        self._check_settings()
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=list(FLOATS), copy=copy, reset=False
+        )
+        self._refuse_negative(X)
+        rows = sp.csr_array(X, dtype=X.dtype)
+        weigh(rows, self._params(), self)
+        if self.norm is not None:
+            rows = normalize(rows, norm=self.norm, copy=False)
+        return _align_api_if_sparse(rows)
+
+    # --- Parts ---
+
+    def _learn(self, stats: DocumentFrequencies, dtype: Any = np.float64) -> "TfidfTransformer":
+        dtype = dtype if dtype in FLOATS else np.float64
+        params = update(stats, self.weighting, bool(self.smooth_idf), dtype)
+        self.mean_length_ = params.mean_length
+        if self.use_idf:
+            self.idf_ = params.idf
+            if params.undefined:
+                warnings.warn(
+                    f"{params.undefined:,} of {len(params.idf):,} terms are in all or all but "
+                    f"one of {stats.rows:,} documents, where weighting='notes' is not defined "
+                    "(the logarithm is 0 or negative). They weigh 0.",
+                    stacklevel=3,
+                )
+        elif hasattr(self, "idf_"):
+            del self.idf_
+        return self
+
+    def _params(self) -> TfidfParams:
+        return TfidfParams(getattr(self, "idf_", np.empty(0)), self.mean_length_, 0)
+
+    def _check_settings(self) -> None:
+        if self.weighting not in WEIGHTINGS:
+            raise ValueError(
+                f"TfidfTransformer(weighting={self.weighting!r}) is unknown; choose from "
+                f"{list(WEIGHTINGS)}."
+            )
+        if self.norm not in ("l1", "l2", None):
+            raise ValueError(
+                f"TfidfTransformer(norm={self.norm!r}) is unknown; choose 'l1', 'l2' or None."
+            )
+        if self.sublinear_tf and self.weighting != "tfidf":
+            raise ValueError(
+                f"sublinear_tf=True belongs to weighting='tfidf', not {self.weighting!r}. "
+                "weighting='log' takes logarithms of counts by itself."
+            )
+        if not (self.k1 >= 0 and 0 <= self.b <= 1):
+            raise ValueError(
+                f"TfidfTransformer(k1={self.k1}, b={self.b}) needs k1 of at least 0 and b from "
+                "0 to 1."
+            )
+
+    def _refuse_negative(self, X: Any) -> None:
+        data = X.data if sp.issparse(X) else X
+        if (self.sublinear_tf or self.weighting != "tfidf") and data.size and data.min() < 0:
+            raise ValueError(
+                "Negative values in data passed to TfidfTransformer: the smallest is "
+                f"{data.min():g}. Logarithms and lengths need counts; weighting='tfidf' "
+                "without sublinear_tf takes any numbers."
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.weighting != "tfidf" or self.sublinear_tf
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

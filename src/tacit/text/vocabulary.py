@@ -1,0 +1,320 @@
+"""Sorted distinct strings, held as UTF-8 and offsets, that merge and find each other.
+
+A vocabulary is always sorted by its bytes, which is the order of its characters; so it
+depends on the strings alone, and the place of a word in a larger vocabulary grows with its
+place in a smaller one. The first eight bytes of each string ride along as a number: nearly
+every comparison ends there.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.kernel import kernel
+from tacit.data.text_block import LARGEST
+from tacit.kernels.hashing import Slices
+
+__all__ = ["Union", "Vocabulary", "check_vocabulary", "has_capital", "unite"]
+
+U = np.uint64
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Sorted distinct strings.
+
+    >>> words = Vocabulary.of(["whale", "sea", "ship", "sea"])
+    >>> list(words), len(words)
+    (['sea', 'ship', 'whale'], 3)
+    >>> words.find(Vocabulary.of(["boat", "ship"]))
+    array([-1,  1], dtype=int32)
+    """
+
+    data: np.ndarray  # uint8, the strings one after the other
+    offsets: np.ndarray  # int64, (n + 1,)
+    keys: np.ndarray  # uint64, the first eight bytes, big-endian
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> "Vocabulary":
+        """The distinct strings of a sequence, sorted."""
+        # The order of UTF-8 bytes is the order of code points, which is Python's.
+        return cls.of_sorted(sorted(set(strings)))
+
+    @classmethod
+    def of_sorted(cls, strings: Sequence[str]) -> "Vocabulary":
+        """Strings that are sorted and distinct already."""
+        raw = [s.encode("utf-8", "replace") for s in strings]
+        offsets = np.zeros(len(raw) + 1, np.int64)
+        np.cumsum([len(r) for r in raw], out=offsets[1:])
+        return cls.of_bytes(np.frombuffer(b"".join(raw), np.uint8), offsets)
+
+    @classmethod
+    def of_bytes(cls, data: np.ndarray, offsets: np.ndarray) -> "Vocabulary":
+        """UTF-8 and offsets of strings that are sorted and distinct already."""
+        return cls(data, offsets, leading_bytes(data, offsets[:-1], np.diff(offsets)))
+
+    @classmethod
+    def of_slices(cls, buffer: np.ndarray, slices: Slices) -> tuple["Vocabulary", np.ndarray]:
+        """Distinct slices of a buffer, sorted; and the place that each of them got."""
+        keys = leading_bytes(buffer, slices.begin, slices.length)
+        order = np.argsort(keys)
+        settle_ties(buffer, slices.begin, slices.length, keys, order)
+        offsets = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(slices.length[order], out=offsets[1:])
+        data = gather(buffer, slices.begin[order], offsets)
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return cls(data, offsets, keys[order]), rank
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, i: int) -> str:
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.strings)
+
+    def __reduce__(self):
+        return type(self), (self.data, self.offsets, self.keys)
+
+    @cached_property
+    def strings(self) -> list[str]:
+        """The strings as Python's."""
+        if len(self) and self.data.all():  # no zero byte in them: let Python split
+            return set_apart(self.data, self.offsets).tobytes().decode("utf-8").split("\0")[:-1]
+        raw = self.data.tobytes()
+        return [raw[i:j].decode("utf-8") for i, j in pairwise(self.offsets.tolist())]
+
+    def take(self, keep: np.ndarray) -> "Vocabulary":
+        """The strings at sorted places, or where a mask is True."""
+        places = np.flatnonzero(keep) if keep.dtype == np.bool_ else keep
+        offsets = np.zeros(len(places) + 1, np.int64)
+        np.cumsum(np.diff(self.offsets)[places], out=offsets[1:])
+        data = gather(self.data, self.offsets[places], offsets)
+        return Vocabulary(data, offsets, self.keys[places])
+
+    def find(self, other: "Vocabulary") -> np.ndarray:
+        """Where the strings of another vocabulary are in this one; -1 where they are not."""
+        return find_sorted(*self._arrays, *other._arrays)
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.data, self.offsets, self.keys
+
+
+class Union(NamedTuple):
+    """Many vocabularies in one, and where the strings of each went."""
+
+    vocabulary: Vocabulary
+    places: list[np.ndarray]  # int32
+
+
+def unite(parts: Sequence[Vocabulary]) -> Union:
+    """The strings of all.
+
+    >>> union = unite([Vocabulary.of(["b", "d"]), Vocabulary.of(["a", "b"])])
+    >>> list(union.vocabulary), union.places
+    (['a', 'b', 'd'], [array([1, 2], dtype=int32), array([0, 1], dtype=int32)])
+    """
+    data = np.concatenate([part.data for part in parts])
+    if len(data) > LARGEST:
+        raise ValueError(
+            f"The terms come to {len(data):,} bytes, more than the {LARGEST:,} that one "
+            "vocabulary may have. Raise min_df, use shorter n-grams, or HashingVectorizer."
+        )
+    length = np.concatenate([np.diff(part.offsets) for part in parts])
+    begin = np.cumsum(length) - length
+    keys = np.concatenate([part.keys for part in parts])
+    order = np.argsort(keys, kind="stable")  # which is quick where stretches are sorted
+    settle_ties(data, begin, length, keys, order)
+    place, first = number_distinct(data, begin, length, keys, order)
+    offsets = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(length[first], out=offsets[1:])
+    vocabulary = Vocabulary(gather(data, begin[first], offsets), offsets, keys[first])
+    edges = np.cumsum([len(part) for part in parts])[:-1]
+    return Union(vocabulary, np.split(place, edges))
+
+
+def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:
+    """A vocabulary that was given, as term to column."""
+    if vocabulary is None:
+        return None
+    if isinstance(vocabulary, Mapping):
+        columns = {term: int(column) for term, column in vocabulary.items()}
+        taken = set(columns.values())
+        if len(taken) != len(columns):
+            raise ValueError("Vocabulary contains repeated indices. Give each term its own.")
+        absent = next((i for i in range(len(columns)) if i not in taken), None)
+        if absent is not None:
+            raise ValueError(
+                f"Vocabulary of size {len(columns)} doesn't contain index {absent}. "
+                "Number the terms from 0 without gaps."
+            )
+    else:
+        terms = sorted(vocabulary) if isinstance(vocabulary, set | frozenset) else vocabulary
+        columns = {}
+        for i, term in enumerate(terms):
+            if columns.setdefault(term, i) != i:
+                raise ValueError(f"Duplicate term in vocabulary: {term!r}. Give it once.")
+    if not columns:
+        raise ValueError("empty vocabulary passed to fit. Give at least one term, or None.")
+    strange = next((term for term in columns if not isinstance(term, str)), None)
+    if strange is not None:
+        raise TypeError(f"Vocabulary terms must be str, but {strange!r} is not.")
+    return columns
+
+
+def has_capital(term: str) -> bool:
+    return any(map(str.isupper, term))
+
+
+# --- Kernels ---
+
+
+@kernel
+def leading_bytes(data, begin, length):
+    """The first eight bytes of each string as a number that sorts as they do."""
+    keys = np.empty(len(begin), np.uint64)
+    for i in range(len(begin)):
+        key = U(0)
+        for q in range(min(length[i], 8)):
+            key |= U(data[begin[i] + q]) << U(56 - 8 * q)
+        keys[i] = key
+    return keys
+
+
+@kernel
+def compare(a, a_begin, a_length, b, b_begin, b_length):
+    """Below, at or above 0 as the first string sorts before, with or after the second."""
+    for q in range(min(a_length, b_length)):
+        difference = np.int64(a[a_begin + q]) - np.int64(b[b_begin + q])
+        if difference:
+            return difference
+    return a_length - b_length
+
+
+@kernel
+def settle_ties(buffer, begin, length, keys, order):
+    """Sort the strings that share their first eight bytes, which keys alone cannot."""
+    spare = np.empty(len(order), order.dtype)
+    first = 0
+    while first < len(order):
+        one, last, longer = order[first], first + 1, False
+        while last < len(order) and keys[order[last]] == keys[one]:
+            longer |= length[order[last]] != length[one]
+            last += 1
+        # Up to eight bytes, strings of one key and length are equal.
+        if last - first > 1 and (longer or length[one] > 8):
+            sort_strings(buffer, begin, length, order[first:last], spare)
+        first = last
+
+
+@kernel
+def sort_strings(buffer, begin, length, order, spare):
+    """Merge sort from below: never worse than n log n comparisons, whatever the text."""
+    n, width = len(order), 1
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            i, j = first, middle
+            for k in range(first, last):
+                a, b = order[min(i, n - 1)], order[min(j, n - 1)]
+                if j >= last or (
+                    i < middle
+                    and compare(buffer, begin[a], length[a], buffer, begin[b], length[b]) <= 0
+                ):
+                    spare[k] = a
+                    i += 1
+                else:
+                    spare[k] = b
+                    j += 1
+        order[:] = spare[:n]
+        width *= 2
+
+
+@kernel
+def number_distinct(buffer, begin, length, keys, order):
+    """Sorted strings counted, equal ones once; and one of each kind."""
+    place, first = np.empty(len(order), np.int32), np.empty(len(order), np.int64)
+    k = 0
+    for i in range(len(order)):
+        this = order[i]
+        last = first[k - 1]
+        if (
+            k == 0
+            or keys[this] != keys[last]
+            or compare(buffer, begin[last], length[last], buffer, begin[this], length[this])
+        ):
+            first[k] = this
+            k += 1
+        place[this] = k - 1
+    return place, first[:k].copy()
+
+
+@kernel
+def gather(data, begin, offsets):
+    """The strings at the places given, one after the other."""
+    out = np.empty(offsets[-1], np.uint8)
+    for i in range(len(begin)):
+        b, at = begin[i], offsets[i]
+        for q in range(offsets[i + 1] - at):
+            out[at + q] = data[b + q]
+    return out
+
+
+@kernel
+def set_apart(data, offsets):
+    """The strings with a zero byte after each."""
+    out = np.zeros(len(data) + len(offsets) - 1, np.uint8)
+    for i in range(len(offsets) - 1):
+        for q in range(offsets[i], offsets[i + 1]):
+            out[q + i] = data[q]
+    return out
+
+
+@kernel
+def order_of(a, a_offsets, a_keys, i, b, b_offsets, b_keys, j):
+    if a_keys[i] != b_keys[j]:
+        return -1 if a_keys[i] < b_keys[j] else 1
+    a_length, b_length = a_offsets[i + 1] - a_offsets[i], b_offsets[j + 1] - b_offsets[j]
+    if a_length == b_length and a_length <= 8:  # the key is all there is
+        return 0
+    return compare(a, a_offsets[i], a_length, b, b_offsets[j], b_length)
+
+
+@kernel
+def find_sorted(a, a_offsets, a_keys, b, b_offsets, b_keys):
+    """Where the strings of b are in a: some steps on foot, then ever wider ones."""
+    out = np.full(len(b_keys), -1, np.int32)
+    n, low = len(a_keys), 0
+    for j in range(len(b_keys)):
+        key = b_keys[j]
+        near = min(low + 16, n)
+        while low < near and a_keys[low] < key:
+            low += 1
+        if low < n and a_keys[low] < key:
+            step, high = 16, low
+            while high < n and a_keys[high] < key:
+                low = high + 1
+                high += step
+                step *= 2
+            high = min(high, n)
+            while low < high:
+                middle = (low + high) // 2
+                if a_keys[middle] < key:
+                    low = middle + 1
+                else:
+                    high = middle
+        while low < n and a_keys[low] == key:
+            order = order_of(a, a_offsets, a_keys, low, b, b_offsets, b_keys, j)
+            if order >= 0:
+                if order == 0:
+                    out[j] = low
+                break
+            low += 1
+    return out
