@@ -11,7 +11,7 @@ import pytest
 import tacit as package
 from tacit.cluster import KMeans
 from tacit.data.documents import Documents
-from tacit.search import InvertedIndex, NearDuplicates
+from tacit.search import InvertedIndex, NearDuplicates, SemanticIndex
 
 DOCUMENTS = {
     "a": "Crude oil prices fell",
@@ -80,6 +80,20 @@ def test_similar_gives_what_python_gives(tacit, built):
     expected = package.load(built).similar_documents("a").to_dict()
     assert json.loads(run.out) == {"index": str(built), "id": "a", **expected}
     assert expected["hits"][0]["id"] == "d"
+
+
+def test_an_index_of_meanings_is_built_searched_and_compared(tacit, corpus, tmp_path):
+    path = tmp_path / "meaning.safetensors"
+    options = ("--semantic", "--components", 2, "--seed", 3)
+    run = tacit("index", "build", corpus, "--out", path, *options, "--json")
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["kind"] == "SemanticIndex"
+    model = SemanticIndex(2, random_state=3).fit(Documents.open(corpus))
+    found = json.loads(tacit("index", "search", path, "crude", "--json").out)
+    assert [hit["id"] for hit in found["hits"]] == model.search("crude").ids
+    found = json.loads(tacit("index", "similar", path, "a", "--json").out)
+    assert [hit["id"] for hit in found["hits"]] == model.similar_documents("a").ids
+    assert "do nothing" in tacit("index", "search", path, "crude", "--operator", "or").err
 
 
 def test_duplicates_gives_what_python_gives(tacit, corpus, tmp_path):
@@ -154,8 +168,8 @@ def test_a_mistake_in_a_query_is_wrong_usage_with_its_place(tacit, built):
     run = tacit("index", "search", built, "oil AND (gas")
     assert run.code == 2
     assert run.err.splitlines() == [
-        "Error: The query opens a parenthesis at character 9 that is never closed. Close it, or "
-        "remove it.",
+        "Error: The query opens a parenthesis at character 9 that is never closed. Close it, "
+        "or remove it.",
         "    oil AND (gas",
         "            ^",
     ]

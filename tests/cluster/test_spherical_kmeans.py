@@ -12,11 +12,11 @@ from sklearn.metrics.pairwise import cosine_distances
 from tacit.cluster import spherical_kmeans
 from tacit.cluster.lloyd_frame import frame_of
 from tacit.cluster.spherical_kmeans import SphericalKMeans
-from tacit.cluster.unit_rows import unit_rows
 from tacit.core.checkpoint import Checkpoint
 from tacit.core.engines import Serial, Threads
 from tacit.core.loop import iterate
 from tacit.data.table import Table
+from tacit.data.unit_rows import unit_rows
 from tests.contract.cases import assert_same_bits, blobs, documents
 
 

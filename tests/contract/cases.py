@@ -6,9 +6,25 @@ ESTIMATORS   every estimator that scikit-learn's checks should see
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from tacit.cluster import KMeans, MiniBatchKMeans, lloyd
+from tacit.cluster import (
+    AgglomerativeClustering,
+    DivisiveClustering,
+    FuzzyCMeans,
+    KMeans,
+    KMedoids,
+    MiniBatchKMeans,
+    SoftKMeans,
+    SphericalKMeans,
+    fuzzy,
+    lloyd,
+    soft_kmeans,
+    spherical_kmeans,
+)
 from tacit.cluster.lloyd_frame import frame_of
+from tacit.decompose import TruncatedSVD
+from tacit.text import TfidfTransformer
 
 
 def blobs(n=3000, d=5, k=6, seed=0):
@@ -33,17 +49,38 @@ def lloyd_on(rows, k=6):
     return lloyd, rows, lloyd.start(centers, frame_of(rows), sparse=sparse)
 
 
+def soft_on(model, rows, k=6, **options):
+    return model, rows, model.start(rows[:k], frame_of(rows), **options)
+
+
 SUMMABLE = {
     "k-means": lambda: lloyd_on(blobs()),
     "k-means, float32": lambda: lloyd_on(blobs(seed=1).astype(np.float32)),
     "k-means, plane, many centers": lambda: lloyd_on(blobs(d=2, k=70, seed=2), k=70),
     "k-means, sparse": lambda: lloyd_on(documents()[0]),
+    "spherical k-means": lambda: soft_on(spherical_kmeans, blobs(seed=3)),
+    "fuzzy c-means": lambda: soft_on(fuzzy, blobs(seed=4), m=2.0),
+    "soft k-means": lambda: soft_on(soft_kmeans, blobs(seed=5), stiffness=0.5),
 }
 
 ESTIMATORS = [
     KMeans(n_clusters=3),
     MiniBatchKMeans(n_clusters=3),
+    SphericalKMeans(n_clusters=3),
+    FuzzyCMeans(n_clusters=3),
+    SoftKMeans(n_clusters=3),
+    KMedoids(n_clusters=3),
+    AgglomerativeClustering(n_clusters=3),
+    DivisiveClustering(n_clusters=3),
+    TruncatedSVD(n_components=1),
+    TfidfTransformer(),
 ]
+
+
+def with_params(estimator, **changes):
+    """A fresh copy with those of the changes that it knows."""
+    known = estimator.get_params()
+    return clone(estimator).set_params(**{k: v for k, v in changes.items() if k in known})
 
 
 def leaves(value):

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sklearn.base import clone
 
 from tacit.core.engines import Dask, Serial, Threads
 from tacit.data.table import Table
-from tests.contract.cases import ESTIMATORS, blobs
+from tests.contract.cases import ESTIMATORS, blobs, with_params
 
-ROWS = blobs(40_000)
+ROWS = np.abs(blobs(40_000))
 
 SUMMABLE_ESTIMATORS = [each for each in ESTIMATORS if each.contract == "summable"]
 every_summable = pytest.mark.parametrize(
@@ -24,13 +23,14 @@ every_summable = pytest.mark.parametrize(
 
 
 def fitted(estimator, data, **changes):
-    return clone(estimator).set_params(random_state=0, max_iter=5, **changes).fit(data)
+    return with_params(estimator, random_state=0, max_iter=5, **changes).fit(data)
 
 
 def digest(model):
     h = hashlib.blake2b()
     for name, value in sorted(vars(model).items()):
         if name.endswith("_") and name != "labels_":
+            value = value.toarray() if hasattr(value, "toarray") else value
             h.update(name.encode() + np.asarray(value).tobytes())
     return h.hexdigest()
 
@@ -62,7 +62,8 @@ def test_any_number_of_threads(estimator, engine):
     reference = fitted(estimator, ROWS, engine=Serial())
     model = fitted(estimator, ROWS, engine=engine)
     assert digest(model) == digest(reference)
-    np.testing.assert_array_equal(model.labels_, reference.labels_)
+    if hasattr(reference, "labels_"):
+        np.testing.assert_array_equal(model.labels_, reference.labels_)
 
 
 @every_summable
@@ -91,7 +92,7 @@ def test_a_cluster_of_two_processes(estimator, files, two_processes):
 def test_any_hash_seed():
     code = (
         "from tests.contract.test_same_bits import *\n"
-        "print([digest(fitted(each, ROWS)) for each in ESTIMATORS])"
+        "print([digest(fitted(each, ROWS[:2000])) for each in ESTIMATORS])"
     )
     found = {
         subprocess.run(
@@ -103,4 +104,4 @@ def test_any_hash_seed():
         ).stdout
         for seed in ("0", "1")
     }
-    assert found == {f"{[digest(fitted(each, ROWS)) for each in ESTIMATORS]}\n"}
+    assert found == {f"{[digest(fitted(each, ROWS[:2000])) for each in ESTIMATORS]}\n"}

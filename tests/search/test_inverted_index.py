@@ -1,5 +1,6 @@
 """The index as a whole: where documents come from, adding, files, threads, bad input."""
 
+import errno
 import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -305,7 +306,7 @@ def test_stop_words_that_are_several_words_are_warned_of():
     with pytest.warns(UserWarning, match='1 of the stop_words are several words .*"don\'t"'):
         InvertedIndex(stop_words=["the", "don't"]).fit(["the oil"])
     with pytest.raises(TypeError, match="stop_words must be str, but 3 is not"):
-        InvertedIndex(stop_words=[3]).fit(["the oil"])
+        InvertedIndex(stop_words=["a", 3]).fit(["the oil"])
 
 
 def test_stop_words_may_be_written_in_capitals():
@@ -384,6 +385,27 @@ def test_an_unknown_document_is_a_key_error():
             index.similar_documents(id)
     with pytest.raises(KeyError, match="no document 'z'"):
         InvertedIndex().fit(["oil"], ids=["a"]).text("z")
+
+
+@pytest.mark.parametrize("query", ["\ud800oil", "oil\x00", "oil\udfff*", "\ud800"])
+def test_half_characters_in_a_query_do_no_harm(query):
+    index = InvertedIndex().fit(DOCUMENTS)
+    try:
+        assert index.search(query).total in (0, 3)
+    except QueryError as error:
+        str(error).encode("utf-8", "replace")
+
+
+def test_a_full_disk_says_where_and_leaves_nothing_behind(monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tacit.search.spill.reserve", full)
+    index = InvertedIndex(memory_bytes=1000)
+    with pytest.raises(OSError, match=r"The disk is full: .* raise memory_bytes") as caught:
+        index.fit(in_blocks(random_documents(), 100, 200))
+    assert caught.value.errno == errno.ENOSPC
+    assert not hasattr(index, "n_documents_")
 
 
 def test_top_zero_counts_only():

@@ -1,1 +1,58 @@
-""""""
+"""How good a clustering or a model is."""
+
+from tacit.core.lazy import attach
+
+__all__ = [
+    "Gap",
+    "Scatter",
+    "TaskGain",
+    "adjusted_mutual_info_score",
+    "adjusted_rand_score",
+    "best_matching_accuracy",
+    "by_task",
+    "calinski_harabasz_score",
+    "completeness_score",
+    "davies_bouldin_score",
+    "dunn_score",
+    "gap_statistic",
+    "homogeneity_completeness_v_measure",
+    "homogeneity_score",
+    "inertia",
+    "mutual_info_score",
+    "normalized_mutual_info_score",
+    "purity",
+    "rand_score",
+    "scatter",
+    "silhouette_samples",
+    "silhouette_score",
+    "v_measure_score",
+]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    names={
+        "Gap": "tacit.measure.gap",
+        "Scatter": "tacit.measure.pair_scatter",
+        "TaskGain": "tacit.measure.task_gain",
+        "adjusted_mutual_info_score": "tacit.measure.mutual_information",
+        "adjusted_rand_score": "tacit.measure.agreement",
+        "best_matching_accuracy": "tacit.measure.agreement",
+        "by_task": "tacit.measure.task_gain",
+        "calinski_harabasz_score": "tacit.measure.by_centers",
+        "completeness_score": "tacit.measure.agreement",
+        "davies_bouldin_score": "tacit.measure.by_centers",
+        "dunn_score": "tacit.measure.dunn",
+        "gap_statistic": "tacit.measure.gap",
+        "homogeneity_completeness_v_measure": "tacit.measure.agreement",
+        "homogeneity_score": "tacit.measure.agreement",
+        "inertia": "tacit.measure.by_centers",
+        "mutual_info_score": "tacit.measure.mutual_information",
+        "normalized_mutual_info_score": "tacit.measure.mutual_information",
+        "purity": "tacit.measure.agreement",
+        "rand_score": "tacit.measure.agreement",
+        "scatter": "tacit.measure.pair_scatter",
+        "silhouette_samples": "tacit.measure.silhouette",
+        "silhouette_score": "tacit.measure.silhouette",
+        "v_measure_score": "tacit.measure.agreement",
+    },
+)

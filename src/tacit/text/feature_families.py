@@ -74,16 +74,17 @@ def collect(params: Families, block: Text) -> TermStats:
 def read_features(params: Families, block: Text) -> FeatureBlock:
     """The same, and the rows of the matrix."""
     words = intern(split(block, params.rule))
-    counted = count_terms(Found(words, 0, 0, 0, Repairs()))
-    rows = as_rows(counted)
+    rows = as_rows(count_terms(Found(words, 0, 0, 0, Repairs())))
     parts = [spread(rows, word_features(params, words.vocabulary))]
-    if params.bigrams:
-        parts.append(bigrams(words, params.lowercase))
     if params.punctuation:
         marks = intern(split(block, MARKS))
         each = as_rows(count_terms(Found(marks, 0, 0, 0, Repairs())))
         parts.append(spread(each, map(mark_features, marks.vocabulary)))
     names, matrix = join(parts)
+    if params.bigrams:  # which sort before all others
+        pairs, pair_rows = bigrams(words, params.lowercase)
+        names = chain(pairs, names)
+        matrix = sp.csr_array(sp.hstack([pair_rows, matrix], format="csr"))
     capitals = capital_shares(rows, words.vocabulary, params.capitals)
     if params.hashed:
         return FeatureBlock(capitals, None, matrix @ hash_table(names, params.hashed))
@@ -175,25 +176,8 @@ def spread(rows: sp.csr_array, features: Iterable[list[str]]) -> tuple[list[str]
     return list(places), rows @ table
 
 
-def bigrams(words: Terms, lowercase: bool) -> tuple[list[str], sp.csr_array]:
-    if lowercase:
-        lowered = [word.lower() for word in words.vocabulary]
-        vocabulary = Vocabulary.of(lowered)
-        place = {word: i for i, word in enumerate(vocabulary)}
-        new = np.array([place[word] for word in lowered], np.int32)
-        words = Terms(vocabulary, new[words.streams], words.edges)
-    pairs = count_terms(Found(word_grams(words, 2, 2), 0, 0, 0, Repairs()))
-    return [f"bigram:{pair}" for pair in pairs.stats.vocabulary], as_rows(pairs)
-
-
-def as_rows(counted: BlockCounts) -> sp.csr_array:
-    shape = (len(counted.indptr) - 1, len(counted.stats.vocabulary))
-    counts = counted.counts.astype(np.int64)
-    return sp.csr_array((counts, counted.indices, counted.indptr), shape=shape)
-
-
-def join(parts: list[tuple[list[str], Any]]) -> tuple[list[str], sp.csr_array]:
-    """All families side by side, columns sorted by name."""
+def join(parts: list[tuple[list[str], sp.csr_array]]) -> tuple[Vocabulary, sp.csr_array]:
+    """Families side by side, columns sorted by name."""
     names = [name for part, _ in parts for name in part]
     order = sorted(range(len(names)), key=names.__getitem__)
     matrix = sp.csr_array(sp.hstack([rows for _, rows in parts], format="csr"))
@@ -202,20 +186,61 @@ def join(parts: list[tuple[list[str], Any]]) -> tuple[list[str], sp.csr_array]:
     matrix.indices = rank[matrix.indices]
     matrix.has_sorted_indices = False
     matrix.sort_indices()
-    return [names[i] for i in order], matrix
+    return Vocabulary.of_sorted([names[i] for i in order]), matrix
 
 
-def hash_table(names: list[str], width: int) -> sp.csr_array:
+def bigrams(words: Terms, lowercase: bool) -> tuple[Vocabulary, sp.csr_array]:
+    """Names of pairs of words, and how often documents have them."""
+    if lowercase:
+        lowered = [word.lower() for word in words.vocabulary]
+        vocabulary = Vocabulary.of(lowered)
+        place = {word: i for i, word in enumerate(vocabulary)}
+        new = np.array([place[word] for word in lowered], np.int32)
+        words = Terms(vocabulary, new[words.streams], words.edges)
+    pairs = count_terms(Found(word_grams(words, 2, 2), 0, 0, 0, Repairs()))
+    return prefixed(pairs.stats.vocabulary, b"bigram:"), as_rows(pairs)
+
+
+def prefixed(words: Vocabulary, prefix: bytes) -> Vocabulary:
+    """The same strings, each with a prefix; there may be a million.
+
+    >>> list(prefixed(Vocabulary.of(["a", "bc"]), b"x:"))
+    ['x:a', 'x:bc']
+    """
+    n, k = len(words), len(prefix)
+    offsets = words.offsets + k * np.arange(n + 1)
+    data = np.empty(offsets[-1], np.uint8)
+    own = np.ones(len(data), np.bool_)
+    for i in range(k):
+        data[offsets[:-1] + i] = prefix[i]
+        own[offsets[:-1] + i] = False
+    data[own] = words.data[: words.offsets[-1]]
+    return Vocabulary.of_bytes(data, offsets)
+
+
+def chain(first: Vocabulary, second: Vocabulary) -> Vocabulary:
+    """Two vocabularies of which one sorts before the other."""
+    size = first.offsets[-1]
+    data = np.concatenate([first.data[:size], second.data[: second.offsets[-1]]])
+    return Vocabulary.of_bytes(data, np.concatenate([first.offsets, second.offsets[1:] + size]))
+
+
+def as_rows(counted: BlockCounts) -> sp.csr_array:
+    shape = (len(counted.indptr) - 1, len(counted.stats.vocabulary))
+    counts = counted.counts.astype(np.int64)
+    return sp.csr_array((counts, counted.indices, counted.indptr), shape=shape)
+
+
+def hash_table(names: Vocabulary, width: int) -> sp.csr_array:
     """Which column each feature counts in, and whether upwards: as in ``hashing``."""
-    words = Vocabulary.of_sorted(names)
-    hashes = hash_strings(words.data, words.offsets).astype(np.int64)
+    hashes = hash_strings(names.data, names.offsets).astype(np.int64)
     signs, columns = np.where(hashes < 0, -1, 1), np.abs(hashes) % width
     indptr = np.arange(len(names) + 1)
     return sp.csr_array((signs, columns, indptr), shape=(len(names), width))
 
 
 def as_counts(
-    matrix: sp.csr_array, names: list[str], words: Terms, repairs: Repairs
+    matrix: sp.csr_array, names: Vocabulary, words: Terms, repairs: Repairs
 ) -> BlockCounts:
     """Rows as what ``count_blocks`` adds up and assembles."""
     width = len(names)
@@ -226,7 +251,7 @@ def as_counts(
         int(words.edges[-1]),
         0,
         repairs,
-        Vocabulary.of_sorted(names),
+        names,
         totals,
         np.bincount(matrix.indices, minlength=width),
     )

@@ -26,12 +26,14 @@ Robertson and Zaragoza (2009), The probabilistic relevance framework: BM25 and b
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -148,6 +150,17 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
            [0.   , 0.   , 0.693]])
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "norm": [StrOptions({"l1", "l2"}), None],
+        "use_idf": ["boolean"],
+        "smooth_idf": ["boolean"],
+        "sublinear_tf": ["boolean"],
+        "weighting": [StrOptions(set(WEIGHTINGS))],
+        "k1": [Interval(Real, 0, None, closed="left")],
+        "b": [Interval(Real, 0, 1, closed="both")],
+        "engine": "no_validation",
+    }
+
     def __init__(
         self,
         *,
@@ -217,24 +230,11 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return TfidfParams(getattr(self, "idf_", np.empty(0)), self.mean_length_, 0)
 
     def _check_settings(self) -> None:
-        if self.weighting not in WEIGHTINGS:
-            raise ValueError(
-                f"TfidfTransformer(weighting={self.weighting!r}) is unknown; choose from "
-                f"{list(WEIGHTINGS)}."
-            )
-        if self.norm not in ("l1", "l2", None):
-            raise ValueError(
-                f"TfidfTransformer(norm={self.norm!r}) is unknown; choose 'l1', 'l2' or None."
-            )
+        self._validate_params()
         if self.sublinear_tf and self.weighting != "tfidf":
             raise ValueError(
                 f"sublinear_tf=True belongs to weighting='tfidf', not {self.weighting!r}. "
                 "weighting='log' takes logarithms of counts by itself."
-            )
-        if not (self.k1 >= 0 and 0 <= self.b <= 1):
-            raise ValueError(
-                f"TfidfTransformer(k1={self.k1}, b={self.b}) needs k1 of at least 0 and b from "
-                "0 to 1."
             )
 
     def _refuse_negative(self, X: Any) -> None:

@@ -1,0 +1,207 @@
+"""Centers that every row belongs to in part: what fuzzy c-means and soft k-means share.
+
+    collect   weigh each row's ties to all centers by their distances; sum weights and rows
+    update    move each center to the weighted mean of the rows
+
+The two differ in how a distance becomes a weight: ``fuzzy`` and ``soft_kmeans`` say it. Sums
+are taken about the mean of the data, so that a large offset does not cost digits. A center
+that no row gives any weight stays where it was.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.cluster import lloyd
+from tacit.cluster.kmeans import BaseKMeans, fingerprint, is_sparse
+from tacit.cluster.lloyd_frame import Frame, measure
+from tacit.cluster.seeding import first_centers
+from tacit.core.checkpoint import begin, finish
+from tacit.core.engines import Engine, check_stop, get_engine
+from tacit.core.loop import Fit, iterate
+from tacit.core.stats import Stats, tree_sum
+from tacit.data.table import Table, parts
+from tacit.kernels.distances import mend_small
+from tacit.kernels.pairwise import between_rows
+
+__all__ = ["MembershipStats", "SoftClusters", "gather", "mean_centers", "squares_to_centers"]
+
+CHUNK = 1024  # rows whose distances to all centers are in memory at once
+
+# (n, k) squared distances -> (n, k) weights in the means, and the loss of every row
+Weigh = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class MembershipStats(Stats):
+    """What a pass collects: weighted sums per center."""
+
+    rows: float  # or their weight
+    loss: float
+    counts: np.ndarray  # (k,) weight per center
+    sums: np.ndarray  # (k, d) weighted sum of rows less the origin
+
+
+# --- What the algorithms share ---
+
+
+def gather(centers: np.ndarray, origin: np.ndarray, block: Any, weigh: Weigh):
+    """The statistics of a block, a chunk of rows at a time."""
+    rows, _, weights = parts(block)
+    k, d = centers.shape
+    counts, sums, loss = np.zeros(k), np.zeros((k, d)), 0.0
+    for first in range(0, rows.shape[0], CHUNK):
+        check_stop()
+        chunk = rows[first : first + CHUNK]
+        squares = squares_to_centers(centers, origin, chunk)
+        shares, losses = weigh(squares)
+        if weights is not None:
+            own = weights[first : first + CHUNK]
+            shares, losses = shares * own[:, None], losses * own
+        counts += shares.sum(axis=0)
+        if sp.issparse(chunk):  # whose origin is zero
+            sums += np.asarray(chunk.T @ shares).T
+        else:
+            sums += shares.T @ (chunk - origin)
+        loss += float(losses.sum())
+    weight = float(rows.shape[0] if weights is None else weights.sum())
+    return MembershipStats(weight, loss, counts, sums)
+
+
+def mean_centers(centers: np.ndarray, origin: np.ndarray, stats: MembershipStats) -> np.ndarray:
+    """The weighted means; a center without weight stays."""
+    moved = centers.copy()
+    held = stats.counts > 0
+    moved[held] = origin + stats.sums[held] / stats.counts[held, None]
+    return moved
+
+
+def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np.ndarray:
+    """(n, k) squared distances in float64: one matrix product about the origin, and the
+    small ones, where that would lose digits, one by one."""
+    others = centers - origin
+    other_sizes = np.einsum("kd,kd->k", others, others)
+    if sp.issparse(rows):
+        sizes = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
+        squares = sizes[:, None] + other_sizes - 2 * np.asarray(rows @ centers.T)
+        return np.maximum(squares, 0.0)
+    shifted = rows - origin
+    sizes = np.einsum("nd,nd->n", shifted, shifted)
+    squares = sizes[:, None] + other_sizes - 2 * (shifted @ others.T)
+    mend_small(rows, centers, squares, sizes, other_sizes)
+    return np.maximum(squares, 0.0)
+
+
+# --- The estimator they share ---
+
+
+class SoftClusters(BaseKMeans):
+    """What FuzzyCMeans and SoftKMeans share: all but how distances become weights."""
+
+    def membership(self, X: Any) -> np.ndarray:
+        """How much every row belongs to every cluster: (n_rows, n_clusters), rows sum to 1."""
+        return np.concatenate(list(self._apply(X, self._memberships)))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the objective at ``cluster_centers_``."""
+        found = self._apply(X, self._collect, sample_weight)
+        return -float(tree_sum(stats.loss for stats in found))
+
+    def _apply(self, X: Any, function: Callable, sample_weight: Any = None):
+        check_is_fitted(self)
+        table = self._table(X, sample_weight, reset=False)
+        engine = get_engine(self.engine)
+        frame = measure(table, engine, name=type(self).__name__)
+        params = self._start(self.cluster_centers_.astype(np.float64), frame)
+        return engine.map(function, params, table)
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        self._validate_params()
+        table = self._table(X, sample_weight, reset=True)
+        self._check_enough(table)
+        engine, name = get_engine(self.engine), type(self).__name__
+        frame = measure(table, engine, name=name)
+        self._fingerprint = fingerprint(table, frame)
+        self._prepare(frame)
+        rng = check_random_state(self.random_state)
+        best: Fit | None = None
+        with self._listening(self.max_iter) as callbacks:
+            for run in range(self.n_init if self._chance() else 1):
+                centers = first_centers(self.init, table, self.n_clusters, rng, name=name)
+                fit = self._run(run, centers, table, frame, engine, callbacks)
+                if best is None or fit.losses[-1] < best.losses[-1]:
+                    best = fit
+        assert best is not None  # there is at least one start
+        self.losses_ = [float(loss) for loss in best.losses]
+        self.n_iter_ = len(best.losses) - 1
+        self.converged_ = best.converged
+        self._keep(best.params, table, frame, engine, table.in_memory and X is not table)
+        finish(self.callbacks)
+
+    def _chance(self) -> bool:
+        return isinstance(self.init, str) or callable(self.init)
+
+    def _run(self, run, centers, table: Table, frame: Frame, engine, callbacks) -> Fit:
+        params = self._start(centers, frame)
+        # Without a seed every start is as good as another; with one only its own will do.
+        seeded = centers.tobytes() if self.random_state is not None else b""
+        origin = blake2b(seeded, digest_size=16).hexdigest()
+        given = f"{type(self).__name__} {self.n_clusters} {self.tol} {params[2:]}"
+        begin(callbacks, f"{given} {self._fingerprint} {origin}", run)
+        bar = self.tol * frame.variance
+        return iterate(
+            params,
+            self._collect,
+            self._update,
+            table,
+            engine,
+            max_iter=self.max_iter,
+            settled=lambda old, new: float(((new.centers - old.centers) ** 2).sum()) <= bar,
+            callbacks=callbacks,
+            name=type(self).__name__,
+        )
+
+    def _keep(self, params, table: Table, frame: Frame, engine: Engine, labels: bool) -> None:
+        """Keep the centers, in the dtype of the data, and how the rows look from there."""
+        centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
+        params = params._replace(centers=centers.astype(np.float64))
+        self.cluster_centers_ = centers
+        self.objective_ = float(engine.reduce(self._collect, params, table).loss)
+        if labels:
+            nearest = lloyd.start(centers, frame, sparse=is_sparse(table))
+            self.labels_ = np.concatenate(list(engine.map(lloyd.assign, nearest, table)))
+        self._warn_of_equal(max(self.tol, 1e-12) * frame.variance)
+
+    def _warn_of_equal(self, bar: float) -> None:
+        """Say so where centers fell together, as far as the fit could tell them apart."""
+        centers = self.cluster_centers_.astype(np.float64)
+        apart = between_rows(centers, centers, "sqeuclidean") > bar
+        distinct = len({int(row.argmin()) for row in apart})  # the first that is no other
+        if distinct < self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) ended with only "
+                f"{distinct} distinct centers. {self._way_out}",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+
+    # What a model adds. Functions of the module's top level, so that they can travel.
+
+    _collect: Callable
+    _update: Callable
+    _memberships: Callable
+    _way_out: str
+
+    def _prepare(self, frame: Frame) -> None:
+        """Settle what depends on the data, before the first start."""
+
+    def _start(self, centers: np.ndarray, frame: Frame) -> Any:
+        raise NotImplementedError

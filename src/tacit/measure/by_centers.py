@@ -1,0 +1,294 @@
+"""Measures that need only the centers of the clusters: two passes over any table.
+
+    first pass    count and sum the rows of every cluster: its center is their mean
+    second pass   add up distances and squared distances to the own center
+
+    inertia             sum of squared distances to the own center
+    Calinski-Harabasz   spread between the centers over spread around them, per degree of
+                        freedom: high is good
+    Davies-Bouldin      how wide two clusters are beside the distance of their centers, for the
+                        worst neighbor of each: low is good
+
+Calinski and Harabasz (1974), A dendrite method for cluster analysis. Comm. in Statistics 3.
+Davies and Bouldin (1979), A cluster separation measure. IEEE Trans. PAMI 1.
+The notes' sections on k-means and on evaluating clusterings.
+"""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import UndefinedMetricWarning
+
+from tacit.cluster.lloyd_frame import check_values
+from tacit.core.engines import Engine, Serial, Threads, get_engine
+from tacit.core.kernel import kernel
+from tacit.core.stats import Stats
+from tacit.data.table import Table, parts
+from tacit.kernels.distances import euclidean, sparse_squared
+from tacit.kernels.pairwise import between_rows
+from tacit.measure.labels import Codes, codes_of
+
+__all__ = [
+    "Spread",
+    "calinski_harabasz_score",
+    "center_distances",
+    "davies_bouldin_score",
+    "inertia",
+    "spread_of",
+]
+
+FEW = 2**22  # values: threads take longer to start than one takes to add them up
+
+
+class Spread(NamedTuple):
+    """Clusters as their centers and how wide they are."""
+
+    codes: Codes
+    centers: np.ndarray  # (k, d) float64
+    distances: np.ndarray  # (k,) sum of distances to the own center
+    squares: np.ndarray  # (k,) sum of their squares
+
+
+@dataclass(frozen=True)
+class Sums(Stats):
+    """What the first pass collects, about a row of the data."""
+
+    sums: np.ndarray  # (k, d)
+
+
+@dataclass(frozen=True)
+class Widths(Stats):
+    """What the second pass collects."""
+
+    distances: np.ndarray  # (k,)
+    squares: np.ndarray  # (k,)
+
+
+class Pivot(NamedTuple):
+    row: np.ndarray  # (d,) taken off before adding, so that an offset costs no digits
+    k: int
+
+
+# --- The measures ---
+
+
+def inertia(X: Any, labels: Any, *, engine: str | Engine = "threads") -> float:
+    """Sum of squared distances of the rows to the mean of their cluster.
+
+    Examples
+    --------
+    >>> inertia(np.array([[0.0], [2.0], [10.0]]), [0, 0, 1])
+    2.0
+    """
+    return float(spread_of(X, labels, get_engine(engine), name="inertia").squares.sum())
+
+
+def calinski_harabasz_score(X: Any, labels: Any, *, engine: str | Engine = "threads") -> float:
+    """Spread between clusters over spread within them, each per degree of freedom.
+
+    High is good. 0.0 and a warning where it is not defined: every row alone, or all equal.
+
+    Examples
+    --------
+    >>> calinski_harabasz_score(np.array([[0.0], [1.0], [10.0], [11.0]]), [0, 0, 1, 1])
+    200.0
+    """
+    name = "calinski_harabasz_score"
+    spread = spread_of(X, labels, get_engine(engine), name=name)
+    counts, centers = spread.codes.counts, spread.centers
+    n, k = int(counts.sum()), len(counts)
+    check_two(k, name)
+    within = float(spread.squares.sum())
+    middle = counts @ (centers - centers[0]) / n + centers[0]
+    between = float(counts @ ((centers - middle) ** 2).sum(axis=1))
+    if k == n:
+        return undefined(name, "every row is a cluster of its own")
+    if within == 0:
+        what = "all rows are equal" if between == 0 else "the rows of every cluster are equal"
+        # scikit-learn gives 1.0 here; a ratio without a denominator says nothing.
+        return undefined(name, what)
+    return between * (n - k) / (within * (k - 1))
+
+
+def davies_bouldin_score(X: Any, labels: Any, *, engine: str | Engine = "threads") -> float:
+    """Mean over the clusters of how much each overlaps with its worst neighbor: low is good.
+
+    Two clusters with the same center are left out of the comparison, with a warning.
+
+    Examples
+    --------
+    >>> davies_bouldin_score(np.array([[0.0], [1.0], [10.0], [11.0]]), [0, 0, 1, 1])
+    0.1
+    """
+    name = "davies_bouldin_score"
+    spread = spread_of(X, labels, get_engine(engine), name=name)
+    counts, k = spread.codes.counts, len(spread.codes.counts)
+    check_two(k, name)
+    if k == counts.sum():
+        return undefined(name, "every row is a cluster of its own")
+    widths = spread.distances / counts
+    apart = between_rows(spread.centers, spread.centers)
+    np.fill_diagonal(apart, np.inf)
+    if not (apart > 0).all():
+        i, j = np.argwhere(apart == 0)[0]
+        warnings.warn(
+            f"{name}: clusters {spread.codes.names[i]} and {spread.codes.names[j]} have the "
+            "same center; they are not compared with each other.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
+        apart[apart == 0] = np.inf
+    return float(((widths[:, None] + widths) / apart).max(axis=1).mean())
+
+
+def undefined(name: str, what: str) -> float:
+    warnings.warn(
+        f"{name} is 0.0 where {what}: there is nothing to compare.",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
+    return 0.0
+
+
+def check_two(k: int, name: str) -> None:
+    if k < 2:
+        raise ValueError(
+            f"{name} compares clusters, but the Number of labels is 1. Give labels with at "
+            "least 2 clusters."
+        )
+
+
+# --- The passes ---
+
+
+def spread_of(X: Any, labels: Any, engine: Engine, *, name: str) -> Spread:
+    """Centers and widths of the clusters, in two passes."""
+    table, codes = labeled(X, labels, name)
+    few = table.in_memory and table.shape[0] * table.shape[1] < FEW
+    if few and isinstance(engine, Threads):
+        engine = Serial()
+    centers = centers_of(table, codes, engine, name)
+    widths = engine.reduce(widths_of, centers, table)
+    if not np.isfinite(widths.squares).all():
+        raise ValueError(
+            f"{name}: the data holds values whose squared distances overflow. Rescale it."
+        )
+    return Spread(codes, centers, widths.distances, widths.squares)
+
+
+def center_distances(
+    X: Any, labels: Any, engine: Engine, *, name: str
+) -> tuple[np.ndarray, Codes]:
+    """(n, k) distances of the rows to the centers of all clusters."""
+    table, codes = labeled(X, labels, name)
+    centers = centers_of(table, codes, engine, name)
+    return np.concatenate(list(engine.map(to_centers, centers, table))), codes
+
+
+def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
+    if not (isinstance(X, Table) or sp.issparse(X) or type(X).__module__.startswith("dask.")):
+        X = np.asarray(X)
+        X = X if X.dtype.kind == "f" else np.asarray(X, np.float64)
+        if X.ndim != 2:
+            raise ValueError(
+                f"{name} needs rows and columns, but X has {X.ndim} dimension(s). Reshape it "
+                "to two."
+            )
+    elif sp.issparse(X):
+        X = sp.csr_array(X)
+        X.sum_duplicates()
+    table = Table.of(X)
+    if not len(table):
+        raise ValueError(f"{name} found no rows (0 samples) in X. Give it at least one.")
+    codes = codes_of(labels, name=name, rows=len(table))
+    return table.with_labels(codes.codes), codes
+
+
+def centers_of(table: Table, codes: Codes, engine: Engine, name: str) -> np.ndarray:
+    first = parts(table.blocks[0].load()).rows[:1]
+    if sp.issparse(first):
+        row = np.zeros(table.shape[1])
+    else:
+        row = np.nan_to_num(np.asarray(first[0], np.float64), posinf=0.0, neginf=0.0)
+    found = engine.reduce(sums_of, Pivot(row, len(codes.counts)), table)
+    if not np.isfinite(found.sums).all():
+        for block in table:
+            check_values(parts(block.load()).rows, name, block.start, table.source)
+    return row + found.sums / codes.counts[:, None]
+
+
+def sums_of(pivot: Pivot, block: Any) -> Sums:
+    rows, codes, _ = parts(block)
+    sums = np.zeros((pivot.k, rows.shape[1]))
+    if sp.issparse(rows):
+        sum_sparse(rows.data, rows.indices, rows.indptr, codes, sums)
+    else:
+        sum_dense(rows, pivot.row, codes, sums)
+    return Sums(sums)
+
+
+def widths_of(centers: np.ndarray, block: Any) -> Widths:
+    rows, codes, _ = parts(block)
+    distances, squares = np.zeros(len(centers)), np.zeros(len(centers))
+    if sp.issparse(rows):
+        sizes = (centers**2).sum(axis=1)
+        csr = (rows.data, rows.indices, rows.indptr)
+        widths_sparse(*csr, codes, centers, sizes, distances, squares)
+    else:
+        widths_dense(rows, codes, centers, distances, squares)
+    return Widths(distances, squares)
+
+
+def to_centers(centers: np.ndarray, block: Any) -> np.ndarray:
+    return euclidean(parts(block).rows, centers, centers.mean(axis=0))
+
+
+# --- Kernels ---
+
+
+@kernel
+def sum_dense(rows, pivot, codes, sums):
+    for i in range(rows.shape[0]):
+        row, target = rows[i], sums[codes[i]]
+        for j in range(row.shape[0]):
+            target[j] += np.float64(row[j]) - pivot[j]
+
+
+@kernel
+def sum_sparse(data, indices, indptr, codes, sums):
+    for i in range(codes.shape[0]):
+        target = sums[codes[i]]
+        for t in range(indptr[i], indptr[i + 1]):
+            target[indices[t]] += data[t]
+
+
+@kernel
+def widths_dense(rows, codes, centers, distances, squares):
+    for i in range(codes.shape[0]):
+        a = codes[i]
+        square = quick_square(rows[i], centers[a])
+        distances[a] += math.sqrt(square)
+        squares[a] += square
+
+
+# fastmath: the order of the additions is left to the compiler, three times faster.
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def quick_square(x, y):
+    total = 0.0
+    for j in range(x.shape[0]):
+        z = np.float64(x[j]) - y[j]
+        total += z * z
+    return total
+
+
+@kernel
+def widths_sparse(data, indices, indptr, codes, centers, sizes, distances, squares):
+    for i in range(codes.shape[0]):
+        a, p, q = codes[i], indptr[i], indptr[i + 1]
+        square = sparse_squared(data[p:q], indices[p:q], centers[a], sizes[a])
+        distances[a] += math.sqrt(square)
+        squares[a] += square

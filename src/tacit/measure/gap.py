@@ -1,0 +1,210 @@
+"""The gap statistic: how many clusters the data has, if any.
+
+The log of the inertia falls with every cluster more, also where there is nothing to find. How
+fast it would fall by itself is seen on reference data without clusters, drawn uniformly from a
+box around the rows; the gap is what the rows fall below that. The right number of clusters is
+the smallest k whose gap is no worse than that of k + 1, less one standard error.
+
+The box is aligned with the principal axes of the rows, so that it fits them.
+
+Tibshirani, Walther and Hastie (2001), Estimating the number of clusters in a data set via the
+gap statistic. JRSS B 63. The notes' section on evaluating clusterings.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.core.engines import Engine, Serial, Threads, get_engine
+from tacit.core.randoms import key, seed_from, uniforms
+from tacit.measure.by_centers import FEW, inertia
+from tacit.measure.distance_sums import load_rows
+
+__all__ = ["Gap", "gap_statistic"]
+
+Clusterer = Callable[[np.ndarray, int, int], Any]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Gaps for several numbers of clusters."""
+
+    best: int
+    ks: tuple[int, ...]
+    gap: tuple[float, ...]
+    error: tuple[float, ...]  # standard error of each gap
+    log_inertia: tuple[float, ...]  # of the rows
+    reference: tuple[float, ...]  # mean of the same over the reference data
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items()}
+
+    def __str__(self) -> str:
+        lines = ["  k     gap   error"]
+        for k, gap, error in zip(self.ks, self.gap, self.error, strict=True):
+            lines.append(f"{k:3} {gap:7.3f} {error:7.3f}{' *' if k == self.best else ''}")
+        return "\n".join(lines)
+
+
+def gap_statistic(
+    X: Any,
+    ks: Iterable[int] = range(1, 11),
+    *,
+    n_references: int = 20,
+    reference: str = "aligned",
+    clusterer: Clusterer | None = None,
+    random_state: Any = None,
+    engine: str | Engine = "threads",
+) -> Gap:
+    """Compare the inertia for several k with that of data without clusters.
+
+    Parameters
+    ----------
+    X : array or Table in memory
+        The rows.
+    ks : integers
+        Numbers of clusters to try.
+    n_references : int
+        Reference data sets to draw. More of them make the error smaller.
+    reference : {"aligned", "box"}
+        A box along the principal axes, or along the columns.
+    clusterer : function or None
+        Called as ``clusterer(rows, k, seed)``, gives labels. None is ``KMeans``, three starts.
+    random_state : int, RandomState, Generator or None
+        Seed of the references and of the clusterer.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where k-means runs.
+
+    Returns
+    -------
+    Gap, with ``best``, and ``gap`` and ``error`` for each of ``ks``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9])
+    >>> found = gap_statistic(X, range(1, 4), n_references=5, random_state=0)
+    >>> found.best
+    2
+    >>> print(found)
+      k     gap   error
+      1  -0.600   0.131
+      2   1.310   0.109 *
+      3   1.003   0.058
+    """
+    rows = np.asarray(check_dense(load_rows(X, "euclidean", name="gap_statistic")), np.float64)
+    wanted = sorted({int(k) for k in ks})
+    check_request(wanted, n_references, reference, len(rows))
+    engine, seed = get_engine(engine), seed_from(random_state)
+    if rows.size < FEW and isinstance(engine, Threads):
+        engine = Serial()  # threads would take longer to start than to run
+    method = clusterer or partition_by_kmeans(engine)
+    own = [log_inertia(rows, k, method, seed, 0, engine) for k in wanted]
+    draw = box_of(rows, aligned=reference == "aligned")
+    others = np.empty((n_references, len(wanted)))
+    for b in range(n_references):
+        drawn = draw(key(seed, 1, b))
+        for i, k in enumerate(wanted):
+            others[b, i] = log_inertia(drawn, k, method, seed, b + 1, engine)
+    mean = others.mean(axis=0)
+    error = others.std(axis=0) * math.sqrt(1 + 1 / n_references)
+    gap = mean - own
+    return Gap(
+        choose(wanted, gap, error),
+        tuple(wanted),
+        tuple(gap.tolist()),
+        tuple(error.tolist()),
+        tuple(own),
+        tuple(mean.tolist()),
+    )
+
+
+def choose(ks: list[int], gap: np.ndarray, error: np.ndarray) -> int:
+    """The smallest k whose gap the next one does not beat; the largest gap where all do."""
+    for i in range(len(ks) - 1):
+        if gap[i] >= gap[i + 1] - error[i + 1]:
+            return ks[i]
+    return ks[int(gap.argmax())]
+
+
+# --- Its parts ---
+
+
+def partition_by_kmeans(engine: Engine) -> Clusterer:
+    from tacit.cluster.kmeans import KMeans
+
+    def labels(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
+        return KMeans(k, n_init=3, random_state=seed, engine=engine).fit_predict(rows)
+
+    return labels
+
+
+def log_inertia(
+    rows: np.ndarray, k: int, method: Clusterer, seed: Any, data: int, engine: Engine
+) -> float:
+    labels = np.zeros(len(rows), int) if k == 1 else method(rows, k, seed_for(seed, data, k))
+    found = inertia(rows, labels, engine=engine)
+    if not found > 0:
+        raise ValueError(
+            f"gap_statistic takes the logarithm of the inertia, which is 0 for k={k}: the rows "
+            f"have no more than {k} distinct values. Ask for fewer clusters, or look at the "
+            "distinct rows themselves."
+        )
+    return math.log(found)
+
+
+def seed_for(seed: Any, data: int, k: int) -> int:
+    """A seed that scikit-learn's manners accept."""
+    return int(key(seed, 0, data, k)) % 2**31
+
+
+def box_of(rows: np.ndarray, *, aligned: bool) -> Callable[[Any], np.ndarray]:
+    """A function from a key to as many rows, drawn uniformly from a box around these."""
+    mean = rows.mean(axis=0)
+    centered = rows - mean
+    axes = principal_axes(centered) if aligned else np.eye(rows.shape[1])
+    turned = centered @ axes
+    low, high = turned.min(axis=0), turned.max(axis=0)
+
+    def draw(drawn: Any) -> np.ndarray:
+        return (low + (high - low) * uniforms(drawn, turned.shape)) @ axes.T + mean
+
+    return draw
+
+
+def principal_axes(centered: np.ndarray) -> np.ndarray:
+    """(d, m) directions: by whichever of the two squares is smaller."""
+    n, d = centered.shape
+    if d <= n:
+        return np.linalg.eigh(centered.T @ centered)[1]
+    return np.linalg.svd(centered, full_matrices=False)[2].T
+
+
+def check_dense(rows: Any) -> np.ndarray:
+    if sp.issparse(rows):
+        raise TypeError(
+            "gap_statistic draws rows from a box, which sparse data does not fill. Reduce it "
+            "to a few columns first, for example with TruncatedSVD."
+        )
+    return rows
+
+
+def check_request(ks: list[int], n_references: int, reference: str, n: int) -> None:
+    if not ks or ks[0] < 1 or ks[-1] >= n:
+        raise ValueError(
+            f"gap_statistic(ks={ks}) needs numbers from 1 to less than that of the rows, {n}. "
+            "Choose others."
+        )
+    if n_references < 2:
+        raise ValueError(
+            f"gap_statistic(n_references={n_references}) needs at least 2 for a standard error."
+        )
+    if reference not in ("aligned", "box"):
+        raise ValueError(
+            f"gap_statistic: reference={reference!r} is unknown. Choose 'aligned' or 'box'."
+        )

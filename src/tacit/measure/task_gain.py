@@ -1,0 +1,156 @@
+"""Evaluation by an external task: do the clusters help to tell known classes?
+
+A classifier that sees nothing but a row's cluster predicts the class that is most frequent in
+that cluster. What it gains over always naming the most frequent class, on rows it has not
+seen, is what the clusters know about the classes. With features besides, the question is
+what a classifier gains when the cluster is added to them.
+
+The notes' section on evaluating clusterings.
+"""
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import UndefinedMetricWarning
+
+from tacit.core.randoms import key, permutation, seed_from
+from tacit.measure.labels import Codes, codes_of
+
+__all__ = ["TaskGain", "by_task"]
+
+
+@dataclass(frozen=True)
+class TaskGain:
+    """What clusters bring to a classifier, on rows it has not seen."""
+
+    gain: float  # accuracy less that of the features alone, or of the baseline without any
+    error: float  # standard error of the gain over the folds
+    accuracy: float  # with the clusters
+    baseline: float  # of always naming the most frequent class
+    features: float | None  # of the features without the clusters
+    folds: tuple = field(repr=False)  # the gain in every fold
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return {**vars(self), "folds": list(self.folds)}
+
+
+def by_task(
+    labels: Any,
+    y: Any,
+    *,
+    X: Any = None,
+    classifier: Any = None,
+    n_splits: int = 5,
+    random_state: Any = 0,
+) -> TaskGain:
+    """How much the clusters help a classifier, cross-validated.
+
+    Parameters
+    ----------
+    labels : array of n_rows labels of any kind
+        The clusters.
+    y : array of n_rows labels of any kind
+        The classes.
+    X : array or sparse matrix, or None
+        Features to which the clusters are added. None: the clusters alone, compared with
+        always naming the most frequent class.
+    classifier : estimator or None
+        Fitted on X, and on X with a column per cluster. None is logistic regression.
+    n_splits : int
+        Folds; every class is spread evenly over them.
+    random_state : int, RandomState, Generator or None
+        Seed of the folds.
+
+    Examples
+    --------
+    >>> clusters = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+    >>> classes = list("aaaabbbbbb")
+    >>> found = by_task(clusters, classes, n_splits=2)
+    >>> found.accuracy, found.baseline, found.gain
+    (1.0, 0.6, 0.4)
+    """
+    target = codes_of(y, name="by_task")
+    n = len(target.codes)
+    clusters = codes_of(labels, name="by_task", rows=n)
+    if not 2 <= n_splits <= n:
+        raise ValueError(
+            f"by_task(n_splits={n_splits}) must be from 2 to the number of rows, {n}. "
+            "Choose another."
+        )
+    if len(target.names) == 1:
+        warnings.warn(
+            "by_task: there is only one class, so there is nothing to gain.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
+    fold = folds_of(target.codes, n_splits, random_state)
+    columns = None if X is None else with_clusters(X, clusters)
+    found = []
+    for number in range(n_splits):
+        test = fold == number
+        train = ~test
+        common = np.bincount(target.codes[train], minlength=len(target.names)).argmax()
+        base = float((target.codes[test] == common).mean())
+        if columns is None:
+            guess = majority(clusters, target, train, int(common))[test]
+            found.append((float((guess == target.codes[test]).mean()), base, base))
+        else:
+            after, before = (
+                accuracy_of(classifier, rows, target.codes, train, test) for rows in columns
+            )
+            found.append((after, before, base))
+    accuracy, start, baseline = (float(np.mean(each)) for each in zip(*found, strict=True))
+    gains = tuple(after - before for after, before, _ in found)
+    error = float(np.std(gains, ddof=1)) / math.sqrt(n_splits)
+    features = None if X is None else start
+    return TaskGain(accuracy - start, error, accuracy, baseline, features, gains)
+
+
+def folds_of(classes: np.ndarray, n_splits: int, random_state: Any) -> np.ndarray:
+    """A fold for every row: dealt out in turn, class by class, in shuffled order."""
+    shuffled = permutation(key(seed_from(random_state), 0), len(classes))
+    order = shuffled[np.argsort(classes[shuffled], kind="stable")]
+    fold = np.empty(len(classes), np.int64)
+    fold[order] = np.arange(len(classes)) % n_splits
+    return fold
+
+
+def majority(clusters: Codes, target: Codes, train: np.ndarray, common: int) -> np.ndarray:
+    """For every row, the class most frequent in its cluster; ``common`` where none is known."""
+    width = len(target.names)
+    cells = clusters.codes[train].astype(np.int64) * width + target.codes[train]
+    table = np.bincount(cells, minlength=len(clusters.names) * width).reshape(-1, width)
+    guess = np.where(table.sum(axis=1) > 0, table.argmax(axis=1), common)
+    return guess[clusters.codes]
+
+
+def with_clusters(X: Any, clusters: Codes) -> tuple[Any, Any]:
+    """X with one column more per cluster, and X."""
+    n, k = len(clusters.codes), len(clusters.names)
+    rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    if rows.ndim != 2 or rows.shape[0] != n:
+        raise ValueError(
+            f"by_task(X=...) has shape {rows.shape} for {n} labels. Give one row per label."
+        )
+    member = sp.csr_array((np.ones(n), (np.arange(n), clusters.codes)), shape=(n, k))
+    if sp.issparse(rows):
+        return sp.hstack([rows, member], format="csr"), rows
+    return np.hstack([rows, member.toarray()]), rows
+
+
+def accuracy_of(
+    classifier: Any, rows: Any, classes: np.ndarray, train: np.ndarray, test: np.ndarray
+) -> float:
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(max_iter=1000) if classifier is None else clone(classifier)
+    if len(np.unique(classes[train])) == 1:  # nothing to learn, and some refuse to
+        return float((classes[test] == classes[train][0]).mean())
+    model.fit(rows[train], classes[train])
+    return float((model.predict(rows[test]) == classes[test]).mean())
