@@ -1,11 +1,14 @@
 """Boolean matches are exact: the same as looking at every document, whatever the query."""
 
+import os
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.data.documents import Documents
 from tacit.search import InvertedIndex
 from tacit.text import tokenize
 
@@ -139,3 +142,23 @@ def test_nothing_between_words_means_and_or_or(index):
     assert sorted(index.search("oil gas").ids) == [1, 2]
     assert sorted(index.search("oil rule", operator="or").ids) == [0, 1, 2, 4]
     assert sorted(index.search("crude rule -oil", operator="or").ids) == [4]
+
+
+@pytest.mark.slow
+def test_matches_in_a_real_corpus_are_those_of_looking_at_every_document():
+    folder = os.environ.get("TACIT_DATA")
+    path = Path(folder or "", "newsgroups", "test.jsonl.gz")
+    if not folder or not path.exists():
+        pytest.skip("TACIT_DATA names no folder with newsgroups/test.jsonl.gz")
+    documents = Documents.open(path)
+    index = InvertedIndex(memory_bytes=10**6).fit(documents)  # several runs, merged
+    tokens = dict(zip(documents.ids, map(words_of, documents.texts()), strict=True))
+    for tree in (
+        ("and", ("word", "space"), ("not", ("word", "nasa"))),
+        ("or", ("phrase", "hard disk drive"), ("wildcard", "encrypt*")),
+        ("and", ("phrase", "in the"), ("wildcard", "*ology"), ("not", ("phrase", "of the"))),
+        ("not", ("or", ("word", "the"), ("word", "a"))),
+    ):
+        expected = {id for id, each in tokens.items() if holds(tree, each)}
+        assert expected
+        assert set(index.search(written(tree), top=None, snippet=0).ids) == expected

@@ -353,7 +353,7 @@ def test_folding_in_something_else_asks_for_a_refit():
     receipt = index.add(strange)
     assert receipt.refit_distance > 0.5
     assert receipt.unknown == pytest.approx(0.5)  # opera singer orchestra played loud, of 10
-    assert receipt.advice.startswith("Refit: the index knows little")
+    assert receipt.advice.startswith("Refit: the new documents are about other things")
     assert "50% of their words" in receipt.advice
 
 

@@ -27,6 +27,10 @@ __all__ = ["COMMANDS", "cli", "explain", "main"]
 COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
     "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
+    "index": (
+        "tacit.cli.index:index",
+        "Find documents by their words, and those that say the same twice.",
+    ),
     "model": ("tacit.cli.model:model", "Look into a saved model."),
 }
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

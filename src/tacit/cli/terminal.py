@@ -24,6 +24,7 @@ ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 # Format characters that reorder what follows; joiners, which scripts and emoji need, stay.
+UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 REORDER = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 
 
@@ -62,7 +63,9 @@ def console(*, stderr: bool = False) -> "Console":
 def print_json(document: dict[str, Any]) -> None:
     """One JSON document on standard output, in one piece."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
-    click.echo(text.encode("utf-8", "replace").decode())
+    text = text.encode("utf-8", "replace").decode()
+    # Still the same document, but nothing in it can move the cursor or turn the line round.
+    click.echo(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def can_print(characters: Iterable[str]) -> bool:

@@ -308,7 +308,8 @@ class CountVectorizer(Vectorizer):
         return held[2], held[3]
 
     def _after_load(self) -> None:
-        check_vocabulary(self.vocabulary_)
+        if hasattr(self, "vocabulary_"):  # one inside another model may be unfitted
+            check_vocabulary(self.vocabulary_)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

@@ -1,0 +1,109 @@
+"""What a search finds."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+__all__ = ["Hit", "Hits"]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One document found: which, how well it fits, and where it shows.
+
+    ``marks`` are the places in ``snippet`` that the query asked for, as (start, stop).
+
+    >>> hit = Hit("reut/17", 2.5, "… crude oil fell …", ((8, 11),))
+    >>> print(hit)
+    reut/17  2.500  … crude [oil] fell …
+    """
+
+    id: int | str
+    score: float
+    snippet: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def highlighted(self, before: str = "[", after: str = "]") -> str:
+        """The snippet with something around every mark."""
+        return "".join(
+            f"{before}{text}{after}" if marked else text for text, marked in self.parts()
+        )
+
+    def parts(self) -> Iterable[tuple[str, bool]]:
+        """The snippet in pieces, each with whether it is marked."""
+        at = 0
+        for start, stop in self.marks:
+            if start > at:
+                yield self.snippet[at:start], False
+            yield self.snippet[start:stop], True
+            at = stop
+        if at < len(self.snippet):
+            yield self.snippet[at:], False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The hit as JSON would have it."""
+        marks = [list(mark) for mark in self.marks]
+        return {"id": self.id, "score": self.score, "snippet": self.snippet, "marks": marks}
+
+    def __str__(self) -> str:
+        return f"{self.id}  {self.score:.3f}  {self.highlighted()}".rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<table>{html_row(self)}</table>"
+
+
+class Hits(list[Hit]):
+    """The best hits in order, how many documents matched, and what to know about the search.
+
+    >>> hits = Hits([Hit(3, 1.25, "two fish"), Hit(0, 1.0, "one fish")], total=7)
+    >>> print(hits)
+    3  1.250  two fish
+    0  1.000  one fish
+    2 of 7 documents
+    """
+
+    def __init__(
+        self, hits: Iterable[Hit] = (), *, total: int | None = None, notes: Iterable[str] = ()
+    ) -> None:
+        super().__init__(hits)
+        self.total = len(self) if total is None else total
+        self.notes = list(notes)
+
+    @property
+    def ids(self) -> list[int | str]:
+        """The documents alone."""
+        return [hit.id for hit in self]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON would have it."""
+        return {
+            "total": self.total,
+            "hits": [hit.to_dict() for hit in self],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        count = f"{len(self):,} of {self.total:,} document{'s' if self.total != 1 else ''}"
+        return "\n".join([*map(str, self), count, *self.notes])
+
+    def __reduce__(self):
+        return rebuild, (list(self), self.total, self.notes)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<table>{''.join(map(html_row, self))}</table>{notes}"
+
+
+def rebuild(hits: list[Hit], total: int, notes: list[str]) -> Hits:
+    return Hits(hits, total=total, notes=notes)
+
+
+def html_row(hit: Hit) -> str:
+    """A document comes from a stranger: text only, and its directions stay its own."""
+    pieces = [
+        f"<mark>{escape(text)}</mark>" if marked else escape(text)
+        for text, marked in hit.parts()
+    ]
+    snippet = f"<bdi>{''.join(pieces)}</bdi>"
+    return f"<tr><td>{escape(str(hit.id))}</td><td>{hit.score:.3f}</td><td>{snippet}</td></tr>"

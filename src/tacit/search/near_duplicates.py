@@ -1,0 +1,234 @@
+"""Find documents that say nearly the same.
+
+    collect    the shingles and the signature of every document of a block (``search.minhash``)
+    compare    documents with equal sets are one; of the rest, those that share a band of the
+               signature are compared shingle by shingle
+    group      what is linked by a pair at or above the threshold, directly or through others
+
+Contract: summable; every step depends on the seed and the documents alone. Every pair that is
+reported was verified: its Jaccard similarity is exact (but for equal 64-bit hashes of unlike
+shingles). Equal documents are always found; others with the probability of ``recall_at``.
+
+Broder (1997), On the resemblance and containment of documents. Manning, Raghavan and Schütze
+(2008), Introduction to Information Retrieval, section 19.6.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.engines import get_engine
+from tacit.core.estimator import Estimator
+from tacit.core.randoms import seed_from
+from tacit.data.documents import Documents
+from tacit.search.minhash import choose_bands, collect, hashing, recall_at
+from tacit.search.similar_pairs import Pairs, equal_sets, estimate, gather, group, similar_sets
+from tacit.search.strings import Strings
+from tacit.text.tokens import RULES, token_rule
+
+__all__ = ["DuplicatePair", "NearDuplicates"]
+
+
+@dataclass(frozen=True)
+class DuplicatePair:
+    """Two documents that say nearly the same.
+
+    >>> print(DuplicatePair("a.txt", "b.txt", 0.875, 0.9))
+    a.txt  b.txt  0.900
+    """
+
+    left: int | str
+    right: int | str
+    estimated: float  # Jaccard similarity, from the signatures
+    jaccard: float  # and exactly, from the shingles
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.left}  {self.right}  {self.jaccard:.3f}"
+
+
+class NearDuplicates(ClusterMixin, Estimator):
+    """Group documents that share most of their runs of words.
+
+    Parameters
+    ----------
+    threshold : float
+        The least Jaccard similarity of two documents' shingles that links them, above 0.
+    shingle : int
+        Words in a shingle. More make for fewer accidents and a stricter measure: one word
+        changed changes as many shingles.
+    recall : float
+        The share of pairs at the threshold to find; of more similar ones, more are found.
+        Sets how signatures are cut into bands.
+    n_hashes : int
+        Length of the signatures: 4 bytes to a hash and document.
+    rule, lowercase, min_length
+        What a word is, see ``tacit.text.tokenize``.
+    memory_bytes : float
+        How much of the shingles, 8 bytes each, to hold in memory; the rest goes to a
+        temporary file.
+    random_state : int, RandomState or None
+        Seed of the hash functions.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the pass runs.
+
+    Attributes
+    ----------
+    labels_ : int32 array of shape (n_documents,)
+        The group of each document, in order of the first of each; -1 for one that is alone.
+    pairs_ : int32 array of shape (n_pairs, 2)
+        Linked documents. Of equal ones, each with the first of them.
+    jaccard_, estimated_ : float64 arrays of shape (n_pairs,)
+        Their similarity: exact, and as the signatures estimate it.
+    empty_ : int32 array
+        Documents without a word. They are nobody's duplicate.
+    bands_, rows_ : int
+        How signatures are cut.
+    n_compared_ : int
+        Pairs whose shingles were looked at.
+
+    Examples
+    --------
+    >>> texts = ["the cat sat on the mat", "a dog", "The cat sat on the mat!", "", ""]
+    >>> model = NearDuplicates(0.8, random_state=0).fit(texts)
+    >>> model.groups()
+    [[0, 2]]
+    >>> model.labels_, model.empty_
+    (array([ 0, -1,  0, -1, -1], dtype=int32), array([3, 4], dtype=int32))
+    """
+
+    contract: ClassVar[str] = "summable"
+    _parameter_constraints: ClassVar[dict] = {
+        "threshold": [Interval(Real, 0, 1, closed="right")],
+        "shingle": [Interval(Integral, 1, 1000, closed="both")],
+        "recall": [Interval(Real, 0, 1, closed="neither")],
+        "n_hashes": [Interval(Integral, 1, 4096, closed="both")],
+        "rule": [StrOptions(set(RULES))],
+        "lowercase": ["boolean"],
+        "min_length": [Interval(Integral, 1, None, closed="left")],
+        "memory_bytes": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+    }
+    _file_schema: ClassVar[dict] = {
+        "labels_": ("n_documents_",),
+        "pairs_": ("n_pairs", 2),
+        "jaccard_": ("n_pairs",),
+        "estimated_": ("n_pairs",),
+        "empty_": (None,),
+        "names_": (None,),
+        "name_edges_": ("n_documents_+1",),
+    }
+    _file_optional = ("names_", "name_edges_")
+    _file_kinds: ClassVar[dict] = {"labels_": "i", "pairs_": "i", "empty_": "i"}
+
+    def __init__(
+        self,
+        threshold=0.8,
+        *,
+        shingle=4,
+        recall=0.99,
+        n_hashes=128,
+        rule="plain",
+        lowercase=True,
+        min_length=1,
+        memory_bytes=2**30,
+        random_state=None,
+        engine="threads",
+    ):
+        self.threshold = threshold
+        self.shingle = shingle
+        self.recall = recall
+        self.n_hashes = n_hashes
+        self.rule = rule
+        self.lowercase = lowercase
+        self.min_length = min_length
+        self.memory_bytes = memory_bytes
+        self.random_state = random_state
+        self.engine = engine
+
+    def fit(self, documents: Any, y: Any = None) -> "NearDuplicates":
+        """Find the groups in a list of str, a generator, a dataframe, a path, or Documents."""
+        self._validate_params()
+        bands, rows = choose_bands(self.threshold, self.n_hashes, self.recall)
+        source = Documents.of(documents)
+        if not len(source):
+            raise ValueError("NearDuplicates needs documents, but there are none. Give some.")
+        token = token_rule(self.rule, bool(self.lowercase), int(self.min_length))
+        how = hashing(token, self.shingle, bands * rows, seed_from(self.random_state))
+        blocks = get_engine(self.engine).map(collect, how, source)
+        sets = gather(blocks, self.memory_bytes)
+        equal, chosen = equal_sets(sets)
+        close, compared = similar_sets(sets, chosen, bands, rows, self.threshold)
+        pairs = Pairs(
+            np.concatenate([equal.rows, close.rows]),
+            np.concatenate([equal.jaccard, close.jaccard]),
+        ).sorted()
+        self.n_documents_ = len(source)
+        self.bands_, self.rows_ = bands, rows
+        self.n_compared_ = len(equal.rows) + compared
+        self.pairs_, self.jaccard_ = pairs
+        self.estimated_ = estimate(sets.signatures, pairs.rows)
+        self.empty_ = np.flatnonzero(np.diff(sets.edges) == 0).astype(np.int32)
+        self.labels_ = group(pairs.rows, len(source))
+        if source.names is not None:
+            self.names_, self.name_edges_ = Strings.of(source.names)
+        elif hasattr(self, "names_"):
+            del self.names_, self.name_edges_
+        return self
+
+    def groups(self) -> list[list[int | str]]:
+        """The groups, the largest first; each is the ids of its documents in order."""
+        check_is_fitted(self)
+        inside = np.flatnonzero(self.labels_ >= 0)
+        order = inside[np.argsort(self.labels_[inside], kind="stable")]
+        cuts = np.flatnonzero(np.diff(self.labels_[order])) + 1
+        parts = np.split(order, cuts) if len(order) else []
+        ids = self._ids()
+        parts = sorted(parts, key=lambda part: -len(part))
+        return [[ids(row) for row in part.tolist()] for part in parts]
+
+    def pairs(self) -> list[DuplicatePair]:
+        """The linked documents with their similarity."""
+        check_is_fitted(self)
+        ids = self._ids()
+        columns = (self.pairs_[:, 0], self.pairs_[:, 1], self.estimated_, self.jaccard_)
+        return [
+            DuplicatePair(ids(left), ids(right), estimated, jaccard)
+            for left, right, estimated, jaccard in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
+        ]
+
+    def unique_rows(self) -> np.ndarray:
+        """The rows to keep for one document of each group, the first; all others too."""
+        check_is_fitted(self)
+        _, first = np.unique(self.labels_, return_index=True)
+        keep = self.labels_ < 0
+        keep[first] = True
+        return np.flatnonzero(keep)
+
+    def expected_recall(self, similarity: float) -> float:
+        """The share of pairs of some similarity that this model finds, on average."""
+        check_is_fitted(self)
+        return recall_at(similarity, self.bands_, self.rows_)
+
+    def _ids(self) -> Callable[[int], int | str]:
+        if hasattr(self, "names_"):
+            return Strings(self.names_, self.name_edges_).get
+        return int
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags

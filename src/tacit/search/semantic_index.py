@@ -1,0 +1,397 @@
+"""Find documents by what they are about: latent semantic indexing.
+
+    counts     the words of the documents (``tacit.text``), weighted
+    space      the leading directions of the weighted documents (``tacit.decompose``)
+    documents  lie where the space holds them, queries too (``search.semantic_space``)
+
+Contract: summable; the passes are those of the vectorizer and of the truncated SVD.
+
+Deerwester et al. (1990), Indexing by latent semantic analysis. J. American Society for
+Information Science 41. The notes' section on smoothing word counts and latent semantic
+analysis.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.engines import Serial
+from tacit.core.estimator import Estimator
+from tacit.data.documents import Documents
+from tacit.decompose.gram_panels import project, to_panels
+from tacit.search.hit import Hit, Hits
+from tacit.search.index_content import join_names
+from tacit.search.ranking import best
+from tacit.search.receipt import Receipt
+from tacit.search.semantic_build import (
+    check_counts,
+    decompose,
+    is_matrix,
+    new_counter,
+    read,
+    row_of,
+)
+from tacit.search.semantic_content import FIELDS, Content, check_top, hits
+from tacit.search.semantic_space import (
+    Space,
+    advice,
+    cosines,
+    expected_inside,
+    inside,
+    squares,
+    unit_rows,
+)
+from tacit.search.texts import merge_texts
+from tacit.text.tfidf import WEIGHTINGS, TfidfTransformer
+
+__all__ = ["SemanticIndex"]
+
+writing = threading.RLock()  # one change to an index at a time
+
+
+class SemanticIndex(Estimator):
+    """Search documents by meaning: a document may be found without a word of the query.
+
+    Words that go together are laid along few directions (latent semantic analysis), and
+    documents, words and queries are compared there, by the cosine. Any number of threads may
+    search at once.
+
+    Parameters
+    ----------
+    n_components : int
+        How many directions, at most: documents that span fewer get as many as they span. Few
+        bring more documents together; 100 to 300 suit thousands of documents, and a handful
+        of documents wants a few.
+    weighting : {"bm25", "log", "tfidf", "notes"} or None
+        How counts are weighted, see ``tacit.text.TfidfTransformer``; rows are then scaled to
+        length one. None takes them as they are.
+    vectorizer : CountVectorizer or None
+        How documents become counts: stop words, n-grams, pruning. None counts all words.
+    store_text : bool
+        Whether to keep the documents, compressed to about half, for snippets and counts.
+    tol : float
+        How exact the directions must be, see ``TruncatedSVD``.
+    random_state : int, RandomState or None
+        Seed of the decomposition.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run. The index does not depend on it.
+    callbacks : list or None
+        Told about every pass of the decomposition; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    n_documents_, n_terms_, n_components_ : int
+        Documents, different terms, directions.
+    n_fitted_ : int, documents that the space was fitted to; the others were added
+    components_ : float32 array of shape (n_components_, n_terms_), the directions
+    singular_values_ : float64 array of shape (n_components_,)
+    document_vectors_ : float32 array of shape (n_documents_, n_components_), of length one
+    expected_ : float, share of an unseen document's weight that the space should hold
+    counter_, weigher_ : the fitted CountVectorizer and TfidfTransformer (or None)
+
+    Examples
+    --------
+    >>> index = SemanticIndex(2, random_state=0).fit([
+    ...     "the elephant raised its trunk",
+    ...     "a pachyderm with a long trunk and tusks",
+    ...     "elephant tusks and trunk",
+    ...     "interest rates and bank loans",
+    ...     "the bank raised interest rates",
+    ... ])
+    >>> index.search("pachyderm", top=2, snippet=0).ids
+    [1, 2]
+    >>> [hit.id for hit in index.similar_terms("loans", top=2)]
+    ['bank', 'interest']
+    """
+
+    contract: ClassVar[str] = "summable"
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "weighting": [StrOptions(set(WEIGHTINGS)), None],
+        "vectorizer": "no_validation",
+        "store_text": ["boolean"],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+        "random_state": "no_validation",
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+    _file_schema: ClassVar[dict] = {
+        "components_": ("n_components_", "n_terms_"),
+        "singular_values_": ("n_components_",),
+        "document_vectors_": ("n_documents_", "n_components_"),
+        "counts_": ("n_documents_", "n_terms_"),
+        "names_": (None,),
+        "name_edges_": ("n_documents_+1",),
+        "text_edges_": ("n_documents_+1",),
+        "piece_rows_": ("n_pieces+1",),
+        "piece_edges_": ("n_pieces+1",),
+        "pieces_": (None,),
+    }
+    _file_optional = ("counts_", *(name for name in FIELDS if name != "document_vectors_"))
+
+    def __init__(
+        self,
+        n_components=100,
+        *,
+        weighting="bm25",
+        vectorizer=None,
+        store_text=True,
+        tol=0.02,
+        random_state=None,
+        engine="threads",
+        callbacks=None,
+    ):
+        self.n_components = n_components
+        self.weighting = weighting
+        self.vectorizer = vectorizer
+        self.store_text = store_text
+        self.tol = tol
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    # --- Building ---
+
+    def fit(
+        self,
+        documents: Any,
+        y: Any = None,
+        *,
+        ids: Sequence[str] | None = None,
+        vocabulary: Sequence[str] | Mapping[str, int] | None = None,
+    ) -> "SemanticIndex":
+        """Index documents: a list of str, a generator, a dataframe, a path, or Documents.
+
+        Or a matrix of counts, documents by terms, with the ``vocabulary`` that names its
+        columns. ``ids`` name the documents; those that come from a file or a folder have names
+        already, others are numbered from 0.
+        """
+        self._validate_params()
+        counter = new_counter(documents, self.vectorizer, vocabulary, self.engine)
+        found = read(
+            documents,
+            counter,
+            fit=True,
+            ids=ids,
+            store_text=self.store_text,
+            engine=self.engine,
+        )
+        weigher, rows = None, found.counts
+        if self.weighting is not None:
+            weigher = TfidfTransformer(weighting=self.weighting, engine=self.engine)
+            rows = sp.csr_array(weigher.fit_transform(rows))
+        space, places = decompose(self, rows)
+        self.counter_, self.weigher_ = counter, weigher
+        self.n_fitted_, self.n_terms_ = rows.shape
+        self.n_components_ = len(space.values)
+        self.components_, self.singular_values_ = space
+        self.expected_ = found.known * expected_inside(places, squares(rows), space.values)
+        kept = found.counts if self.store_text and is_matrix(documents) else None
+        self._hold(Content(unit_rows(places), found.names, found.texts, kept))
+        return self
+
+    def add(self, documents: Any, *, ids: Sequence[str] | None = None) -> Receipt:
+        """Fold in documents behind those that are there: the space stays as it is.
+
+        The receipt says how far that is from a new fit, and whether to make one. Searches
+        that run meanwhile see the index as it was.
+        """
+        with writing:
+            old = self._fitted()
+            if old.texts is not None and is_matrix(documents):
+                raise ValueError(
+                    "SemanticIndex was fitted to text and holds it, so it cannot add a matrix "
+                    "of counts. Give it the text of the documents."
+                )
+            found = read(
+                documents, self.counter_, fit=False, ids=ids,
+                store_text=old.texts is not None, engine=self.engine,
+            )  # fmt: skip
+            n = found.counts.shape[0]
+            names = join_names(old, found.names, n)  # type: ignore[arg-type]
+            rows = self._weigh(found.counts)
+            places = self._places(rows)
+            counts, texts = old.counts, old.texts
+            if counts is not None:
+                counts = sp.vstack([counts, found.counts], format="csr")
+            if texts is not None and found.texts is not None:
+                texts = merge_texts([texts, found.texts])
+            vectors = np.concatenate([old.vectors, unit_rows(places)])
+            self._hold(Content(vectors, names, texts, counts))
+        return advice(
+            added=n,
+            inside=inside(places, squares(rows)),
+            expected=self.expected_,
+            unknown=1 - found.known,
+            folded=self.n_documents_ - self.n_fitted_,
+            fitted=self.n_fitted_,
+        )
+
+    # --- Asking ---
+
+    def search(self, text: str, *, top: int | None = 10, snippet: int = 160) -> Hits:
+        """The documents nearest to a text in meaning, the nearest first.
+
+        Words that no document holds are named in ``notes`` of the result. The score is the
+        cosine; documents at a right angle or more are left out.
+        """
+        content = self._fitted()
+        words = self._words(text)
+        known = [word for word in words if word in self._columns]
+        unknown = sorted(set(words).difference(known))
+        notes = []
+        if unknown:
+            more = f" and {len(unknown) - 10:,} more" if len(unknown) > 10 else ""
+            notes.append(f"Not in the index: {', '.join(map(repr, unknown[:10]))}{more}.")
+        if not known:
+            notes.append("None of the words asked for is in the index. Try others.")
+            return Hits([], total=0, notes=notes)
+        scores = cosines(
+            content.vectors, self._space.place(self._weigh(row_of(known, self._columns)))
+        )
+        return hits(content, scores, known, top, snippet, notes)
+
+    def similar_documents(
+        self, id: int | str, *, top: int | None = 10, snippet: int = 160
+    ) -> Hits:
+        """The documents nearest to one of them, without it."""
+        content = self._fitted()
+        row = content.row_of(id)
+        scores = cosines(content.vectors, content.vectors[row])
+        scores[row] = -1.0
+        return hits(content, scores, [], top, snippet, [])
+
+    def similar_terms(self, word: str, *, top: int | None = 10) -> list[Hit]:
+        """The terms used like a term, nearest first: ``Hit(term, cosine)``."""
+        self._fitted()
+        column = self._columns.get(word)
+        if column is None:
+            raise KeyError(f"There is no term {word!r} in the index.")
+        scale = self._term_lengths * self._term_lengths[column]
+        scores = self._space.term_products(column)
+        scores = np.divide(scores, scale, out=np.zeros(len(scores)), where=scale > 0)
+        scores[column] = -1.0
+        rows = np.flatnonzero(scores > 0).astype(np.int32)
+        chosen = best(scores, rows, check_top(top)).tolist()
+        return [Hit(str(self._terms[i]), float(scores[i])) for i in chosen]
+
+    def smoothed_counts(
+        self, id: int | str | None = None, *, text: str | None = None, top: int | None = 20
+    ) -> dict[str, float]:
+        """How often a document should hold each term, going by the others: largest first.
+
+        The document's counts, weighted by term, are laid onto the space and read off there. A
+        term that it does not hold gets a positive count where documents like it hold the term.
+        ``text`` asks this of a document that is not in the index.
+        """
+        counts = self._counts_of(self._fitted(), id, text)
+        weights = np.ones(self.n_terms_)
+        if self.weigher_ is not None:
+            weights = self.weigher_.idf_.astype(np.float64)
+        weighted = sp.csr_array(counts, dtype=np.float64, copy=True)
+        weighted.data *= weights[weighted.indices]
+        smooth = self._space.smooth(weighted)
+        smooth = np.divide(smooth, weights, out=np.zeros(len(smooth)), where=weights > 0)
+        order = best(smooth, np.arange(len(smooth), dtype=np.int32), check_top(top))
+        return {str(self._terms[i]): float(smooth[i]) for i in order.tolist()}
+
+    def transform(self, documents: Any) -> np.ndarray:
+        """Where documents lie: (n, n_components_) float32, rows of length one.
+
+        Documents as ``fit`` takes them. Those without a known word are rows of zeros.
+        """
+        self._fitted()
+        if is_matrix(documents):
+            counts = check_counts(documents, self.counter_)
+        else:
+            counts = sp.csr_array(self.counter_.transform(Documents.of(documents)))
+        return unit_rows(self._places(self._weigh(counts)))
+
+    def text(self, id: int | str) -> str:
+        """A document as it was indexed."""
+        content = self._fitted()
+        return content.text(content.row_of(id))
+
+    @property
+    def ids(self) -> list[int | str]:
+        """The names of the documents in order, or their numbers."""
+        content = self._fitted()
+        return [content.id_of(row) for row in range(len(content.vectors))]
+
+    # --- Inside ---
+
+    def _weigh(self, counts: sp.csr_array) -> sp.csr_array:
+        if self.weigher_ is None or not counts.shape[0]:
+            return counts
+        return sp.csr_array(self.weigher_.transform(counts))
+
+    def _places(self, rows: sp.csr_array) -> np.ndarray:
+        """The same for any rows, with the same bits."""
+        panels = to_panels(self.components_.astype(np.float64), Serial())
+        return project(rows, panels, self.n_components_).astype(np.float32)
+
+    def _hold(self, content: Content) -> None:
+        self.n_documents_ = len(content.vectors)
+        for name, value in content.arrays().items():
+            if value is not None:
+                setattr(self, name, value)
+            elif hasattr(self, name):
+                delattr(self, name)
+        self._prepare(content)
+
+    def _prepare(self, content: Content) -> None:
+        self._space = Space(self.components_, self.singular_values_)
+        self._term_lengths = self._space.term_lengths()
+        self._columns = self.counter_.vocabulary_
+        self._terms = self.counter_.get_feature_names_out()
+        self._content = content
+
+    def _fitted(self) -> Content:
+        if not hasattr(self, "_content"):
+            check_is_fitted(self)  # slow, for its message
+        return self._content
+
+    def _words(self, text: str) -> list[str]:
+        if not isinstance(text, str):
+            raise TypeError(f"A query is a str, not {type(text).__name__}: {text!r:.60}")
+        analyze = self.counter_.build_analyzer()
+        try:
+            words = list(analyze(text))
+        finally:
+            getattr(analyze, "close", lambda: None)()
+        if not words:
+            raise ValueError(f"The text {text[:60]!r} holds no words. Give some.")
+        return words
+
+    def _counts_of(self, content: Content, id: Any, text: str | None) -> sp.csr_array:
+        if (id is None) == (text is None):
+            raise TypeError("smoothed_counts takes an id or a text: one of them.")
+        if text is None:
+            row = content.row_of(id)
+            if content.counts is not None:
+                return content.counts[[row]]
+            text = content.text(row)
+        words = self.counter_.build_analyzer()(text)
+        return row_of([word for word in words if word in self._columns], self._columns)
+
+    def _after_load(self) -> None:
+        self._validate_params()
+        if len(self.counter_.vocabulary_) != self.n_terms_:
+            raise ValueError("the vocabulary is not that of the directions")
+        self._prepare(Content.from_arrays(vars(self)))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_content")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags

@@ -1,0 +1,228 @@
+"""A few words of a document around what was looked for, with the places to mark.
+
+The window is the one with the most different words of the query, and of those the first. It is
+cut between words, white space is one space, and control characters and marks that reorder text
+are gone: a snippet may be printed anywhere.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.data.text_block import text_of
+from tacit.text.characters import RUN
+from tacit.text.terms import Terms, intern
+from tacit.text.tokens import Spans, TokenRule, split
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = ["Asked", "Snippet", "snippets"]
+
+WIDTH = 160  # characters
+GIVE = 24  # characters that a cut may move to find the end of a word
+GLANCE = 2**12  # characters that are looked through first,
+SCAN = 2**18  # and if there is nothing there
+CUT = "…"
+UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+PIECE = re.compile(r"\S+")
+
+
+class Asked(NamedTuple):
+    """What to mark: words anywhere, and words in a row where they are in a row."""
+
+    words: Vocabulary
+    phrases: Sequence[tuple[Sequence[str], Sequence[int]]] = ()  # words, and how far apart
+
+    def __bool__(self) -> bool:
+        return bool(len(self.words) or self.phrases)
+
+
+class Snippet(NamedTuple):
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+class Place(NamedTuple):
+    start: int
+    stop: int
+    word: int
+
+
+def snippets(
+    texts: Sequence[str], asked: Asked, rule: TokenRule, width: int = WIDTH
+) -> list[Snippet]:
+    """A snippet of each text, with what was asked for marked.
+
+    >>> asked = Asked(Vocabulary.of(["crude", "oil"]))
+    >>> snippets(["Crude\\toil fell."], asked, TokenRule())
+    [Snippet(text='Crude oil fell.', marks=((0, 5), (6, 9)))]
+    """
+    texts = [unicodedata.normalize("NFC", text[: SCAN + width]) for text in texts]
+    places = find_words([head(text, GLANCE) for text in texts], asked, rule)
+    if asked:
+        for i, text in enumerate(texts):
+            if not places[i] and len(text) > GLANCE:
+                (places[i],) = find_words([head(text, SCAN)], asked, rule)
+    return [cut_out(text, there, width) for text, there in zip(texts, places, strict=True)]
+
+
+# --- Where the words are ---
+
+
+def head(text: str, size: int) -> str:
+    """The beginning of a text, to the end of a word if there is one."""
+    if len(text) <= size:
+        return text
+    return text[: text.rfind(" ", size // 2, size) + 1 or size]
+
+
+def find_words(texts: list[str], asked: Asked, rule: TokenRule) -> list[list[Place]]:
+    """Where it is in the texts, as the index would find it."""
+    found: list[list[Place]] = [[] for _ in texts]
+    if not asked:
+        return found
+    simple = rule.characters().simple
+    plain = [i for i, text in enumerate(texts) if simple and text.isascii()]
+    spans, tokens, names = asked_for([texts[i] for i in plain], asked, rule)
+    cuts, start = np.searchsorted(tokens, spans.edges), 0
+    for k, i in enumerate(plain):  # such text is lowered where it stands
+        mine = tokens[cuts[k] : cuts[k + 1]]
+        begin, end = (spans.begin[mine] - start).tolist(), (spans.end[mine] - start).tolist()
+        found[i] = list(map(Place, begin, end, names[cuts[k] : cuts[k + 1]]))
+        start += len(texts[i])
+    for i in sorted(set(range(len(texts))) - set(plain)):
+        spans, tokens, names = asked_for([texts[i]], asked, rule)
+        found[i] = locate(texts[i], len(spans.begin), tokens.tolist(), names, rule)
+    return found
+
+
+def asked_for(
+    texts: list[str], asked: Asked, rule: TokenRule
+) -> tuple[Spans, np.ndarray, list[int]]:
+    """The tokens, which of them are asked for, and as which word."""
+    spans = split(text_of(texts), rule)
+    terms = intern(spans)
+    ids = terms.streams[0]
+    places = terms.vocabulary.find(asked.words)
+    wanted = np.zeros(len(terms.vocabulary), np.bool_)
+    wanted[places[places >= 0]] = True
+    there = wanted[ids]
+    for words, offsets in asked.phrases:
+        mark_phrase(there, terms, words, np.asarray(offsets))
+    tokens = np.flatnonzero(there)
+    return spans, tokens, ids[tokens].tolist()
+
+
+def mark_phrase(
+    there: np.ndarray, terms: Terms, words: Sequence[str], offsets: np.ndarray
+) -> None:
+    known = sorted(set(words))
+    place_of = dict(
+        zip(known, terms.vocabulary.find(Vocabulary.of_sorted(known)).tolist(), strict=True)
+    )
+    if min(place_of.values()) < 0:
+        return
+    ids, edges = terms.streams[0], terms.edges
+    starts = np.flatnonzero(ids == place_of[words[0]])
+    ends = edges[np.searchsorted(edges, starts, side="right")]  # of their documents
+    starts = starts[starts + offsets[-1] < ends]
+    for word, offset in zip(words, offsets, strict=True):
+        starts = starts[ids[starts + offset] == place_of[word]]
+    there[starts[:, None] + offsets] = True
+
+
+def locate(
+    text: str, count: int, tokens: list[int], names: list[int], rule: TokenRule
+) -> list[Place]:
+    """Find the tokens one after the other: between two of them there is no third."""
+    spans = split(text_of([text]), TokenRule(rule.rule, False, rule.min_length, rule.atom))
+    if not tokens or len(spans.begin) != count:  # lower case has parted some: mark nothing
+        return []
+    raw, codes = spans.buffer.tobytes(), rule.characters().codes
+    word_of = dict(zip(tokens, names, strict=True))
+    places: list[Place] = []
+    at = 0
+    for t, (i, j) in enumerate(zip(spans.begin.tolist(), spans.end.tolist(), strict=True)):
+        written = raw[i:j].decode("utf-8")
+        start = text.find(written, at)
+        if start < 0:  # it holds a character that tokens are written without
+            continue
+        at = start + len(written)
+        if codes[ord(written[0])] >> 24 & 0x0F == RUN:
+            at = start + 1  # pairs of characters overlap
+        if t in word_of:
+            places.append(Place(start, start + len(written), word_of[t]))
+    return places
+
+
+# --- What is shown ---
+
+
+def cut_out(text: str, places: list[Place], width: int) -> Snippet:
+    """The best stretch of a text, tidied up."""
+    shown = best_places(places, width)
+    start, stop = stretch(text, shown, width)
+    pieces: list[str] = []
+    marks: list[tuple[int, int]] = []
+    size = 0
+    if start > 0:
+        pieces.append(CUT)
+        size = len(CUT)
+    inside = [(p.start, p.stop) for p in places if start <= p.start and p.stop <= stop]
+    k = 0
+    for piece in PIECE.finditer(UNPRINTABLE.sub(" ", text[start:stop])):
+        size += bool(pieces)  # the space before it
+        shift = size - start - piece.start()
+        end = start + piece.end()
+        while k < len(inside) and inside[k][0] < end:
+            first, last = inside[k][0] + shift, min(inside[k][1], end) + shift
+            if marks and first < marks[-1][1]:  # pairs of characters overlap
+                first, _ = marks.pop()
+            marks.append((first, last))
+            k += 1
+        pieces.append(piece.group())
+        size += len(piece.group())
+    if stop < len(text):
+        pieces.append(CUT)
+    return Snippet(" ".join(pieces), tuple(marks))
+
+
+def best_places(places: list[Place], width: int) -> list[Place]:
+    """The places within one width that hold the most different words; the first such."""
+    best: list[Place] = []
+    most, i = 0, 0
+    counts: dict[int, int] = {}
+    for j, place in enumerate(places):
+        counts[place.word] = counts.get(place.word, 0) + 1
+        while i < j and place.stop - places[i].start > width:
+            counts[places[i].word] -= 1
+            if not counts[places[i].word]:
+                del counts[places[i].word]
+            i += 1
+        if len(counts) > most:
+            best, most = places[i : j + 1], len(counts)
+    return best
+
+
+def stretch(text: str, shown: list[Place], width: int) -> tuple[int, int]:
+    """Where to cut: around the places shown, and between words if one ends nearby."""
+    first, last = (shown[0].start, shown[-1].stop) if shown else (0, 0)
+    start = max(0, first - max(0, width - (last - first)) // 2)
+    start = max(0, min(start, len(text) - width))
+    stop = min(len(text), max(last, start + width))
+    if 0 < start < first and not text[start - 1].isspace():
+        space = PIECE.match(text, start)
+        end = space.end() if space else start
+        start = end if end <= min(first, start + GIVE) else start
+    if last < stop < len(text) and not text[stop].isspace():
+        end = stop
+        while end > max(last, stop - GIVE) and not text[end - 1].isspace():
+            end -= 1
+        stop = end if end > last and text[end - 1].isspace() else stop
+    while start < first and unicodedata.combining(text[start]):
+        start += 1
+    return start, stop
