@@ -26,12 +26,14 @@ __all__ = ["COMMANDS", "cli", "explain", "main"]
 # A verb, where it lives, and its line of help: listing them imports none of them.
 COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
+    "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
     "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
     "index": (
         "tacit.cli.index:index",
         "Find documents by their words, and those that say the same twice.",
     ),
     "model": ("tacit.cli.model:model", "Look into a saved model."),
+    "words": ("tacit.cli.words:words", "Find words by the company they keep."),
 }
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}

@@ -7,7 +7,7 @@ by column. Flaws are errors with file and line, or are counted; nothing is swall
 import csv
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -83,9 +83,18 @@ def read_csv(
 
 
 def read_jsonl(
-    lines: Iterable[str], name: str, report: IngestReport, *, duplicate_keys: str = "last"
+    lines: Iterable[str],
+    name: str,
+    report: IngestReport,
+    *,
+    duplicate_keys: str = "last",
+    cut_off: Callable[[], bool] = lambda: False,
 ) -> Iterator[Record]:
-    """Records of JSON objects, or strings, one to a line."""
+    """Records of JSON objects, or strings, one to a line.
+
+    ``cut_off`` says, at the end, whether the input ended early: its last line may be half a
+    line then, and is left out.
+    """
     repeats = 0
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -97,13 +106,17 @@ def read_jsonl(
                 out = dict(reversed(pairs))
         return out
 
-    for number, line in enumerate(lines, 1):
+    walk = iter(lines)
+    for number, line in enumerate(walk, 1):
         if not line.strip():
             continue
         before = repeats
         try:
             value = json.loads(line, object_pairs_hook=build)
         except (ValueError, RecursionError) as error:
+            if next(walk, None) is None and cut_off():
+                report.notes.append(f"line {number}, which is cut off, was left out")
+                return
             raise DataError(f"line {number} is not JSON: {error}.", file=name) from None
         if repeats > before:
             report.duplicate_keys += 1

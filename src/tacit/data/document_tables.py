@@ -71,7 +71,13 @@ def open_records(
     lines = decoded_lines(source, chunks, limits, build)
     if kind == "jsonl":
         keys = options.duplicate_keys
-        records = read_jsonl(lines, source.name, report, duplicate_keys=keys)
+        records = read_jsonl(
+            lines,
+            source.name,
+            report,
+            duplicate_keys=keys,
+            cut_off=lambda: source.partial is not None,
+        )
     else:
         tab = kind == "tsv"
         records = read_csv(
