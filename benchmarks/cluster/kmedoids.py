@@ -29,7 +29,9 @@ def cases(scale: float) -> list[Case]:
             bits = "float32" if dtype == "f4" else "float64"
             make = partial(matrix, size, d, k, dtype)
             name = f"{n:,} items, k={k}, {bits}"
-            out.append(Case(name, make, SEARCH, loss, measure="loss", targets={"kmedoids": 4.0}))
+            out.append(
+                Case(name, make, SEARCH, loss, measure="loss", targets={"kmedoids": 4.0})
+            )
     make = partial(rows, max(200, int(5_000 * scale**0.5)), 16, 30)
     out.append(Case("from rows, 5,000 x 16, k=30", make, ROWS, row_loss, measure="loss"))
     return out

@@ -1,1 +1,1 @@
-"""Measures."""
+"""Benchmarks of tacit.measure."""

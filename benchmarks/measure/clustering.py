@@ -38,13 +38,16 @@ def cases(scale: float) -> list[Case]:
         make = partial(rows, max(1000, int(n * scale)), d, k, False)
         out.append(
             Case(
-                f"Davies-Bouldin, {n:,} x {d}, k={k}", make, DAVIES_BOULDIN, davies_bouldin_error,
+                f"Davies-Bouldin, {n:,} x {d}, k={k}", make, DAVIES_BOULDIN, bouldin_error,
                 measure="error", tolerance=np.inf, targets={"scikit-learn": 10.0}, check=close,
                 repeats=7,
             )
         )  # fmt: skip
     make = partial(rows, max(1000, int(200_000 * scale)), 16, 50, False)
-    for name, contenders in (("Calinski-Harabasz", CALINSKI), ("adjusted information", ADJUSTED)):
+    for name, contenders in (
+        ("Calinski-Harabasz", CALINSKI),
+        ("adjusted information", ADJUSTED),
+    ):
         case = Case(
             f"{name}, 200,000 rows, k=50", make, contenders, value, measure="value",
             tolerance=1e-9, repeats=5,
@@ -86,13 +89,16 @@ def distance_from_truth(data: Data, answer: Answer) -> float:
     return float(np.abs(np.asarray(answer["values"])[::step] - data["truth"]).max())
 
 
-def davies_bouldin_error(data: Data, answer: Answer) -> float:
+def bouldin_error(data: Data, answer: Answer) -> float:
     X, labels = data["X"], data["labels"]
     k = int(labels.max()) + 1
     groups = [X[labels == j] for j in range(k)]
     centers = np.array([group.mean(axis=0) for group in groups])
     widths = np.array(
-        [np.sqrt(((g - c) ** 2).sum(axis=1)).mean() for g, c in zip(groups, centers, strict=True)]
+        [
+            np.sqrt(((g - c) ** 2).sum(axis=1)).mean()
+            for g, c in zip(groups, centers, strict=True)
+        ]
     )
     apart = np.sqrt(((centers[:, None] - centers) ** 2).sum(axis=2))
     np.fill_diagonal(apart, np.inf)

@@ -15,18 +15,11 @@ from tacit.cluster.dendrogram import cut
 from tacit.cluster.linkages import linkage
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import DataError, ModelFileError
-from tacit.core.registry import REGISTRY
 from tacit.data.table import Table
 from tests.contract.cases import blobs
 
 LINKAGES = ("ward", "complete", "average", "single")
 ALL = (*LINKAGES, "weighted", "centroid", "median")
-
-
-@pytest.fixture
-def registered(monkeypatch):
-    home = "tacit.cluster.agglomerative:AgglomerativeClustering"
-    monkeypatch.setitem(REGISTRY, "AgglomerativeClustering", home)
 
 
 def same_groups(a, b):
@@ -83,6 +76,7 @@ def test_the_linkage_matrix_cuts_to_other_numbers_of_clusters():
     for k in (1, 2, 7, 150):
         again = AgglomerativeClustering(k, linkage="average").fit(X)
         np.testing.assert_array_equal(cut(model.linkage_matrix_, k=k), again.labels_)
+        np.testing.assert_array_equal(cut(model, k=k), again.labels_)
 
 
 def test_either_a_number_or_a_threshold():
@@ -358,7 +352,7 @@ def test_a_table_is_refused_without_compression():
     ],
     ids=str,
 )
-def test_a_saved_model_predicts_the_same(settings, tmp_path, registered):
+def test_a_saved_model_predicts_the_same(settings, tmp_path):
     X, new = blobs(80), blobs(20, seed=4)
     model = AgglomerativeClustering(**settings).fit(X)
     model.save(tmp_path / "tree.safetensors")
@@ -368,7 +362,7 @@ def test_a_saved_model_predicts_the_same(settings, tmp_path, registered):
     np.testing.assert_array_equal(loaded.labels_, model.labels_)
 
 
-def test_precomputed_and_sparse_models_are_saved_too(tmp_path, registered):
+def test_precomputed_and_sparse_models_are_saved_too(tmp_path):
     X = np.abs(blobs(60))
     far = squareform(pdist(X))
     for rows, settings in [
@@ -382,7 +376,7 @@ def test_precomputed_and_sparse_models_are_saved_too(tmp_path, registered):
         np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
 
 
-def test_a_file_whose_tree_is_no_tree_is_refused(tmp_path, registered):
+def test_a_file_whose_tree_is_no_tree_is_refused(tmp_path):
     model = AgglomerativeClustering(2).fit(blobs(20))
     model.children_[5] = model.children_[4]
     model.save(tmp_path / "tree.safetensors")
@@ -390,7 +384,7 @@ def test_a_file_whose_tree_is_no_tree_is_refused(tmp_path, registered):
         tacit.load(tmp_path / "tree.safetensors")
 
 
-def test_a_model_with_a_function_cannot_be_saved_and_says_why(tmp_path, registered):
+def test_a_model_with_a_function_cannot_be_saved_and_says_why(tmp_path):
     model = AgglomerativeClustering(2, linkage="single", metric=lambda a, b: abs(a - b))
     model.fit([1, 2, 9])
     with pytest.raises(TypeError, match="metric"):

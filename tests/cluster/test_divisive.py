@@ -14,16 +14,8 @@ from tacit.cluster.diana import diana
 from tacit.cluster.divisive import DivisiveClustering
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import ModelFileError
-from tacit.core.registry import REGISTRY
 from tacit.data.table import Table
 from tests.contract.cases import blobs
-
-
-@pytest.fixture
-def registered(monkeypatch):
-    home = "tacit.cluster.divisive:DivisiveClustering"
-    monkeypatch.setitem(REGISTRY, "DivisiveClustering", home)
-
 
 # --- DIANA ---
 
@@ -190,7 +182,7 @@ def test_what_cannot_be_is_refused():
 
 
 @pytest.mark.parametrize("method", ["bisecting", "diana"])
-def test_a_saved_model_predicts_the_same(method, tmp_path, registered):
+def test_a_saved_model_predicts_the_same(method, tmp_path):
     X, new = blobs(90), blobs(30, seed=8)
     model = DivisiveClustering(4, method=method, random_state=0).fit(X)
     model.save(tmp_path / "tree.safetensors")
@@ -199,7 +191,7 @@ def test_a_saved_model_predicts_the_same(method, tmp_path, registered):
     np.testing.assert_array_equal(loaded.linkage_matrix_, model.linkage_matrix_)
 
 
-def test_a_file_whose_splits_go_in_circles_is_refused(tmp_path, registered):
+def test_a_file_whose_splits_go_in_circles_is_refused(tmp_path):
     model = DivisiveClustering(4, random_state=0).fit(blobs(90))
     inner = np.argwhere(model._parts < 0)[0]
     model._parts[tuple(inner)] = -1

@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tacit
 from tacit.cluster import memory_check
-from tacit.cluster.fasterpam import build, fasterpam, lab
+from tacit.cluster.fasterpam import State, build, fasterpam, lab
 from tacit.cluster.kmedoids import KMedoids
 from tacit.core.engines import Serial, Threads
-from tacit.core.registry import REGISTRY
 from tacit.data.table import Table
+from tacit.text import edit_distance
 from tests.contract.cases import blobs, documents
 
 
@@ -45,11 +45,6 @@ def levenshtein(a, b):
     return row[-1]
 
 
-@pytest.fixture
-def registered(monkeypatch):
-    monkeypatch.setitem(REGISTRY, "KMedoids", "tacit.cluster.kmedoids:KMedoids")
-
-
 # --- The search ---
 
 
@@ -66,6 +61,23 @@ def test_no_single_swap_lowers_the_loss(n, k, seed, ties):
     assert found.loss == pytest.approx(loss_of(distances, found.indices), rel=1e-12, abs=1e-12)
     assert best_swap(distances, found.indices) >= found.loss * (1 - 1e-9) - 1e-9
     assert (np.diff(found.losses) <= 1e-12).all()
+
+
+def test_after_every_swap_each_item_knows_its_two_nearest_medoids():
+    rng = np.random.default_rng(0)
+    distances = cdist(X := rng.normal(size=(150, 3)), X)
+    state = State(distances, np.arange(6))
+    for j in range(150):
+        state.try_rows(j, j + 1)
+        of_medoids = np.sort(distances[state.medoids], axis=0)
+        np.testing.assert_array_equal(state.near, of_medoids[0])
+        np.testing.assert_array_equal(state.second, of_medoids[1])
+        np.testing.assert_array_equal(state.label, distances[state.medoids].argmin(axis=0))
+        lost = np.bincount(state.label, of_medoids[1] - of_medoids[0], 6)
+        np.testing.assert_allclose(state.removal, lost, rtol=1e-12)
+        assert state.loss == pytest.approx(of_medoids[0].sum(), rel=1e-12)
+        np.testing.assert_array_equal(np.flatnonzero(state.taken), np.sort(state.medoids))
+    assert state.swaps > 10
 
 
 def test_any_dissimilarity_will_do_not_only_metrics():
@@ -159,7 +171,7 @@ def test_a_metric_by_name_is_its_matrix(metric, name):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
-def test_sparse_rows_are_dense_rows(metric, registered, tmp_path):
+def test_sparse_rows_are_dense_rows(metric, tmp_path):
     X, _ = documents(200)
     dense, sparse = (
         KMedoids(3, metric=metric, random_state=0).fit(rows) for rows in (X.toarray(), X)
@@ -199,6 +211,8 @@ def test_words_of_a_dialect_atlas_gather_around_words():
     matrix = np.array([[levenshtein(a, b) for b in words] for a in words])
     given = KMedoids(5, metric="precomputed").fit(matrix)
     np.testing.assert_array_equal(given.medoid_indices_, model.medoid_indices_)
+    ours = KMedoids(5, metric=edit_distance.levenshtein).fit(words)
+    np.testing.assert_array_equal(ours.medoid_indices_, model.medoid_indices_)
 
 
 def test_objects_of_any_kind_will_do():
@@ -365,7 +379,7 @@ def test_callbacks_hear_of_every_pass_and_may_stop():
     assert stopped.inertia_ > model.inertia_
 
 
-def test_a_model_of_words_can_be_saved_a_function_cannot(registered, tmp_path):
+def test_a_model_of_words_can_be_saved_a_function_cannot(tmp_path):
     model = KMedoids(2, metric=levenshtein).fit(["cat", "bat", "house", "mouse"])
     with pytest.raises(TypeError, match="metric"):
         model.save(tmp_path / "model")

@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
-from tacit.cluster.dendrogram import check_linkage, is_monotone
+from tacit.cluster.dendrogram import check_linkage, cut, is_monotone
 from tacit.cluster.linkage_input import METHODS, give
 from tacit.cluster.linkages import linkage, linkage_of
 from tacit.core.engines import Dask, Serial, Threads
 from tacit.core.errors import DataError
 from tacit.data.table import Table
+from tacit.text import levenshtein, pairwise_strings
 
 RISING = ("single", "complete", "average", "weighted", "ward")
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -406,15 +407,6 @@ def test_callbacks_hear_of_the_merges_and_may_end_it():
 # --- Strings ---
 
 
-def levenshtein(a, b):
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
-
-
 def variants(count=20, seed=0):
     """Words as neighbouring villages might say them: small changes of three old forms."""
     rng = np.random.default_rng(seed)
@@ -430,12 +422,10 @@ def variants(count=20, seed=0):
 
 @pytest.mark.parametrize("method", ["average", "complete"])
 def test_sixty_dialect_words_fall_into_their_three_old_forms(method):
-    from tacit.cluster.dendrogram import cut
-
     words = variants()
     Z = linkage(words, method, levenshtein)
     labels = cut(Z, k=3)
     assert [len(set(labels[i : i + 20])) for i in (0, 20, 40)] == [1, 1, 1]
     assert len(set(labels)) == 3
-    matrix = np.array([[levenshtein(a, b) for b in words] for a in words], float)
+    matrix = pairwise_strings(words)
     np.testing.assert_array_equal(linkage(matrix, method, "precomputed"), Z)

@@ -23,6 +23,7 @@ from tacit.cluster import (
     spherical_kmeans,
 )
 from tacit.cluster.lloyd_frame import frame_of
+from tacit.data.unit_rows import unit_rows
 from tacit.decompose import TruncatedSVD
 from tacit.text import TfidfTransformer
 
@@ -53,12 +54,20 @@ def soft_on(model, rows, k=6, **options):
     return model, rows, model.start(rows[:k], frame_of(rows), **options)
 
 
+def spherical_on(rows, k=6):
+    sparse = sp.issparse(rows)
+    centers = rows[:k].toarray() if sparse else rows[:k]
+    frame = frame_of(unit_rows(rows)[0])
+    return spherical_kmeans, rows, spherical_kmeans.start(centers, frame, sparse=sparse)
+
+
 SUMMABLE = {
     "k-means": lambda: lloyd_on(blobs()),
     "k-means, float32": lambda: lloyd_on(blobs(seed=1).astype(np.float32)),
     "k-means, plane, many centers": lambda: lloyd_on(blobs(d=2, k=70, seed=2), k=70),
     "k-means, sparse": lambda: lloyd_on(documents()[0]),
-    "spherical k-means": lambda: soft_on(spherical_kmeans, blobs(seed=3)),
+    "spherical k-means": lambda: spherical_on(blobs(seed=3)),
+    "spherical k-means, sparse": lambda: spherical_on(documents()[0]),
     "fuzzy c-means": lambda: soft_on(fuzzy, blobs(seed=4), m=2.0),
     "soft k-means": lambda: soft_on(soft_kmeans, blobs(seed=5), stiffness=0.5),
 }

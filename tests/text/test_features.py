@@ -315,7 +315,7 @@ def test_it_goes_beside_counts_in_a_union_and_in_a_column_transformer():
         ({}, "one string", "Wrap one document in a list"),
         ({}, [], "0 documents"),
         ({}, ["", None], "no word and no mark in 2 documents, of which 2 are empty"),
-        ({"min_df": 5}, ["a b", "c d"], "no terms remain"),
+        ({"min_df": 2}, ["a b", "cc dd!"], "no terms remain"),
         ({"prefixes": -1}, ["a"], "prefixes=-1"),
         ({"suffixes": 1.5}, ["a"], "suffixes=1.5"),
         ({"n_features": 0}, ["a"], "n_features=0"),

@@ -31,7 +31,6 @@ from tacit.cluster.linkage_input import (
     refuse_blocks,
 )
 from tacit.cluster.linkages import linkage_of, reporter
-from tacit.cluster.lloyd_frame import check_values
 from tacit.cluster.nearest_cluster import (
     Clusters,
     assembled,
@@ -42,6 +41,7 @@ from tacit.cluster.nearest_cluster import (
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.kernel import kernel
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table
 
 __all__ = ["AgglomerativeClustering"]

@@ -17,7 +17,8 @@ __all__ = ["check_linkage", "cut", "is_monotone", "leaves"]
 def check_linkage(Z: Any, *, monotone: bool = False, name: str = "Z") -> np.ndarray:
     """Z as a float64 array, or a ValueError that says which row is wrong and why.
 
-    ``monotone`` also asks that no merge is lower than one inside it.
+    Z may also be a fitted model with a tree. ``monotone`` also asks that no merge is lower than
+    one inside it.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def check_linkage(Z: Any, *, monotone: bool = False, name: str = "Z") -> np.ndar
     ValueError: Z: row 1 merges cluster 1, which row 0 has merged already. ...
     """
     try:
-        Z = np.array(Z, np.float64, order="C")
+        Z = np.array(getattr(Z, "linkage_matrix_", Z), np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be an array of numbers: {error}.") from None
     if Z.ndim != 2 or Z.shape[1] != 4:
@@ -63,8 +64,8 @@ def cut(Z: Any, *, k: int | None = None, height: float | None = None) -> np.ndar
 
     Parameters
     ----------
-    Z : array of shape (n-1, 4)
-        A linkage matrix.
+    Z : array of shape (n-1, 4), or a fitted model
+        A linkage matrix, or what has one: AgglomerativeClustering, DivisiveClustering.
     k : int
         How many clusters: the last k - 1 merges are undone.
     height : float

@@ -39,16 +39,19 @@ class Source(NamedTuple):
 
 
 def from_points(points: np.ndarray) -> Source:
+    """Distances between the rows of (n, d) points, computed when asked for."""
     none = np.empty((0, 0))
     return Source(POINTS, len(points), tile_points(points), points, none, np.empty(0))
 
 
 def from_square(matrix: np.ndarray) -> Source:
+    """Distances read from a symmetric (n, n) matrix, which is not changed."""
     none = np.empty((0, 0))
     return Source(SQUARE, len(matrix), np.empty((0, 0, 0)), none, matrix, np.empty(0))
 
 
 def from_condensed(condensed: np.ndarray, n: int) -> Source:
+    """Distances of n rows read from SciPy's condensed form, which is not changed."""
     none = np.empty((0, 0))
     return Source(CONDENSED, n, np.empty((0, 0, 0)), none, none, condensed)
 

@@ -26,7 +26,7 @@ from tacit.cluster.diana import diana
 from tacit.cluster.kmeans import KMeans
 from tacit.cluster.linkage_input import METRICS, give
 from tacit.cluster.linkages import reporter
-from tacit.cluster.lloyd_frame import check_values, measure
+from tacit.cluster.lloyd_frame import measure
 from tacit.cluster.memory_check import check_memory, gigabytes
 from tacit.cluster.nearest_cluster import (
     assembled,
@@ -37,6 +37,7 @@ from tacit.cluster.nearest_cluster import (
 from tacit.cluster.pair_distances import dense_squares
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator, check_rows
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table
 
 __all__ = ["DivisiveClustering"]

@@ -79,7 +79,10 @@ def degrees(squares: np.ndarray, m: float) -> np.ndarray:
     array([[0.8, 0.2], [1. , 0. ], [0.5, 0.5]])
     """
     nearest = squares.min(axis=1, keepdims=True)
-    closeness = np.divide(nearest, squares, out=np.ones_like(squares), where=squares > 0)
+    if nearest.all():
+        closeness = nearest / squares
+    else:
+        closeness = np.divide(nearest, squares, out=np.ones_like(squares), where=squares > 0)
     if m != 2:
         closeness **= 1 / (m - 1)
     closeness /= closeness.sum(axis=1, keepdims=True)
@@ -88,7 +91,8 @@ def degrees(squares: np.ndarray, m: float) -> np.ndarray:
 
 def powers(squares: np.ndarray, m: float) -> tuple[np.ndarray, np.ndarray]:
     """u^m, and the loss of every row."""
-    shares = degrees(squares, m) ** m
+    shares = degrees(squares, m)
+    shares **= m
     return shares, np.einsum("nk,nk->n", shares, squares)
 
 

@@ -83,6 +83,7 @@ def give(X: Any, method: str, metric: Any, engine: Engine, *, name: str = "linka
 
 
 def check_method(method: str, name: str = "linkage") -> None:
+    """ValueError for a linkage that nobody knows."""
     if method not in METHODS:
         raise ValueError(
             f"{name}(method={method!r}) is unknown. Choose from {', '.join(METHODS)}."
@@ -253,7 +254,12 @@ def from_square(X: Any, method: str, name: str) -> Given:
 def check_square(given: Given, method: str, name: str) -> Given:
     """Finite, not negative, zero on the diagonal, symmetric up to rounding."""
     matrix = given.values
-    lowest, largest, skew, at = survey_square(matrix)
+    lowest, largest, skew, at = np.inf, 0.0, 0.0, 0
+    for start in range(0, given.n, 2048):  # a stretch at a time: Ctrl-C is heard
+        found = survey_square(matrix, start, min(start + 2048, given.n))
+        lowest, largest = min(lowest, found[0]), max(largest, found[1])
+        skew, at = max((skew, -at), (found[2], -found[3]))
+        at = -at
     if not (lowest >= 0 and largest < np.inf):
         i, j = (int(k) for k in np.argwhere(~((matrix >= 0) & (matrix < np.inf)))[0])
         raise bad_distance(matrix[i, j], i, j, name)
@@ -320,14 +326,14 @@ def way_out(method: str) -> str:
 
 
 @kernel
-def survey_square(matrix):
-    """Smallest and largest entry, the largest difference across the diagonal and its place.
-    A NaN anywhere makes the smallest -1."""
+def survey_square(matrix, start, stop):
+    """Of a stretch of rows the smallest and largest entry, the largest difference across the
+    diagonal and its place. A NaN anywhere makes the smallest -1."""
     n = matrix.shape[0]
     lowest, largest, skew, at = np.inf, 0.0, 0.0, 0
-    for i0 in range(0, n, 32):
+    for i0 in range(start, stop, 32):
         for j0 in range(0, n, 32):
-            for i in range(i0, min(i0 + 32, n)):
+            for i in range(i0, min(i0 + 32, stop)):
                 row = matrix[i]
                 for j in range(j0, min(j0 + 32, n)):
                     v = row[j]

@@ -33,6 +33,7 @@ def nearest(row, columns, x, method, lows):
 
 @kernel
 def height(value, columns, x, y, method):
+    """How far apart x and y are, from the number in their rows; squared for Ward."""
     sizes, scatter = columns.sizes, columns.scatter
     if method == AVERAGE:
         return value / (sizes[x] * sizes[y])

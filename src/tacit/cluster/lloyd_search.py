@@ -133,6 +133,7 @@ def search_all_centers(
 # 10 times faster; the bounds they feed allow for the worst order.
 @kernel(fastmath={"reassoc", "contract", "nsz"})
 def quick_distance(x, y):
+    """|x - y| in the dtype of the rows, additions in any order."""
     total = x.dtype.type(0)
     for j in range(x.shape[0]):
         z = x[j] - y[j]

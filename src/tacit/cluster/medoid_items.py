@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.cluster.lloyd_frame import check_values, measure
+from tacit.cluster.lloyd_frame import measure
 from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine, Serial
 from tacit.core.stats import tree_sum
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 from tacit.kernels.pairwise import Metric, between_objects, between_rows
 

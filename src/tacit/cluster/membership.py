@@ -30,7 +30,6 @@ from tacit.core.loop import Fit, iterate
 from tacit.core.stats import Stats, tree_sum
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import mend_small
-from tacit.kernels.pairwise import between_rows
 
 __all__ = ["MembershipStats", "SoftClusters", "gather", "mean_centers", "squares_to_centers"]
 
@@ -95,9 +94,11 @@ def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np
         return np.maximum(squares, 0.0)
     shifted = rows - origin
     sizes = np.einsum("nd,nd->n", shifted, shifted)
-    squares = sizes[:, None] + other_sizes - 2 * (shifted @ others.T)
+    squares = shifted @ (-2 * others.T)
+    squares += sizes[:, None]
+    squares += other_sizes
     mend_small(rows, centers, squares, sizes, other_sizes)
-    return np.maximum(squares, 0.0)
+    return np.maximum(squares, 0.0, out=squares)
 
 
 # --- The estimator they share ---
@@ -181,14 +182,12 @@ class SoftClusters(BaseKMeans):
         self._warn_of_equal(max(self.tol, 1e-12) * frame.variance)
 
     def _warn_of_equal(self, bar: float) -> None:
-        """Say so where centers fell together, as far as the fit could tell them apart."""
+        """Say so where all centers fell together, as far as the fit could tell them apart."""
         centers = self.cluster_centers_.astype(np.float64)
-        apart = between_rows(centers, centers, "sqeuclidean") > bar
-        distinct = len({int(row.argmin()) for row in apart})  # the first that is no other
-        if distinct < self.n_clusters:
+        if len(centers) > 1 and ((centers - centers[0]) ** 2).sum(axis=1).max() <= bar:
             warnings.warn(
-                f"{type(self).__name__}(n_clusters={self.n_clusters}) ended with only "
-                f"{distinct} distinct centers. {self._way_out}",
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) ended with all centers "
+                f"in one place: there is only one cluster to be seen. {self._way_out}",
                 ConvergenceWarning,
                 stacklevel=6,
             )

@@ -48,7 +48,7 @@ from tacit.core.kernel import kernel
 __all__ = ["nn_chain", "pool_size"]
 
 PAUSED, CROWDED = range(2)  # why the kernel came back
-CALL_WORK = 2**28  # of multiplications in one kernel call: well under 200 ms
+CALL_WORK = 2**26  # of multiplications in one kernel call: well under 200 ms
 PACK_BELOW = 0.8  # of the columns alive
 
 

@@ -254,6 +254,7 @@ def check_sums(n: int, signs: int) -> int:
 
 
 def check_alike(a: np.ndarray, b: np.ndarray) -> None:
+    """Refuse to mix single keys with pairs of keys."""
     if a.shape[1:] != b.shape[1:]:
         raise ValueError("Single keys and pairs of them do not mix. Count them apart.")
 

@@ -37,6 +37,8 @@ SPAN = 5_000_000  # products to a kernel call: under 100 ms where all of them mi
 
 
 class MomentsParams(NamedTuple):
+    """What of the scatter to keep."""
+
     full: bool = True  # the whole d x d scatter, or its diagonal alone
 
 

@@ -45,11 +45,13 @@ class Build:
     columns: list[str] = field(default_factory=list)
 
     def add(self, block: Any, text: Text, lost: Lost = NOTHING) -> None:
+        """Add a block as it is."""
         self.blocks.append(block)
         self.rows.append(len(text))
         self.count(text, lost)
 
     def count(self, text: Text, lost: Lost = NOTHING) -> None:
+        """Note a text in the report."""
         self.report.documents += len(text)
         self.report.repairs += text.repairs
         self.report.lost += lost
@@ -60,6 +62,7 @@ class Build:
         self.report.lost += lost
 
     def add_spooled(self, spool: Spool) -> None:
+        """Add the blocks that were spooled."""
         self.blocks += spool.blocks
         self.rows += [block.rows for block in spool.blocks]
 
@@ -136,6 +139,7 @@ def finish(build: Build, source: Source, options: Options) -> None:
 
 
 def refuse_partial(report: IngestReport, options: Options) -> None:
+    """Raise if a file ended early and that will not do."""
     if report.partial and not options.allow_partial:
         file = report.partial[0]
         raise PartialInput(

@@ -27,6 +27,8 @@ SAMPLE = 100  # records to guess by
 
 
 class Record(NamedTuple):
+    """A record of a file, and the line it began in."""
+
     line: int
     values: dict[str, str | None]
 

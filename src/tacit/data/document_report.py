@@ -27,9 +27,11 @@ class FileReport:
 
     @property
     def odd(self) -> bool:
+        """Whether there is anything to say."""
         return bool(self.undecodable or self.mark or self.partial or self.skipped or self.notes)
 
     def sentence(self) -> str:
+        """What happened to the file, in a sentence."""
         said = list(self.notes)
         if self.skipped:
             said.append(f"skipped: {self.skipped}")

@@ -136,6 +136,7 @@ class Shelf:
         self.size = 0
 
     def add(self, record: Record) -> None:
+        """Take one record."""
         text = record.values.get(self.text)
         others = {name: v for name, v in record.values.items() if name != self.text}
         for i, piece in enumerate(self._within_limits(text, record.line)):
@@ -152,6 +153,7 @@ class Shelf:
             self._flush()
 
     def close(self) -> None:
+        """Write out what is left."""
         self._flush()
         self.build.add_spooled(self.spool)
         if self.identity is not None:

@@ -220,6 +220,7 @@ def cut_at_space(data: bytes, longest: int) -> int:
 
 
 def too_long(size: int, limits: Limits, name: str, row: int) -> DataError:
+    """The error for a document over the limit."""
     return DataError(
         f"a document of {size:,} bytes or more is over the limit of {limits.longest:,}. "
         "Raise max_document, or let oversize='split' or 'skip' deal with it.",

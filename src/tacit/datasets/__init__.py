@@ -1,1 +1,21 @@
-""""""
+"""What examples, demos and tests read: the docstrings of installed packages, and public data.
+
+``docstrings()`` works on every machine. ``load(name)`` reads the sets that a folder holds, the
+one that the environment variable TACIT_DATA names; ``available()`` says which those are. No
+data comes with Tacit.
+"""
+
+from tacit.core.lazy import attach
+
+__all__ = ["Dataset", "Entry", "available", "docstrings", "load"]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    names={
+        "Dataset": "tacit.datasets.dataset",
+        "Entry": "tacit.datasets.catalog",
+        "available": "tacit.datasets.catalog",
+        "docstrings": "tacit.datasets.docstring_set",
+        "load": "tacit.datasets.catalog",
+    },
+)

@@ -1,25 +1,63 @@
 """Rows times a few long vectors, and back: X v, and X'X v in one walk over the rows.
 
 The vectors travel as panels: (panels, d, 16), so that the 16 numbers which one value of a
-sparse row meets lie side by side. A panel and its sums stay in the cache where a matrix of
-all vectors would not: 32 vectors as two panels take half the time of 32 at once. Values are
-float32 or float64, sums float64.
+sparse row meets lie side by side. Sparse rows are taken some thousands at a time: T = X v for
+these, which stays in the cache, then X'T column by column. To add every value's share to the
+sums row by row takes three times as long: the sums do not fit the cache. The chunks by column
+may be kept for the next pass. Values are float32 or float64, sums float64.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
+from tacit.data.table import Table
 from tacit.decompose.stripes import fill
 
-__all__ = ["PANEL", "from_panels", "gram", "project", "to_panels"]
+__all__ = ["PANEL", "Memory", "from_panels", "gram", "project", "slots", "to_panels"]
 
 PANEL = 16
 CHUNK_VALUES = 2**20  # of a dense chunk: 8 MB once it is float64
-SPAN = 4_000_000  # sparse values to a kernel call: under 100 ms
+CHUNK_ROWS = 4096  # of a sparse chunk: its products with a panel take 512 KB
+SPAN = 2**20  # sparse values to a chunk, unless one row has more: some 30 ms for a panel
+MEMORY_BYTES = 2**30  # for chunks by column; a quarter of it out of core
+
+
+class Chunk(NamedTuple):
+    """Some sparse rows by column."""
+
+    first: int  # row
+    last: int
+    columns: np.ndarray  # those with values, rising
+    edges: np.ndarray  # where the values of each begin and end
+    places: np.ndarray  # uint16, the rows of the values, from ``first`` on
+    values: np.ndarray
+
+
+@dataclass
+class Room:
+    """Bytes that all blocks together may still keep."""
+
+    left: int
+
+
+@dataclass
+class Memory:
+    """What a block keeps from the first pass for the others. Saves time, changes nothing."""
+
+    room: Room
+    chunks: list[Chunk] | None = None
+
+
+def slots(table: Table) -> list[Memory]:
+    """A memory beside every block."""
+    room = Room(MEMORY_BYTES if table.in_memory else MEMORY_BYTES // 4)
+    return [Memory(room) for _ in table]
 
 
 def to_panels(rows: np.ndarray, engine: Engine) -> np.ndarray:
@@ -58,22 +96,51 @@ def from_panels(
     return fill(put, (p, panels.shape[1]), engine)
 
 
-def gram(rows: Any, panels: np.ndarray) -> np.ndarray:
+def gram(rows: Any, panels: np.ndarray, memory: Memory | None = None) -> np.ndarray:
     """X'X v for every vector v, as panels."""
     if not sp.issparse(rows):
-        vectors = side_by_side(panels)
-        total = np.zeros((panels.shape[0] * PANEL, panels.shape[1]))
-        with np.errstate(all="ignore"):  # whoever asks looks for what is not finite
-            for chunk, _ in chunks(rows):
-                total += (chunk @ vectors).T @ chunk
-        parts = total.reshape(panels.shape[0], PANEL, panels.shape[1])
-        return np.ascontiguousarray(parts.swapaxes(1, 2))
+        return gram_dense(rows, panels)
     out = np.zeros(panels.shape)
-    for panel, sums in zip(panels, out, strict=True):
-        for first, last in spans(rows.indptr):
+    products = np.empty((min(CHUNK_ROWS, rows.shape[0]), PANEL))
+    csr = (rows.data, rows.indices, rows.indptr)
+    for first, last, *by_column in chunks_by_column(rows, memory):
+        for panel, sums in zip(panels, out, strict=True):
             check_stop()
-            add_gram(rows.data, rows.indices, rows.indptr, panel, sums, first, last)
+            put_product(*csr, panel, products, first, last)
+            add_product(*by_column, products, sums)
     return out
+
+
+def gram_dense(rows: np.ndarray, panels: np.ndarray) -> np.ndarray:
+    vectors = side_by_side(panels)
+    total = np.zeros((panels.shape[0] * PANEL, panels.shape[1]))
+    with np.errstate(all="ignore"):  # whoever asks looks for what is not finite
+        for chunk, _ in chunks(rows):
+            total += (chunk @ vectors).T @ chunk
+    parts = total.reshape(panels.shape[0], PANEL, panels.shape[1])
+    return np.ascontiguousarray(parts.swapaxes(1, 2))
+
+
+def chunks_by_column(rows: Any, memory: Memory | None) -> Iterator[Chunk]:
+    """The chunks of sparse rows: those kept, or new ones that are kept if there is room."""
+    if memory is not None and memory.chunks is not None:
+        yield from memory.chunks
+        return
+    made = []
+    scratch = np.zeros(rows.shape[1] + 1, np.int32)
+    for first, last in spans(rows.indptr):
+        check_stop()
+        chunk = Chunk(
+            first, last, *by_column(rows.data, rows.indices, rows.indptr, first, last, scratch)
+        )
+        made.append(chunk)
+        yield chunk
+        if memory is None:
+            made.clear()
+    size = sum(array.nbytes for chunk in made for array in chunk[2:])
+    if memory is not None and size <= memory.room.left:
+        memory.room.left -= size
+        memory.chunks = made
 
 
 def project(rows: Any, panels: np.ndarray, k: int) -> np.ndarray:
@@ -86,9 +153,9 @@ def project(rows: Any, panels: np.ndarray, k: int) -> np.ndarray:
         return out
     out = np.empty((rows.shape[0], panels.shape[0] * PANEL))
     for i, panel in enumerate(panels):
-        place = out[:, i * PANEL : (i + 1) * PANEL]
         for first, last in spans(rows.indptr):
             check_stop()
+            place = out[first:last, i * PANEL : (i + 1) * PANEL]
             put_product(rows.data, rows.indices, rows.indptr, panel, place, first, last)
     return out[:, :k]
 
@@ -107,14 +174,15 @@ def chunks(rows: np.ndarray):
         yield np.asarray(rows[part], np.float64), part
 
 
-def spans(indptr: np.ndarray):
-    """Stretches of sparse rows with few values enough for one call."""
+def spans(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Stretches of sparse rows: few enough, and with few values enough."""
     n = len(indptr) - 1
     first = 0
     while first < n:
         limit = int(indptr[first]) + SPAN
         last = max(first + 1, int(np.searchsorted(indptr, limit, side="right")) - 1)
-        yield first, min(last, n)
+        last = min(last, first + CHUNK_ROWS, n)
+        yield first, last
         first = last
 
 
@@ -123,43 +191,66 @@ def spans(indptr: np.ndarray):
 
 
 @kernel
-def add_gram(data, indices, indptr, panel, sums, first, last):
-    """Add row * (row . v) for rows first to last and the vectors v of a panel."""
-    width = panel.shape[1] // 16 * 16
-    t = np.empty(width, np.float64)
-    for i in range(first, last):
-        row_product(data, indices, indptr[i], indptr[i + 1], panel, t, width)
-        for q in range(indptr[i], indptr[i + 1]):
-            x = np.float64(data[q])
-            out = sums[np.uint32(indices[q])]
-            for c in range(width):
-                out[c] += x * t[c]
-
-
-@kernel
 def put_product(data, indices, indptr, panel, out, first, last):
     """Set row . v for rows first to last and the vectors v of a panel."""
     width = panel.shape[1] // 16 * 16
     for i in range(first, last):
-        row_product(data, indices, indptr[i], indptr[i + 1], panel, out[i], width)
+        to = out[i - first]
+        for j in range(width):
+            to[j] = 0.0
+        add_rows(data, indices, indptr[i], indptr[i + 1], panel, to, width)
 
 
 @kernel
-def row_product(data, indices, begin, end, panel, t, width):
-    """t = row . v, four values of the row at a time."""
-    for c in range(width):
-        t[c] = 0.0
+def add_product(columns, edges, places, values, products, sums):
+    """Add column . product, for the columns of a chunk and its products with a panel."""
+    width = products.shape[1] // 16 * 16
+    for c in range(len(columns)):
+        add_rows(values, places, edges[c], edges[c + 1], products, sums[columns[c]], width)
+
+
+@kernel
+def add_rows(values, places, begin, end, rows, to, width):
+    """Add value * the row at its place, four at a time."""
     q = begin
     while q + 4 <= end:
-        x0, x1 = np.float64(data[q]), np.float64(data[q + 1])
-        x2, x3 = np.float64(data[q + 2]), np.float64(data[q + 3])
-        v0, v1 = panel[np.uint32(indices[q])], panel[np.uint32(indices[q + 1])]
-        v2, v3 = panel[np.uint32(indices[q + 2])], panel[np.uint32(indices[q + 3])]
-        for c in range(width):
-            t[c] += (x0 * v0[c] + x1 * v1[c]) + (x2 * v2[c] + x3 * v3[c])
+        x0, x1 = np.float64(values[q]), np.float64(values[q + 1])
+        x2, x3 = np.float64(values[q + 2]), np.float64(values[q + 3])
+        r0, r1 = rows[np.uint32(places[q])], rows[np.uint32(places[q + 1])]
+        r2, r3 = rows[np.uint32(places[q + 2])], rows[np.uint32(places[q + 3])]
+        for j in range(width):
+            to[j] += (x0 * r0[j] + x1 * r1[j]) + (x2 * r2[j] + x3 * r3[j])
         q += 4
     while q < end:
-        x, v = np.float64(data[q]), panel[np.uint32(indices[q])]
-        for c in range(width):
-            t[c] += x * v[c]
+        x, row = np.float64(values[q]), rows[np.uint32(places[q])]
+        for j in range(width):
+            to[j] += x * row[j]
         q += 1
+
+
+@kernel
+def by_column(data, indices, indptr, first, last, scratch):
+    """Rows first to last by column: a counting sort. ``scratch`` is zero before and after."""
+    begin, end = indptr[first], indptr[last]
+    number = 0
+    for q in range(begin, end):
+        number += scratch[indices[q]] == 0
+        scratch[indices[q]] += 1
+    columns, edges = np.empty(number, np.int32), np.empty(number + 1, np.int32)
+    places, values = np.empty(end - begin, np.uint16), np.empty(end - begin, data.dtype)
+    at, c = 0, 0
+    for j in range(len(scratch)):
+        if scratch[j]:
+            columns[c], edges[c] = j, at
+            at += scratch[j]
+            scratch[j] = edges[c]
+            c += 1
+    edges[number] = at
+    for i in range(first, last):
+        for q in range(indptr[i], indptr[i + 1]):
+            to = scratch[indices[q]]
+            places[to], values[to] = i - first, data[q]
+            scratch[indices[q]] = to + 1
+    for c in range(number):
+        scratch[columns[c]] = 0
+    return columns, edges, places, values

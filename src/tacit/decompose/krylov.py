@@ -32,7 +32,7 @@ from tacit.core.moments import Moments
 from tacit.core.randoms import key, normals
 from tacit.core.stats import Stats
 from tacit.data.table import parts
-from tacit.decompose.gram_panels import PANEL, from_panels, gram, to_panels
+from tacit.decompose.gram_panels import PANEL, Memory, from_panels, gram, to_panels
 from tacit.decompose.stripes import combine, inner
 
 __all__ = [
@@ -54,6 +54,8 @@ STRAY = 1e-11  # how far from orthogonal to the basis a block may be; it triples
 
 
 class KrylovParams(NamedTuple):
+    """The directions that the next pass multiplies."""
+
     n_components: int
     limit: int  # vectors in the basis, at most
     seed: np.uint64
@@ -72,6 +74,8 @@ class KrylovParams(NamedTuple):
 
 @dataclass(frozen=True)
 class KrylovStats(Stats):
+    """What a pass collects: the product with these directions."""
+
     rows: int
     product: np.ndarray  # panels: X'X times the block
     moments: Moments  # of the columns in the first pass, else of no columns
@@ -94,12 +98,13 @@ def start(
     )  # fmt: skip
 
 
-def collect(params: KrylovParams, block: Any) -> KrylovStats:
+def collect(params: KrylovParams, block: Any, beside: Memory | None = None) -> KrylovStats:
+    """Multiply a block's rows with the directions, and back."""
     rows = parts(block).rows
     moments = Moments.empty(0, full=False)
     if params.step == 0:
         moments = Moments.collect(rows, full=False)
-    return KrylovStats(rows.shape[0], gram(rows, params.panels), moments)
+    return KrylovStats(rows.shape[0], gram(rows, params.panels, beside), moments)
 
 
 def update(

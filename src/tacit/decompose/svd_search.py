@@ -21,7 +21,7 @@ from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback, Step, tell
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
-from tacit.decompose.gram_panels import project, to_panels
+from tacit.decompose.gram_panels import project, slots, to_panels
 from tacit.decompose.stripes import combine, nearby
 
 __all__ = ["Directions", "Found", "measure", "project_block", "search", "search_narrow"]
@@ -75,8 +75,9 @@ def search(
     losses: list[float] = []
     moments, total = Moments.empty(0, full=False), 0.0
     done = stop = False
+    beside = slots(table)
     while params.step < passes and not (done or stop):
-        stats = engine.reduce(krylov.collect, krylov.light(params), table)
+        stats = engine.reduce(krylov.collect, krylov.light(params), table, beside)
         if params.step == 0:
             moments = stats.moments
             total = check_scale(krylov.squared_length(moments), table)

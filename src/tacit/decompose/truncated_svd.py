@@ -19,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from tacit.cluster.lloyd_frame import check_values
 from tacit.core.engines import Engine, get_engine
 from tacit.core.errors import DataError
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.randoms import seed_from
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 from tacit.decompose.gram_panels import to_panels
 from tacit.decompose.krylov import room_for

@@ -105,6 +105,7 @@ class PairInterner:
         self.used = 0
 
     def ids(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The number of each pair, new ones after those there are."""
         out = np.empty(len(left), np.int32)
         at = 0
         while at < len(left):

@@ -9,12 +9,13 @@
 Small distances are exact: equal rows are 0 apart, however large their values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.data.unit_rows import unit_rows
 from tacit.kernels.distances import euclidean
@@ -24,6 +25,7 @@ __all__ = ["METRICS", "Metric", "between_objects", "between_rows"]
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
 Metric = str | Callable[[Any, Any], float]
 COLUMNS = 512  # of a tile of absolute differences: it stays in cache
+CALL_WORK = 2**28  # differences in one kernel call: well under 200 ms
 
 
 def between_rows(rows: Any, others: Any, metric: Metric = "euclidean") -> np.ndarray:
@@ -102,12 +104,24 @@ def absolute(rows: Any, others: Any) -> np.ndarray:
         a.sort_indices()
         b.sort_indices()
         out = np.empty((a.shape[0], b.shape[0]))
-        absolute_sparse(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, out)
+        both = (a.data, a.indices, a.indptr, b.data, b.indices, b.indptr)
+        for first, last in spans(a.shape[0], 8 * (b.nnz + b.shape[0])):
+            absolute_sparse(*both, out, first, last)
         return out
+    rows = np.ascontiguousarray(rows)
     columns = np.ascontiguousarray(np.asarray(others, np.float64).T)
     out = np.zeros((len(rows), len(others)))
-    absolute_dense(np.ascontiguousarray(rows), columns, out)
+    for first, last in spans(len(rows), columns.size):
+        absolute_dense(rows[first:last], columns, out[first:last])
     return out
+
+
+def spans(n: int, work: int) -> Iterator[tuple[int, int]]:
+    """Rows for one kernel call at a time, given the work for one of them."""
+    size = max(1, CALL_WORK // max(1, work))
+    for first in range(0, n, size):
+        check_stop()
+        yield first, min(first + size, n)
 
 
 def angular(rows: Any, others: Any) -> np.ndarray:
@@ -157,8 +171,10 @@ def absolute_dense(rows, columns, out):
 
 
 @kernel
-def absolute_sparse(data, indices, indptr, other_data, other_indices, other_indptr, out):
-    for i in range(out.shape[0]):
+def absolute_sparse(
+    data, indices, indptr, other_data, other_indices, other_indptr, out, first, last
+):
+    for i in range(first, last):
         p, q = indptr[i], indptr[i + 1]
         for j in range(out.shape[1]):
             r, s = other_indptr[j], other_indptr[j + 1]

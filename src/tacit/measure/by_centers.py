@@ -23,10 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tacit.cluster.lloyd_frame import check_values
 from tacit.core.engines import Engine, Serial, Threads, get_engine
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import euclidean, sparse_squared
 from tacit.kernels.pairwise import between_rows

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.lloyd_frame import check_values
 from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table
 from tacit.kernels.distances import squared_distance
 from tacit.kernels.pairwise import METRICS, between_objects, between_rows

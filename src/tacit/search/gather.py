@@ -58,9 +58,11 @@ class Gatherer:
 
     @property
     def spilled(self) -> bool:
+        """Bytes that went to files."""
         return bool(self.runs)
 
     def add(self, block: Block) -> None:
+        """Take the next block, in order."""
         self.waiting.append(block.postings)
         if block.texts is not None:
             self.texts.append(block.texts)

@@ -139,6 +139,7 @@ class Named(Protocol):
 
 
 def names_of(source: Documents, ids: Sequence[str] | None) -> Strings | None:
+    """The names of documents: given, their own, or None for numbers."""
     if ids is None:
         return None if source.names is None else Strings.of(source.names)
     names = [str(each) for each in ids]

@@ -49,6 +49,7 @@ class DuplicatePair:
     jaccard: float  # and exactly, from the shingles
 
     def to_dict(self) -> dict[str, Any]:
+        """The pair as plain values."""
         return asdict(self)
 
     def __str__(self) -> str:

@@ -53,16 +53,22 @@ class Leaf(NamedTuple):
 
 @dataclass(frozen=True)
 class Not:
+    """Documents that do not match."""
+
     part: "Node"
 
 
 @dataclass(frozen=True)
 class And:
+    """Documents that match all parts."""
+
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True)
 class Or:
+    """Documents that match any part."""
+
     parts: tuple["Node", ...]
 
 

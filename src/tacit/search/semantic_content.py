@@ -51,7 +51,7 @@ class Content(NamedTuple):
             if name in arrays and arrays[name].dtype != dtype:
                 raise ValueError(f"{name} has dtype {arrays[name].dtype}")
         for edges, data in LADDERS.items():
-            end = len(arrays[data]) if data in arrays else None
+            end = len(arrays[data]) if data is not None and data in arrays else None
             if edges in arrays and not is_ladder(arrays[edges], end):
                 raise ValueError(f"{edges} does not fit what it divides")
         vectors = arrays["document_vectors_"]
@@ -109,6 +109,7 @@ def hits(
 
 
 def check_top(top: Any) -> int | None:
+    """How many hits to give; None for all."""
     if top is None:
         return None
     if not isinstance(top, int | np.integer) or isinstance(top, bool):

@@ -42,6 +42,8 @@ class Asked(NamedTuple):
 
 
 class Snippet(NamedTuple):
+    """A stretch of a document, and where the words asked for stand in it."""
+
     text: str
     marks: tuple[tuple[int, int], ...]
 

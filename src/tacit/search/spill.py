@@ -19,6 +19,7 @@ class SpillFile:
         self.size = 0
 
     def write(self, array: np.ndarray) -> None:
+        """Append the bytes of an array."""
         with told():
             self.file.write(np.ascontiguousarray(array).data)
         self.size += array.nbytes

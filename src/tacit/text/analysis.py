@@ -174,6 +174,7 @@ class PythonAnalyzer:
         return replace(self, tokenize=cut, tokens=0, stopped=0)
 
     def close(self) -> None:
+        """End the child process, if there is one."""
         if isinstance(self.tokenize, PatternTokenizer):
             self.tokenize.close()
 

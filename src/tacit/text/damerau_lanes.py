@@ -17,9 +17,9 @@ Bioinformatics 20.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 from tacit.text.edit_lanes import Strings, calls
 from tacit.text.edit_tables import damerau_distance
 
@@ -77,7 +77,7 @@ def choose_type(width: int, heights: np.ndarray, used: int) -> tuple[Any, np.nda
 # --- Kernels ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def number_group(patterns, edges, first, last, numbers):
     """Number the symbols of a group from 1; returns how many there are."""
     used = 0
@@ -88,7 +88,7 @@ def number_group(patterns, edges, first, last, numbers):
     return used
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def place_symbols(patterns, edges, first, last, numbers, columns):
     columns[:, 3 * LANES :] = 0  # equals no symbol of a text, which are -1 if not numbered
     for lane in range(last - first):
@@ -97,7 +97,7 @@ def place_symbols(patterns, edges, first, last, numbers, columns):
             columns[j + 2, 3 * LANES + lane] = numbers[patterns[begin + j]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_group(texts, offsets, top, bottom, skip, sizes, numbers, never, columns, carried, out):
     """Texts ``top`` to ``bottom`` against all patterns of the group.
 
@@ -133,7 +133,7 @@ def fill_group(texts, offsets, top, bottom, skip, sizes, numbers, never, columns
 
 # The lanes' places are known when compiling, so that LLVM need not ask what overlaps; casts
 # keep it from widening the numbers.
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_cell(near, carried, symbol, earlier, row, j):
     """One cell in every lane. ``near`` is this column and the two before it.
 

@@ -18,9 +18,9 @@ Ukkonen (1985), Algorithms for approximate string matching. Information and Cont
 """
 
 import numpy as np
-from numba import njit
 
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 
 __all__ = ["band_distance", "number_symbols", "trim"]
 
@@ -79,7 +79,7 @@ def run_band(masks: np.ndarray, text: np.ndarray, m: int, width: int, swaps: boo
 # --- Kernels: one pair ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def trim(a, b):
     """Where the two begin to differ, and where each ends before the tail they share."""
     start, end_a, end_b = 0, len(a), len(b)
@@ -91,7 +91,7 @@ def trim(a, b):
     return start, end_a, end_b
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def number_symbols(a, b):
     """The symbols of a numbered from 1, those of b likewise or 0, and how many numbers."""
     size = 16
@@ -116,7 +116,7 @@ def number_symbols(a, b):
     return new_a, new_b, used
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def word_masks(pattern, kinds):
     """(kinds, words): in which rows of the pattern each symbol stands."""
     masks = np.zeros((kinds, (len(pattern) + 63) // 64), U)
@@ -125,7 +125,7 @@ def word_masks(pattern, kinds):
     return masks
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def short_distance(a, b, swaps):
     """Edits between a pattern of up to 64 symbols and a text, in one call."""
     start, end_a, end_b = trim(a, b)
@@ -152,7 +152,7 @@ def short_distance(a, b, swaps):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def advance_band(masks, text, start, stop, m, width, plus, minus, same, swaps, state):
     """Columns ``start`` to ``stop`` of the table, in the words that the band touches.
 
@@ -190,7 +190,7 @@ def advance_band(masks, text, start, stop, m, width, plus, minus, same, swaps, s
     state[0], state[1], state[2] = first, last, foot
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def marks_below(plus, minus, m):
     """What the rows after the m-th, which are padding, add to the foot of the last word."""
     total, w = np.int64(0), len(plus) - 1

@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 from tacit.text.edit_band import ONE, TOP, U, band_distance
 
 __all__ = ["ANY", "Strings", "calls", "lane_rows"]
@@ -143,7 +143,7 @@ def calls(work: np.ndarray, enough: int, most: int) -> Iterator[tuple[int, int]]
 # --- Kernels: groups of patterns, one after the other ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def narrow_groups(
     patterns, edges, first, last, texts, offsets, top, bottom,
     row_of, masks, ends, state, swaps, limit, since, out,
@@ -170,7 +170,7 @@ def narrow_groups(
         clear_lanes(patterns, edges, start, stop, row_of, masks, ends)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def wide_groups(
     patterns, edges, first, last, texts, offsets, top, bottom,
     row_of, masks, ends, state, swaps, limit, since, hand, out,
@@ -198,7 +198,7 @@ def wide_groups(
         clear_lanes(patterns, edges, start, stop, row_of, masks, ends)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_lanes(patterns, edges, start, stop, row_of, masks, ends):
     """Set up one pattern to a lane.
 
@@ -221,7 +221,7 @@ def fill_lanes(patterns, edges, start, stop, row_of, masks, ends):
             ends[word, lane] |= bit
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def clear_lanes(patterns, edges, start, stop, row_of, masks, ends):
     """Undo ``fill_lanes``."""
     zero = masks.dtype.type(0)
@@ -232,7 +232,7 @@ def clear_lanes(patterns, edges, start, stop, row_of, masks, ends):
     ends[:, :] = zero
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def beyond(size, edges, start, stop, limit):
     """Whether no pattern of the group is near enough in size to be within the limit."""
     shortest, longest = edges[start + 1] - edges[start], edges[stop] - edges[stop - 1]
@@ -246,7 +246,7 @@ def beyond(size, edges, start, stop, limit):
 # enough, which is eight times as many lanes to a register.
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def read(texts, begin, end, row_of, masks, state):
     """The last column of the table of distances of a text."""
     T = masks.dtype.type
@@ -266,7 +266,7 @@ def read(texts, begin, end, row_of, masks, state):
             minus[x] = T(hp & d0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def read_swapping(texts, begin, end, row_of, masks, state):
     """The same, and neighbours may change places."""
     T = masks.dtype.type
@@ -290,7 +290,7 @@ def read_swapping(texts, begin, end, row_of, masks, state):
         before = row
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def read_words(texts, begin, end, row_of, masks, words, state, hand, swaps):
     """The same for several words of 64 bits."""
     for w in range(words):
@@ -313,7 +313,7 @@ def read_words(texts, begin, end, row_of, masks, words, state, hand, swaps):
 # ask each time, and it gives up beyond eight such questions.
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def advance(row, state, hand):
     """One word of every lane, one column on. hand holds steps up, then steps down."""
     for x in range(WORD_LANES):
@@ -328,7 +328,7 @@ def advance(row, state, hand):
         state[x + WORD_LANES] = hp & d0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def advance_swapping(row, before, state, hand):
     """The same with swaps of neighbours; hand also holds the first half of a swap."""
     for x in range(WORD_LANES):
@@ -347,7 +347,7 @@ def advance_swapping(row, before, state, hand):
         state[x + 2 * WORD_LANES] = d0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_marks(state, ends, out):
     """Add the steps down a column: the bits set in plus, less those in minus."""
     T = state.dtype.type
@@ -358,7 +358,7 @@ def add_marks(state, ends, out):
         out[x] += np.int32(up) - np.int32(bits_set(T(minus[x] & ends[x]), T))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def bits_set(x, T):
     """How many bits are set, by adding ever wider neighbours."""
     x = T(x - T(T(x >> T(1)) & T(U(0x5555555555555555))))
@@ -373,7 +373,7 @@ def bits_set(x, T):
     return T(x & T(127))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def clip(result, limit, out):
     if limit < 2**31:
         for x in range(len(out)):

@@ -17,9 +17,9 @@ Bioinformatics 20.
 """
 
 import numpy as np
-from numba import njit
 
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 from tacit.text.edit_costs import CostTables
 
 __all__ = ["damerau_distance", "find_moves", "weighted_distance"]
@@ -92,7 +92,7 @@ def find_moves(
 # --- Kernels ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_weighted(a, b, row_of, tables, swaps, limit, start, stop, rows):
     """Rows ``start`` to ``stop``; True as soon as two rows in turn lie above the limit."""
     delete, insert, substitute, transpose = tables
@@ -123,7 +123,7 @@ def fill_weighted(a, b, row_of, tables, swaps, limit, start, stop, rows):
     return False
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_damerau(a, b, start, stop, rows, swapped):
     """Rows ``start`` to ``stop`` of the table with unrestricted swaps.
 
@@ -164,7 +164,7 @@ def fill_damerau(a, b, start, stop, rows, swapped):
             left, corner = best, up
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_moves(a, b, row_of, tables, swaps, start, stop, rows, moves):
     """As ``fill_weighted``, noting the step into every cell."""
     delete, insert, substitute, transpose = tables
@@ -200,7 +200,7 @@ def fill_moves(a, b, row_of, tables, swaps, start, stop, rows, moves):
             steps[j + 1] = step
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def walk_back(moves):
     """The moves from the first cell to the last."""
     i, j = moves.shape[0] - 1, moves.shape[1] - 1

@@ -24,6 +24,8 @@ __all__ = ["HashParams", "HashingVectorizer", "hash_block"]
 
 
 class HashParams(NamedTuple):
+    """How terms become columns."""
+
     analysis: Analysis
     n_features: int
     alternate_sign: bool

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 from tacit.text.damerau_lanes import damerau_rows
 from tacit.text.edit_costs import OTHER, CostTables, EditCosts
 from tacit.text.edit_distance import code_points
@@ -285,7 +285,7 @@ def arrange_square(square: Square, stretch: Stretch) -> None:
 # --- Kernels ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def arrange(raw, own, rank, sizes, column_sizes, scale, out):
     """Distances in the order of the answer, scaled if asked for.
 
@@ -303,7 +303,7 @@ def arrange(raw, own, rank, sizes, column_sizes, scale, out):
                 target[j] = scaled(row[place], sizes[i], column_sizes[place], scale)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def arrange_pairs(raw, rank, sizes, scale, start, stop, out):
     """The same for the pairs i < j, one after the other."""
     n = len(rank)
@@ -315,7 +315,7 @@ def arrange_pairs(raw, rank, sizes, scale, start, stop, out):
             target[j - i - 1] = scaled(d, sizes[i], sizes[j], scale) if scale else d
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def scaled(d, m, n, scale):
     """As ``edit_distance.scaled``."""
     bottom = np.float64(max(m, n) if scale == 1 else m + n + d)
@@ -323,7 +323,7 @@ def scaled(d, m, n, scale):
     return top / bottom if bottom > 0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def mirror(part, start, square):
     """Write a part (rows from ``start``, columns from ``start``) on both sides of the
     diagonal, in tiles that stay in cache. What is below the diagonal is not looked at."""
@@ -340,7 +340,7 @@ def mirror(part, start, square):
                     target[i] = part[top + i, j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def weigh_each(row, codes, offsets, row_of, tables, swaps, limit, rows, out):
     """The cost of getting from one string to others; ``rows`` is room for their table."""
     n = len(row)

@@ -56,6 +56,8 @@ class TfidfParams(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentFrequencies(Stats):
+    """In how many rows each term occurs, and how long rows are."""
+
     rows: int
     document_counts: np.ndarray  # (v,) int64
     length: float  # the sum of all counts
@@ -65,6 +67,7 @@ class DocumentFrequencies(Stats):
 
 
 def collect(params: Any, block: Any) -> DocumentFrequencies:
+    """Count the rows of a block that hold each term."""
     rows = sp.csr_array(block)
     df = np.bincount(rows.indices, minlength=rows.shape[1])
     return DocumentFrequencies(rows.shape[0], df, float(rows.data.sum(dtype=np.float64)))

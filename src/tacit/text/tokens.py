@@ -60,6 +60,7 @@ class TokenRule:
     atom: str | None = None  # a regular expression for one character, in place of the rule
 
     def characters(self) -> Characters:
+        """The class of every character under this rule."""
         if self.atom is not None:
             return characters_of_class(self.atom, self.lowercase)
         return characters_of_rule(self.rule, self.lowercase)

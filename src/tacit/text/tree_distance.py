@@ -22,9 +22,9 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
 from tacit.text.edit_costs import EditCosts
 from tacit.text.edit_distance import number_items, tables_for
 
@@ -256,7 +256,7 @@ def check_costs(costs: EditCosts | None) -> None:
 # --- Kernel ---
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def advance(a, b, roots, others, prices, trees, forests, budget, state):
     """Go on with the tables of all pairs of key roots, for about ``budget`` cells.
 

@@ -54,6 +54,7 @@ def encode_to(buffer, at, c):
 
 @kernel
 def is_ascii(data, start, stop):
+    """Whether all bytes are ASCII."""
     any_high = np.uint8(0)
     for i in range(start, stop):
         any_high |= data[i]

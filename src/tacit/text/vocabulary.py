@@ -170,6 +170,7 @@ def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:
 
 
 def has_capital(term: str) -> bool:
+    """Whether lower case would change the term."""
     return any(map(str.isupper, term))
 
 

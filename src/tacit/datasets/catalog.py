@@ -1,0 +1,305 @@
+"""Which data sets there are, what their folders hold, and where they come from.
+
+The folder that TACIT_DATA names has one folder for each set, with the files listed here. Text
+is UTF-8, .gz files are packed with gzip, .jsonl files hold one JSON object a line. Fields and
+columns are described with the loaders, in ``text_sets`` and ``number_sets``.
+"""
+
+import importlib
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.core.errors import DataError
+from tacit.datasets.dataset import Dataset
+
+__all__ = ["VARIABLE", "Entry", "available", "load"]
+
+VARIABLE = "TACIT_DATA"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set that can be loaded.
+
+    ``here`` says whether its files are in the folder that TACIT_DATA names.
+    """
+
+    name: str
+    about: str
+    origin: str
+    licence: str
+    files: tuple[str, ...]
+    loader: str
+    parts: tuple[str, ...] = ()  # the first is the default
+    here: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        entry = asdict(self)
+        del entry["loader"]
+        return entry
+
+
+def available() -> list[Entry]:
+    """List the data sets that ``load`` knows; ``here`` marks those it can read now.
+
+    Examples
+    --------
+    >>> [entry.name for entry in available()][:3]
+    ['bodyfat', 'brown_tagged', 'enwiki_text8style']
+    """
+    folder = data_folder()
+    return [
+        Entry(**{**vars(entry), "here": is_here(entry, folder)}) for entry in CATALOG.values()
+    ]
+
+
+def load(name: str, *, part: str | None = None) -> Dataset:
+    """Load a public data set from the folder that the variable TACIT_DATA names.
+
+    Parameters
+    ----------
+    name : str
+        One of ``available()``; or "docstrings", which needs no folder.
+    part : str or None
+        Which part of a set that has several, such as "train" or "test".
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        The folder or the set is missing, or a file is damaged. Says which, and what to do.
+    """
+    if name == "docstrings":
+        from tacit.datasets.docstring_set import docstrings
+
+        if part is not None:
+            raise ValueError(f"docstrings has no parts, so part={part!r} means nothing.")
+        return docstrings()
+    if name not in CATALOG:
+        known = ", ".join(CATALOG)
+        raise ValueError(f"There is no data set {name!r}; there are {known}, and docstrings.")
+    entry = CATALOG[name]
+    if part is not None and part not in entry.parts:
+        choice = f"choose from {list(entry.parts)}" if entry.parts else "leave it out"
+        raise ValueError(f"load({name!r}, part={part!r}) is unknown; {choice}.")
+    folder = data_folder()
+    if folder is None:
+        raise DataError(
+            f"The data set {name!r} is not part of Tacit. Set the environment variable "
+            f"{VARIABLE} to the folder that holds it, as {name}/{entry.files[0]}."
+        )
+    if not is_here(entry, folder):
+        missing = next(file for file in entry.files if not (folder / name / file).exists())
+        raise DataError(
+            f"The data set {name!r} is not in the folder that {VARIABLE} names: there is no "
+            f"{name}/{missing}. Put it there ({entry.origin}), or set {VARIABLE} to another "
+            "folder.",
+            file=folder,
+        )
+    module, _, function = entry.loader.partition(":")
+    read = getattr(importlib.import_module(f"tacit.datasets.{module}"), function)
+    chosen = part or (entry.parts[0] if entry.parts else "")
+    full = f"{name} ({chosen})" if chosen else name
+    about = f"{entry.about} From {entry.origin}."
+    return Dataset(
+        full, **read(folder / name, chosen), description=about, licence=entry.licence
+    )
+
+
+def data_folder() -> Path | None:
+    """The folder that TACIT_DATA names, or None."""
+    given = os.environ.get(VARIABLE)
+    return Path(given) if given else None
+
+
+def is_here(entry: Entry, folder: Path | None) -> bool:
+    return folder is not None and all((folder / entry.name / f).exists() for f in entry.files)
+
+
+NLTK = "NLTK's data collection (nltk/nltk_data)"
+UNKNOWN = "Not stated; used for research."
+
+CATALOG: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "bodyfat",
+            "252 men: percentage of body fat, age, weight, height and ten girths.",
+            "StatLib (A. Garth Fisher), as in the R package faraway",
+            "Not checked; the R package is GPL.",
+            ("bodyfat.csv",),
+            "number_sets:bodyfat",
+        ),
+        Entry(
+            "brown_tagged",
+            "The Brown corpus: 500 texts of 15 kinds, every word with its part of speech.",
+            NLTK,
+            "Not checked; research use.",
+            ("brown.jsonl.gz",),
+            "text_sets:brown_tagged",
+        ),
+        Entry(
+            "enwiki_text8style",
+            "5,601 Wikipedia articles in lower case letters and spaces; or a start of text8.",
+            "English Wikipedia, by WikiExtractor",
+            "CC BY-SA 3.0.",
+            ("enwiki.txt.gz", "text8_prefix.txt.gz"),
+            "text_sets:enwiki",
+            ("enwiki", "text8_prefix"),
+        ),
+        Entry(
+            "federalist",
+            "The 85 Federalist Papers, 12 of disputed and 3 of joint authorship.",
+            "Project Gutenberg 1404",
+            "Public domain.",
+            ("federalist.csv.gz",),
+            "text_sets:federalist",
+        ),
+        Entry(
+            "langid",
+            "27,141 sentences in 28 languages.",
+            "the test data of lingua (pemistahl/lingua-py)",
+            "Apache-2.0; origin of the sentences not checked.",
+            ("sentences.jsonl.gz",),
+            "text_sets:langid",
+            ("all", "train", "test"),
+        ),
+        Entry(
+            "mnist",
+            "70,000 handwritten digits, 28 x 28 gray values.",
+            "LeCun, Cortes and Burges",
+            "Not checked.",
+            ("mnist.npz",),
+            "number_sets:mnist",
+            ("all", "train", "test"),
+        ),
+        Entry(
+            "movie_reviews",
+            "2,000 film reviews, for or against; or 10,662 sentences of reviews; or 10,000 "
+            "sentences, objective or subjective. With lists of good and bad words.",
+            f"Pang and Lee; Hu and Liu; by {NLTK}",
+            "Sentences and word lists CC BY 4.0; reviews with the authors' permission.",
+            (
+                "movie_reviews.jsonl.gz",
+                "rt_polarity.jsonl.gz",
+                "subjectivity.jsonl.gz",
+                "opinion_lexicon_positive.txt",
+                "opinion_lexicon_negative.txt",
+            ),
+            "text_sets:movie_reviews",
+            ("reviews", "sentences", "subjectivity"),
+        ),
+        Entry(
+            "movielens_100k",
+            "100,000 ratings of 1,682 films by 943 people.",
+            "GroupLens, University of Minnesota",
+            "Research use; not to be redistributed without permission.",
+            ("u.data.gz", "u.item.gz", "u.user", "u.genre"),
+            "number_sets:movielens",
+        ),
+        Entry(
+            "names",
+            "7,944 first names, male and female.",
+            f"Mark Kantrowitz, by {NLTK}",
+            "Free, with the original README.",
+            ("male.txt", "female.txt"),
+            "text_sets:names",
+        ),
+        Entry(
+            "newsgroups",
+            "18,846 posts in 20 newsgroups, with headers, split by date.",
+            "20 Newsgroups, the version called bydate",
+            "None stated: public posts, long used for research.",
+            ("train.jsonl.gz", "test.jsonl.gz"),
+            "text_sets:newsgroups",
+            ("all", "train", "test"),
+        ),
+        Entry(
+            "olivetti",
+            "400 faces of 40 people, 64 x 64 gray values.",
+            "AT&T Laboratories Cambridge, in Sam Roweis' file",
+            "Not stated; credit asked for.",
+            ("olivetti.npz",),
+            "number_sets:olivetti",
+        ),
+        Entry(
+            "oz",
+            "30 books by L. Frank Baum and Ruth Plumly Thompson, 28 of them of the land of Oz.",
+            "Project Gutenberg, by ContextLab/llm-stylometry",
+            "Public domain in the USA, not checked book by book.",
+            ("index.csv",),
+            "text_sets:oz",
+        ),
+        Entry(
+            "ptb",
+            "Sentences of the Penn Treebank, 10,000 words and <unk>, for language models.",
+            "Marcus et al., in Mikolov's preparation",
+            "The Treebank is the LDC's; not to be republished.",
+            ("ptb.train.txt.gz", "ptb.valid.txt.gz", "ptb.test.txt.gz"),
+            "text_sets:ptb",
+            ("train", "valid", "test"),
+        ),
+        Entry(
+            "senseval",
+            "15,225 sentences with hard, interest, line or serve, and its sense in each.",
+            f"Leacock et al., Bruce and Wiebe, by {NLTK}",
+            "Distributed with permission.",
+            ("hard.jsonl.gz", "interest.jsonl.gz", "line.jsonl.gz", "serve.jsonl.gz"),
+            "text_sets:senseval",
+            ("line", "hard", "interest", "serve"),
+        ),
+        Entry(
+            "shakespeare",
+            "The works of Shakespeare, one by one; or a megabyte of speeches.",
+            "martin-gorner/tensorflow-rnn-shakespeare; karpathy/char-rnn",
+            "Public domain.",
+            ("works", "tinyshakespeare.txt.gz"),
+            "text_sets:shakespeare",
+            ("works", "tiny"),
+        ),
+        Entry(
+            "sms_spam",
+            "5,574 text messages, 747 of them spam.",
+            "Almeida and Gomez Hidalgo, UCI repository",
+            "Not checked.",
+            ("SMSSpamCollection.tsv.gz",),
+            "text_sets:sms_spam",
+        ),
+        Entry(
+            "spelling",
+            "Misspellings and what was meant, four collections; and text to learn words from.",
+            "Peter Norvig's essay; Roger Mitton's files",
+            "Birkbeck CC BY-NC-SA 3.0, the rest not stated. Research use.",
+            (
+                "norvig_testset1.csv",
+                "norvig_testset2.csv",
+                "birkbeck.csv.gz",
+                "aspell.csv",
+                "big.txt.gz",
+            ),
+            "number_sets:spelling",
+            ("norvig_testset1", "norvig_testset2", "birkbeck", "aspell", "big"),
+        ),
+        Entry(
+            "word_similarity",
+            "Pairs of words with how alike people find them, and 19,544 analogies.",
+            "WordSim-353, SimLex-999, Rubenstein and Goodenough, Miller and Charles, Mikolov",
+            UNKNOWN,
+            (
+                "wordsim353.tsv",
+                "simlex999.txt",
+                "EN-RG-65.txt",
+                "EN-MC-30.txt",
+                "questions-words.txt",
+            ),
+            "number_sets:word_similarity",
+            ("wordsim353", "simlex999", "rg65", "mc30", "analogies"),
+        ),
+    )
+}

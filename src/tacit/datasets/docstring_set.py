@@ -1,0 +1,212 @@
+"""The docstrings of the installed scientific packages: thousands of real documents, on every
+machine that has Tacit, about algebra, statistics, signals, tables and machine learning.
+
+Source files are read, never imported, so nothing runs and nothing is downloaded.
+"""
+
+import ast
+import importlib.util
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from tacit.datasets.dataset import Dataset
+
+__all__ = ["PACKAGES", "docstrings"]
+
+PACKAGES = (
+    "numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "dask", "polars", "networkx",
+    "statsmodels", "sympy", "xarray",
+)  # fmt: skip
+SKIPPED = frozenset({"tests", "test", "testing", "conftest.py", "setup.py"})
+KINDS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+BRANCHES = (ast.If, ast.Try, ast.With)
+
+
+class Found(NamedTuple):
+    """A docstring and whose it is."""
+
+    id: str
+    module: str
+    kind: str
+    text: str
+
+
+def docstrings(
+    packages: Sequence[str] | None = None, *, min_words: int = 20, limit: int | None = None
+) -> Dataset:
+    """Collect the docstrings of installed packages as documents.
+
+    Parameters
+    ----------
+    packages : sequence of str or None
+        Names as in an import statement. None takes those there are of numpy, scipy, sklearn,
+        numba, pandas, matplotlib, dask, polars, networkx, statsmodels, sympy and xarray.
+    min_words : int
+        Leave out shorter ones, which are mostly boilerplate; ``extra`` says how many.
+    limit : int or None
+        Keep at most this many, spread evenly over all.
+
+    Returns
+    -------
+    Dataset
+        Documents in the order of packages, files and lines. The target is the package;
+        ``metadata`` has the id ("scipy.stats._mstats_basic.mode"), package, module and kind
+        (module, class, function or method). ``extra`` counts what was left out: too short,
+        the same text again, the same id again, files that are not Python; and has the
+        packages' versions.
+
+    Examples
+    --------
+    >>> found = docstrings(["tacit"], limit=50)
+    >>> len(found), found.metadata["package"][0]
+    (50, 'tacit')
+    """
+    if min_words < 1:
+        raise ValueError(f"docstrings(min_words={min_words}) must be at least 1.")
+    if limit is not None and limit < 1:
+        raise ValueError(f"docstrings(limit={limit}) must be at least 1, or None.")
+    if isinstance(packages, str):
+        raise TypeError(f"docstrings({packages!r}): give a list of names, [{packages!r}].")
+    names = [name for name in PACKAGES if folder_of(name)] if packages is None else [*packages]
+    absent = [name for name in names if folder_of(name) is None]
+    if absent or not names:
+        what = f"{absent[0]!r} is not installed" if absent else "no package was named"
+        raise ValueError(
+            f"docstrings: {what}. Name installed packages, as when importing them."
+        )
+    left_out: Counter[str] = Counter(short=0, repeated=0, same_id=0, unreadable=0)
+    kept = []
+    texts: set[str] = set()
+    ids: set[str] = set()
+    for name in names:
+        found, unreadable = read_package(name)
+        left_out["unreadable"] += unreadable
+        for each in found:
+            if len(each.text.split()) < min_words:
+                left_out["short"] += 1
+            elif each.id in ids:
+                left_out["same_id"] += 1
+            elif each.text in texts:
+                left_out["repeated"] += 1
+            else:
+                kept.append((name, each))
+                ids.add(each.id)
+                texts.add(each.text)
+    total = len(kept)
+    if limit is not None and limit < total:
+        kept = [kept[i * total // limit] for i in range(limit)]
+    return as_dataset(names, kept, total, dict(left_out))
+
+
+def as_dataset(
+    names: list[str], kept: list[tuple[str, Found]], total: int, left_out: dict[str, int]
+) -> Dataset:
+    import numpy as np
+
+    if not kept:
+        raise ValueError(
+            f"docstrings found none in {', '.join(names)} ({left_out}). Lower min_words."
+        )
+    places = {name: i for i, name in enumerate(names)}
+    return Dataset(
+        "docstrings",
+        [each.text for _, each in kept],
+        target=np.array([places[name] for name, _ in kept], np.int64),
+        target_names=names,
+        metadata={
+            "id": [each.id for _, each in kept],
+            "package": [name for name, _ in kept],
+            "module": [each.module for _, each in kept],
+            "kind": [each.kind for _, each in kept],
+        },
+        extra={
+            "found": total,
+            "left_out": left_out,
+            "versions": {name: version_of(name) for name in names},
+        },
+        description="Docstrings of the packages installed here, read from their source.",
+        licence="That of each package: mostly BSD and MIT.",
+    )
+
+
+# --- Reading packages ---
+
+
+def folder_of(package: str) -> Path | None:
+    """Where an installed package lies, without importing it."""
+    if not package.isidentifier():
+        return None
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def version_of(package: str) -> str | None:
+    names = {"sklearn": "scikit-learn"}
+    try:
+        return version(names.get(package, package))
+    except PackageNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=32)
+def read_package(package: str) -> tuple[tuple[Found, ...], int]:
+    """The docstrings of a package, and how many files could not be read."""
+    root = folder_of(package)
+    assert root is not None  # the caller has looked
+    found: list[Found] = []
+    unreadable = 0
+    for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).parts):
+        parts = path.relative_to(root).parts
+        if SKIPPED & {*parts}:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # invalid escapes in other people's strings
+                tree = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):
+            unreadable += 1
+            continue
+        module = ".".join(
+            [package, *parts[:-1], *([] if path.stem == "__init__" else [path.stem])]
+        )
+        found.extend(walk(tree, module))
+    return tuple(found), unreadable
+
+
+def walk(tree: ast.Module, module: str) -> Iterator[Found]:
+    """The docstrings of a module, its public classes, functions and methods, in order."""
+    text = ast.get_docstring(tree)
+    if text:
+        yield Found(module, module, "module", text)
+    yield from walk_body(tree.body, module, module, inside=False)
+
+
+def walk_body(
+    body: Sequence[ast.stmt], module: str, prefix: str, *, inside: bool
+) -> Iterator[Found]:
+    for node in body:
+        if isinstance(node, BRANCHES):
+            parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
+            parts += [handler.body for handler in getattr(node, "handlers", [])]
+            for part in parts:
+                yield from walk_body(part, module, prefix, inside=inside)
+        if not isinstance(node, KINDS) or node.name.startswith("_"):
+            continue
+        name = f"{prefix}.{node.name}"
+        is_class = isinstance(node, ast.ClassDef)
+        text = ast.get_docstring(node)
+        if text:
+            kind = "class" if is_class else "method" if inside else "function"
+            yield Found(name, module, kind, text)
+        if is_class:
+            yield from walk_body(node.body, module, name, inside=True)

@@ -1,0 +1,17 @@
+"""Pictures, one function each. matplotlib is imported when one is drawn: the extra ``plot``.
+
+Every function takes ``ax=None``, draws into it or into a new figure, and returns the Axes.
+A picture lives in a file of its own that does not have its name (``dendrogram`` in
+``dendrogram_picture``): a module and a function of one name would hide each other.
+"""
+
+from tacit.core.lazy import attach
+
+__all__ = ["dendrogram"]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    names={  # one line for every picture
+        "dendrogram": "tacit.plot.dendrogram_picture",
+    },
+)

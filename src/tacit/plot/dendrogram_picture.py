@@ -1,0 +1,361 @@
+"""The picture of a tree of clusters, legible from ten leaves to thousands.
+
+Leaves stand side by side, merges are brackets at their heights. A cut gives every cluster its
+color. Names get the largest type that fits their place; when even small type would not fit,
+the tree is drawn from the top down to as many groups as do fit, each a wedge as tall as its
+highest merge, and the picture says so.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.cluster.dendrogram import check_linkage
+from tacit.plot.dendrogram_layout import (
+    SMALLEST,
+    Tree,
+    cut_height,
+    groups_to_draw,
+    labels_of,
+    simplify,
+)
+from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["dendrogram"]
+
+LARGEST = 10.0  # points of type
+NAME_LENGTH = 32  # characters shown of a name
+OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
+
+
+def dendrogram(
+    Z: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    cut: float | None = None,
+    orientation: str | None = None,
+    truncate: bool | int = True,
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw a tree of clusters.
+
+    Parameters
+    ----------
+    Z : array of shape (n-1, 4), or a fitted model
+        A linkage matrix, of ``tacit.cluster.linkage`` or SciPy, or what has one.
+    labels : sequence of n, optional
+        Names of the leaves; their numbers otherwise.
+    cut : int or float, optional
+        Color the clusters that a cut gives: a whole number is a number of clusters, a float
+        the height to cut at.
+    orientation : {"top", "bottom", "left", "right"}, optional
+        Where the root is. By default on top, or to the left where names are words, so that
+        they can be read without turning one's head.
+    truncate : bool or int
+        True draws the top of the tree where not all names fit; a number says how many groups
+        to draw; False draws every leaf, without names where they do not fit.
+    palette : sequence of colors
+        For the clusters, the largest first; used again from the start where there are more.
+    title : str, optional
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure of fitting size otherwise.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from tacit.cluster.linkages import linkage
+    >>> Z = linkage(np.array([[0.0], [1.0], [5.0], [7.0]]))
+    >>> ax = dendrogram(Z, labels=["ash", "oak", "elm", "yew"], cut=2)
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['ash', 'oak', 'elm', 'yew']
+    """
+    Z = check_linkage(Z, name="dendrogram")
+    n = len(Z) + 1
+    if n < 2:
+        raise ValueError("dendrogram needs a tree of at least two leaves, but Z is empty.")
+    names = None if labels is None else [readable(label) for label in labels]
+    if names is not None and len(names) != n:
+        raise ValueError(f"dendrogram was given {len(names)} labels for {n} leaves.")
+    if orientation is None:
+        wordy = names is not None and max(map(len, names)) > 3
+        orientation = "left" if wordy else "top"
+    if orientation not in OPPOSITE:
+        raise ValueError(
+            f"dendrogram(orientation={orientation!r}) is unknown. Choose from "
+            f"{', '.join(OPPOSITE)}."
+        )
+    clusters = None if cut is None else labels_of(Z, cut)
+    sideways = orientation in ("left", "right")
+    if ax is None:
+        ax = new_axes(n, names, sideways)
+    room = length_of(ax, sideways)
+    p = groups_to_draw(n, truncate, room, clusters)
+    tree = simplify(Z, clusters, cut_height(Z, clusters, cut), p)
+    from matplotlib.colors import to_hex
+
+    colors = tuple(to_hex(color) for color in palette) or PALETTE
+    picture = Picture(ax, orientation, tree, colors, names, room)
+    picture.draw_merges()
+    picture.draw_groups()
+    picture.draw_names()
+    picture.draw_cut()
+    picture.finish(title)
+    return ax
+
+
+def readable(name: Any) -> str:
+    """A name on one line, without control characters, cut where it gets long.
+
+    >>> readable("two\\nlines "), len(readable("x" * 99))
+    ('two lines', 32)
+    """
+    text = " ".join(str(name).split())
+    text = "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cs", "Cf"))
+    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+
+
+# --- The drawing ---
+
+
+def new_axes(n: int, names: list[str] | None, sideways: bool) -> "Axes":
+    """Axes in a figure that grows with the leaves, within reason."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Pictures need the package matplotlib. Install it with: pip install 'tacit[plot]'"
+        ) from error
+    long_side = float(np.clip(0.18 * n, 4.0, 12.0))
+    size = (8.0, max(3.0, long_side)) if sideways else (max(6.0, long_side), 5.0)
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def length_of(ax: "Axes", sideways: bool) -> float:
+    """Points along the side where the leaves stand; names and margins take some."""
+    box = ax.get_window_extent()
+    pixels = box.height if sideways else box.width
+    return float(pixels) * 72 / ax.figure.dpi
+
+
+@dataclass
+class Picture:
+    """A tree on its way to paper."""
+
+    ax: Any
+    orientation: str
+    tree: Tree
+    palette: tuple[str, ...]
+    names: list[str] | None
+    room: float  # points along the leaves
+
+    @property
+    def sideways(self) -> bool:
+        return self.orientation in ("left", "right")
+
+    @property
+    def slot(self) -> float:
+        """Points for one group."""
+        return self.room / self.tree.p
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """(place, height) as (x, y)."""
+        return points[..., ::-1] if self.sideways else points
+
+    def color(self, cluster: int) -> str:
+        return (
+            NEUTRAL if cluster < 0 else self.palette[self.shades[cluster] % len(self.palette)]
+        )
+
+    @property
+    def shades(self) -> np.ndarray:
+        """Few clusters keep the color of their number; many take turns from left to right, so
+        that neighbours differ."""
+        clusters = self.tree.clusters
+        k = 0 if clusters is None else int(clusters.max()) + 1
+        if k <= len(self.palette):
+            return np.arange(k)
+        seen = list(dict.fromkeys(int(c) for c in self.tree.colors if c >= 0))
+        rank = {c: i for i, c in enumerate(seen)}
+        return np.array([rank.get(c, len(seen) + c) for c in range(k)])
+
+    @property
+    def line_width(self) -> float:
+        return float(np.clip(0.14 * self.slot, 0.35, 1.5))
+
+    def paint(self, clusters: np.ndarray) -> list[str]:
+        colors = [NEUTRAL, *(self.palette[s % len(self.palette)] for s in self.shades)]
+        return [colors[c + 1] for c in clusters]
+
+    def draw_merges(self) -> None:
+        from matplotlib.collections import LineCollection
+
+        tree = self.tree
+        brackets, stems, colors = tree.brackets.copy(), [], []
+        for s in np.flatnonzero(tree.merge_colors < 0):
+            # Above the cut: what it merges keeps its color up to there.
+            for side, at in ((0, 0), (1, 3)):
+                cluster = tree.stem_colors[s, side]
+                place, foot = brackets[s, at]
+                end = np.fmin(tree.brackets[s, 1, 1], tree.cut_at)  # nan: all the way
+                if cluster >= 0 and end > foot:
+                    stems.append(self.at(np.array([(place, foot), (place, end)])))
+                    colors.append(self.color(int(cluster)))
+                    brackets[s, at, 1] = end
+        order = np.argsort(tree.merge_colors, kind="stable")  # clusters on top of the rest
+        lines = [*self.at(brackets)[order], *stems]
+        colors = self.paint(tree.merge_colors[order]) + colors
+        self.ax.add_collection(
+            LineCollection(
+                lines,
+                colors=colors,
+                linewidths=self.line_width,
+                capstyle="butt" if len(lines) > 500 else "projecting",
+                joinstyle="miter",
+            )
+        )
+
+    def draw_groups(self) -> None:
+        """Wedges for groups of leaves."""
+        from matplotlib.collections import PolyCollection
+
+        tree = self.tree
+        folded = np.flatnonzero(tree.counts > 1)
+        if not len(folded):
+            return
+        zeros, half = np.zeros(len(folded)), 0.36
+        wedges = np.stack(
+            [
+                np.column_stack([folded - half, zeros]),
+                np.column_stack([folded + half, zeros]),
+                np.column_stack([folded.astype(float), tree.tops[folded]]),
+            ],
+            axis=1,
+        )
+        tints = self.paint(tree.colors[folded])
+        self.ax.add_collection(
+            PolyCollection(
+                list(self.at(wedges)),
+                facecolors=[(tint, 0.30) for tint in tints],
+                edgecolors=tints,
+                linewidths=self.line_width,
+            )
+        )
+
+    def draw_names(self) -> None:
+        tree, ax = self.tree, self.ax
+        axis = ax.yaxis if self.sideways else ax.xaxis
+        size = min(LARGEST, 0.86 * self.slot)
+        axis.set_ticks_position(OPPOSITE[self.orientation])
+        axis.set_tick_params(length=0, pad=3)
+        if size < SMALLEST * 0.84:
+            axis.set_ticks([])
+            return
+        texts = [self.text_of(i) for i in range(tree.p)]
+        widest = max(len(text) for text in texts) * 0.62 * size
+        turned = not self.sideways and widest > 0.95 * self.slot
+        axis.set_ticks(np.arange(tree.p), texts)
+        for i, tick in enumerate(axis.get_major_ticks()):
+            for text in (tick.label1, tick.label2):
+                text.set_parse_math(False)
+                text.set_fontsize(size)
+                text.set_rotation(90 if turned else 0)
+                text.set_color(darker(self.color(int(tree.colors[i]))))
+
+    def text_of(self, i: int) -> str:
+        count, first = int(self.tree.counts[i]), int(self.tree.firsts[i])
+        if count > 1 and self.names is None:
+            return f"({count:,})"
+        name = str(first) if self.names is None else self.names[first]
+        return name if count == 1 else f"{name} +{count - 1:,}"
+
+    def draw_cut(self) -> None:
+        """A dashed line, and how large the clusters are."""
+        tree = self.tree
+        if np.isfinite(tree.cut_at):
+            line = self.ax.axvline if self.sideways else self.ax.axhline
+            line(tree.cut_at, color=NEUTRAL, linewidth=0.8, linestyle=(0, (5, 4)), zorder=0.5)
+        if tree.clusters is None:
+            return
+        sizes = np.bincount(tree.clusters)
+        if 1 < len(sizes) <= 12:
+            self.draw_legend(sizes)
+
+    def draw_legend(self, sizes: np.ndarray) -> None:
+        from matplotlib.patches import Patch
+        from matplotlib.transforms import ScaledTranslation
+
+        patches = [
+            Patch(color=self.color(c), label=f"cluster {c}: {size:,}")
+            for c, size in enumerate(sizes)
+        ]
+        # Right of the axes, and of the names that may stand there.
+        names = (
+            self.ax.yaxis.get_ticklabels(which="major") if self.orientation == "left" else ()
+        )
+        width = max((text.get_window_extent().width for text in names), default=0.0)
+        figure = self.ax.figure
+        beside = ScaledTranslation(width / figure.dpi + 0.12, 0, figure.dpi_scale_trans)
+        self.ax.legend(
+            handles=patches,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            bbox_transform=self.ax.transAxes + beside,
+            borderaxespad=0.0,
+            frameon=False,
+            fontsize=8.5,
+            handlelength=0.9,
+            handleheight=0.9,
+        )
+
+    def finish(self, title: str | None) -> None:
+        tree, ax = self.tree, self.ax
+        top = float(max(tree.brackets[..., 1].max(), tree.tops.max())) or 1.0
+        if tree.clusters is not None and int(tree.clusters.max()) == 0:
+            top *= 1.04
+        along, up = (-0.6, tree.p - 0.4), (0.0, 1.04 * top)
+        if self.sideways:
+            ax.set_ylim(along[::-1])
+            ax.set_xlim(up if self.orientation == "right" else up[::-1])
+        else:
+            ax.set_xlim(along)
+            ax.set_ylim(up if self.orientation == "top" else up[::-1])
+        scale = ax.xaxis if self.sideways else ax.yaxis
+        scale.set_label_text("height", color=NEUTRAL)
+        scale.grid(True, color=FAINT, linewidth=0.6)
+        scale.set_tick_params(labelsize=8.5, color=FAINT, labelcolor=NEUTRAL)
+        ax.set_axisbelow(True)
+        ax.axis("on")
+        for name, spine in ax.spines.items():
+            spine.set_visible(name == ("bottom" if self.sideways else "left"))
+            spine.set_color(FAINT)
+        note = self.note()
+        if title is not None:
+            ax.set_title(title, loc="left", fontsize=12, pad=20 if note else 8)
+        if note:
+            ax.annotate(
+                note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
+                fontsize=8.5, color=NEUTRAL,
+            )  # fmt: skip
+
+    def note(self) -> str:
+        """What the picture leaves out."""
+        tree = self.tree
+        if tree.p < tree.n:
+            said = "how many leaves" if self.names is None else "one leaf and how many more"
+            return (
+                f"{tree.n:,} leaves in {tree.p:,} groups: a wedge is a group; below it {said}"
+            )
+        if 0.86 * self.slot < SMALLEST * 0.84:
+            return f"{tree.n:,} leaves, too many for their names"
+        return ""
