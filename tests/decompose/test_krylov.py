@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
 from tacit.decompose import krylov
-from tacit.decompose.gram_panels import from_panels, gram, project, spans, to_panels
+from tacit.decompose.gram_panels import from_panels, gram, project, slots, spans, to_panels
 from tacit.decompose.stripes import combine, inner
 from tests.contract.cases import assert_same_bits, leaves
 
@@ -130,6 +130,32 @@ def test_products_with_panels_are_products_with_vectors(kind, p):
     np.testing.assert_allclose(project(rows, panels, p), dense @ vectors.T, atol=1e-12)
     found = from_panels(gram(rows, panels), p, Serial(), scale=0.5)
     np.testing.assert_allclose(found, 0.5 * vectors @ (dense.T @ dense), atol=1e-12)
+
+
+@pytest.mark.parametrize("rows_to_a_chunk", [1, 7, 2**14])
+def test_what_a_block_remembers_saves_time_and_changes_nothing(monkeypatch, rows_to_a_chunk):
+    monkeypatch.setattr("tacit.decompose.gram_panels.CHUNK_ROWS", rows_to_a_chunk)
+    rows = rows_of("float32", n=70, d=50)
+    table = Table.from_array(rows)
+    panels = to_panels(np.random.default_rng(1).normal(size=(17, 50)), Serial())
+    (memory,) = slots(table)
+    first, again, bare = (gram(rows, panels, m) for m in (memory, memory, None))
+    assert memory.chunks is not None
+    assert first.tobytes() == again.tobytes() == bare.tobytes()
+    monkeypatch.setattr("tacit.decompose.gram_panels.MEMORY_BYTES", 100)
+    (little,) = slots(table)
+    assert gram(rows, panels, little).tobytes() == bare.tobytes()
+    assert little.chunks is None  # no room
+
+
+def test_a_pass_without_room_to_remember_has_the_same_bits():
+    rows = rows_of("sparse")
+    table = Table.from_array(rows, block_rows=200)
+    params = after(2, rows)
+    beside = slots(table)
+    for _ in range(2):
+        stats = Threads(2).reduce(krylov.collect, params, table, beside)
+    assert_same_bits(stats, Serial().reduce(krylov.collect, params, table))
 
 
 def test_long_rows_are_cut_into_spans_without_losing_any(monkeypatch):

@@ -24,7 +24,7 @@ def nearest(row, columns, x, method, lows):
     """The column nearest to x; the lowest of equals."""
     penalty, sizes = columns.penalty[: row.shape[0]], columns.sizes[: row.shape[0]]
     if method == AVERAGE:
-        return least_mean(row, sizes, penalty, lows)
+        return least_mean(row, sizes, penalty, sizes[x], lows)
     if method == WARD:
         return least_growth(row, sizes, columns.scatter, penalty, sizes[x],
                             columns.scatter[x], lows)  # fmt: skip
@@ -43,15 +43,16 @@ def height(value, columns, x, y, method):
 
 
 @kernel
-def least_mean(row, sizes, penalty, lows):
-    """As ``lanes.least``, of sums over sizes."""
+def least_mean(row, sizes, penalty, own, lows):
+    """As ``lanes.least``, of sums over both sizes: a mean has the same bits from either side,
+    without which a chain might go round in circles."""
     n = row.shape[0]
     for i in range(LANES):
         lows[i] = np.inf
     for q in range(0, n, LANES):
         line, size, extra = row[q : q + LANES], sizes[q : q + LANES], penalty[q : q + LANES]
         for i in range(LANES):
-            v = line[i] / size[i] + extra[i]
+            v = line[i] / (own * size[i]) + extra[i]
             low = lows[i]
             lows[i] = v if v < low else low
     best = smallest(lows)
@@ -59,7 +60,7 @@ def least_mean(row, sizes, penalty, lows):
     for i in range(LANES):
         if lows[i] == best:
             for j in range(i, at, LANES):
-                if row[j] / sizes[j] + penalty[j] == best:
+                if row[j] / (own * sizes[j]) + penalty[j] == best:
                     at = j
                     break
     return at

@@ -220,7 +220,10 @@ def run_chain(source, columns, work, now, merges, method, squared):
             # Rounding made a merge bring two clusters closer. The links since y are stale.
             while chain[now[NOW.depth] - 1] != y:
                 now[NOW.depth] -= 1
-                linked[chain[now[NOW.depth]]] = False
+                c = chain[now[NOW.depth]]
+                linked[c] = False
+                if columns.born[c] == 0 and row_of[c] >= 0:
+                    give_place(columns, work, now, c)
             continue
         cost = look(source, columns, work, now, y, method, squared)
         if cost < 0:
@@ -260,14 +263,20 @@ def take_place(columns, work, now):
         for i in range(now[NOW.depth] - 2):
             c = work.chain[i]
             if columns.born[c] == 0 and columns.row_of[c] >= 0:
-                work.free[0] = columns.row_of[c]
-                now[NOW.free] = 1
-                columns.row_of[c] = -1
+                give_place(columns, work, now, c)
                 break
     if now[NOW.free] == 0:
         return -1
     now[NOW.free] -= 1
     return work.free[now[NOW.free]]
+
+
+@kernel
+def give_place(columns, work, now, x):
+    """Forget the row of x."""
+    work.free[now[NOW.free]] = columns.row_of[x]
+    now[NOW.free] += 1
+    columns.row_of[x] = -1
 
 
 @kernel
@@ -320,10 +329,10 @@ def merge(columns, work, now, x, y, between, method):
     made = 1 - min(columns.born[x], 1) - min(columns.born[y], 1)
     a, b = min(x, y), max(x, y)
     row[a] = np.inf
-    work.free[now[NOW.free]] = columns.row_of[y]
-    now[NOW.free] += 1
-    columns.row_of[a] = columns.row_of[x]
-    columns.row_of[b] = -1
+    kept = columns.row_of[x]
+    give_place(columns, work, now, y)
+    columns.row_of[x] = -1
+    columns.row_of[a] = kept
     sizes[a] += sizes[b]
     scatter[a] = squares / sizes[a]
     columns.alive[b] = False

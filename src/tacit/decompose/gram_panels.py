@@ -2,9 +2,9 @@
 
 The vectors travel as panels: (panels, d, 16), so that the 16 numbers which one value of a
 sparse row meets lie side by side. Sparse rows are taken some thousands at a time: T = X v for
-these, which stays in the cache, then X'T column by column. To add every value's share to the
-sums row by row takes three times as long: the sums do not fit the cache. The chunks by column
-may be kept for the next pass. Values are float32 or float64, sums float64.
+these, then X'T column by column, so that the sums of a column are fetched once for all of its
+values: adding them up row by row takes twice as long. The chunks by column may be kept for
+the next pass. Values are float32 or float64, sums float64.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ __all__ = ["PANEL", "Memory", "from_panels", "gram", "project", "slots", "to_pan
 
 PANEL = 16
 CHUNK_VALUES = 2**20  # of a dense chunk: 8 MB once it is float64
-CHUNK_ROWS = 4096  # of a sparse chunk: its products with a panel take 512 KB
-SPAN = 2**20  # sparse values to a chunk, unless one row has more: some 30 ms for a panel
+CHUNK_ROWS = 2**14  # of a sparse chunk, whose products with a panel then take 2 MB
+SPAN = 2**22  # values of a sparse chunk, unless one row has more: under 100 ms for a panel
 MEMORY_BYTES = 2**30  # for chunks by column; a quarter of it out of core
 
 
