@@ -44,9 +44,10 @@ def cases(scale: float) -> list[Case]:
         make = partial(rows, int(n * scale), d, k, components, separation)
         goals = {"scikit-learn": target, "faiss": 1.0}
         plan = {"quality": inertia, "warmup": two_updates}
-        both = (*KMEANS, FAISS)
-        single.append(Case(name, partial(make, "f4"), both, targets=goals, **plan))
-        if d > 2:  # where scikit-learn takes minutes
+        # On a thousand centers elkan keeps 4 GB of bounds and takes twice as long as lloyd.
+        rivals = (*(KMEANS if k < 1000 else KMEANS[:2]), FAISS)
+        single.append(Case(name, partial(make, "f4"), rivals, targets=goals, **plan))
+        if d == 784:
             double.append(Case(f"{name}, float64", partial(make, "f8"), KMEANS, **plan))
     wide, long = shapes["200k x 128, k=256"], shapes["1M x 16, k=64"]
     seeding = [

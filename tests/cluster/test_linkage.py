@@ -217,6 +217,19 @@ def test_heights_never_fall(distances, seed):
             check_linkage(Z)
 
 
+@pytest.mark.parametrize("unit", [0.1, 1 / 3, 1 / 7])
+def test_distances_that_differ_by_last_digits_still_make_a_tree(unit):
+    rng = np.random.default_rng(0)
+    for n in (3, 30, 110):
+        count = n * (n - 1) // 2
+        almost_equal = unit * (1 + rng.integers(-3, 4, size=count) * 2.0**-52)
+        few_values = unit * rng.integers(1, 4, size=count)
+        for distances in (almost_equal, few_values, np.full(count, unit)):
+            for method in METHODS:
+                Z = check_linkage(linkage(distances, method))
+                assert method not in RISING or is_monotone(Z)
+
+
 def test_centroid_and_median_may_fall():
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.9]])
     for method in ("centroid", "median"):

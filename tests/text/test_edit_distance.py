@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
+from tacit.cluster import linkage
 from tacit.core.engines import Dask, Serial, Threads
 from tacit.text import edit_band, edit_lanes, edit_tables, string_blocks
 from tacit.text.edit_distance import (
@@ -468,8 +469,10 @@ def test_matrices_go_where_they_are_asked_to(tmp_path):
 
 def test_condensed_distances_are_what_a_linkage_wants():
     words = ["kitten", "mitten", "sitting", "Saturday", "Sunday"]
-    tree = linkage(pairwise_strings(words, condensed=True).astype(float), "average")
-    assert {int(tree[0, 0]), int(tree[0, 1])} == {0, 1}
+    distances = pairwise_strings(words, condensed=True)
+    for method in (linkage, hierarchy.linkage):
+        tree = method(distances, "average")
+        assert {int(tree[0, 0]), int(tree[0, 1])} == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
         return numba.njit(**options)(function)
     with kept_in(home / stamp(function.__module__)):
         compiled = numba.njit(cache=True, **options)(function)
-    compiled._cache = Mended(compiled._cache)
+    if isinstance(compiled, Dispatcher):  # not where NUMBA_DISABLE_JIT is set
+        compiled._cache = Mended(compiled._cache)
     return compiled
 
 
