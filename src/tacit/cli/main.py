@@ -27,6 +27,7 @@ __all__ = ["COMMANDS", "cli", "explain", "main"]
 COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
     "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
+    "datasets": ("tacit.cli.datasets:datasets", "List the data sets that can be loaded."),
     "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
     "index": (
         "tacit.cli.index:index",
