@@ -15,6 +15,16 @@ __all__ = ["__version__", "load"]
 
 __getattr__, __dir__ = attach(
     __name__,
-    submodules=["cluster", "core", "data", "datasets", "decompose", "measure", "plot", "search", "text"],
+    submodules=[
+        "cluster",
+        "core",
+        "data",
+        "datasets",
+        "decompose",
+        "measure",
+        "plot",
+        "search",
+        "text",
+    ],
     names={"load": "tacit.core.modelfile"},
 )

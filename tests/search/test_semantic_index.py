@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 import tacit
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import ModelFileError
-from tacit.core.registry import REGISTRY
 from tacit.data.documents import Documents
 from tacit.search import SemanticIndex
 from tacit.search.semantic_space import expected_inside, inside, squares, unit_rows
@@ -22,16 +21,6 @@ TOPICS = {
     "money": "bank loan interest rate credit debt",
     "sea": "whale ship harpoon sail captain sea",
 }
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    for name, home in {
-        "CountVectorizer": "tacit.text.counts:CountVectorizer",
-        "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
-        "SemanticIndex": "tacit.search.semantic_index:SemanticIndex",
-    }.items():
-        monkeypatch.setitem(REGISTRY, name, home)
 
 
 def corpus(n=120, words=8, seed=0):

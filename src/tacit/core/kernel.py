@@ -48,8 +48,8 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     if home is None:
         return numba.njit(**options)(function)
     with kept_in(home / stamp(function.__module__)):
-        compiled = numba.njit(cache=True, **options)(function)
-    if isinstance(compiled, Dispatcher):  # not where NUMBA_DISABLE_JIT is set
+        compiled: Any = numba.njit(cache=True, **options)(function)
+    if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT is set
         compiled._cache = Mended(compiled._cache)
     return compiled
 

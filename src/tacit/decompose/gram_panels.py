@@ -4,7 +4,7 @@ The vectors travel as panels: (panels, d, 16), so that the 16 numbers which one 
 sparse row meets lie side by side. Sparse rows are taken some thousands at a time: T = X v for
 these, then X'T column by column, so that the sums of a column are fetched once for all of its
 values: adding them up row by row takes twice as long. The chunks by column may be kept for
-the next pass. Values are float32 or float64, sums float64.
+the next pass. Values and vectors are float32 or float64, products and sums float64.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def slots(table: Table) -> list[Memory]:
     return [Memory(room) for _ in table]
 
 
-def to_panels(rows: np.ndarray, engine: Engine) -> np.ndarray:
+def to_panels(rows: np.ndarray, engine: Engine, dtype: Any = np.float64) -> np.ndarray:
     """(p, d) rows as panels; vectors of zeros fill up the last one.
 
     Examples
@@ -72,7 +72,7 @@ def to_panels(rows: np.ndarray, engine: Engine) -> np.ndarray:
     ((2, 2, 16), array([1., 3., 5.]), array([32., 33.]))
     """
     p, d = rows.shape
-    out = np.zeros((-(-p // PANEL), d, PANEL))
+    out = np.zeros((-(-p // PANEL), d, PANEL), dtype)
 
     def put(_: Any, columns: slice) -> None:
         for panel, i in zip(out, range(0, p, PANEL), strict=True):

@@ -48,7 +48,8 @@ __all__ = [
     "update",
 ]
 
-NOISE = 1e-12  # of the largest eigenvalue: what rounding leaves where nothing should be
+NOISE = {"float64": 1e-12, "float32": 1e-9}  # of the largest eigenvalue: what rounding leaves
+# where nothing should be, by the dtype of the vectors
 SOUND = 1e-8  # a squared length below this share of another is not known from their products
 STRAY = 1e-11  # how far from orthogonal to the basis a block may be; it triples with every step
 
@@ -85,16 +86,25 @@ class KrylovStats(Stats):
 
 
 def start(
-    n_components: int, columns: int, seed: Any, *, width: int, engine: Engine | None = None
+    n_components: int,
+    columns: int,
+    seed: Any,
+    *,
+    width: int,
+    dtype: Any = np.float64,
+    engine: Engine | None = None,
 ) -> KrylovParams:
-    """Params before the first pass: a random block of ``width`` vectors, a multiple of 16."""
+    """Params before the first pass: a random block of ``width`` vectors, a multiple of 16.
+
+    The basis is in float64; ``dtype`` is that in which blocks are handed to the passes.
+    """
     width = -(-width // PANEL) * PANEL
     block = normals(key(seed, 0), (width, columns))
     none = np.empty(0)
     limit = room_for(n_components, width) - width
     return KrylovParams(
         n_components, limit, np.uint64(seed), 0, 1.0, (), np.empty((0, 0)), block,
-        to_panels(block, engine or Serial()), 0, 0.0, none, none, 0.0,
+        to_panels(block, engine or Serial(), dtype), 0, 0.0, none, none, 0.0,
     )  # fmt: skip
 
 
@@ -127,8 +137,10 @@ def update(
         params = params._replace(basis=basis, seen=bordered(params.seen, across))
         params, vectors = measured(params, square)
         total = params.values.sum()
-        news = (total - before) / total - NOISE if params.drawn and total > 0 else 0.0
-        params = restarted(params._replace(surprise=max(0.0, news)), vectors, engine)
+        news = 0.0
+        if params.drawn and total > 0:
+            news = max(0.0, (total - before) / total - noise_of(params))
+        params = restarted(params._replace(surprise=news), vectors, engine)
         length = (np.einsum("ij,ij->j", across, across) + square.diagonal()).max()
         return advance(params, rest, square, length, engine)
 
@@ -142,7 +154,7 @@ def remainder(params: KrylovParams) -> float:
     """
     if len(params.values) < params.n_components:
         return np.inf
-    noise = NOISE * params.values[0]
+    noise = noise_of(params) * params.values[0]
     if not noise > 0:
         return params.surprise
     shares = np.maximum(params.errors - noise, 0.0) / np.maximum(params.values, noise)
@@ -184,6 +196,10 @@ def squared_length(moments: Moments) -> float:
 
 
 # --- Their parts ---
+
+
+def noise_of(params: KrylovParams) -> float:
+    return NOISE[params.panels.dtype.name]
 
 
 def scale_for(total: float) -> float:
@@ -236,7 +252,7 @@ def advance(
     longest had before the basis was taken off.
     """
     step, known = params.step + 1, len(params.values)
-    noise = NOISE * (params.values[0] if known else np.sqrt(length))
+    noise = noise_of(params) * (params.values[0] if known else np.sqrt(length))
     block, slack = directions(rest, square, noise**2, engine)
     drawn = len(rest) - len(block)
     surprise = params.surprise
@@ -249,7 +265,7 @@ def advance(
     return params._replace(
         step=step,
         block=block,
-        panels=to_panels(block, engine),
+        panels=to_panels(block, engine, params.panels.dtype),
         drawn=drawn,
         surprise=surprise,
         slack=params.slack + slack if known else 0.0,

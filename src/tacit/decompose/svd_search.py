@@ -24,7 +24,15 @@ from tacit.decompose import krylov
 from tacit.decompose.gram_panels import project, slots, to_panels
 from tacit.decompose.stripes import combine, nearby
 
-__all__ = ["Directions", "Found", "measure", "project_block", "search", "search_narrow"]
+__all__ = [
+    "Directions",
+    "Found",
+    "check_scale",
+    "measure",
+    "project_block",
+    "search",
+    "search_narrow",
+]
 
 LARGEST = 1e290  # squared lengths past this, or under its inverse, are not to be had
 
@@ -70,8 +78,10 @@ def search(
     callbacks: list[Callback],
 ) -> Found:
     """Block Lanczos until the remainder is at most ``tol``, or for ``passes`` passes."""
-    near = nearby(engine)
-    params = krylov.start(n_components, table.shape[1], seed, width=width, engine=near)
+    near, kind = nearby(engine), vector_dtype(table)
+    params = krylov.start(
+        n_components, table.shape[1], seed, width=width, dtype=kind, engine=near
+    )
     losses: list[float] = []
     moments, total = Moments.empty(0, full=False), 0.0
     done = stop = False
@@ -103,6 +113,12 @@ def search_narrow(table: Table, engine: Engine, n_components: int) -> Found:
     return Found(
         np.ascontiguousarray(vectors.T), np.zeros(len(values)), columns, passes=1, remainder=0.0
     )
+
+
+def vector_dtype(table: Table) -> Any:
+    """float32 for sparse rows in float32: half the memory to walk through at random."""
+    small = table.dtype == np.float32 and sp.issparse(parts(table.blocks[0].load()).rows)
+    return np.float32 if small else np.float64
 
 
 def check_scale(total: float, table: Table) -> float:
@@ -142,14 +158,15 @@ def measure(found: Found, table: Table, engine: Engine) -> Measured:
     the singular values of Y are those of sqrt(W) E' D, each to its own digits, because the
     columns are nearly orthogonal.
     """
-    near = nearby(engine)
+    near, kind = nearby(engine), vector_dtype(table)
     k, n, d = len(found.rows), *table.shape
     params = Directions(to_panels(found.rows, near), k)
     moments = engine.reduce(collect_projected, params, table)
     with one_blas_thread():
         square = gram_of(moments)
         lengths = np.sqrt(square.diagonal())
-        lengths[lengths <= lengths.max() * max(n, d) * np.finfo(float).eps] = 0.0
+        nothing = max(n, d) * np.finfo(float).eps if kind == np.float64 else 1e-8
+        lengths[lengths <= lengths.max() * nothing] = 0.0
         scale = np.divide(1.0, lengths, out=np.zeros(k), where=lengths > 0)
         weights, turns = eigh(square * scale * scale[:, None])
         factor = np.sqrt(np.maximum(weights, 0.0))[:, None] * turns.T * lengths
@@ -157,7 +174,12 @@ def measure(found: Found, table: Table, engine: Engine) -> Measured:
         values[np.count_nonzero(lengths) :] = 0.0
         variances = np.einsum("ij,jk,ik->i", turned, moments.covariance, turned)
         rows = with_signs(combine(turned, (found.rows,), near))
-    return Measured(values, rows, np.maximum(variances, 0.0), residuals(found.errors, values))
+    return Measured(
+        values,
+        rows,
+        np.maximum(variances, 0.0),
+        residuals(found.errors, values, kind),
+    )
 
 
 def gram_of(moments: Moments) -> np.ndarray:
@@ -173,8 +195,8 @@ def with_signs(rows: np.ndarray) -> np.ndarray:
     return rows * np.where(signs == 0, 1.0, signs)[:, None]
 
 
-def residuals(errors: np.ndarray, values: np.ndarray) -> np.ndarray:
+def residuals(errors: np.ndarray, values: np.ndarray, dtype: Any) -> np.ndarray:
     """|X'u - value v| for u = X v / value; rounding in X'X sets a floor to what can be said."""
-    floor = krylov.NOISE * values.max(initial=0.0) ** 2
+    floor = krylov.NOISE[np.dtype(dtype).name] * values.max(initial=0.0) ** 2
     safe = np.maximum(values, np.sqrt(floor))
     return np.divide(np.maximum(errors, floor), safe, out=np.zeros_like(values), where=safe > 0)

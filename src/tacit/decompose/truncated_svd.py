@@ -165,8 +165,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         check_is_fitted(self)
         table = self._table(X, reset=False)
         engine = get_engine(self.engine)
-        rows = np.asarray(self.components_, np.float64)
-        params = Directions(to_panels(rows, nearby(engine)), len(rows))
+        rows = self.components_
+        params = Directions(to_panels(rows, nearby(engine), rows.dtype), len(rows))
         dtype = np.float32 if table.dtype == np.float32 else np.float64
         out = np.empty((len(table), len(rows)), dtype)
         for block, part in zip(table, engine.map(project_block, params, table), strict=True):

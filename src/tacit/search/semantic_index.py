@@ -333,7 +333,7 @@ class SemanticIndex(Estimator):
 
     def _places(self, rows: sp.csr_array) -> np.ndarray:
         """The same for any rows, with the same bits."""
-        panels = to_panels(self.components_.astype(np.float64), Serial())
+        panels = to_panels(self.components_, Serial(), np.float32)
         return project(rows, panels, self.n_components_).astype(np.float32)
 
     def _hold(self, content: Content) -> None:
