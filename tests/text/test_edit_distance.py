@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 from tacit.cluster import linkage
 from tacit.core.engines import Dask, Serial, Threads
-from tacit.text import edit_band, edit_lanes, edit_tables, string_blocks
+from tacit.text import edit_band, edit_lanes, edit_tables, string_blocks, weighted_lanes
 from tacit.text.edit_distance import (
     EditCosts,
     alignment,
@@ -397,7 +397,8 @@ def test_strings_too_long_for_lanes(monkeypatch):
     monkeypatch.setattr(edit_lanes, "MOST_WORDS", 2)
     monkeypatch.setattr(edit_lanes, "CALL_WORK", 100)
     monkeypatch.setattr(edit_lanes, "MOST_WORK", 250)
-    monkeypatch.setattr(string_blocks, "CALL_CELLS", 1000)
+    monkeypatch.setattr(weighted_lanes, "CALL_CELLS", 1000)
+    monkeypatch.setattr(weighted_lanes, "MOST_CELLS", 100_000)
     for metric, measure in METRICS.items():
         expected = np.array([[measure(a, b) for b in long + short] for a in long + short])
         np.testing.assert_array_equal(pairwise_strings(long + short, metric=metric), expected)

@@ -1,10 +1,10 @@
 """How many edits lead from one string to another.
 
     levenshtein                 insert, delete or substitute one symbol
-    optimal_string_alignment    also swap two neighbours; nothing is edited twice
-    damerau                     also swap two neighbours, with other edits in between: the
-                                distance of the four that obeys the triangle inequality
-                                where the one above does not ("ca" to "abc" is 2, not 3)
+    optimal_string_alignment    also swap two neighbours; nothing is edited twice, which
+                                costs it the triangle inequality
+    damerau                     also swap two neighbours, with other edits in between ("ca" to
+                                "abc" is 2, where the one above says 3)
     alignment                   the edits themselves
 
 Symbols are Unicode code points, so what looks like one character may be several: "e" with a

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.text.damerau_lanes import damerau_rows
 from tacit.text.edit_costs import OTHER, CostTables, EditCosts
 from tacit.text.edit_distance import code_points
-from tacit.text.edit_lanes import ANY, Strings, calls, lane_rows
-from tacit.text.edit_tables import CALL_CELLS, fill_weighted, weighted_distance
+from tacit.text.edit_lanes import ANY, Strings, lane_rows
+from tacit.text.weighted_lanes import weighted_rows
 
 __all__ = [
     "Numbering",
@@ -100,8 +99,7 @@ class Plan(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """A stretch of rows. Of a triangle, only the columns from ``start`` on are asked for, and
-    only those from the row's own on are looked at."""
+    """A stretch of rows. Of a triangle, only the columns from ``start`` on are asked for."""
 
     start: int
     strings: Strings
@@ -143,21 +141,22 @@ def make_plan(
 
 
 def cut_rows(strings: Strings, width: int, *, triangle: bool = False) -> Iterator[RowBlock]:
-    """Blocks of rows, as many to a block as suits the number of columns."""
-    step = rows_to_block(width, len(strings))
+    """Blocks of rows: about two million distances each, and eight blocks or more where that
+    is worth calling workers for."""
+    short = len(strings.codes) <= 64 * len(strings)
+    step = min(rows_to_block(width), max(64 if short else 8, len(strings) // 8))
     for start in range(0, len(strings), step):
         part = strings.part(start, min(start + step, len(strings)))
         yield RowBlock(start, part, triangle)
 
 
-def rows_to_block(width: int, height: int | None = None) -> int:
-    """From 16 rows to 1,024: about two million distances, and 16 blocks or more.
+def rows_to_block(width: int) -> int:
+    """From 16 rows to 1,024: about two million distances.
 
-    >>> rows_to_block(100), rows_to_block(10_000), rows_to_block(10_000, 2_000)
-    (1024, 209, 125)
+    >>> rows_to_block(100), rows_to_block(10_000), rows_to_block(10**6)
+    (1024, 209, 16)
     """
-    rows = min(1024, BLOCK_CELLS // max(1, width))
-    return max(16, rows if height is None else min(rows, height // 16))
+    return max(16, min(1024, BLOCK_CELLS // max(1, width)))
 
 
 def raw_type(plan: Plan, longest: int) -> np.dtype:
@@ -203,9 +202,10 @@ def raw_distances(plan: Plan, block: RowBlock, dtype: np.dtype) -> np.ndarray:
     swaps = plan.metric == "optimal_string_alignment"
     out = np.empty((len(strings), len(columns) - since), dtype)
     if plan.tables is not None:
-        for i in range(len(strings)):
-            begin = i if block.triangle else 0
-            weigh_row(plan, strings.item(i), since + begin, swaps, out[i, begin:])
+        weighted_rows(
+            strings, columns, plan.row_of, plan.tables, out,
+            swaps=swaps, limit=float(plan.limit), since=since,
+        )  # fmt: skip
     elif plan.metric == "damerau":
         damerau_rows(strings, columns, plan.kinds, out, since=since)
         np.minimum(out, min(int(plan.limit) + 1, np.iinfo(dtype).max), out=out)
@@ -213,26 +213,6 @@ def raw_distances(plan: Plan, block: RowBlock, dtype: np.dtype) -> np.ndarray:
         limit = int(plan.limit)
         lane_rows(strings, columns, plan.kinds, out, swaps=swaps, limit=limit, since=since)
     return out
-
-
-def weigh_row(plan: Plan, row: np.ndarray, since: int, swaps: bool, out: np.ndarray) -> None:
-    """The cost of getting from one string to every column from ``since`` on."""
-    codes, offsets = plan.columns
-    limit, tables = float(plan.limit), plan.tables
-    assert tables is not None
-    sizes = plan.columns.sizes()[since:]
-    cells = (len(row) + 1) * (sizes + 1)
-    for first, last in calls(cells, CALL_CELLS, CALL_CELLS):
-        check_stop()
-        if cells[first] > CALL_CELLS:  # one pair, and too long for one call
-            other = plan.columns.item(since + first)
-            found = weighted_distance(row, other, plan.row_of, tables, swaps=swaps, limit=limit)
-            out[first] = min(found, limit + 1)
-            continue
-        weigh_each(
-            row, codes, offsets[since + first : since + last + 1], plan.row_of, tables, swaps,
-            limit, np.empty((3, int(sizes[last - 1]) + 1)), out[first:last],
-        )  # fmt: skip
 
 
 # --- Strings among themselves: every pair once ---
@@ -338,14 +318,3 @@ def mirror(part, start, square):
                 target = square[start + j, start + top : start + bottom]
                 for i in range(bottom - top):
                     target[i] = part[top + i, j]
-
-
-@kernel
-def weigh_each(row, codes, offsets, row_of, tables, swaps, limit, rows, out):
-    """The cost of getting from one string to others; ``rows`` is room for their table."""
-    n = len(row)
-    for c in range(len(out)):
-        other = codes[offsets[c] : offsets[c + 1]]
-        over = fill_weighted(row, other, row_of, tables, swaps, limit, 0, n + 1, rows)
-        found = np.inf if over else rows[n % 3, len(other)]
-        out[c] = found if found <= limit else limit + 1

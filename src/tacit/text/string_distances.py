@@ -11,7 +11,7 @@ each pair is done once.
 The notes' section on distances between strings and trees.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -41,6 +41,7 @@ from tacit.text.string_blocks import (
 __all__ = ["pairwise_strings", "string_distance_blocks"]
 
 METRICS = ("levenshtein", "optimal_string_alignment", "damerau")
+SMALL = 2**14
 
 
 def pairwise_strings(
@@ -162,7 +163,8 @@ def string_distance_blocks(
 
 def fill_rectangle(plan: Plan, rows: Strings, out: np.ndarray, engine: Engine) -> None:
     plan = plan._replace(out=out if shares_memory(engine) else None)
-    for start, part in engine.map(distances, plan, cut_rows(rows, out.shape[1])):
+    blocks = cut_rows(rows, out.shape[1])
+    for start, part in work(engine, distances, plan, blocks, out.size):
         if part is not None:
             out[start : start + len(part)] = part
 
@@ -177,15 +179,24 @@ def fill_square(plan: Plan, rows: Strings, out: np.ndarray, engine: Engine) -> N
     near = shares_memory(engine)
     plan = plan._replace(out=raw if near else None)
     blocks = cut_rows(plan.columns, n, triangle=True)
-    for start, part in engine.map(square_part, plan, blocks):
+    for start, part in work(engine, square_part, plan, blocks, raw.size):
         if part is not None:
             mirror(part, start, raw)
     square = Square(raw, rows.sizes(), plan.rank, plan.scale, out)
     nearby = engine if near else Threads()
-    step = rows_to_block(n, n)
+    step = rows_to_block(n)
     stretches = (Stretch(start, min(start + step, n)) for start in range(0, n, step))
-    for _ in nearby.map(arrange_square, square, stretches):
+    for _ in work(nearby, arrange_square, square, stretches, raw.size):
         pass
+
+
+def work(
+    engine: Engine, function: Callable, params: Any, blocks: Iterable[Any], size: int
+) -> Iterator[Any]:
+    """What ``function`` makes of each block: on the engine, unless that takes longer."""
+    if size <= SMALL and shares_memory(engine):
+        return (function(params, block) for block in blocks)
+    return engine.map(function, params, blocks)
 
 
 def shares_memory(engine: Engine) -> bool:
