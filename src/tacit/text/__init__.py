@@ -4,6 +4,7 @@ from tacit.core.lazy import attach
 
 __all__ = [
     "CountVectorizer",
+    "EditCosts",
     "HashingVectorizer",
     "TextFeatures",
     "TfidfTransformer",
@@ -15,6 +16,7 @@ __all__ = [
     "levenshtein",
     "optimal_string_alignment",
     "pairwise_strings",
+    "string_distance_blocks",
     "tokenize",
     "tree_edit_distance",
 ]
@@ -23,6 +25,7 @@ __getattr__, __dir__ = attach(
     __name__,
     names={
         "CountVectorizer": "tacit.text.counts",
+        "EditCosts": "tacit.text.edit_distance",
         "HashingVectorizer": "tacit.text.hashing",
         "TextFeatures": "tacit.text.features",
         "TfidfTransformer": "tacit.text.tfidf",
@@ -34,6 +37,7 @@ __getattr__, __dir__ = attach(
         "levenshtein": "tacit.text.edit_distance",
         "optimal_string_alignment": "tacit.text.edit_distance",
         "pairwise_strings": "tacit.text.string_distances",
+        "string_distance_blocks": "tacit.text.string_distances",
         "tokenize": "tacit.text.tokens",
         "tree_edit_distance": "tacit.text.tree_distance",
     },
