@@ -69,6 +69,30 @@ def test_the_first_error_in_block_order_is_raised(engine):
         list(engine.map(slow_square, 1, blocks))
 
 
+class Tree(NamedTuple):
+    """A sum that shows the order of its additions."""
+
+    text: str
+
+    def __add__(self, other):
+        return Tree(f"({self.text} {other.text})")
+
+
+def leaf(params, x, *slot):
+    for noted in slot:
+        noted.append(x)
+    return Tree(str(x))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 7, 16, 31, 48, 100, 133])
+def test_threads_add_up_in_the_order_of_serial_and_keep_the_slots(count, workers):
+    blocks, beside = [Item(i) for i in range(count)], [[] for _ in range(count)]
+    expected = Serial().reduce(leaf, None, blocks)
+    assert Threads(workers).reduce(leaf, None, blocks, beside) == expected
+    assert beside == [[i] for i in range(count)]
+
+
 @every_engine
 def test_no_blocks_is_an_error_that_says_so(engine):
     with pytest.raises(ValueError, match="no blocks"):

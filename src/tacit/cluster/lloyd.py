@@ -92,8 +92,10 @@ class Memory:
 
     step: int = -1
     labels: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    second: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     upper: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     lower: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
+    rest: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     sums: np.ndarray = field(default_factory=lambda: np.empty(0))
     counts: np.ndarray = field(default_factory=lambda: np.empty(0))
     square: float = 0.0
@@ -173,7 +175,10 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Mem
         return
     if fresh:
         memory.labels = np.full(n, -1, np.int32)
-        memory.upper, memory.lower = np.empty(n, np.float32), np.empty(n, np.float32)
+        # Bounds that cross whatever happens.
+        memory.upper, memory.lower = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
+        if not params.sparse and not params.geometry.neighbours.shape[1]:
+            memory.second, memory.rest = np.zeros(n, np.int32), np.zeros(n, np.float32)
         memory.sums, memory.counts = np.zeros((2, k, d)), np.zeros((2, k))
         memory.square = (
             square_sparse(rows.data, rows.indptr, weights)
@@ -183,15 +188,17 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Mem
     width = -(-rows.nnz // max(1, n)) if params.sparse else d
     size = max(CHUNK, min(n, CALL_WORK // max(1, k * width)))
     known = (params.centers, params.previous, params.frame, params.geometry)
-    state = (memory.labels, memory.upper, memory.lower, memory.sums, memory.counts)
+    sums = (memory.sums, memory.counts)
     for first in range(0, n, size):
         check_stop()
         last = min(first + size, n)
         if params.sparse:
             csr = (rows.data, rows.indices, rows.indptr)
-            pass_sparse(*csr, weights, known, *state, first, last)
+            bounds = (memory.labels, memory.upper, memory.lower)
+            pass_sparse(*csr, weights, known, *bounds, *sums, first, last)
         else:
-            pass_dense(rows, weights, known, *state, first, last, fresh)
+            state = (memory.labels, memory.second, memory.upper, memory.lower, memory.rest)
+            pass_dense(rows, weights, known, (*state, *sums), first, last, fresh)
     memory.step = params.step
 
 
@@ -250,7 +257,7 @@ def settled(old: KMeansParams, new: KMeansParams, *, tol: float) -> bool:
 def slots(table: Table, n_clusters: int) -> list[Memory] | None:
     """Room beside every block, where all of it is small enough to stay."""
     n, d = table.shape
-    wanted = 12 * n + 16 * n_clusters * (d + 1) * len(table.blocks)
+    wanted = 20 * n + 16 * n_clusters * (d + 1) * len(table.blocks)
     room = MEMORY_BYTES if table.in_memory else MEMORY_BYTES // 4
     return [Memory() for _ in table] if wanted <= room else None
 

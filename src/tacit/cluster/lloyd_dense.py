@@ -7,12 +7,14 @@ next step wants it:
     search   find the nearest center of those (``lloyd_search``)
     move     take the rows that changed sides out of one sum and into another
 
-Every row has an upper bound on the distance to its own center and a lower bound on the
-distance to all others. A pass widens them by how far the centers moved (Hamerly 2010); a row
-whose bounds do not cross keeps its label unseen. Bounds are kept in float32 and in units in
-which the data has size about one.
+Every row has an upper bound on the distance to its own center and lower bounds on the
+distances to the second nearest and to all others. A pass widens them by how far the centers
+moved; a row whose bounds do not cross keeps its label unseen, and most others are settled
+between the first and the second. Bounds are kept in float32 and in units in which the data has
+size about one. In few dimensions one lower bound does (``filter_near``).
 
 Hamerly (2010), Making k-means even faster. SDM.
+Drake and Hamerly (2012), Accelerated k-means with adaptive distance bounds. NIPS OPT.
 """
 
 import numpy as np
@@ -26,25 +28,38 @@ __all__ = ["own_dense", "pass_dense", "square_dense"]
 
 
 @kernel
-def pass_dense(X, weights, params, labels, upper, lower, sums, counts, start, stop, fresh):
+def pass_dense(X, weights, params, state, start, stop, fresh):
     """Bring labels, bounds and sums of the rows from start to stop up to the params.
 
     Chunk by chunk, so that a row is still in cache when the next step wants it.
     """
     centers, previous, frame, geometry = params
+    labels, second, upper, lower, rest, sums, counts = state
     k = centers.shape[0]
-    by_list = geometry.neighbours.shape[1] > 0 and not fresh
-    ids = np.empty(2 * CHUNK, np.int32)
-    new = np.empty(CHUNK, np.int32)
+    listed = geometry.neighbours.shape[1] > 0
+    by_list = listed and not fresh
+    ids, new = np.empty(2 * CHUNK, np.int32), np.empty(CHUNK, np.int32)
+    swapped, other = np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
     shifted = np.empty((CHUNK, X.shape[1]), np.float32)
     products = np.empty(1 if by_list else k * CHUNK, np.float32)
+    bounds = second, upper, lower, rest
+    grids = frame.grid, frame.weight_grid
     m = 0
     for first in range(start, stop, CHUNK):
         last = min(first + CHUNK, stop)
-        m = filter_dense(
-            X, geometry.narrow, frame.scale, labels, upper, lower, geometry.near,
-            ids, m, first, last,
-        )  # fmt: skip
+        if listed:
+            m = filter_near(
+                X, geometry.narrow, frame.scale, labels, upper, lower, geometry.near,
+                ids, m, first, last,
+            )  # fmt: skip
+        else:
+            m, swaps = filter_dense(
+                X, geometry.narrow, frame.scale, labels, bounds, geometry.near,
+                ids, m, swapped, other, first, last,
+            )  # fmt: skip
+            move_dense(
+                X, weights, frame.whole, labels, swapped, swaps, other, sums, counts, grids
+            )
         while m >= CHUNK or (last == stop and m > 0):
             size = min(m, CHUNK)
             if by_list:
@@ -54,13 +69,10 @@ def pass_dense(X, weights, params, labels, upper, lower, sums, counts, start, st
                 )  # fmt: skip
             else:
                 search_dense(
-                    X, centers, previous, geometry, labels, ids, size, new, upper, lower,
+                    X, centers, previous, geometry, labels, ids, size, new, bounds,
                     shifted, products, fresh,
                 )  # fmt: skip
-            move_dense(
-                X, weights, frame.whole, labels, ids, size, new, sums, counts,
-                frame.grid, frame.weight_grid,
-            )  # fmt: skip
+            move_dense(X, weights, frame.whole, labels, ids, size, new, sums, counts, grids)
             m -= size
             ids[:m] = ids[size : size + m]
 
@@ -69,9 +81,66 @@ def pass_dense(X, weights, params, labels, upper, lower, sums, counts, start, st
 
 
 @kernel
-def filter_dense(X, narrow, scale, labels, upper, lower, near, ids, m, start, stop):
-    """List the rows whose bounds cross; widen the bounds of all."""
+def filter_dense(X, narrow, scale, labels, bounds, near, ids, m, swapped, other, start, stop):
+    """Widen the bounds of all; list the rows that may be nearest to a third center, and
+    those that changed from their first center to their second."""
+    second, upper, lower, rest = bounds
     # Worst case of a sum of d squares, and of rounding to float32 after it.
+    loss = (X.shape[1] + 8) * EPS
+    high, low = scale * (1 + loss), scale * (1 - loss)
+    crossed = widen_all(labels, bounds, near, ids[m:], start, stop)
+    swaps = 0
+    for r in range(m, m + crossed):
+        i = ids[r]
+        a, b = labels[i], second[i]
+        u, others, gap, doubt = upper[i], rest[i], near.gap[a], near.doubt[a]
+        beyond = others + near.spare[a]
+        # Where a third center must be looked at there is no hope left; do not spend
+        # a distance on it.
+        if u - 2 * near.drift[a] < max(beyond, gap):
+            distance = quick_distance(X[i], narrow[a])
+            u = upper[i] = np.float32(high * distance) + doubt
+            if u < max(min(lower[i], others), gap):
+                continue
+            if u - 2 * doubt < beyond:
+                to_a = np.float32(low * distance) - doubt
+                distance = quick_distance(X[i], narrow[b])
+                lower[i] = np.float32(low * distance) - near.doubt[b]
+                v = np.float32(high * distance) + near.doubt[b]
+                if v < min(to_a, others):
+                    second[i], upper[i], lower[i] = a, v, to_a
+                    swapped[swaps], other[swaps] = i, b
+                    swaps += 1
+                    continue
+                if u < min(lower[i], others):
+                    continue
+        ids[m] = i
+        m += 1
+    return m, swaps
+
+
+@kernel
+def widen_all(labels, bounds, near, ids, start, stop):
+    """Widen the bounds by how far the centers moved; list the rows where they cross.
+
+    A loop of its own and without branches: it sees every row on every pass.
+    """
+    second, upper, lower, rest = bounds
+    m = 0
+    for i in range(start, stop):
+        a = labels[i]
+        u = upper[i] + near.drift[a]
+        to_b = lower[i] - near.drift[second[i]]
+        others = rest[i] - near.most[a]
+        upper[i], lower[i], rest[i] = u, to_b, others
+        ids[m] = i
+        m += u >= max(min(to_b, others), near.gap[a])
+    return m
+
+
+@kernel
+def filter_near(X, narrow, scale, labels, upper, lower, near, ids, m, start, stop):
+    """List the rows whose bounds cross; widen the bounds of all."""
     tight = scale * (1 + (X.shape[1] + 8) * EPS)
     for i in range(start, stop):
         a = labels[i]
@@ -84,8 +153,7 @@ def filter_dense(X, narrow, scale, labels, upper, lower, near, ids, m, start, st
         low = widen(lower[i], u, near, a)
         bar = max(low, near.gap[a])
         if u >= bar:
-            # Where the bound was tight there is no hope left; do not spend a distance on it.
-            if u - 2 * drift < max(low + near.spare[a], near.gap[a]):
+            if u - 2 * drift < bar:
                 u = np.float32(tight * quick_distance(X[i], narrow[a])) + near.doubt[a]
                 low = widen(lower[i], u, near, a)
                 bar = max(low, near.gap[a])
@@ -111,9 +179,10 @@ def widen(low, u, near, a):
 
 
 @kernel
-def move_dense(X, weights, whole, labels, ids, m, new, sums, counts, grid, weight_grid):
+def move_dense(X, weights, whole, labels, ids, m, new, sums, counts, grids):
     """Exact sums (``kernels.exact_sum``), so that taking a row out leaves no trace."""
     d = X.shape[1]
+    grid, weight_grid = grids
     for r in range(m):
         i = ids[r]
         old, now = labels[i], new[r]

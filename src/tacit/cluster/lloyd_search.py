@@ -26,7 +26,7 @@ TINY = np.float32(1e-36)  # below this float32 squares lose their digits
 
 @kernel
 def search_dense(
-    X, centers, previous, geometry, labels, ids, m, new, upper, lower, shifted, products, fresh
+    X, centers, previous, geometry, labels, ids, m, new, bounds, shifted, products, fresh
 ):
     """By matrix products of rows gathered, shifted and scaled to float32: first with the few
     centers that moved most, then, for rows which that leaves open, with all."""
@@ -40,16 +40,17 @@ def search_dense(
     left = np.arange(m)
     if geometry.movers.shape[0] and not fresh:
         left = search_movers(
-            geometry, labels, ids, m, new, upper, lower, shifted, squares, products
+            geometry, labels, ids, m, new, bounds, shifted, squares, products
         )
     search_all_centers(
-        X, centers, previous, geometry, ids, left, new, upper, lower, shifted, squares, products
+        X, centers, previous, geometry, ids, left, new, bounds, shifted, squares, products
     )
 
 
 @kernel
-def search_movers(geometry, labels, ids, m, new, upper, lower, shifted, squares, products):
+def search_movers(geometry, labels, ids, m, new, bounds, shifted, squares, products):
     """Settle rows that no center has come close to; list the others, their rows in front."""
+    _, upper, lower, rest = bounds
     movers, near = geometry.movers, geometry.near
     count = movers.shape[0]
     table = products[: count * m].reshape(count, m)
@@ -72,9 +73,9 @@ def search_movers(geometry, labels, ids, m, new, upper, lower, shifted, squares,
         length = np.float32(math.sqrt(square))
         slack = gamma * (2 * length + widest) * widest * UP + gamma * square + TINY
         reach = np.float32(math.sqrt(max(closest[b] + square - slack, np.float32(0)))) * DOWN
-        low = min(reach, lower[i] + near.spare[labels[i]])
-        if upper[i] < low:
-            lower[i] = low
+        low = min(reach, rest[i] + near.spare[labels[i]])
+        if upper[i] < min(low, lower[i]):
+            rest[i] = low
             new[b] = labels[i]
         else:
             if q < b:
@@ -87,23 +88,24 @@ def search_movers(geometry, labels, ids, m, new, upper, lower, shifted, squares,
 
 @kernel
 def search_all_centers(
-    X, centers, previous, geometry, ids, left, new, upper, lower, shifted, squares, products
+    X, centers, previous, geometry, ids, left, new, bounds, shifted, squares, products
 ):
     """New labels and bounds of the rows left, which stand in front in ``shifted``."""
     m = left.shape[0]
     if m == 0:
         return
+    second, upper, lower, rest = bounds
     norms, widest = geometry.norms, np.float32(geometry.widest)
     k, d = geometry.minus2.shape
-    near = np.empty(m, np.float32)
-    next_near = np.empty(m, np.float32)
-    nearest = np.empty(m, np.int32)
+    found = np.empty((3, m), np.float32)  # squares of the three nearest, smallest first
+    near, next_near, third = found[0], found[1], found[2]
+    nearest, runner_up = np.empty(m, np.int32), np.empty(m, np.int32)
     table = products[: k * m].reshape(k, m)
     if k <= FEW:
         few_products(geometry.minus2, shifted[:m], table)
     else:
         np.dot(geometry.minus2, shifted[:m].T, table)
-    two_nearest(table, norms, near, next_near, nearest)
+    three_nearest(table, norms, near, next_near, third, nearest, runner_up)
     # Worst case of a float32 dot product of d terms, whatever the order of additions.
     gamma = np.float32((d + 8) * EPS)
     doubt = np.empty(m, np.float32)
@@ -115,18 +117,24 @@ def search_all_centers(
         if next_near[b] - near[b] <= 2 * doubt[b]:
             limit = near[b] + 2 * doubt[b]
             a = settle_dense(X[ids[left[b]]], centers, previous, table, norms, b, limit)
-            next_near[b] = near[b]  # which may belong to another center
+            if a != nearest[b]:
+                runner_up[b] = nearest[b]
+            next_near[b] = third[b] = near[b]  # which may belong to any of them
         new[left[b]] = a
     # Loops of their own for the bounds: these run on whole vectors.
     for b in range(m):
         slack = doubt[b] + gamma * squares[b]
         u = near[b] + squares[b] + 3 * slack
         low = next_near[b] + squares[b] - slack
+        others = third[b] + squares[b] - slack
         near[b] = np.float32(math.sqrt(max(u, np.float32(0)))) * UP
         next_near[b] = np.float32(math.sqrt(max(low, np.float32(0)))) * DOWN
+        third[b] = np.float32(math.sqrt(max(others, np.float32(0)))) * DOWN
     for b in range(m):
         i = ids[left[b]]
         upper[i], lower[i] = near[b], next_near[b]
+        if rest.shape[0]:
+            second[i], rest[i] = runner_up[b], third[b]
 
 
 # fastmath in these three: the order of additions is left to the compiler, which makes them 4 to
@@ -171,28 +179,48 @@ def few_products(centers, rows, table):
 
 
 @kernel
-def two_nearest(products, norms, near, next_near, nearest):
-    """Smallest and second smallest of norms[j] + products[j, b] for every b.
+def three_nearest(products, norms, near, next_near, third, nearest, runner_up):
+    """The three smallest of norms[j] + products[j, b] for every b, and where two of them are.
 
-    The inner loop runs over b so that all lanes of a vector compare at once.
+    The inner loops run over b, so that all lanes of a vector compare at once, and over four
+    centers at a time, which spares three of four loads and stores of what was found so far.
     """
     k, size = products.shape
     for b in range(size):
-        near[b] = FAR
-        next_near[b] = FAR
-        nearest[b] = 0
-    for j in range(k):
-        norm = norms[j]
-        row = products[j]
-        label = np.int32(j)
+        near[b] = next_near[b] = third[b] = FAR
+        nearest[b] = runner_up[b] = 0
+    fours = k - k % 4
+    for j in range(0, fours, 4):
+        one, two = products[j], products[j + 1]
+        three, four = products[j + 2], products[j + 3]
+        norm1, norm2, norm3, norm4 = norms[j], norms[j + 1], norms[j + 2], norms[j + 3]
         for b in range(size):
-            v = norm + row[b]
-            best = near[b]
-            worse = v if v > best else best
-            rest = next_near[b]
-            next_near[b] = worse if worse < rest else rest
-            nearest[b] = label if v < best else nearest[b]
-            near[b] = v if v < best else best
+            best = near[b], next_near[b], third[b], nearest[b], runner_up[b]
+            best = insert(best, norm1 + one[b], np.int32(j))
+            best = insert(best, norm2 + two[b], np.int32(j + 1))
+            best = insert(best, norm3 + three[b], np.int32(j + 2))
+            best = insert(best, norm4 + four[b], np.int32(j + 3))
+            near[b], next_near[b], third[b], nearest[b], runner_up[b] = best
+    for j in range(fours, k):
+        one, norm1 = products[j], norms[j]
+        for b in range(size):
+            best = near[b], next_near[b], third[b], nearest[b], runner_up[b]
+            best = insert(best, norm1 + one[b], np.int32(j))
+            near[b], next_near[b], third[b], nearest[b], runner_up[b] = best
+
+
+@kernel
+def insert(best, v, label):
+    """The three smallest so far, and the places of two, after one more value."""
+    first, middle, last, place, runner_up = best
+    worse = v if v > middle else middle
+    return (
+        v if v < first else first,
+        first if v < first else (v if v < middle else middle),
+        worse if worse < last else last,
+        label if v < first else place,
+        place if v < first else (label if v < middle else runner_up),
+    )
 
 
 # --- In float64: what float32 cannot tell apart, and rows in few dimensions ---
