@@ -5,6 +5,7 @@ memory and checked to the last cell. Parquet and .npy files stay on disk as a ``
 block by block during the fit.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
@@ -14,8 +15,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from tacit.core.errors import DataError, PartialInput
-from tacit.data.decode import GZIP, NPY, PARQUET, Raw, name_of, read_raw, to_utf8
+from tacit.data.decode import Raw, read_raw, to_utf8
 from tacit.data.delimited import choose_columns
+from tacit.data.streams import GZIP, NPY, PARQUET, ZSTD, foreign, name_of
 from tacit.data.table import Table
 
 __all__ = ["NumberTable", "ReadReport", "read_numbers"]
@@ -157,8 +159,10 @@ def from_raw(
             raise DataError(f"{raw.partial}. Get the file again.", file=raw.name)
         read = from_npy if raw.data.startswith(NPY) else from_parquet
         return read(BytesIO(raw.data), raw.name, **options)
-    if raw.data.startswith(GZIP):
-        raise DataError("it is compressed twice. Unpack it with gunzip first.", file=raw.name)
+    if raw.data.startswith((GZIP, ZSTD)):
+        raise DataError("it is compressed twice. Unpack it once first.", file=raw.name)
+    if (what := foreign(raw.data)) is not None:
+        raise DataError(f"this is {what}.", file=raw.name)
     from tacit.data.number_columns import read_delimited
 
     if raw.partial and not allow_partial:
@@ -168,7 +172,8 @@ def from_raw(
             file=raw.name,
         )
     raw = to_utf8(raw)
-    tabs = raw.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
+    plain = re.sub(r"\.(gz|zst|zstd)$", "", raw.name.lower())
+    tabs = plain.endswith((".tsv", ".tab"))
     grid = read_delimited(
         raw.data, raw.name, **options, header=header, cut_off=bool(raw.partial), tabs=tabs
     )

@@ -15,11 +15,30 @@ from pathlib import Path
 from typing import IO, Any
 
 from tacit.core.errors import DataError
-from tacit.data.decode import BOMB_RATIO, BOMB_SIZE, BOMS, FOREIGN, GZIP, name_of
 
-__all__ = ["Source", "foreign"]
+__all__ = ["Source", "foreign", "name_of"]
 
+GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
+NPY = b"\x93NUMPY"
+PARQUET = b"PAR1"
+FOREIGN = {  # what people hand over by mistake, and the way out
+    b"PK\x03\x04": "a zip archive or a spreadsheet. Export the sheet as CSV",
+    b"BZh": "compressed with bzip2. Decompress it first with: bunzip2",
+    b"\xfd7zXZ": "compressed with xz. Decompress it first with: unxz",
+    b"%PDF": "a PDF. Export the numbers as CSV",
+    b"\x89HDF": "an HDF5 file. Write the array with numpy.save",
+    b"\xd0\xcf\x11\xe0": "an old Office document. Export the sheet as CSV",
+}
+BOMS = [  # the longer first: UTF-32's begins with UTF-16's
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+]
+BOMB_SIZE = 2**28  # 256 MiB: a smaller output is harmless at any ratio
+BOMB_RATIO = 200  # real tables of numbers stay below 20
 CHUNK = 2**21  # as much as a block
 SIP = 2**14  # what is being unpacked when a zstd file breaks off is lost
 
@@ -52,7 +71,7 @@ class Source:
 
     def chunks(self) -> Iterator[bytes]:
         """The text as UTF-8 without its mark, in pieces; not yet looked at if it is plain."""
-        pieces = self._unpacked()
+        pieces = self.unpacked()
         first = next(pieces, b"")
         while len(first) < 4 and (more := next(pieces, b"")):
             first += more
@@ -81,7 +100,8 @@ class Source:
             )
         return text.encode("utf-8", "replace")
 
-    def _unpacked(self) -> Iterator[bytes]:
+    def unpacked(self) -> Iterator[bytes]:
+        """The bytes in pieces, unpacked."""
         with opened(self.origin) as file:
             first = file.read(CHUNK)
             if first.startswith(GZIP):
@@ -113,8 +133,17 @@ class Source:
 
 def foreign(head: bytes) -> str | None:
     """What a file is that is no text, by its first bytes, and what to do with it."""
-    known = (what for magic, what in FOREIGN.items() if head.startswith(magic))
-    return None if head.startswith(ZSTD) else next(known, None)
+    return next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
+
+
+def name_of(source: Any) -> str:
+    """What messages call a path or a stream."""
+    if isinstance(source, str | Path):
+        return str(source)
+    name = getattr(source, "name", None)
+    if name in ("<stdin>", 0):
+        return "standard input"
+    return str(name) if isinstance(name, str) else "the stream"
 
 
 @contextmanager
