@@ -1,0 +1,1 @@
+"""The main job: documents in, structure out, a report at the end."""
