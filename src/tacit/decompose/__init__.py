@@ -2,11 +2,12 @@
 
 from tacit.core.lazy import attach
 
-__all__ = ["TruncatedSVD"]
+__all__ = ["NeighborMap", "TruncatedSVD"]
 
 __getattr__, __dir__ = attach(
     __name__,
     names={
+        "NeighborMap": "tacit.decompose.neighbor_map",
         "TruncatedSVD": "tacit.decompose.truncated_svd",
     },
 )

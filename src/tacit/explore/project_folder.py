@@ -33,7 +33,7 @@ try:
 except ImportError:  # Windows: the second writer is not noticed there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["FORMAT", "ProjectFolder", "digest", "key_of"]
+__all__ = ["ProjectFolder", "digest", "key_of"]
 
 FORMAT = 1
 RECORD, TIMINGS, LOCK, STAGES = "project.json", "timings.json", "lock", "stages"
@@ -90,6 +90,7 @@ class ProjectFolder:
                 check_file(home / file, fact)
 
     def home(self, name: str, key: str) -> Path:
+        """Where a stage with this key belongs, whether it is there or not."""
         return self.path / STAGES / f"{name}-{key[:16]}"
 
     # --- Writing ---
@@ -153,12 +154,14 @@ class ProjectFolder:
 
     @property
     def timings(self) -> dict[str, float]:
+        """Seconds that each stage took."""
         try:
             return {k: float(v) for k, v in read_json(self.path / TIMINGS).items()}
         except (OSError, ValueError, DataError):
             return {}  # nobody depends on them
 
     def time(self, name: str, seconds: float) -> None:
+        """Note how long a stage took."""
         write_json(self.path / TIMINGS, {**self.timings, name: round(seconds, 3)})
 
 
@@ -168,6 +171,7 @@ def key_of(name: str, version: int, settings: dict[str, Any], needs: dict[str, s
 
 
 def digest(data: bytes) -> str:
+    """64 hexadecimal digits that stand for these bytes."""
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 

@@ -1,0 +1,153 @@
+"""The nearest rows of every row: exactly, or within cells where there are too many.
+
+Up to ``EXACT_ROWS`` rows all pairs are looked at, by matrix products of tiles. Past that,
+k-means cuts the rows into cells, and a row is compared with those of the cells around its own;
+``recall`` says what share of the true neighbours that finds, measured on a sample.
+
+The same bits on any number of threads: tiles and cells depend on the rows alone.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.engines import Engine, check_stop
+from tacit.core.kernel import kernel
+from tacit.core.randoms import key, permutation
+
+__all__ = ["Neighbors", "nearest_rows"]
+
+EXACT_ROWS = 50_000
+TILE, COLUMNS = 512, 4096  # rows and columns of a matrix product
+CELL_ROWS = 400  # rows to a cell, on average
+AROUND = 24  # cells to look at
+CHECKED = 500  # rows on which recall is measured
+
+
+class Neighbors(NamedTuple):
+    """Of each row the nearest others, the nearest first; of equals the lowest number."""
+
+    places: np.ndarray  # (n, k) int32
+    squares: np.ndarray  # (n, k) float32 squared distances
+    recall: float  # share of the true neighbours found, 1.0 where all pairs were looked at
+
+
+class Span(NamedTuple):
+    """Rows from start to stop, as an engine wants blocks."""
+
+    start: int
+    stop: int
+
+    def load(self) -> "Span":
+        return self
+
+
+class Cell(NamedTuple):
+    """Rows to find neighbours for, and rows to find them among."""
+
+    rows: np.ndarray
+    candidates: np.ndarray
+
+    def load(self) -> "Cell":
+        return self
+
+
+def nearest_rows(X: np.ndarray, k: int, engine: Engine, *, seed: int = 0) -> Neighbors:
+    """The k nearest other rows of each row of X (float32), by straight distance.
+
+    Examples
+    --------
+    >>> from tacit.core.engines import Serial
+    >>> X = np.array([[0.0], [1.0], [5.0], [5.5]], np.float32)
+    >>> nearest_rows(X, 1, Serial()).places.ravel()
+    array([1, 0, 3, 2], dtype=int32)
+    """
+    if len(X) <= EXACT_ROWS:
+        return exact(X, k, engine)
+    return by_cells(X, k, engine, seed)
+
+
+def exact(X: np.ndarray, k: int, engine: Engine) -> Neighbors:
+    tiles = [Span(i, min(i + TILE, len(X))) for i in range(0, len(X), TILE)]
+    found = list(engine.map(search_tile, (X, lengths(X), k), tiles))
+    places, squares = (np.concatenate(each) for each in zip(*found, strict=True))
+    return Neighbors(places, squares, 1.0)
+
+
+def search_tile(params: tuple[np.ndarray, np.ndarray, int], span: Span):
+    X, norms, k = params
+    return search(X, norms, np.arange(span.start, span.stop), None, k)
+
+
+def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
+    from tacit.cluster.minibatch_kmeans import MiniBatchKMeans
+
+    n, norms = len(X), lengths(X)
+    count = max(2, n // CELL_ROWS)
+    model = MiniBatchKMeans(count, random_state=seed, engine=engine).fit(X)
+    labels = model.predict(X)
+    order = np.argsort(labels, kind="stable")
+    edges = np.searchsorted(labels[order], np.arange(count + 1))
+    members = [order[edges[c] : edges[c + 1]] for c in range(count)]
+    centers = model.cluster_centers_.astype(np.float32)
+    around = exact(centers, min(AROUND, count - 1), engine).places
+    cells = []
+    for c in np.flatnonzero(np.diff(edges)):
+        near = np.sort(np.concatenate([members[c], *(members[j] for j in around[c])]))
+        cells.append(Cell(members[c], near if len(near) > k else np.arange(n)))
+    places, squares = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
+    for cell, found in zip(cells, engine.map(search_cell, (X, norms, k), cells), strict=True):
+        places[cell.rows], squares[cell.rows] = found
+    sample = np.sort(permutation(key(seed, 0, 0), n)[:CHECKED])
+    truth = search(X, norms, sample, None, k)[0]
+    pairs = zip(truth, places[sample], strict=True)
+    recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in pairs]))
+    return Neighbors(places, squares, recall)
+
+
+def search_cell(params: tuple[np.ndarray, np.ndarray, int], cell: Cell):
+    X, norms, k = params
+    return search(X, norms, cell.rows, cell.candidates, k)
+
+
+def search(
+    X: np.ndarray, norms: np.ndarray, rows: np.ndarray, among: np.ndarray | None, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest of the rows ``among``, or of all, by tiles of a matrix product."""
+    places = np.full((len(rows), k), -1, np.int32)
+    best = np.full((len(rows), k), np.inf, np.float32)
+    queries, total = X[rows], len(X) if among is None else len(among)
+    for first in range(0, total, COLUMNS):
+        check_stop()
+        if among is None:
+            ids = np.arange(first, min(first + COLUMNS, total))
+        else:
+            ids = among[first : first + COLUMNS]
+        table = queries @ X[ids].T
+        keep_nearest(table, norms[rows], norms[ids], rows, ids, places, best)
+    return places, np.maximum(best, np.float32(0))
+
+
+def lengths(X: Any) -> np.ndarray:
+    return np.einsum("nd,nd->n", X, X)
+
+
+# --- Kernel ---
+
+
+@kernel
+def keep_nearest(table, own, norms, rows, ids, places, best):
+    """Insert |x|^2 - 2 x.y + |y|^2 into the k smallest of each row so far."""
+    k = best.shape[1]
+    for b in range(table.shape[0]):
+        row, near, where = table[b], best[b], places[b]
+        bar, me, base = near[k - 1], rows[b], own[b]
+        for j in range(row.shape[0]):
+            square = base + norms[j] - np.float32(2) * row[j]
+            if square < bar and ids[j] != me:
+                q = k - 1
+                while q > 0 and near[q - 1] > square:
+                    near[q], where[q] = near[q - 1], where[q - 1]
+                    q -= 1
+                near[q], where[q] = square, ids[j]
+                bar = near[k - 1]
