@@ -20,7 +20,7 @@ class Step(NamedTuple):
     name: str  # of what is being fitted
     number: int  # updates made so far
     most: int  # updates at most
-    losses: list  # the loss after 0, 1, 2, ... updates; do not keep, it grows
+    losses: list  # the loss after 0, 1, 2, ... updates, if it is known; it grows
     params: Any  # what has been learned so far
     done: bool = False  # this was the last one
 
@@ -68,8 +68,7 @@ class Progress:
         elif now - self._spoke >= self.every or step.done:
             self._spoke = now
             print(
-                f"{step.name}: {step.number} of at most {step.most} passes, "
-                f"loss {step.losses[-1]:.6g}",
+                f"{step.name}: {step.number} of at most {step.most} passes{loss_of(step)}",
                 file=self.stream,
                 flush=True,
             )
@@ -100,14 +99,18 @@ class Progress:
             self._bar = Bar(
                 TextColumn("{task.description}"),
                 BarColumn(),
-                TextColumn("{task.completed:.0f}/{task.total:.0f} passes"),
-                TextColumn("loss {task.fields[loss]:.6g}"),
+                TextColumn("{task.completed:.0f}/{task.total:.0f} passes{task.fields[loss]}"),
                 TimeElapsedColumn(),
                 console=Console(file=self.stream),
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task(step.name, total=step.most, loss=step.losses[-1])
+            self._task = self._bar.add_task(step.name, total=step.most, loss="")
         self._bar.update(
-            self._task, completed=step.number, total=step.most, loss=step.losses[-1]
+            self._task, completed=step.number, total=step.most, loss=loss_of(step)
         )
+
+
+def loss_of(step: Step) -> str:
+    """The latest loss in words, where there is one."""
+    return f", loss {step.losses[-1]:.6g}" if step.losses else ""

@@ -1,0 +1,105 @@
+"""The first stage: documents of any origin, as one Parquet file that all others read."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tacit.data.documents import Documents
+from tacit.explore.stage import DOCUMENTS
+
+__all__ = ["RESERVED", "facts_of", "fingerprint", "write_documents"]
+
+ROWS = 4096  # documents to a row group: what reading one of them costs
+RESERVED = ("id", "text")
+CHUNK = 2**20
+
+
+def fingerprint(documents: Documents, path: str | os.PathLike | None) -> str:
+    """A digest of the input: of the bytes of files where there are any, else of the text."""
+    found = hashlib.blake2b(digest_size=32)
+    if path is not None and os.fspath(path) != "-":
+        for name, file in files_below(Path(path)):
+            found.update(f"{len(name.encode())}:{name}:{file.stat().st_size}:".encode())
+            with open(file, "rb") as stream:
+                while chunk := stream.read(CHUNK):
+                    found.update(chunk)
+        return found.hexdigest()
+    for text in documents.texts():
+        data = text.encode("utf-8", "replace")
+        found.update(len(data).to_bytes(8, "little"))
+        found.update(data)
+    for name in documents.columns:
+        found.update(repr((name, documents.column(name))).encode("utf-8", "replace"))
+    found.update(repr(list(documents.ids)).encode("utf-8", "replace"))
+    return found.hexdigest()
+
+
+def files_below(path: Path) -> Iterator[tuple[str, Path]]:
+    if path.is_file():
+        yield path.name, path
+        return
+    for file in sorted(path.rglob("*")):
+        if file.is_file():
+            yield file.relative_to(path).as_posix(), file
+
+
+def write_documents(documents: Documents, folder: Path) -> None:
+    """id, text and the columns that came along, packed with zstd, a few thousand at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ids = [str(each) for each in documents.ids]
+    columns = {name: documents.column(name) for name in kept_columns(documents)}
+    arrays = {name: column_of(values) for name, values in columns.items()}
+    schema = pa.schema(
+        [("id", pa.string()), ("text", pa.large_string())]
+        + [(name, array.type) for name, array in arrays.items()]
+    )
+    with pq.ParquetWriter(folder / DOCUMENTS, schema, compression="zstd") as writer:
+        start, held = 0, []
+        for text in documents.texts():
+            held.append(text)
+            if len(held) == ROWS:
+                start = flush(writer, schema, ids, held, arrays, start)
+                held = []
+        if held or start == 0:
+            flush(writer, schema, ids, held, arrays, start)
+
+
+def flush(writer, schema, ids, held, arrays, start) -> int:
+    import pyarrow as pa
+
+    stop = start + len(held)
+    parts = {name: array.slice(start, len(held)) for name, array in arrays.items()}
+    table = {"id": ids[start:stop], "text": held, **parts}
+    writer.write_table(pa.table(table, schema=schema))
+    return stop
+
+
+def kept_columns(documents: Documents) -> list[str]:
+    return [name for name in documents.columns if name not in RESERVED]
+
+
+def column_of(values: list) -> Any:
+    """Numbers stay numbers; everything else becomes text."""
+    import pyarrow as pa
+
+    if all(v is None or (isinstance(v, int | float) and v is not True) for v in values):
+        return pa.array(values, pa.float64())
+    return pa.array([None if v is None else str(v) for v in values], pa.string())
+
+
+def facts_of(documents: Documents) -> dict[str, Any]:
+    """The ingest report as JSON values."""
+    report = documents.report
+    return {
+        "documents": len(documents),
+        "source": report.source,
+        "sentences": report.lines(),
+        "repairs": asdict(report.repairs),
+        "columns": kept_columns(documents),
+        "partial": [file.sentence() for file in report.partial],
+    }

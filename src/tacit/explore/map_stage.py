@@ -1,0 +1,29 @@
+"""The map of the documents, and the documents most like each."""
+
+from tacit.explore.stage import Context, Output
+
+__all__ = ["draw_map"]
+
+STEPS = {"quick": 300, "normal": 600, "thorough": 1200}
+
+
+def draw_map(context: Context) -> Output:
+    """Documents as points in the plane, and how far the map can be trusted."""
+    from tacit.decompose import NeighborMap
+
+    if why := context.skipped("meaning"):
+        return Output(skipped=why)
+    model = NeighborMap(
+        n_steps=STEPS[context.settings.effort],
+        random_state=context.settings.seed,
+        engine=context.engine,
+        callbacks=list(context.callbacks),
+    ).fit(context.arrays("meaning")["rows"])
+    return Output(
+        arrays={
+            "points": model.embedding_,
+            "neighbors": model.neighbors_,
+            "squares": model.squares_,
+        },
+        facts={"kept": model.kept_, "recall": model.recall_},
+    )

@@ -1,0 +1,126 @@
+"""The stages, one after the other: what they find, and what running again costs."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tacit.core.engines import Serial, Threads
+from tacit.data.documents import Documents
+from tacit.explore.pipeline import STAGES, result_hash, run_stages
+from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.stage import Context, Settings
+
+WORDS = {
+    "sea": "whale ship harbor sailor wave anchor mast tide deck captain storm reef",
+    "bread": "flour oven yeast dough crust loaf baker rye knead butter salt crumb",
+    "stars": "orbit comet planet telescope moon galaxy lens dust gravity light night sky",
+}
+COMMON = "the a of and to in is was it with for on"
+TOPICS = {topic: words.split() for topic, words in WORDS.items()}
+QUICK = Settings(effort="quick")
+
+
+def letters(n=90, seed=0):
+    """Documents on three topics with common words in between, and their topics."""
+    rng = np.random.default_rng(seed)
+    kinds = list(TOPICS)
+    topics = [kinds[i % 3] for i in range(n)]
+    common = COMMON.split()
+    texts = [
+        " ".join(
+            word
+            for _ in range(40)
+            for word in (rng.choice(TOPICS[topic]), rng.choice(common))
+        )
+        for topic in topics
+    ]
+    return texts, topics
+
+
+def explore(path, texts, settings=QUICK, engine=None):
+    folder, told = ProjectFolder(path), []
+    with folder.writing():
+        run_stages(
+            folder, Documents.of(texts), None, settings, engine=engine or Serial(),
+            tell=told.append,
+        )  # fmt: skip
+    return folder, [each for each in told if each.seconds is not None]
+
+
+def look(folder):
+    return Context(folder, QUICK, Serial(), ())
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    texts, topics = letters()
+    folder, told = explore(tmp_path_factory.mktemp("project"), texts)
+    return folder, told, texts, topics
+
+
+def test_every_stage_runs_and_the_topics_are_found(project):
+    folder, told, texts, topics = project
+    assert [each.name for each in told] == ["ingest", *(stage.name for stage in STAGES)]
+    assert not any(each.kept for each in told)
+    context = look(folder)
+    assert list(context.documents().texts()) == texts
+    groups = context.facts("groups")
+    assert groups["k"] == 3
+    labels = context.arrays("groups")["labels"]
+    assert len({(label, topic) for label, topic in zip(labels, topics, strict=True)}) == 3
+    for group in groups["groups"]:
+        words = {word for word, *_ in group["words"][:5]}
+        topic = topics[group["typical"][0]]
+        assert words <= set(TOPICS[topic])
+        assert group["verdict"] == "firm"
+    assert context.arrays("map")["points"].shape == (90, 2)
+
+
+def test_running_again_does_nothing_and_other_settings_only_what_they_change(project):
+    folder, _, texts, _ = project
+    _, told = explore(folder.path, texts)
+    assert all(each.kept for each in told)
+    _, told = explore(folder.path, texts, Settings(effort="quick", k=4))
+    assert [each.name for each in told if not each.kept] == ["groups"]
+    explore(folder.path, texts)
+
+
+def test_threads_find_the_same_to_the_last_bit(project, tmp_path):
+    folder, _, texts, _ = project
+    other, _ = explore(tmp_path / "threads", texts, engine=Threads(3))
+    assert result_hash(other) == result_hash(ProjectFolder(folder.path))
+
+
+def test_a_damaged_output_is_made_anew(tmp_path):
+    texts, _ = letters(40)
+    folder, _ = explore(tmp_path, texts)
+    before = result_hash(folder)
+    (folder.output("map") / "arrays.safetensors").unlink()
+    again, told = explore(tmp_path, texts)
+    assert [each.name for each in told if not each.kept] == ["map"]
+    assert result_hash(again) == before
+
+
+@pytest.mark.parametrize(
+    ("texts", "stage", "reason"),
+    [
+        ([""], "counts", "1 documents are empty"),
+        (["one document alone"], "meaning", "1 documents"),
+        (letters(12)[0], "groups", "Groups need 31"),
+    ],
+    ids=["empty", "one", "few"],
+)
+def test_small_collections_say_what_cannot_be_said(tmp_path, texts, stage, reason):
+    folder, told = explore(tmp_path, texts)
+    assert len(told) == len(STAGES) + 1
+    assert reason in (look(folder).skipped(stage) or "")
+
+
+def test_facts_are_plain_json_whatever_the_documents_hold(tmp_path):
+    hostile = "</script><b>{} \x1b[31m \u202e \ud800 hostile word{} words"
+    texts = [hostile.format(i % 3, i % 3) for i in range(40)]
+    folder, _ = explore(tmp_path, texts)
+    for stage in STAGES:
+        text = (folder.output(stage.name) / "facts.json").read_text(encoding="utf-8")
+        json.loads(text, parse_constant=lambda name: pytest.fail(name))
