@@ -184,7 +184,7 @@ def reporter(name: str, n: int, callbacks: Sequence[Callback]) -> Callable[[int]
     """What the algorithms call between two kernels."""
 
     def pause(done: int) -> None:
-        if tell(callbacks, Step(name, done, n - 1, [0.0], None, done=done == n - 1)):
+        if tell(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
             raise RuntimeError(
                 f"{name} was stopped by a callback after {done:,} of {n - 1:,} merges. Part of "
                 "a tree is no tree, so there is no result."

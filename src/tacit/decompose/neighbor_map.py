@@ -191,8 +191,9 @@ class NeighborMap(Estimator):
                 key(seed, step, 0),
             )
             points = np.concatenate(list(engine.map(move_block, layout, spans)))
-            if step % 10 == 9:
-                told = Step("NeighborMap", step + 1, self.n_steps, [], points)
+            last = step + 1 == self.n_steps
+            if step % 10 == 9 or last:
+                told = Step("NeighborMap", step + 1, self.n_steps, [], points, last)
                 if tell(callbacks, told):
                     break
         return points
