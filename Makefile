@@ -36,7 +36,7 @@ clean:
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	@echo "Installing Tacit into $(VENV) (a minute or two) ..."
-	@$(PIP) -e .
+	@$(PIP) -e '.[plot]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/bin/python pyproject.toml

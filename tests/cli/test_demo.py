@@ -9,12 +9,12 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score, jaccard_score
 
 import tacit as package
-from tacit.cli.demo import best_overlap, picture
+from tacit.cli.demo_digits import best_overlap, picture
 
 
-def test_the_demo_says_what_it_found_how_surely_and_where_it_is(tacit, tmp_path):
+def test_the_digits_demo_says_what_it_found_how_surely_and_where_it_is(tacit, tmp_path):
     folder = tmp_path / "demo"
-    run = tacit("demo", "--out", folder)
+    run = tacit("demo", "digits", "--out", folder)
     assert run.code == 0
     for words in ("purity", "adjusted Rand", "Found again", "labels.csv", "digits.safetensors"):
         assert words in run.out
@@ -29,7 +29,7 @@ def test_the_demo_says_what_it_found_how_surely_and_where_it_is(tacit, tmp_path)
     assert adjusted_rand_score(labels, truth) > 0.6
 
 
-def test_the_demos_figures_can_be_checked(tacit, tmp_path):
+def test_the_figures_of_the_digits_demo_can_be_checked(tacit, tmp_path):
     run = tacit("demo", "digits", "--out", tmp_path, "--json", "--quiet")
     result = json.loads(run.out)
     assert run.err == ""
@@ -42,8 +42,14 @@ def test_the_demos_figures_can_be_checked(tacit, tmp_path):
 
 
 def test_the_demos_are_listed(tacit):
-    assert tacit("demo", "--list").out.startswith("digits")
-    assert "digits" in json.loads(tacit("demo", "--list", "--json").out)
+    assert [line.split()[0] for line in tacit("demo", "--list").out.splitlines()] == [
+        "docstrings",
+        "digits",
+    ]
+    assert [*json.loads(tacit("demo", "--list", "--json").out)] == ["docstrings", "digits"]
+    run = tacit("demo", "nope")
+    assert run.code == 2
+    assert "docstrings, digits" in run.err
 
 
 def test_overlap_is_the_best_jaccard_index():
@@ -56,7 +62,7 @@ def test_overlap_is_the_best_jaccard_index():
 def test_pictures_have_a_plain_form(monkeypatch):
     center = np.linspace(0, 16, 64)
     assert "█" in "".join(picture(center))
-    monkeypatch.setattr("tacit.cli.demo.can_print", lambda _: False)
+    monkeypatch.setattr("tacit.cli.demo_digits.can_print", lambda _: False)
     lines = picture(center)
     assert "".join(lines).isascii()
     assert {len(line) for line in lines} == {16}

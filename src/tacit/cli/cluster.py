@@ -2,34 +2,83 @@
 
 import csv
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.cluster_methods import (
+    ANY_METRIC,
+    METHODS,
+    Plan,
+    check_options,
+    choose,
+    fit,
+    how_sure,
+    label_rows,
+    ready,
+)
+from tacit.cli.cluster_picture import check_picture, draw_picture
+from tacit.cli.cluster_report import describe, draw, how_apart, losses_of, means_of
 from tacit.cli.csv_out import check_target, open_output, write_rows
 from tacit.cli.options import engine_from, standard_options
-from tacit.cli.terminal import clean, console, print_json, say
+from tacit.cli.terminal import clean, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from tacit.data.files import NumberTable
 
 __all__ = ["cluster"]
 
-METHODS = {"kmeans": "KMeans", "minibatch": "MiniBatchKMeans"}  # names in tacit.cluster
-APART = 3  # columns named for each cluster
-SHOWN = 40  # clusters drawn; the rest are counted
+
+class Groups(click.ParamType):
+    """A number of groups, or auto."""
+
+    name = "auto|INTEGER"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
+        if value is None or isinstance(value, int):
+            return value
+        if str(value).strip().lower() == "auto":
+            return None
+        try:
+            k = int(value)
+        except ValueError:
+            k = 0
+        if k < 1:
+            self.fail(f"{value!r} is neither auto nor a number of at least 1.", param, ctx)
+        return k
 
 
 @click.command()
 @click.argument("file")
-@click.option("-k", "--k", type=click.IntRange(1), default=8, show_default=True, help="Groups.")
-@click.option("--method", type=click.Choice(list(METHODS)), default="kmeans", show_default=True)
+@click.option(
+    "-k", "--k", type=Groups(), default="auto", show_default=True,
+    help="How many groups; auto chooses, and says why.",
+)  # fmt: skip
+@click.option(
+    "--k-max", type=click.IntRange(2), default=12, show_default=True, help="Most for auto."
+)
+@click.option(
+    "--method", type=click.Choice(list(METHODS)), default="kmeans", show_default=True,
+    help="Centers, medoids, memberships, splits, or a tree by one of seven linkages.",
+)  # fmt: skip
+@click.option(
+    "--metric", type=click.Choice(["euclidean", "manhattan", "cosine"]),
+    help=f"Distance, for {', '.join(ANY_METRIC)}. Euclidean otherwise.",
+)  # fmt: skip
+@click.option(
+    "--compress", type=click.IntRange(2), metavar="N",
+    help="Build a tree on N centers of k-means, for many rows.",
+)  # fmt: skip
+@click.option(
+    "--confidence", is_flag=True, help="Group resampled rows too: how sure is each group?"
+)
 @click.option("--out", metavar="CSV", help="Write the label of every row here; - is stdout.")
+@click.option("--plot", "plot_path", metavar="PNG", help="Draw a picture: .png, .pdf or .svg.")
 @click.option("--model", "model_path", metavar="FILE", help="Save the model (.safetensors).")
 @click.option("--columns", metavar="A,B,...", help="Columns to use. All of numbers otherwise.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Column that names the rows.")
@@ -39,9 +88,14 @@ SHOWN = 40  # clusters drawn; the rest are counted
 @standard_options
 def cluster(
     file: str,
-    k: int,
+    k: int | None,
+    k_max: int,
     method: str,
+    metric: str | None,
+    compress: int | None,
+    confidence: bool,
     out: str | None,
+    plot_path: str | None,
     model_path: str | None,
     columns: str | None,
     id_column: str | None,
@@ -54,16 +108,19 @@ def cluster(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Group the rows of FILE: CSV in any dialect, .gz, Parquet or .npy; - is standard input.
+    """Group the rows of FILE: CSV in any dialect, packed or not, Parquet or .npy; - is stdin.
 
-    Prints how large each group is and which columns set it apart: how many standard deviations
-    its center is from the mean of all rows. Parquet and .npy files may be larger than memory.
+    Prints how large each group is, the largest first, and which columns set it apart: how many
+    standard deviations its center is from the mean of all rows. Parquet and .npy files may be
+    larger than memory, except for kmedoids, divisive and trees.
     """
     if out == "-" and as_json:
         raise click.UsageError("--json and --out - both want standard output. Drop one.")
-    check_target(out)
-    check_target(model_path)
-    runner = engine_from(engine, workers)
+    plan = Plan(method, metric, compress, seed, engine_from(engine, workers), quiet)
+    check_options(plan)
+    check_picture(plot_path)
+    for target in (out, model_path, plot_path):
+        check_target(target)
 
     from tacit.data.files import read_numbers
 
@@ -74,55 +131,85 @@ def cluster(
         header=header,
         allow_partial=True,  # the work is done; the exit code tells
     )
-    report, values = table.report, table.values
+    report = table.report
     notes: list[str] = []
-    if k > report.rows:
+    if k is not None and k > report.rows:
         notes.append(f"There are only {report.rows:,} rows, so k is {report.rows}, not {k}.")
         k = report.rows
     say(*report.lines(), *notes, quiet=quiet)
+    values, facts = ready(plan, table.values, report.source)
 
-    train = partial(fit, method, k, table=table, seed=seed, engine=runner, quiet=quiet)
+    def place(rows: Any) -> None:  # k-means says best where a bad value is
+        fit(plan._replace(method="kmeans", metric=None, compress=None), 1, rows, table=table)
+
+    mean, deviation = spread(values, plan.engine, place)
     if scale:
-        mean, deviation = spread(values, runner, train)
         values = scaled(values, mean, deviation)
-        model = train(values)
-        centers = model.cluster_centers_ * deviation + mean
-    else:
-        model = train(values)
-        mean, deviation = spread(values, runner, train)
-        centers = model.cluster_centers_
-    facts = []
-    constant = [name for name, size in zip(table.names, deviation, strict=True) if size == 0]
-    if constant:
-        facts.append(f"The same in every row: {', '.join(constant)}.")
-    if scale:
-        facts.append("Every column was scaled to mean 0 and deviation 1.")
-        if model_path:
-            facts.append("The saved model expects rows scaled like these.")
+    choice = choose(plan, values, k_max) if k is None else None
+    if choice is not None:
+        k = choice.best
+        if k == choice.table[-1].k == k_max:
+            facts.append(f"{k} was the most tried; --k-max allows more.")
+    assert k is not None
+    model = fit(plan, k, values, table=table, best_of_many=choice is not None)
+    labels, sizes = label_rows(model, values, k)
+    facts += remarks(table.names, deviation, scale=scale, saved=model_path is not None)
     say(*facts, quiet=quiet)
-    sizes = write_labels(model, values, table, k, out)
+    if out is not None:
+        write_labels(labels, table, out)
+    centers = centers_of(model, values, labels, k, plan)
+    if scale:
+        centers = centers * deviation + mean
     groups = describe(centers, sizes, mean, deviation, table.names)
+    for group, row in zip(groups, getattr(model, "medoid_indices_", ()), strict=False):
+        group["medoid"] = int(row) + 1 if table.ids is None else table.ids[row]
+    sure = how_sure(plan, values, labels, k, groups) if confidence and k > 1 else None
     if model_path:
         model.save(model_path)
+    silhouette, samples = how_apart(values, labels, plan)
+    losses, sentence = losses_of(model, k)
     result = {
         "file": report.source,
         "method": method,
         "k": k,
         "seed": seed,
-        "inertia": float(model.inertia_),
-        "iterations": int(model.n_iter_),
+        **losses,
+        "silhouette": silhouette,
+        "agreement": sure,
+        "choice": None if choice is None else choice.to_dict(),
         "clusters": groups,
         "input": report.to_dict(),
         "notes": notes + facts,
         "scaled": {"mean": mean.tolist(), "deviation": deviation.tolist()} if scale else None,
         "labels_file": out,
+        "plot_file": plot_path,
         "model_file": model_path,
     }
+    if plot_path:
+        draw_picture(
+            plot_path, model, values, labels, k=k, ids=table.ids,
+            names=[f"{name} (scaled)" for name in table.names] if scale else table.names,
+            title=f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster",
+            silhouettes=samples, choice=choice,
+        )  # fmt: skip
     if as_json:
         print_json(result)
     else:
-        draw(result, stderr=out == "-")
-    for what, path in (("Labels", out), ("Model", model_path)):
+        stderr = out == "-"
+        if choice is not None:
+            click.echo(clean(explain(choice)) + "\n", err=stderr)
+        sentences = [sentence] if sentence else []
+        if silhouette is not None:
+            sentences.append(
+                f"Mean silhouette {silhouette:.2f} (1 far apart, 0 touching, below 0 mixed up)."
+            )
+        if sure is not None:
+            sentences.append(
+                f"Resamples agree with these groups to {sure:.2f} (adjusted Rand: 1 always, "
+                "0 chance)."
+            )
+        draw(result, sentences, stderr=stderr)
+    for what, path in (("Labels", out), ("Picture", plot_path), ("Model", model_path)):
         if path and path != "-":
             say(f"{what} written to {path}.", quiet=quiet)
     if report.partial and not allow_partial:
@@ -134,40 +221,11 @@ def cluster(
         )
 
 
-# --- The work ---
-
-
-def fit(
-    method: str,
-    k: int,
-    values: Any,
-    *,
-    table: "NumberTable",
-    seed: int,
-    engine: Any,
-    quiet: bool,
-) -> Any:
-    """The fitted model. Errors name the column and count rows from 1, as the file does."""
-    import tacit.cluster
-    from tacit.core.errors import DataError
-    from tacit.core.progress import Progress
-
-    make = getattr(tacit.cluster, METHODS[method])
-    progress = None if quiet else Progress()
-    callbacks = None if progress is None else [progress]
-    model = make(k, random_state=seed, engine=engine, callbacks=callbacks)
-    try:
-        with progress or nullcontext():
-            return model.fit(values)
-    except DataError as error:
-        if not isinstance(error.row, int) or not isinstance(error.column, int):
-            raise
-        file, column = table.report.source, table.names[error.column]
-        raise DataError(error.message, file=file, row=error.row + 1, column=column) from error
+# --- Its parts ---
 
 
 def spread(
-    values: Any, engine: Any, train: Callable[[Any], Any]
+    values: Any, engine: Any, place: "Callable[[Any], None]"
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Mean and standard deviation of every column."""
     import numpy as np
@@ -179,7 +237,7 @@ def spread(
     try:
         moments = engine.reduce(collect, MomentsParams(full=False), Table.of(values))
     except DataError:
-        train(values)  # says where in the file the value is
+        place(values)  # in the file, by name
         raise
     return moments.mean, np.sqrt(moments.variance)
 
@@ -195,81 +253,43 @@ def scaled(values: Any, mean: "np.ndarray", deviation: "np.ndarray") -> Any:
     return table if isinstance(values, Table) else np.vstack([b.load() for b in table])
 
 
-def write_labels(
-    model: Any, values: Any, table: "NumberTable", k: int, out: str | None
-) -> "np.ndarray":
-    """Label the rows block by block, write the labels where asked, count them."""
+def remarks(
+    names: list[str], deviation: "np.ndarray", *, scale: bool, saved: bool
+) -> list[str]:
+    """What is to be said about the columns."""
+    facts = []
+    constant = [name for name, size in zip(names, deviation, strict=True) if size == 0]
+    if constant:
+        facts.append(f"The same in every row: {', '.join(constant)}.")
+    if scale:
+        facts.append("Every column was scaled to mean 0 and deviation 1.")
+        if saved:
+            facts.append("The saved model expects rows scaled like these.")
+    return facts
+
+
+def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, plan: Plan) -> Any:
+    """The model's centers; means where it has none, or has directions."""
     import numpy as np
 
-    from tacit.data.table import Table
+    if plan.method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
+        return np.asarray(model.cluster_centers_, np.float64)
+    return means_of(values, labels, k)
 
-    sizes = np.zeros(k, np.int64)
 
-    def blocks() -> Iterator[tuple[int, Any]]:
-        known = getattr(model, "labels_", None)  # not for rows that stay on disk
-        for block in Table.of(values):
-            cut = slice(block.start, block.stop)
-            labels = model.predict(block.load()) if known is None else known[cut]
-            sizes[:] += np.bincount(labels, minlength=k)
-            yield block.start, labels
-
-    if out is None:
-        for _ in blocks():
-            pass
-        return sizes
-    title = "row" if table.ids is None else "id"
+def write_labels(labels: "np.ndarray", table: "NumberTable", out: str) -> None:
+    """A line for every row, by its id or its number."""
+    ids = range(1, len(labels) + 1) if table.ids is None else table.ids
     with open_output(out) as stream:
-        write_rows(stream, [[title, "cluster"]])
-        for start, labels in blocks():
-            names = range(start + 1, start + 1 + len(labels))
-            ids = names if table.ids is None else table.ids[start : start + len(labels)]
-            write_rows(stream, zip(ids, labels.tolist(), strict=True))
-    return sizes
+        write_rows(stream, [["row" if table.ids is None else "id", "cluster"]])
+        for start in range(0, len(labels), 65536):
+            part = slice(start, start + 65536)
+            write_rows(stream, zip(ids[part], labels[part].tolist(), strict=True))
 
 
-def describe(
-    centers: "np.ndarray",
-    sizes: "np.ndarray",
-    mean: "np.ndarray",
-    deviation: "np.ndarray",
-    names: list[str],
-) -> list[dict[str, Any]]:
-    """Each cluster's size, center, and the columns that set it apart most."""
-    import numpy as np
-
-    far = np.zeros_like(centers)
-    np.divide(centers - mean, deviation, out=far, where=deviation > 0)
-    groups = []
-    for j, (center, distance) in enumerate(zip(centers, far, strict=True)):
-        order = np.argsort(-np.abs(distance), kind="stable")[:APART]
-        groups.append(
-            {
-                "cluster": j,
-                "rows": int(sizes[j]),
-                "share": float(sizes[j] / sizes.sum()),
-                "apart": {names[i]: float(distance[i]) for i in order if distance[i] != 0},
-                "center": dict(zip(names, center.tolist(), strict=True)),
-            }
-        )
-    return groups
-
-
-def draw(result: dict[str, Any], *, stderr: bool) -> None:
-    """The groups as a table, largest first."""
-    from rich.table import Table
-
-    groups = sorted(result["clusters"], key=lambda group: (-group["rows"], group["cluster"]))
-    table = Table("Cluster", "Rows", "Share", "Apart by (deviations from the mean)", box=None)
-    for column in table.columns[:3]:
-        column.justify = "right"
-    for group in groups[:SHOWN]:
-        apart = ", ".join(f"{clean(name)} {far:+.2f}" for name, far in group["apart"].items())
-        share = f"{group['share']:.1%}"
-        table.add_row(str(group["cluster"]), f"{group['rows']:,}", share, apart or "nothing")
-    console(stderr=stderr).print(table)
-    if len(groups) > SHOWN:
-        click.echo(
-            f"and {len(groups) - SHOWN:,} smaller ones (--json has them all)", err=stderr
-        )
-    end = f"Inertia {result['inertia']:.6g} after {result['iterations']} iterations."
-    click.echo(end, err=stderr)
+def explain(choice: Any) -> str:
+    """The choice of k: the answer, its reasons, and the figures."""
+    figures = str(choice).partition("\n\n")[2]
+    reasons = [fill(reason, 78, initial_indent="  ", subsequent_indent="    ")
+               for reason in choice.reasons]  # fmt: skip
+    return "\n".join([choice.headline, *reasons, "", figures])

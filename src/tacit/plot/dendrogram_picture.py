@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.cluster.dendrogram import check_linkage
+from tacit.plot.axes import new_axes
 from tacit.plot.dendrogram_layout import (
     SMALLEST,
     Tree,
@@ -98,7 +99,7 @@ def dendrogram(
     clusters = None if cut is None else labels_of(Z, cut)
     sideways = orientation in ("left", "right")
     if ax is None:
-        ax = new_axes(n, names, sideways)
+        ax = axes_for(n, names, sideways)
     room = length_of(ax, sideways)
     p = groups_to_draw(n, truncate, room, clusters)
     tree = simplify(Z, clusters, cut_height(Z, clusters, cut), p)
@@ -128,17 +129,11 @@ def readable(name: Any) -> str:
 # --- The drawing ---
 
 
-def new_axes(n: int, names: list[str] | None, sideways: bool) -> "Axes":
+def axes_for(n: int, names: list[str] | None, sideways: bool) -> "Axes":
     """Axes in a figure that grows with the leaves, within reason."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Pictures need the package matplotlib. Install it with: pip install 'tacit[plot]'"
-        ) from error
     long_side = float(np.clip(0.18 * n, 4.0, 12.0))
     size = (8.0, max(3.0, long_side)) if sideways else (max(6.0, long_side), 5.0)
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return new_axes(*size)
 
 
 def length_of(ax: "Axes", sideways: bool) -> float:

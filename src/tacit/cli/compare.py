@@ -1,0 +1,275 @@
+"""``tacit compare A B``: how far two groupings of the same rows agree."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.csv_out import check_target, open_output, write_rows
+from tacit.cli.options import debug_option, json_option, quiet_option
+from tacit.cli.terminal import can_print, clean, console, print_json, say
+
+if TYPE_CHECKING:
+    from tacit.data.label_files import LabelTable
+
+__all__ = ["compare"]
+
+DRAWN = (24, 12)  # rows and columns of a table that fits a terminal
+WIDE = 14  # characters of a label in it
+# Measures in the order they are shown: name, key, what it says.
+MEASURES = (
+    ("Adjusted Rand", "adjusted_rand", "pairs treated alike: 1 all of them, 0 as by chance"),
+    ("NMI", "nmi", "shared information, 0 to 1"),
+    ("AMI", "ami", "the same, with chance taken out"),
+    ("V-measure", "v_measure", "mean of the next two"),
+    ("Homogeneity", "homogeneity", "every group of B lies in one of A"),
+    ("Completeness", "completeness", "every group of A lies in one of B"),
+    ("Purity", "purity", "rows in the largest group of A of their group of B"),
+    ("Best matching", "best_matching", "rows right if each group of B is named after one of A"),
+)
+
+
+@click.command()
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--label-a", metavar="COLUMN", help="Column of A with the labels.")
+@click.option("--label-b", metavar="COLUMN", help="Column of B with the labels.")
+@click.option("--id", "id_column", metavar="COLUMN", help="Column of both that names the rows.")
+@click.option("--by-row", is_flag=True, help="Ignore ids; the first row goes with the first.")
+@click.option("--common", is_flag=True, help="Compare the ids that both have, if some differ.")
+@click.option("--header/--no-header", default=None, help="Whether line one names the columns.")
+@click.option("--out", metavar="CSV", help="Write the table of counts here; - is stdout.")
+@json_option
+@quiet_option
+@debug_option
+def compare(
+    a: str,
+    b: str,
+    label_a: str | None,
+    label_b: str | None,
+    id_column: str | None,
+    by_row: bool,
+    common: bool,
+    header: bool | None,
+    out: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say how far two groupings of the same rows agree, whatever the groups are called.
+
+    A and B are CSV files with a column of labels, such as `tacit cluster --out` writes; one of
+    them may be - for standard input. If one of them is known to be right, make it A. Rows are
+    matched by a column called id or row where both files have it, otherwise one by one.
+    """
+    if out == "-" and as_json:
+        raise click.UsageError("--json and --out - both want standard output. Drop one.")
+    if a == b == "-":
+        raise click.UsageError("Only one of the two can be standard input. Name a file.")
+    if by_row and (id_column or common):
+        raise click.UsageError("--by-row does without ids. Drop it, or --id and --common.")
+    check_target(out)
+
+    from tacit.data.label_files import read_labels
+
+    first, second = (
+        read_labels(
+            sys.stdin.buffer if path == "-" else path,
+            column=column,
+            id_column=id_column,
+            header=header,
+        )
+        for path, column in ((a, label_a), (b, label_b))
+    )
+    notes = [f"{t.file}: {note}." for t in (first, second) for note in t.notes]
+    truth, groups, how, left_out = match(first, second, by_row=by_row, common=common)
+    notes.append(how)
+    say(*notes, quiet=quiet)
+    result: dict[str, Any] = {
+        "a": {"file": first.file, "column": first.column},
+        "b": {"file": second.file, "column": second.column},
+        "rows": len(truth),
+        "left_out": left_out,
+        **measures(truth, groups),
+        **table_of(truth, groups),
+        "notes": notes,
+        "table_file": out,
+    }
+    if out is not None:
+        with open_output(out) as stream:
+            head = [f"{first.column} \\ {second.column}", *result["labels_b"]]
+            write_rows(stream, [head])
+            rows = zip(result["labels_a"], result["table"], strict=True)
+            write_rows(stream, ([label, *counts] for label, counts in rows))
+    if as_json:
+        print_json(result)
+    elif out != "-":
+        draw(result)
+    if out and out != "-":
+        say(f"Table written to {out}.", quiet=quiet)
+
+
+# --- Rows that belong together ---
+
+
+def match(
+    first: "LabelTable", second: "LabelTable", *, by_row: bool, common: bool
+) -> tuple[list[str], list[str], str, int]:
+    """The labels of both in one order, how they were matched, and how many were left out."""
+    from tacit.core.errors import DataError
+
+    named = [(table.id_column or "").lower() for table in (first, second)]
+    if not by_row and named[0] == named[1] != "":
+        return match_ids(first, second, common=common)
+    if common:
+        raise DataError(
+            "--common compares the ids that both files have, but the files have no column of "
+            "ids in common. Name it with --id."
+        )
+    if len(first.labels) != len(second.labels):
+        raise DataError(
+            f"{first.file} has {len(first.labels):,} rows and {second.file} has "
+            f"{len(second.labels):,}, and rows without ids are compared one by one. Give both "
+            "files the same rows, or a column of ids."
+        )
+    why = ""
+    if not by_row and any(named):
+        why = f", for only {(first if named[0] else second).file} names its rows"
+        if all(named):
+            why = f", for their ids, {first.id_column} and {second.id_column}, differ"
+    how = f"{len(first.labels):,} rows compared in the order they have{why}."
+    return first.labels, second.labels, how, 0
+
+
+def match_ids(
+    first: "LabelTable", second: "LabelTable", *, common: bool
+) -> tuple[list[str], list[str], str, int]:
+    from tacit.core.errors import DataError
+
+    assert first.ids is not None
+    assert second.ids is not None
+    where = {each: i for i, each in enumerate(second.ids)}
+    shared = [(i, where[each]) for i, each in enumerate(first.ids) if each in where]
+    left_out = len(first.ids) + len(second.ids) - 2 * len(shared)
+    if left_out and not (common and shared):
+        has, lacks = (first, second) if len(shared) < len(first.ids) else (second, first)
+        assert has.ids is not None
+        known = {*(lacks.ids or ())}
+        missing = [i for i, each in enumerate(has.ids) if each not in known]
+        way_out = "Use --common to compare the others." if shared else (
+            "They share no id at all. Use --by-row if the rows are in the same order."
+        )  # fmt: skip
+        raise DataError(
+            f"{len(missing):,} of the {len(has.ids):,} ids are not in {lacks.file}, the first "
+            f"is {has.ids[missing[0]]!r} (line {has.lines[missing[0]]}). {way_out}",
+            file=has.file,
+            column=has.id_column,
+        )
+    how = f"{len(shared):,} rows matched by the column {first.id_column}"
+    how += f"; {left_out:,} that only one of the files has left out." if left_out else "."
+    truth = [first.labels[i] for i, _ in shared]
+    return truth, [second.labels[j] for _, j in shared], how, left_out
+
+
+# --- Measures ---
+
+
+def measures(truth: list[str], groups: list[str]) -> dict[str, float]:
+    """Everything that two groupings can be asked."""
+    from tacit import measure
+
+    h, c, v = measure.homogeneity_completeness_v_measure(truth, groups)
+    return {
+        "adjusted_rand": measure.adjusted_rand_score(truth, groups),
+        "rand": measure.rand_score(truth, groups),
+        "nmi": measure.normalized_mutual_info_score(truth, groups),
+        "ami": measure.adjusted_mutual_info_score(truth, groups),
+        "v_measure": v,
+        "homogeneity": h,
+        "completeness": c,
+        "purity": measure.purity(truth, groups),
+        "best_matching": measure.best_matching_accuracy(truth, groups),
+    }
+
+
+def table_of(truth: list[str], groups: list[str]) -> dict[str, Any]:
+    """How many rows have each pair of labels: A by size, B beside the group it matches."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    from tacit.measure.labels import contingency, two_labelings
+
+    a, b = two_labelings(truth, groups, name="compare")
+    counts = contingency(a, b).toarray()
+    names_a, names_b = natural(a.names), natural(b.names)
+    down = np.lexsort([names_a, -a.counts])
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    partner = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if counts[i, j]}
+    paired = [partner[i] for i in down.tolist() if i in partner]
+    rest = {*range(len(b.names))} - {*paired}
+    across = np.array(paired + sorted(rest, key=lambda j: (-b.counts[j], names_b[j])))
+    matched = {str(a.names[i]): str(b.names[partner[i]]) for i in down.tolist() if i in partner}
+    return {
+        "labels_a": [str(a.names[i]) for i in down],
+        "labels_b": [str(b.names[j]) for j in across],
+        "table": counts[np.ix_(down, across)].tolist(),
+        "matched": matched,
+    }
+
+
+def natural(names: Any) -> Any:
+    """Ranks of labels in the order a person expects: 2 before 10."""
+    import numpy as np
+
+    def by_number(i: int) -> tuple:
+        text = str(names[i])
+        return (0, int(text), "") if text.lstrip("-").isdecimal() else (1, 0, text)
+
+    order = sorted(range(len(names)), key=by_number)
+    ranks = np.empty(len(names), np.int64)
+    ranks[order] = np.arange(len(names))
+    return ranks
+
+
+# --- The page ---
+
+
+def draw(result: dict[str, Any]) -> None:
+    """The table of counts, matched groups in bold, and the measures."""
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    labels_a, labels_b, counts = result["labels_a"], result["labels_b"], result["table"]
+    if len(labels_a) <= DRAWN[0] and len(labels_b) <= DRAWN[1]:
+        none = "·" if can_print("·") else "."
+        names = clean(result["a"]["column"]), clean(result["b"]["column"])
+        click.echo(f"A, {names[0]}, from above; B, {names[1]}, from the left:")
+        table = Table(box=None)
+        table.add_column("", justify="right")
+        for label in labels_b:
+            table.add_column(Text(short(label), style="bold"), justify="right")
+        for label, row in zip(labels_a, counts, strict=True):
+            cells = [
+                Text(f"{count:,}" if count else none, style="bold" if best else "")
+                for count, best in (
+                    (count, result["matched"].get(label) == other)
+                    for count, other in zip(row, labels_b, strict=True)
+                )
+            ]
+            table.add_row(Text(short(label), style="bold"), *cells)
+        screen.print(table)
+    else:
+        click.echo(
+            f"{len(labels_a):,} groups in A and {len(labels_b):,} in B are too many to draw: "
+            "--out and --json have the whole table."
+        )
+    click.echo("")
+    lines = Table(box=None, show_header=False, padding=(0, 1))
+    for name, key, words in MEASURES:
+        lines.add_row(name, f"{result[key]:.3f}", words)
+    screen.print(lines)
+
+
+def short(label: str) -> str:
+    text = " ".join(clean(label).split())
+    return text if len(text) <= WIDE else text[: WIDE - 1] + "…"

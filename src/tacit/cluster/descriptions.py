@@ -1,0 +1,357 @@
+"""``describe``: what is in each cluster, in words, numbers and examples.
+
+For every cluster, largest first: the rows nearest to its center, which are typical; the rows
+that might as well be in another; and the features that set it apart (``contrast``), which are
+keywords where the features are words.
+
+The notes' section on evaluating clusterings.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.cluster.contrast import Contrast, contrasts
+from tacit.cluster.dendrogram import by_size
+from tacit.cluster.k_rows import check_scale
+from tacit.data.unit_rows import unit_rows
+from tacit.kernels.pairwise import between_rows
+from tacit.measure.distance_sums import load_rows
+from tacit.measure.labels import codes_of
+
+__all__ = ["ClusterDescription", "Descriptions", "Feature", "describe"]
+
+EXCERPT = 160  # characters of a document
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature that sets a cluster apart: by how much, and its means inside and outside."""
+
+    name: Any
+    score: float
+    inside: float
+    outside: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON would have them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ClusterDescription:
+    """What is in one cluster.
+
+    Attributes
+    ----------
+    cluster : int
+        Its number by size, 0 for the largest; ties go to the one seen first.
+    label : the label that was given
+    size, share : rows, and their share of all rows in clusters
+    nearest : tuple of row numbers, the most typical first
+    borderline : tuple of (row number, the other cluster), the most doubtful first
+    features : tuple of Feature, the strongest first
+    keywords : tuple of str, features that are words and more frequent here; else empty
+    examples : tuple of str, the beginnings of the nearest documents; else empty
+    """
+
+    cluster: int
+    label: Any
+    size: int
+    share: float
+    nearest: tuple[int, ...]
+    borderline: tuple[tuple[int, int], ...]
+    features: tuple[Feature, ...]
+    keywords: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return {
+            **asdict(self),
+            "label": getattr(self.label, "item", lambda: self.label)(),
+            "nearest": list(self.nearest),
+            "borderline": [{"row": row, "other": other} for row, other in self.borderline],
+            "features": [feature.to_dict() for feature in self.features],
+            "keywords": list(self.keywords),
+            "examples": list(self.examples),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.cluster}: {self.size:,} rows ({self.share:.0%}), {self.gist}"
+
+    @property
+    def gist(self) -> str:
+        """Keywords, or the features with their scores."""
+        if self.keywords:
+            return ", ".join(self.keywords)
+        return ", ".join(f"{each.name} {each.score:+.1f}" for each in self.features) or "-"
+
+    def _repr_html_(self) -> str:
+        return f"<table>{html_row(self)}</table>"
+
+
+class Descriptions(list[ClusterDescription]):
+    """The clusters, largest first, and what to know about them."""
+
+    def __init__(
+        self, clusters: Iterable[ClusterDescription] = (), *, notes: Iterable[str] = ()
+    ) -> None:
+        super().__init__(clusters)
+        self.notes = list(notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return {"clusters": [each.to_dict() for each in self], "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self), *self.notes])
+
+    def __reduce__(self):
+        return rebuild, (list(self), self.notes)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<table>{''.join(map(html_row, self))}</table>{notes}"
+
+
+def rebuild(clusters: list[ClusterDescription], notes: list[str]) -> Descriptions:
+    return Descriptions(clusters, notes=notes)
+
+
+def html_row(each: ClusterDescription) -> str:
+    """Words and documents come from strangers: text only, and their directions stay theirs."""
+    quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in each.examples)
+    cells = (str(each.cluster), f"{each.size:,}", f"{each.share:.0%}")
+    start = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f"<tr>{start}<td><bdi>{escape(each.gist)}</bdi>{''.join(quotes)}</td></tr>"
+
+
+def describe(
+    X: Any,
+    labels: Any,
+    *,
+    feature_names: Sequence[Any] | None = None,
+    documents: Sequence[str] | None = None,
+    centers: Any = None,
+    top: int = 10,
+    kind: str = "auto",
+    metric: str = "auto",
+) -> Descriptions:
+    """Tell what is in each cluster: typical rows, doubtful ones, and what sets it apart.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or Table
+        The rows: word counts or tf-idf, or numbers.
+    labels : array of n_rows labels of any kind
+        Their clusters. A negative integer means none.
+    feature_names : sequence or None
+        What the columns are called, such as ``vectorizer.get_feature_names_out()``. For counts
+        they are taken for words.
+    documents : sequence of str, Documents or None
+        What the rows stand for; the nearest are quoted.
+    centers : array of shape (n_clusters, n_features) or None
+        In the order of the sorted labels, as ``cluster_centers_`` is. None takes the means.
+    top : int
+        How many rows and features to name for each cluster.
+    kind : {"auto", "counts", "numbers"}
+        What the columns hold. "auto" takes sparse columns without negative values for counts.
+    metric : {"auto", "euclidean", "cosine"}
+        How far a row is from a center. "auto" is cosine for sparse rows.
+
+    Returns
+    -------
+    Descriptions, a list of ClusterDescription, the largest cluster first.
+
+    Examples
+    --------
+    >>> from tacit.text import CountVectorizer
+    >>> texts = ["the cat sat", "a cat and a cat", "my cat", "stocks fell", "stocks rose again"]
+    >>> counter = CountVectorizer(stop_words="english")
+    >>> found = describe(counter.fit_transform(texts), [7, 7, 7, 3, 3], documents=texts,
+    ...                  feature_names=counter.get_feature_names_out(), top=2)
+    >>> print(found)
+    0: 3 rows (60%), cat, sat
+    1: 2 rows (40%), stocks, fell
+    >>> found[0].label, found[1].examples
+    (np.int64(7), ('stocks fell', 'stocks rose again'))
+    """
+    rows = load_rows(X, "euclidean", name="describe")
+    check_scale(rows, "describe")
+    given = numbered(labels, rows.shape[0])
+    kind, metric = check_choices(rows, kind, metric, top)
+    names = check_names(feature_names, rows.shape[1])
+    if documents is not None and len(documents) != rows.shape[0]:
+        raise ValueError(
+            f"describe got {len(documents):,} documents for {rows.shape[0]:,} rows. Give one "
+            "per row."
+        )
+    distances = to_centers(rows, given, centers, metric)
+    words = feature_names is not None and kind == "counts"
+    found = []
+    for j, contrast in enumerate(contrasts(rows, given.codes, len(given.names), kind)):
+        members = np.flatnonzero(given.codes == j)
+        nearest = members[np.argsort(distances[members, j], kind="stable")[:top]]
+        features = strongest(contrast, names, top, positive=kind == "counts")
+        found.append(
+            ClusterDescription(
+                cluster=j,
+                label=given.names[j],
+                size=len(members),
+                share=len(members) / int((given.codes >= 0).sum()),
+                nearest=tuple(nearest.tolist()),
+                borderline=doubtful(distances, members, j, top),
+                features=features,
+                keywords=tuple(str(each.name) for each in features) if words else (),
+                examples=() if documents is None else quoted(documents, nearest),
+            )
+        )
+    lost = int((given.codes < 0).sum())
+    return Descriptions(found, notes=[f"{lost:,} rows are in no cluster."] if lost else [])
+
+
+# --- Its parts ---
+
+
+class Given(NamedTuple):
+    """Labels numbered by size, and what they were."""
+
+    codes: np.ndarray  # (n,) -1 for rows in no cluster
+    names: np.ndarray  # (k,)
+    order: np.ndarray  # (k,) where each stood among the sorted names
+
+
+def numbered(labels: Any, n: int) -> Given:
+    array = np.asarray(labels)
+    known = codes_of(array, name="describe", rows=n)
+    inside = array >= 0 if array.dtype.kind in "if" else np.ones(n, bool)
+    if not inside.any():
+        raise ValueError(
+            "describe: all labels are negative, so there is no cluster. Give some that are not."
+        )
+    codes = np.full(n, -1, np.int32)
+    codes[inside] = by_size(known.codes[inside])
+    k = int(codes.max()) + 1
+    order = np.empty(k, np.int64)
+    order[codes[inside]] = known.codes[inside]
+    return Given(codes, known.names[order], order - order.min())
+
+
+def to_centers(rows: Any, given: Given, centers: Any, metric: str) -> np.ndarray:
+    """(n, k) distances to the centers, in the order of size."""
+    k, d = len(given.names), rows.shape[1]
+    if metric == "cosine":
+        rows, _ = unit_rows(rows if rows.dtype.kind == "f" else rows.astype(np.float64))
+    if centers is None:
+        inside = np.flatnonzero(given.codes >= 0)
+        shape = (k, rows.shape[0])
+        cells = (np.ones(len(inside)), (given.codes[inside], inside))
+        members = sp.csr_array(cells, shape=shape)
+        sums = members @ rows
+        sums = sums.toarray() if sp.issparse(sums) else np.asarray(sums, np.float64)
+        middle = sums / np.bincount(given.codes[inside], minlength=k)[:, None]
+    else:
+        middle = np.asarray(centers, np.float64)
+        if middle.shape != (k, d):
+            raise ValueError(
+                f"describe(centers=...) has shape {middle.shape}, but there are {k} clusters "
+                f"of rows of {d} columns. Give one center per cluster, or none."
+            )
+        middle = middle[given.order]
+    if metric == "cosine":
+        middle, _ = unit_rows(middle)
+        return np.asarray(1.0 - rows @ middle.T)
+    if sp.issparse(rows):
+        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()[:, None]
+        near = squares - 2 * (rows @ middle.T) + (middle**2).sum(axis=1)
+        return np.sqrt(np.maximum(near, 0.0))
+    return between_rows(np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(middle))
+
+
+def doubtful(
+    distances: np.ndarray, members: np.ndarray, own: int, top: int
+) -> tuple[tuple[int, int], ...]:
+    """The members that another center is nearly as near to, or nearer; and which."""
+    if distances.shape[1] < 2:
+        return ()
+    here = distances[members, own]
+    others = distances[members].copy()
+    others[:, own] = np.inf
+    rival = others.argmin(axis=1)
+    away = others[np.arange(len(members)), rival]
+    most = np.maximum(here, away)
+    margin = np.divide(away - here, most, out=np.zeros(len(members)), where=most > 0)
+    order = np.argsort(margin, kind="stable")[:top]
+    return tuple((int(members[i]), int(rival[i])) for i in order)
+
+
+def strongest(
+    contrast: Contrast, names: Sequence[Any] | None, top: int, *, positive: bool
+) -> tuple[Feature, ...]:
+    """The features with the largest scores: of either sign for numbers, above 0 for counts."""
+    size = contrast.score if positive else np.abs(contrast.score)
+    order = np.argsort(-size, kind="stable")[:top]
+    return tuple(
+        Feature(
+            int(j) if names is None else plain(names[j]),
+            float(contrast.score[j]),
+            float(contrast.inside[j]),
+            float(contrast.outside[j]),
+        )
+        for j in order
+        if size[j] > 0
+    )
+
+
+def plain(name: Any) -> Any:
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def quoted(documents: Sequence[str], places: np.ndarray) -> tuple[str, ...]:
+    """The beginnings of some documents, on one line each and without control characters."""
+    found = []
+    for i in places.tolist():
+        text = documents[i]
+        start = " ".join(("" if text is None else str(text))[: 4 * EXCERPT].split())
+        start = "".join(each for each in start if each.isprintable())
+        found.append(start if len(start) <= EXCERPT else f"{start[: EXCERPT - 1]}…")
+    return tuple(found)
+
+
+def check_choices(rows: Any, kind: str, metric: str, top: int) -> tuple[str, str]:
+    if kind not in ("auto", "counts", "numbers"):
+        raise ValueError(
+            f"describe(kind={kind!r}) is unknown. Choose 'auto', 'counts' or 'numbers'."
+        )
+    if metric not in ("auto", "euclidean", "cosine"):
+        raise ValueError(
+            f"describe(metric={metric!r}) is unknown. Choose 'auto', 'euclidean' or 'cosine'."
+        )
+    if not isinstance(top, int | np.integer) or top < 1:
+        raise ValueError(f"describe(top={top!r}) must be an integer from 1 up.")
+    sparse = sp.issparse(rows)
+    values = rows.data if sparse else rows
+    negative = bool(values.size and values.min() < 0)
+    if kind == "counts" and negative:
+        raise ValueError(
+            "describe(kind='counts') needs values of 0 or more, but X has negative ones. Use "
+            "kind='numbers'."
+        )
+    if kind == "auto":
+        kind = "counts" if sparse and not negative else "numbers"
+    if metric == "auto":
+        metric = "cosine" if sparse else "euclidean"
+    return kind, metric
+
+
+def check_names(names: Sequence[Any] | None, d: int) -> Sequence[Any] | None:
+    if names is not None and len(names) != d:
+        raise ValueError(
+            f"describe got {len(names):,} feature_names for {d:,} columns. Give one per column."
+        )
+    return names

@@ -1,0 +1,65 @@
+"""Data like the rows, but without clusters: what every figure of ``choose_k`` is held against.
+
+    box      uniform in the box along the principal axes that holds the rows
+    normal   one normal cloud with the mean and the covariance of the rows
+
+Rows without clusters may have sharp edges, as a box has, or fade out, as a cloud does. The
+first are cut into more even pieces, the second into fewer: whoever claims clusters has to do
+better than both. Rows of length one stay so in the reference.
+
+Tibshirani, Walther and Hastie (2001), Estimating the number of clusters in a data set via the
+gap statistic. JRSS B 63. Liu, Hayes, Nobel and Marron (2008), Statistical significance of
+clustering for high-dimension, low-sample size data. JASA 103.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core.randoms import normals, uniforms
+from tacit.data.unit_rows import unit_rows
+from tacit.measure.gap import principal_axes
+
+__all__ = ["KINDS", "Reference", "draw", "reference_of"]
+
+KINDS = ("box", "normal")
+
+
+class Reference(NamedTuple):
+    """The rows as one cloud, seen along its principal axes."""
+
+    rows: int
+    mean: np.ndarray  # (d,)
+    axes: np.ndarray  # (d, m)
+    low: np.ndarray  # (m,) the box
+    high: np.ndarray  # (m,)
+    deviation: np.ndarray  # (m,) the cloud
+    unit: bool  # rows have length one
+
+
+def reference_of(rows: np.ndarray, *, unit: bool) -> Reference:
+    """What there is to know of the rows to draw others like them.
+
+    >>> found = reference_of(np.array([[0.0, 1.0], [4.0, 1.0]]), unit=False)
+    >>> found.deviation.round(3)
+    array([0., 2.])
+    """
+    mean = rows.mean(axis=0)
+    centered = rows - mean
+    axes = principal_axes(centered)
+    turned = centered @ axes
+    deviation = np.sqrt((turned**2).mean(axis=0))
+    return Reference(
+        len(rows), mean, axes, turned.min(axis=0), turned.max(axis=0), deviation, unit
+    )
+
+
+def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:
+    """As many rows without clusters, from a key."""
+    shape = (reference.rows, len(reference.low))
+    if kind == "box":
+        turned = reference.low + (reference.high - reference.low) * uniforms(drawn, shape)
+    else:
+        turned = reference.deviation * normals(drawn, shape)
+    rows = turned @ reference.axes.T + reference.mean
+    return unit_rows(rows)[0] if reference.unit else rows

@@ -1,0 +1,180 @@
+"""Files of labels: a column that says which group each row belongs to, perhaps one of ids.
+
+CSV with any common separator and encoding, plain or packed, as ``tacit cluster --out`` and
+spreadsheets write it. Labels and ids are text and stay as they are.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from tacit.core.errors import DataError, PartialInput
+from tacit.data.decode import read_raw, to_utf8
+from tacit.data.delimited import (
+    MISSING,
+    Dialect,
+    choose_columns,
+    line_of,
+    name_columns,
+    records,
+    scan_quotes,
+    sniff,
+)
+from tacit.data.streams import NPY, PARQUET, name_of
+
+__all__ = ["LabelTable", "read_labels"]
+
+LABEL_NAMES = ("cluster", "label", "labels", "class", "group")  # taken where there is a choice
+ID_NAMES = ("id", "row")
+
+
+@dataclass
+class LabelTable:
+    """Labels of rows, an id for each where the file has them, and the lines they are on."""
+
+    file: str
+    column: str
+    labels: list[str]
+    id_column: str | None
+    ids: list[str] | None
+    lines: list[int]
+    notes: list[str] = field(default_factory=list)
+
+
+def read_labels(
+    source: str | Path | IO,
+    *,
+    column: str | None = None,
+    id_column: str | None = None,
+    header: bool | None = None,
+) -> LabelTable:
+    """Read the labels of rows from a CSV file or a stream.
+
+    Parameters
+    ----------
+    source : path or stream
+    column : str or None
+        Which column has the labels. None takes the only one there is besides ids, or one
+        called cluster, label, labels, class or group.
+    id_column : str or None
+        Which column names the rows. None takes one called id or row, if there is one.
+    header : bool or None
+        Whether line one names the columns. None looks whether it is all numbers.
+
+    Raises
+    ------
+    DataError
+        With file, row and line, for a label that is missing, for rows of uneven width, for
+        quotes that never close, for an id that comes twice.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> table = read_labels(BytesIO(b"id,cluster\\nann,0\\nbob,1\\n"))
+    >>> table.ids, table.labels
+    (['ann', 'bob'], ['0', '1'])
+    """
+    file = name_of(source)
+    if isinstance(source, str | Path):
+        with open(source, "rb") as stream:
+            raw = read_raw(stream, file)
+    else:
+        raw = read_raw(source, file)
+    if raw.data.startswith((PARQUET, NPY)):
+        raise DataError("labels are read from CSV, and this is none. Convert it.", file=file)
+    if raw.partial:
+        raise PartialInput(f"{raw.partial}. Get the file again.", file=file)
+    raw = to_utf8(raw)
+    if not re.search(rb"\S", raw.data):
+        raise DataError("the file is empty. There are no labels to read.", file=file)
+    tabs = re.search(r"\.(tsv|tab)(\.(gz|zst))?$", file.lower()) is not None
+    dialect = sniff(raw.data, prefer="\t" if tabs else None)
+    opened, _ = scan_quotes(raw.data, dialect)
+    if opened is not None:
+        raise DataError(
+            f"line {line_of(raw.data, opened)} opens a quote that never closes. "
+            'Close it, or double it ("") if it belongs to the text.',
+            file=file,
+        )
+    return from_text(raw.data, file, dialect, column, id_column, header, [*raw.notes])
+
+
+def from_text(
+    data: bytes,
+    file: str,
+    dialect: Dialect,
+    column: str | None,
+    id_column: str | None,
+    header: bool | None,
+    notes: list[str],
+) -> LabelTable:
+    walk = [*records(data, dialect.delimiter)]
+    names, headed, said = name_columns(walk[0].cells, header, dialect)
+    if headed and header is None and len(names) == 1 and names[0].lower() not in LABEL_NAMES:
+        said.append(f"line 1, {names[0]!r}, was taken for the name of the column")
+    body = walk[headed:]
+    if not body:
+        raise DataError("there is a header, but no rows follow it.", file=file)
+    choose_columns(names, None if column is None else [column], id_column, file)
+    if id_column is None:
+        id_column = pick([name for name in names if name != column], ID_NAMES)
+    column = column or label_column(names, id_column, file)
+    if len(names) == 1:
+        id_column = None
+    places = [names.index(column)] + ([] if id_column is None else [names.index(id_column)])
+    columns: list[list[str]] = [[] for _ in places]
+    for number, record in enumerate(body, 1):
+        if len(record.cells) != len(names):
+            raise DataError(
+                f"line {record.line} has {len(record.cells)} cells, but line {walk[0].line} "
+                f"has {len(names)}. Give every row the same number.",
+                file=file,
+            )
+        for place, into in zip(places, columns, strict=True):
+            into.append(record.cells[place].decode("utf-8", "replace").strip())
+        if columns[0][-1] in MISSING:
+            raise DataError(
+                f"the label is missing (line {record.line}). Fill it in, or remove the row.",
+                file=file, row=number, column=column,
+            )  # fmt: skip
+    lines = [record.line for record in body]
+    ids = None if id_column is None else columns[1]
+    if ids is not None:
+        check_ids(ids, lines, file, id_column)
+    return LabelTable(file, column, columns[0], id_column, ids, lines, notes + said)
+
+
+def pick(names: Sequence[str], wanted: Sequence[str]) -> str | None:
+    """The first of the wanted names that there is, in any case of letters."""
+    lower = {name.lower(): name for name in reversed(names)}
+    return next((lower[each] for each in wanted if each in lower), None)
+
+
+def label_column(names: list[str], id_column: str | None, file: str) -> str:
+    others = [name for name in names if name != id_column] or names
+    known = pick(others, LABEL_NAMES)
+    if len(others) > 1 and known is None:
+        some = ", ".join(others[:20]) + (", ..." if len(others) > 20 else "")
+        raise DataError(
+            f"{len(others)} columns could hold the labels: {some}. Say which one does.",
+            file=file,
+        )
+    return others[0] if len(others) == 1 else str(known)
+
+
+def check_ids(ids: list[str], lines: list[int], file: str, column: str | None) -> None:
+    """Every row needs an id of its own."""
+    if len({*ids}) == len(ids):
+        return
+    (twice, times), *_ = Counter(ids).most_common(1)
+    first, second = [line for line, each in zip(lines, ids, strict=True) if each == twice][:2]
+    what = f"the id {twice!r}" if twice else "an empty id"
+    raise DataError(
+        f"{what} comes {times:,} times, first on lines {first} and {second}. Give every row "
+        "an id of its own, or compare row by row.",
+        file=file,
+        column=column,
+    )

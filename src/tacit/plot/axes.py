@@ -1,0 +1,159 @@
+"""What all pictures share: axes to draw into, quiet frames, titles, dots, legends."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "cluster_colors",
+    "draw_dots",
+    "in_words",
+    "legend_beside",
+    "new_axes",
+    "new_grid",
+    "quiet_frame",
+    "title_and_note",
+    "write_name",
+]
+
+MARKERS = "os^Dv"  # the shape changes where the colors begin again
+LEGEND = 12  # clusters in a legend; more are not looked up
+
+
+def new_axes(width: float, height: float) -> "Axes":
+    """Axes in a new figure of so many inches."""
+    return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def new_grid(n: int, columns: int, *, panel: tuple[float, float]) -> "np.ndarray":
+    """n axes in rows of ``columns``, sharing both scales; the places left over stay empty."""
+    rows = -(-n // columns)
+    size = (columns * panel[0], rows * panel[1])
+    _, axes = pyplot().subplots(
+        rows, columns, figsize=size, layout="constrained", sharex=True, sharey=True,
+        squeeze=False,
+    )  # fmt: skip
+    for spare in axes.flat[n:]:
+        spare.remove()
+    return axes.ravel()[:n]
+
+
+def pyplot() -> Any:
+    """matplotlib, or the way to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Pictures need the package matplotlib. Install it with: pip install 'tacit[plot]'"
+        ) from error
+    return plt
+
+
+def quiet_frame(ax: "Axes", *, spines: Sequence[str] = ("left", "bottom")) -> None:
+    """Grey scales that do not compete with the data."""
+    for name, spine in ax.spines.items():
+        spine.set_visible(name in spines)
+        spine.set_color(FAINT)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_color(NEUTRAL)
+        axis.set_tick_params(labelsize=8.5, color=FAINT, labelcolor=NEUTRAL)
+    ax.set_axisbelow(True)
+
+
+def title_and_note(ax: "Axes", title: str | None, note: str = "") -> None:
+    """A title, and below it in small type what the picture leaves out or sums up."""
+    if title is not None:
+        ax.set_title(title, loc="left", fontsize=12, pad=20 if note else 8, parse_math=False)
+    if note:
+        ax.annotate(
+            note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
+            fontsize=8.5, color=NEUTRAL, parse_math=False,
+        )  # fmt: skip
+
+
+def cluster_colors(k: int, palette: Sequence[str]) -> list[str]:
+    """The color of every cluster; from the start again where there are more than colors.
+
+    >>> cluster_colors(2, PALETTE)
+    ['#cc6677', '#332288']
+    """
+    from matplotlib.colors import to_hex
+
+    colors = [to_hex(color) for color in palette] or [to_hex(color) for color in PALETTE]
+    return [colors[j % len(colors)] for j in range(k)]
+
+
+def marker_of(cluster: int, palette: Sequence[str]) -> str:
+    return MARKERS[cluster // (len(palette) or len(PALETTE)) % len(MARKERS)]
+
+
+def draw_dots(
+    ax: "Axes",
+    points: np.ndarray,
+    codes: np.ndarray,
+    k: int,
+    palette: Sequence[str],
+    *,
+    room: float = 1.0,
+) -> None:
+    """Rows as dots in the color of their cluster, smaller where they are many. ``room`` is
+    the size of the picture, as a share of the usual."""
+    colors = cluster_colors(k, palette)
+    size = float(np.clip(room * 9000 / max(1, len(points)), 5.0, 30.0))
+    for j in range(k):
+        own = points[codes == j]
+        ax.scatter(
+            own[:, 0], own[:, 1], s=size, c=colors[j], marker=marker_of(j, palette),
+            alpha=0.85 if len(points) < 2000 else 0.55, linewidths=0.4 if size > 12 else 0.0,
+            edgecolors="white", zorder=2,
+        )  # fmt: skip
+
+
+def write_name(ax: "Axes", at: np.ndarray, name: str, color: str) -> None:
+    """A short name on top of everything, with a halo so that it can be read there."""
+    from matplotlib.patheffects import withStroke
+
+    ax.text(
+        float(at[0]), float(at[1]), name, color=darker(color), fontsize=11, fontweight="bold",
+        ha="center", va="center", zorder=5, parse_math=False, clip_on=True,
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+    )  # fmt: skip
+
+
+def in_words(names: np.ndarray) -> list[str]:
+    """Labels as a legend calls them: numbers are those of clusters.
+
+    >>> in_words(np.array([0, 1])), in_words(np.array(["red"]))
+    (['cluster 0', 'cluster 1'], ['red'])
+    """
+    return [f"cluster {name}" if names.dtype.kind in "iu" else str(name) for name in names]
+
+
+def legend_beside(
+    ax: "Axes", names: Sequence[str], counts: np.ndarray, palette: Sequence[str]
+) -> None:
+    """Which color is which cluster, right of the axes; nothing where there are too many."""
+    from matplotlib.lines import Line2D
+
+    if len(names) > LEGEND:
+        return
+    colors = cluster_colors(len(names), palette)
+    marks = [
+        Line2D(
+            [], [], linestyle="", color=colors[j], markersize=6.5,
+            marker=marker_of(j, palette), label=f"{name}: {int(count):,}",
+        )
+        for j, (name, count) in enumerate(zip(names, counts, strict=True))
+    ]  # fmt: skip
+    legend = ax.legend(
+        handles=marks, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False,
+        fontsize=8.5, handletextpad=0.3,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)

@@ -1,0 +1,179 @@
+"""How k-means gets to its answer: one panel for every iteration.
+
+In every panel rows have the color of the center that is nearest, and each center comes with
+the line it moved along, from its place in the iteration before. The first panel shows the first
+centers.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacit.plot.axes import (
+    cluster_colors,
+    draw_dots,
+    new_grid,
+    quiet_frame,
+)
+from tacit.plot.palette import NEUTRAL, PALETTE, darker
+from tacit.plot.plane import Plane, plane_of, rows_of
+from tacit.plot.regions_picture import limits_of, paint_regions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tacit.core.progress import Step
+
+__all__ = ["kmeans_steps"]
+
+
+class Moment(NamedTuple):
+    """Where the centers were after some updates."""
+
+    number: int
+    centers: np.ndarray
+    loss: float  # mean square to the nearest center
+
+
+def kmeans_steps(
+    X: Any,
+    model: Any = 3,
+    *,
+    random_state: Any = None,
+    max_panels: int = 8,
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    axes: "Sequence[Axes] | None" = None,
+) -> "np.ndarray":
+    """Draw how the centers of k-means move, one panel for every iteration.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows. Of more than two columns, the first two principal directions are drawn.
+    model : int or KMeans
+        How many clusters, or a ``tacit.cluster.KMeans`` with the settings wanted; it is not
+        changed. One start is made.
+    random_state : int, RandomState or None
+        Seed of the first centers, where ``model`` is a number.
+    max_panels : int
+        Where there are more iterations, the first ones and the last are drawn.
+    palette, title
+        As for ``dendrogram``.
+    axes : sequence of matplotlib Axes, optional
+        Where to draw, as many panels as there are axes at most; a new figure otherwise.
+
+    Returns
+    -------
+    axes : array of matplotlib Axes, one for every panel
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [9.0, 2.0]])
+    >>> axes = kmeans_steps(rows, 2, random_state=0)
+    >>> axes[0].get_title(loc="left")
+    'first centers'
+    """
+    rows = rows_of(X, "kmeans_steps")
+    most = max_panels if axes is None else len(axes)
+    if most < 2:
+        raise ValueError(f"kmeans_steps needs at least two panels, but may draw {most}.")
+    moments = watch(rows, model, random_state)
+    shown = some_of(len(moments), most)
+    if axes is None:
+        columns = min(len(shown), 4 if len(shown) > 6 or len(shown) == 4 else 3)
+        grid = new_grid(len(shown), columns, panel=(2.9, 2.75))
+    else:
+        grid = np.array([*axes], object)[: len(shown)]
+    plane = plane_of(rows)
+    points = plane.project(rows)
+    places = [plane.project(moment.centers) for moment in moments]
+    for each in places:
+        if rows.shape[1] == 1:
+            each[:, 1] = 0.0  # centers of a single column sit in the middle of the strip
+    limits = limits_of(np.vstack([points, *places]))
+    for ax, i in zip(grid, shown, strict=True):
+        codes = nearest_centers(rows, moments[i].centers)
+        draw_moment(ax, plane, points, codes, places[max(0, i - 1) : i + 1], limits, palette)
+        number = moments[i].number
+        name = "first centers" if number == 0 else f"iteration {number}"
+        if i == len(moments) - 1 and i > 0:
+            name += " (last)"
+        ax.set_title(name, loc="left", fontsize=10)
+        ax.set_title(f"loss {moments[i].loss:.4g}", loc="right", fontsize=8.5, color=NEUTRAL)
+    if title is not None:
+        grid[0].figure.suptitle(title, x=0.01, ha="left", fontsize=12)
+    return grid
+
+
+def watch(rows: Any, model: Any, random_state: Any) -> list[Moment]:
+    """Run k-means and keep the centers after every update."""
+    from sklearn.base import clone
+
+    from tacit.cluster.kmeans import KMeans
+
+    if isinstance(model, KMeans):
+        chosen = clone(model)
+    elif isinstance(model, int | np.integer) and not isinstance(model, bool):
+        chosen = KMeans(int(model), random_state=random_state)
+    else:
+        raise TypeError(
+            "kmeans_steps needs a number of clusters or a tacit.cluster.KMeans, not a "
+            f"{type(model).__name__}."
+        )
+    moments: list[Moment] = []
+
+    def remember(step: "Step") -> None:
+        centers = np.array(step.params.centers, np.float64)
+        moments.append(Moment(step.number, centers, float(step.losses[-1])))
+
+    chosen.set_params(n_init=1, callbacks=[remember]).fit(rows)
+    return moments
+
+
+def some_of(n: int, most: int) -> list[int]:
+    """All of n, or the first of them and the last.
+
+    >>> some_of(3, 8), some_of(20, 4)
+    ([0, 1, 2], [0, 1, 2, 19])
+    """
+    return list(range(n)) if n <= most else [*range(most - 1), n - 1]
+
+
+def nearest_centers(rows: Any, centers: np.ndarray) -> np.ndarray:
+    """The nearest center of every row, in all columns and not in the picture alone."""
+    middle = centers.mean(axis=0)
+    away = centers - middle
+    products = np.asarray(rows @ away.T) - middle @ away.T
+    return (0.5 * (away**2).sum(axis=1) - products).argmin(axis=1)
+
+
+def draw_moment(
+    ax: "Axes",
+    plane: Plane,
+    points: np.ndarray,
+    codes: np.ndarray,
+    path: list[np.ndarray],
+    limits: Any,
+    palette: Sequence[str],
+) -> None:
+    """One panel; ``path`` is where the centers are, and before that where they were."""
+    centers = path[-1]
+    k = len(centers)
+    colors = cluster_colors(k, palette)
+    paint_regions(ax, lambda at: plane.nearest(at, centers), limits, colors)
+    draw_dots(ax, points, codes, k, palette, room=0.4)
+    for j in range(k):
+        tint = darker(colors[j])
+        if len(path) > 1:
+            ax.plot(*np.array([path[0][j], centers[j]]).T, color=tint, lw=1.4, zorder=3)
+        ax.plot(
+            *centers[j], marker="X", markersize=11, color=tint, markeredgecolor="white",
+            markeredgewidth=1.3, zorder=4,
+        )  # fmt: skip
+    ax.set_xlim(limits[0])
+    ax.set_ylim(limits[1])
+    ax.set_xticks([])
+    ax.set_yticks([])
+    quiet_frame(ax, spines=("left", "bottom", "right", "top"))

@@ -1,0 +1,173 @@
+"""The scree: how much is left unexplained with one more cluster, or with one more direction.
+
+The curve falls steeply while something real is being found, and lies flat like loose stones
+once it is not. The knee, where it lies farthest below the straight line between its ends, is
+a first guess at how many there are.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.plot.axes import new_axes, quiet_frame, title_and_note
+from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["knee_of", "scree"]
+
+FLAT = 0.05  # how far below the straight line a knee must be, of the whole fall
+
+
+def scree(
+    values: Any,
+    ks: Any = None,
+    *,
+    knee: int | str | None = "auto",
+    best: int | None = None,
+    null: Any = None,
+    xlabel: str = "clusters",
+    ylabel: str | None = None,
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw a falling curve and its knee.
+
+    Parameters
+    ----------
+    values : array of m, or a result of ``choose_k``
+        What is left for every number of clusters (inertia), or the variance of every
+        direction. Of a result of ``choose_k``: its inertia, its knee and its choice.
+    ks : sequence of m, optional
+        The numbers that ``values`` belong to, rising; 1, 2, 3, ... otherwise.
+    knee : "auto", int or None
+        Which of ``ks`` to mark; "auto" looks for it; None marks none.
+    best : int, optional
+        Another of ``ks`` to mark: the one chosen by other criteria.
+    null : array of m, optional
+        The same curve where there is nothing to find, for comparison.
+    xlabel, ylabel : str
+        Names of the axes.
+    palette, title, ax
+        As for ``dendrogram``.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> ax = scree([90.0, 40.0, 8.0, 6.0, 5.0])
+    >>> [text.get_text() for text in ax.texts]
+    ['knee: 3']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    if hasattr(values, "table") and hasattr(values, "best"):  # what choose_k gives
+        chosen, table = values, values.table
+        values, ks = [row.inertia for row in table], [row.k for row in table]
+        best = chosen.best if best is None else best
+        knee = chosen.knee if knee == "auto" else knee
+        ylabel = "inertia" if ylabel is None else ylabel
+    values, ks = curve_of(values, ks)
+    m = len(values)
+    if knee == "auto":
+        knee = knee_of(values, ks)
+    elif isinstance(knee, str):
+        raise ValueError(f"scree(knee={knee!r}) must be 'auto', one of ks, or None.")
+    for name, mark in (("knee", knee), ("best", best)):
+        if mark is not None and mark not in ks:
+            raise ValueError(f"scree({name}={mark}) is none of ks, {ks[0]} to {ks[-1]}.")
+    if ax is None:
+        ax = new_axes(6.5, 4.0)
+    if null is not None:
+        null = as_curve(null, "null")
+        if len(null) != m:
+            raise ValueError(f"scree was given {len(null)} null values for {m} of ks.")
+        ax.plot(ks, null, color=NEUTRAL, lw=1.0, linestyle=(0, (5, 4)), zorder=1)
+        ax.annotate(
+            "no structure", (ks[m // 2], null[m // 2]), (5, 5), textcoords="offset points",
+            fontsize=8.5, color=NEUTRAL,
+        )  # fmt: skip
+    ax.plot(
+        ks, values, color=palette[1 % len(palette)], lw=1.8, marker="o", zorder=2,
+        markersize=float(np.clip(160 / m, 2.0, 5.5)), markeredgecolor="white",
+    )  # fmt: skip
+    mark_points(ax, ks, values, knee, best, palette)
+    quiet_frame(ax)
+    ax.yaxis.grid(True, color=FAINT, linewidth=0.6)
+    ax.set_ylim(bottom=0 if values.min() >= 0 else None)
+    ax.margins(x=0.03)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel("left unexplained" if ylabel is None else ylabel)
+    title_and_note(ax, title)
+    return ax
+
+
+def curve_of(values: Any, ks: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The curve and the numbers it belongs to, checked."""
+    curve = as_curve(values, "values")
+    numbers = np.arange(1, len(curve) + 1) if ks is None else np.asarray([*ks])
+    if len(numbers) != len(curve):
+        raise ValueError(f"scree was given {len(numbers)} ks for {len(curve)} values.")
+    if len(numbers) > 1 and not (np.diff(numbers) > 0).all():
+        raise ValueError("scree: ks must rise from one to the next.")
+    return curve, numbers
+
+
+def as_curve(values: Any, name: str) -> np.ndarray:
+    curve = np.asarray(values, np.float64)
+    if curve.ndim != 1 or not len(curve):
+        raise ValueError(f"scree needs {name} in one row, but they have shape {curve.shape}.")
+    if not np.isfinite(curve).all():
+        place = int(np.argmin(np.isfinite(curve)))
+        raise ValueError(f"scree: {name}[{place}] is {curve[place]}, not a number to draw.")
+    return curve
+
+
+def knee_of(values: np.ndarray, ks: np.ndarray) -> int | None:
+    """Where the curve is farthest below the line between its ends; None where it is not.
+
+    >>> knee_of(np.array([10.0, 4.0, 1.0, 0.8, 0.6]), np.arange(1, 6))
+    3
+    >>> knee_of(np.array([4.0, 3.0, 2.0, 1.0]), np.arange(1, 5)) is None
+    True
+    """
+    fall = values[0] - values[-1]
+    if len(values) < 3 or not fall > 0:
+        return None
+    line = values[0] - fall * (ks - ks[0]) / (ks[-1] - ks[0])
+    below = (line - values) / fall
+    place = int(np.argmax(below))
+    return int(ks[place]) if below[place] > FLAT else None
+
+
+def mark_points(
+    ax: "Axes",
+    ks: np.ndarray,
+    values: np.ndarray,
+    knee: int | None,
+    best: int | None,
+    palette: Sequence[str],
+) -> None:
+    """Rings around the knee and the choice, each with its name."""
+    marks = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
+    given = [k for k in (knee, best) if k is not None]
+    crowded = max(given, default=0) - min(given, default=0) < 0.25 * (ks[-1] - ks[0])
+    for i, (k, name) in enumerate(marks.items()):
+        if k is None:
+            continue
+        at = float(values[np.flatnonzero(ks == k)[0]])
+        color = palette[0] if i == 0 else palette[3 % len(palette)]
+        ax.plot(
+            k, at, marker="o", markersize=12, markerfacecolor="none", markeredgecolor=color,
+            markeredgewidth=1.8, zorder=3,
+        )  # fmt: skip
+        ax.annotate(
+            f"{name}: {k}", (k, at), (9, 24 if crowded and k < max(given) else 9),
+            textcoords="offset points", fontsize=10, color=darker(color), zorder=4,
+        )  # fmt: skip
