@@ -1,0 +1,257 @@
+"""Training n-gram models and scoring text, against KenLM's lmplz and Python module, and NLTK.
+
+training  from a file of text to a model in a file: modified Kneser-Ney of order 3 and 5 on the
+          16.5 million words of enwiki_text8style where TACIT_DATA has them, else on generated
+          Zipf words; a hundredth is held out. lmplz writes an ARPA file. It comes with KenLM's
+          sources, not with the package, and is looked for on the PATH. "spilling" is Tacit with
+          a limit of 1 GB on its memory. The quality is the perplexity of the held-out text,
+          which the models in the files give here.
+NLTK      has no model of this size to offer: it gets 2,000 sentences and Kneser-Ney of order
+          3. The quality is the perplexity of 50 more; NLTK's without the words that it gives
+          probability zero.
+scoring   log10 of every held-out sentence of 20 words, by models from the same ARPA file
+          (``kenlm.Model`` holds a probing hash table). One by one is a call for each.
+"""
+
+import gzip
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import data_folder
+from benchmarks.harness import Answer, Case, Contender, Data
+
+__all__ = ["cases"]
+
+TOKENS = 16_500_000
+LENGTH = 20  # words to a held-out sentence
+HELD: dict[str, Any] = {}  # models that a contender opened in its first call
+
+
+def cases(scale: float) -> list[Case]:
+    return [
+        *(training(order, wanted, scale) for order, wanted in ((3, 3.0), (5, 2.5))),
+        Case(
+            "training, NLTK",
+            partial(small, scale),
+            (Contender("Tacit", tacit_small), nltk("NLTK", nltk_small)),
+            lambda data, answer: answer["ppl"],
+            measure="perplexity",
+            targets={"NLTK": 20.0},
+        ),
+        Case(
+            "scoring a text",
+            partial(arpa, scale),
+            (Contender("Tacit", tacit_scores), kenlm("KenLM", kenlm_scores)),
+            lambda data, answer: float(np.sum(answer["scores"])),
+            measure="log10 of the text",
+            lower_is_better=False,
+            tolerance=1e-5,
+            targets={"KenLM": 1.0},
+        ),
+        Case(
+            "scoring one by one",
+            partial(arpa, scale),
+            (Contender("Tacit", tacit_one_by_one), kenlm("KenLM", kenlm_scores)),
+            lambda data, answer: float(np.sum(answer["scores"])),
+            measure="log10 of the text",
+            lower_is_better=False,
+            tolerance=1e-5,
+        ),
+    ]
+
+
+def training(order: int, wanted: float, scale: float) -> Case:
+    return Case(
+        f"training, order {order}",
+        partial(corpus, scale),
+        (
+            Contender("Tacit", partial(tacit_train, order=order)),
+            Contender("Tacit, spilling", partial(tacit_train, order=order, memory=1e9)),
+            Contender(
+                "KenLM lmplz", partial(lmplz_train, order=order), package="kenlm",
+                install="kenlm", rival="lmplz",
+            ),
+        ),
+        partial(held_out_perplexity, order=order),
+        measure="perplexity",
+        tolerance=1e-3,
+        targets={"lmplz": wanted},
+        warmup=lambda data: {**data, "path": data["little"]},
+        repeats=1,
+    )  # fmt: skip
+
+
+# --- Data ---
+
+
+def corpus(scale: float, folder: Path) -> Data:
+    """A file of text, a smaller one, and sentences that are in neither."""
+    lines, origin = articles(int(TOKENS * scale))
+    cut = max(1, len(lines) // 100)
+    path, little = folder / "text.txt", folder / "little.txt"
+    path.write_text("\n".join(lines[cut:]) + "\n", encoding="utf-8")
+    little.write_text("\n".join(lines[cut : 2 * cut]) + "\n", encoding="utf-8")
+    words = " ".join(lines[:cut]).split()
+    held_out = [" ".join(words[i : i + LENGTH]) for i in range(0, len(words), LENGTH)]
+    count = sum(line.count(" ") + 1 for line in lines[cut:])
+    about = f"{origin}; {count:,} words, {len(words):,} held out"
+    return {
+        "path": str(path), "little": str(little), "folder": str(folder), "held_out": held_out,
+        "about": about,
+    }  # fmt: skip
+
+
+def articles(tokens: int) -> tuple[list[str], str]:
+    home = data_folder()
+    path = None if home is None else home / "enwiki_text8style" / "enwiki.txt.gz"
+    if path is not None and path.exists():
+        lines, seen = [], 0
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for line in file:
+                lines.append(line.strip())
+                seen += line.count(" ") + 1
+                if seen >= tokens:
+                    break
+        return lines, "enwiki_text8style"
+    rng = np.random.default_rng(0)
+    # Each word depends on the one before, so that longer n-grams repeat as they do in text.
+    steps = rng.zipf(1.3, tokens).clip(max=50_000)
+    ids = np.where(rng.random(tokens) < 0.5, steps, np.roll(steps, 1) * 7 % 50_000)
+    words = [f"w{i}" for i in ids]
+    return [" ".join(words[i : i + 500]) for i in range(0, tokens, 500)], "generated words"
+
+
+def small(scale: float, folder: Path) -> Data:
+    home = data_folder()
+    if home is not None and (home / "ptb").exists():
+        with gzip.open(home / "ptb" / "ptb.valid.txt.gz", "rt", encoding="utf-8") as file:
+            lines, origin = [line.split() for line in file], "Penn Treebank, validation part"
+    else:
+        found, origin = articles(60_000)
+        words = " ".join(found).split()
+        lines = [words[i : i + 20] for i in range(0, len(words), 20)]
+    n = max(20, int(2000 * scale))
+    about = f"{origin}; {n:,} sentences"
+    return {"text": lines[:n], "test": lines[n : n + 50], "about": about}
+
+
+def arpa(scale: float, folder: Path) -> Data:
+    """An ARPA file of order 3, and text to score with it."""
+    from tacit.language import NGramModel, write_arpa
+
+    data = dict(corpus(min(scale, 0.3), folder))
+    model = NGramModel(3).fit(data["path"])
+    path = folder / "model.arpa"
+    write_arpa(model, path)
+    count = sum(model.ngram_counts_)
+    about = f"{data['about']}; {count:,} n-grams of {model._tables.nbytes / count:.1f} bytes"
+    repeated = data["held_out"] * max(1, 20_000 // len(data["held_out"]))
+    return {"arpa": str(path), "sentences": repeated, "about": about}
+
+
+def held_out_perplexity(data: Data, answer: Answer, *, order: int) -> float:
+    import tacit
+    from tacit.language import read_arpa
+
+    path = answer["path"][0]
+    model = read_arpa(path) if path.endswith(".arpa") else tacit.load(path, mmap=True)
+    assert len(model.ngram_counts_) == order
+    return model.perplexity(data["held_out"]).ppl
+
+
+# --- Contenders ---
+
+
+def tacit_train(
+    data: Data, threads: int, *, order: int, memory: float | None = None
+) -> Answer:
+    from tacit.core.engines import Threads
+    from tacit.language import NGramModel
+
+    model = NGramModel(order, memory=memory, engine=Threads(threads)).fit(data["path"])
+    path = Path(data["folder"], f"tacit-{order}-{memory is None}.safetensors")
+    model.save(path)
+    count = sum(model.ngram_counts_)
+    return {
+        "path": [str(path)],
+        "n-grams": count,
+        "bytes each": round(model._tables.nbytes / count, 1),
+        "quantized": round(model.quantized()._tables.nbytes / count, 1),
+    }
+
+
+def lmplz_train(data: Data, threads: int, *, order: int) -> Answer:
+    if shutil.which("lmplz") is None:
+        raise FileNotFoundError("lmplz is not on the PATH; build KenLM from its sources")
+    path = Path(data["folder"], f"lmplz-{order}.arpa")
+    with open(data["path"], "rb") as text, open(path, "wb") as out:
+        command = ["lmplz", "-o", str(order), "-S", "4G", "-T", data["folder"]]
+        subprocess.run(command, stdin=text, stdout=out, stderr=subprocess.DEVNULL, check=True)
+    return {"path": [str(path)]}
+
+
+def tacit_small(data: Data, threads: int) -> Answer:
+    from tacit.language import NGramModel
+
+    model = NGramModel(3, smoothing="kneser-ney").fit(data["text"])
+    return {"ppl": model.perplexity(data["test"]).ppl}
+
+
+def nltk_small(data: Data, threads: int) -> Answer:
+    from nltk.lm import KneserNeyInterpolated
+    from nltk.lm.preprocessing import padded_everygram_pipeline
+
+    grams, words = padded_everygram_pipeline(3, data["text"])
+    model = KneserNeyInterpolated(3, discount=0.75)
+    model.fit(grams, words)
+    logs = []
+    for sentence in data["test"]:
+        marked = ["<s>", "<s>", *model.vocab.lookup(sentence), "</s>"]
+        logs += [model.score(marked[i], marked[i - 2 : i]) for i in range(2, len(marked))]
+    return {"ppl": float(np.exp(-np.mean([np.log(p) for p in logs if p > 0])))}
+
+
+def tacit_scores(data: Data, threads: int) -> Answer:
+    from tacit.core.engines import Threads
+
+    return {
+        "scores": tacit_model(data).set_params(engine=Threads(threads)).score_sentences(
+            data["sentences"]
+        )
+    }
+
+
+def tacit_one_by_one(data: Data, threads: int) -> Answer:
+    score = tacit_model(data).score
+    return {"scores": np.array([score(sentence) for sentence in data["sentences"]])}
+
+
+def tacit_model(data: Data) -> Any:
+    from tacit.language import read_arpa
+
+    if "tacit" not in HELD:
+        HELD["tacit"] = read_arpa(data["arpa"])
+    return HELD["tacit"]
+
+
+def kenlm_scores(data: Data, threads: int) -> Answer:
+    import kenlm as package
+
+    if "kenlm" not in HELD:
+        HELD["kenlm"] = package.Model(data["arpa"])
+    score = HELD["kenlm"].score
+    return {"scores": np.array([score(sentence) for sentence in data["sentences"]])}
+
+
+def kenlm(name: str, run: Callable) -> Contender:
+    return Contender(name, run, package="kenlm", install="kenlm", rival="KenLM")
+
+
+def nltk(name: str, run: Callable) -> Contender:
+    return Contender(name, run, package="nltk", install="nltk", rival="NLTK")

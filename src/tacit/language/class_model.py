@@ -1,0 +1,308 @@
+"""A language model that predicts the class of the next word, then the word.
+
+    P(w | before) = P(c(w) | classes before) P(w | c(w))
+
+The classes are Brown clusters; their sequence is an ordinary n-gram model with a small
+vocabulary, so histories never seen in words may have been seen in classes often. That is why
+it finds "colorless green ideas sleep furiously" likelier than the same backwards, where every
+pair of words is new: adjectives stand before nouns, adverbs after verbs.
+
+    collect    as BrownClusters; then n-grams of classes, and words in each class
+    update     the smoothing of the one, shares of the other
+
+For any history the probabilities of all words, the unknown one and the stop token add up to
+one. Contract: sequential, as BrownClusters.
+
+Brown et al. (1992), Class-based n-gram models of natural language. Computational Linguistics
+18. Pereira (2000), Formal grammar and information theory: together again? In the notes:
+language models, classes of words.
+"""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.engines import get_engine
+from tacit.core.estimator import Estimator
+from tacit.language.brown_clusters import UNKNOWN, BrownClusters, number_words, pool_rare
+from tacit.language.ngram_model import NGramModel
+from tacit.language.perplexities import Perplexity, TextScore
+from tacit.language.scoring import LN10, Scorer, WordScores, score_ids, sum_scores
+from tacit.language.sentences import (
+    FIRST,
+    SPECIAL,
+    STOP,
+    Reader,
+    check_tokenizer,
+    read_words,
+    sentence_blocks,
+)
+from tacit.language.smoothing import SMOOTHINGS
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = ["ClassModel"]
+
+OUTSIDE = SPECIAL[0]  # the class of words that no class has
+
+
+class ClassScorer(NamedTuple):
+    """What a worker needs to score a block."""
+
+    classes: Scorer  # of the n-grams of classes
+    vocabulary: Vocabulary
+    class_ids: np.ndarray  # int32, the class of each word in that model
+    logs: np.ndarray  # log P(word | class)
+    pool: int  # the place of the unknown word, -1 if it has no class
+    reader: Reader
+
+
+def class_scores(params: ClassScorer, block: Any) -> WordScores:
+    """log10 of every word and stop token of a block, as ``scoring.word_scores``."""
+    read = read_words(params.reader, block)
+    places = params.vocabulary.find(read.vocabulary)[read.ids]
+    unknown = places < 0
+    places = np.where(unknown, params.pool, places)
+    outside = places < 0
+    classes = np.where(outside, np.int32(-1), params.class_ids[places]).astype(np.int32)
+    found = score_ids(params.classes, classes, read.edges)
+    words = found.ids != STOP
+    scores, ids = found.scores.copy(), found.ids.copy()
+    scores[words] += np.where(outside, 0.0, params.logs[places]) / LN10
+    ids[words] = np.where(unknown, -1, places + FIRST)
+    return found._replace(scores=scores, ids=ids)
+
+
+def sum_class_block(params: ClassScorer, block: Any) -> TextScore:
+    """What ``Perplexity`` needs of a block."""
+    return sum_scores(class_scores(params, block), True)
+
+
+class ClassModel(Estimator):
+    """Learn how likely a sentence is from the classes of its words.
+
+    Parameters
+    ----------
+    order : int
+        The longest n-gram of classes.
+    n_clusters : int
+        How many classes.
+    smoothing : str
+        Of the n-grams of classes, see ``NGramModel``.
+    min_count : int
+        Rarer words are pooled as ``<unk>``, which gets a class and a probability like any
+        word. With 1, words that the text did not have share what the smoothing leaves them.
+    max_iter : int
+        The most passes of the clustering.
+    tokenizer, lowercase, engine
+        As in ``BrownClusters``.
+
+    Attributes
+    ----------
+    clusters_ : BrownClusters
+        The classes.
+    class_model_ : NGramModel
+        How likely a class is after others; class 7 is called "7".
+    word_logs_ : float64 array of shape (n_words,)
+        log P(word | its class).
+
+    Examples
+    --------
+    >>> text = ["the dog runs", "the cat runs", "a dog sleeps", "a cat sleeps"]
+    >>> text.append("the cat sleeps")
+    >>> model = ClassModel(2, n_clusters=3).fit(text)
+    >>> model.logprob("a dog runs") > model.logprob("runs dog a")
+    True
+    >>> [word for word, p in model.next_words("a", top=2)]
+    ['cat', 'dog']
+    """
+
+    contract: ClassVar[str] = "sequential"
+    _parameter_constraints: ClassVar[dict] = {
+        "order": [Interval(Integral, 1, 10, closed="both")],
+        "n_clusters": [Interval(Integral, 1, 10_000, closed="both")],
+        "smoothing": [StrOptions(set(SMOOTHINGS))],
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tokenizer": "no_validation",
+        "lowercase": ["boolean"],
+        "engine": "no_validation",
+    }
+    _file_schema: ClassVar[dict] = {"word_logs_": (None,)}
+
+    def __init__(
+        self,
+        order=3,
+        *,
+        n_clusters=100,
+        smoothing="modified-kneser-ney",
+        min_count=1,
+        max_iter=20,
+        tokenizer="whitespace",
+        lowercase=False,
+        engine="threads",
+    ):
+        self.order = order
+        self.n_clusters = n_clusters
+        self.smoothing = smoothing
+        self.min_count = min_count
+        self.max_iter = max_iter
+        self.tokenizer = tokenizer
+        self.lowercase = lowercase
+        self.engine = engine
+
+    def fit(self, sentences: Any, y: Any = None) -> "ClassModel":
+        """Learn from sentences: strings, lists of words, a path, or Documents."""
+        self._validate_params()
+        check_tokenizer(self.tokenizer)
+        text = number_words(sentences, self._reader(), self.engine, name="ClassModel")
+        text = pool_rare(text, self.min_count)
+        self.clusters_ = BrownClusters(
+            self.n_clusters,
+            max_iter=self.max_iter,
+            min_count=self.min_count,
+            tokenizer=self.tokenizer,
+            lowercase=self.lowercase,
+            engine=self.engine,
+        )._fit_numbers(text)
+        classes = self.clusters_.classes_
+        size = np.bincount(classes, weights=text.counts, minlength=self.n_clusters)
+        self.word_logs_ = np.log(text.counts / size[classes])
+        names = [str(c) for c in range(self.n_clusters)]
+        said = np.array(names, object)[classes[text.ids]]
+        sequences = np.split(said, np.cumsum(text.lengths)[:-1])
+        self.class_model_ = NGramModel(
+            self.order,
+            smoothing=self.smoothing,
+            vocabulary=names,
+            open_vocabulary=UNKNOWN not in self.clusters_._places_of_words(),
+            engine=self.engine,
+        ).fit([part.tolist() for part in sequences])
+        return self
+
+    # --- Scores ---
+
+    def logprob(self, sentence: str | Sequence[str]) -> float:
+        """The natural logarithm of the probability of one sentence, its stop included."""
+        check_is_fitted(self)
+        words = split_text(self._reader(), sentence) if isinstance(sentence, str) else sentence
+        classes, logs, _ = self._look_up(list(words))
+        return float(self.class_model_.logprob(classes) + logs.sum())
+
+    def score(self, sentence: Any, y: Any = None) -> float:
+        """The same as log10, as ``NGramModel.score``."""
+        return self.logprob(sentence) / LN10
+
+    def perplexity(self, sentences: Any) -> Perplexity:
+        """How well the model predicts a text; see ``Perplexity`` for what it counts."""
+        check_is_fitted(self)
+        blocks = list(sentence_blocks(sentences, name="ClassModel"))
+        if not blocks:
+            raise ValueError("ClassModel.perplexity needs at least one sentence. Give some.")
+        engine = get_engine(self.engine)
+        return Perplexity.of(engine.reduce(sum_class_block, self._scorer(), blocks))
+
+    # --- What comes next ---
+
+    @property
+    def words_(self) -> list[str]:
+        """All words that ``distribution`` gives a probability: the vocabulary, the unknown
+        word if it is not part of it, and the stop token."""
+        check_is_fitted(self)
+        words = self.clusters_.vocabulary_
+        extra = [] if self._pooled else [UNKNOWN]
+        return [*words, *extra, SPECIAL[STOP]]
+
+    def distribution(self, history: str | Sequence[str] = "") -> np.ndarray:
+        """The probability of each of ``words_`` after a history."""
+        check_is_fitted(self)
+        words = split_text(self._reader(), history) if isinstance(history, str) else history
+        classes, _, _ = self._look_up(list(words))
+        by_class = self.class_model_.distribution(classes)
+        order = self.class_model_._index  # the ids of the names
+        ids = np.array([order[str(c)] for c in range(self.n_clusters)])
+        p = by_class[ids][self.clusters_.classes_] * np.exp(self.word_logs_)
+        extra = [] if self._pooled else [by_class[0]]
+        return np.concatenate([p, extra, [by_class[STOP]]])
+
+    def next_words(
+        self, history: str | Sequence[str] = "", *, top: int = 10
+    ) -> list[tuple[str, float]]:
+        """The likeliest next words and their probabilities."""
+        p, words = self.distribution(history), self.words_
+        best = np.argsort(-p, kind="stable")[: max(top, 0)]
+        return [(words[i], float(p[i])) for i in best.tolist() if p[i] > 0]
+
+    # --- Parts ---
+
+    @property
+    def _pooled(self) -> bool:
+        return UNKNOWN in self.clusters_._places_of_words()
+
+    @property
+    def markers(self) -> bool:
+        """Sentences have start and stop tokens."""
+        return True
+
+    _block_scores = staticmethod(class_scores)  # what a mixture of models calls
+
+    def _scorer(self) -> ClassScorer:
+        order = self.class_model_._index
+        names = np.array([order[str(c)] for c in range(self.n_clusters)], np.int32)
+        return ClassScorer(
+            self.class_model_._scorer(),
+            Vocabulary.of_sorted(self.clusters_.vocabulary_),
+            names[self.clusters_.classes_],
+            self.word_logs_,
+            self.clusters_._places_of_words().get(UNKNOWN, -1),
+            self._reader(),
+        )
+
+    def _reader(self) -> Reader:
+        return Reader(self.tokenizer, bool(self.lowercase))
+
+    def _look_up(self, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The class of each word as its name, log P(word | class), and whether it is known."""
+        places = self.clusters_._places_of_words()
+        pool = places.get(UNKNOWN, -1)
+        at = np.array([places.get(word, -1) for word in words], np.int64)
+        known = at >= 0
+        at[~known] = pool
+        inside = at >= 0
+        logs = np.where(inside, self.word_logs_[at], 0.0)
+        labels = self.clusters_.classes_[at].tolist()
+        names = [
+            str(label) if here else OUTSIDE
+            for label, here in zip(labels, inside.tolist(), strict=True)
+        ]
+        return names, logs, known
+
+    def _after_load(self) -> None:
+        if not isinstance(self.clusters_, BrownClusters):
+            raise ValueError("clusters_ is not a BrownClusters.")
+        if not isinstance(self.class_model_, NGramModel):
+            raise ValueError("class_model_ is not an NGramModel.")
+        if len(self.word_logs_) != len(self.clusters_.vocabulary_):
+            raise ValueError("word_logs_ has not one value for each word.")
+        if set(self.class_model_.words_[FIRST:]) != set(map(str, range(self.n_clusters))):
+            raise ValueError("class_model_ does not have the classes.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+def split_text(reader: Reader, text: str) -> list[str]:
+    """The words of one string."""
+    if reader.tokenizer == "whitespace" and not reader.lowercase and text.isascii():
+        return text.split()
+    from tacit.data.text_block import text_of
+
+    read = read_words(reader._replace(lines=False), text_of([text]))
+    return [read.vocabulary[i] for i in read.ids.tolist()]

@@ -1,0 +1,182 @@
+"""From whatever holds sentences to the counts of a model: read, number the words, count."""
+
+import tempfile
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.engines import get_engine
+from tacit.language.held_out import fit_mixing
+from tacit.language.ngram_counts import NGramCounts, count_ngrams, positions
+from tacit.language.sentences import (
+    FIRST,
+    SPECIAL,
+    START,
+    STOP,
+    UNKNOWN,
+    BlockWords,
+    Corpus,
+    find_ids,
+    merge_blocks,
+    read_words,
+    sentence_blocks,
+)
+from tacit.language.spilled_counts import count_spilled
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = ["Counted", "count_text"]
+
+EVERY = 10  # one sentence in so many is set apart for the weights of jelinek-mercer
+
+
+class Counted(NamedTuple):
+    """What the smoothing works with."""
+
+    counts: NGramCounts
+    vocabulary: Vocabulary
+    report: dict[str, int]
+    mixing: list[np.ndarray] | None
+
+
+def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
+    """Count the n-grams of sentences as an ``NGramModel`` asks for."""
+    with tempfile.TemporaryDirectory(prefix="tacit-text-") as folder:
+        blocks = read_blocks(model, data, None if model.memory is None else folder)
+        vocabulary, ids = choose_words(model, blocks)
+        report = describe(blocks, ids)
+        check_text(model, report)
+        v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
+        if model.memory is None or bytes_needed(report, model.order) <= model.memory:
+            corpus = join(blocks, ids)
+            counts = count_ngrams(positions(corpus, model.markers), v, *setting)
+        else:
+            parts = (
+                join([block], [own]) for block, own in zip(blocks, ids, strict=True)
+            )
+            counts = count_spilled(parts, v, *setting, model.memory)
+        mixing = None
+        if model.smoothing == "jelinek-mercer":
+            if held_out is None:
+                rest, apart = set_apart(join(blocks, ids))
+                part = count_ngrams(positions(rest, model.markers), v, *setting)
+            else:
+                part, apart = counts, known_corpus(model, held_out, vocabulary)
+            mixing = fit_mixing(part, apart, open_vocabulary=model.open_vocabulary)
+    return Counted(counts, vocabulary, report, mixing)
+
+
+def read_blocks(model: Any, data: Any, folder: str | None = None) -> list[BlockWords]:
+    """The words of all blocks; in files of a folder, if there is one."""
+    source = sentence_blocks(data)
+    blocks = get_engine(model.engine).map(read_words, model._reader(), source)
+    if folder is None:
+        return list(blocks)
+    kept = []
+    for i, block in enumerate(blocks):
+        path = f"{folder}/{i}.npy"
+        np.save(path, block.ids)
+        kept.append(block._replace(ids=np.load(path, mmap_mode="r")))
+    return kept
+
+
+def bytes_needed(report: dict[str, int], order: int) -> int:
+    """What counting takes without files, at most: positions, and n-grams of every order."""
+    return (report["words"] + 2 * report["sentences"]) * (20 + 20 * order)
+
+
+def describe(blocks: list[BlockWords], ids: list[np.ndarray]) -> dict[str, int]:
+    """What was read, in numbers."""
+    unknown = (
+        np.count_nonzero((own == UNKNOWN)[block.ids])
+        for block, own in zip(blocks, ids, strict=True)
+    )
+    return {
+        "sentences": sum(int(np.count_nonzero(np.diff(block.edges))) for block in blocks),
+        "words": sum(len(block.ids) for block in blocks),
+        "unknown": int(sum(unknown)),
+        "reserved": sum(reserved(block) for block in blocks),
+    }
+
+
+def choose_words(model: Any, blocks: list[BlockWords]) -> tuple[Vocabulary, list[np.ndarray]]:
+    """The words of the model, and their ids by the numbers that each block gave them."""
+    found, places = merge_blocks(blocks)
+    if model.vocabulary is None:
+        counts = np.zeros(len(found), np.int64)
+        for block, place in zip(blocks, places, strict=True):
+            counts[place] += np.bincount(block.ids, minlength=len(place))
+        keep = counts > model.unk_cutoff
+        at = found.find(Vocabulary.of_sorted(sorted(SPECIAL)))
+        keep[at[at >= 0]] = False
+        vocabulary = found.take(keep)
+    else:
+        words = given_words(model.vocabulary)
+        vocabulary = Vocabulary.of(words)
+    ids = find_ids(vocabulary, found)
+    ids[ids < 0] = UNKNOWN
+    return vocabulary, [ids[place] for place in places]
+
+
+def given_words(vocabulary: Any) -> list[str]:
+    if isinstance(vocabulary, str):
+        raise TypeError(
+            f"NGramModel(vocabulary={vocabulary[:40]!r}) must be a list of words, not one str."
+        )
+    words = list(vocabulary)
+    strange = next((word for word in words if not isinstance(word, str)), None)
+    if strange is not None:
+        raise TypeError(f"NGramModel(vocabulary=...) must hold str, but {strange!r} is not.")
+    return [word for word in words if word not in SPECIAL]
+
+
+def reserved(block: BlockWords) -> int:
+    """Start and stop tokens written out in the text, which are read as unknown words."""
+    at = block.vocabulary.find(Vocabulary.of_sorted([SPECIAL[STOP], SPECIAL[START]]))
+    return sum(int(np.count_nonzero(block.ids == place)) for place in at if place >= 0)
+
+
+def check_text(model: Any, report: dict[str, int]) -> None:
+    if report["sentences"] == 0:
+        raise ValueError(
+            "NGramModel.fit found no sentence with a word in it. Give some text, or another "
+            "tokenizer."
+        )
+    if not model.open_vocabulary and report["unknown"]:
+        raise ValueError(
+            f"NGramModel(open_vocabulary=False) met {report['unknown']:,} word(s) outside the "
+            "vocabulary in the text. Add them to vocabulary, or leave it open."
+        )
+
+
+def join(blocks: Sequence[BlockWords], ids: Sequence[np.ndarray]) -> Corpus:
+    """Blocks as one corpus, without empty sentences."""
+    words = [own[block.ids] for block, own in zip(blocks, ids, strict=True) if len(own)]
+    starts = np.cumsum([0, *(len(block.ids) for block in blocks)])
+    shifted = [block.edges[1:] + at for block, at in zip(blocks, starts, strict=False)]
+    ends = np.concatenate([np.zeros(1, np.int64), *shifted])
+    ends = ends[np.concatenate([[True], np.diff(ends) > 0])]
+    return Corpus(np.concatenate([np.empty(0, np.int32), *words]), ends)
+
+
+def known_corpus(model: Any, data: Any, vocabulary: Vocabulary) -> Corpus:
+    """Other sentences in the ids of a vocabulary."""
+    blocks = read_blocks(model, data)
+    ids = []
+    for block in blocks:
+        found = find_ids(vocabulary, block.vocabulary)
+        ids.append(np.where(found < 0, UNKNOWN, found).astype(np.int32))
+    return join(blocks, ids)
+
+
+def set_apart(corpus: Corpus) -> tuple[Corpus, Corpus]:
+    """Every tenth sentence by itself."""
+    n = len(corpus.edges) - 1
+    apart = np.arange(n) % EVERY == EVERY - 1
+    return take_sentences(corpus, ~apart), take_sentences(corpus, apart)
+
+
+def take_sentences(corpus: Corpus, keep: np.ndarray) -> Corpus:
+    lengths = np.diff(corpus.edges)
+    ids = corpus.ids[np.repeat(keep, lengths)]
+    return Corpus(ids, np.concatenate([[0], np.cumsum(lengths[keep])]).astype(np.int64))

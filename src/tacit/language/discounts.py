@@ -1,0 +1,84 @@
+"""How much to take away from counts, so that something is left for what was not seen.
+
+A discount is a number per count: ``discounts[c]`` for n-grams seen c times, the last entry for
+all larger counts. Each rule estimates them from how many n-grams were seen once, twice, ...
+On small or odd texts these numbers may be zero or give discounts that make no sense; then the
+rule's own ``FALLBACK`` is used, and said so.
+
+Good (1953), The population frequencies of species. Biometrika 40.
+Katz (1987), Estimation of probabilities from sparse data. IEEE ASSP 35.
+Ney, Essen and Kneser (1994), On structuring probabilistic dependences in stochastic language
+modelling. Computer Speech and Language 8.
+Chen and Goodman (1998), An empirical study of smoothing techniques for language modeling.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["FALLBACK", "Discounts", "absolute_discount", "good_turing", "modified_discounts"]
+
+KATZ_MOST = 5  # counts above are taken at their word
+FALLBACK = {
+    "absolute": (0.5,),
+    "modified": (0.5, 1.0, 1.5),
+    "katz": tuple(0.5 for _ in range(KATZ_MOST)),
+}
+
+
+class Discounts(NamedTuple):
+    """What to take from counts of 0, 1, 2, ...; and whether it could be estimated."""
+
+    values: np.ndarray  # float64
+    estimated: bool = True
+
+
+def counts_of_counts(counts: np.ndarray, most: int) -> np.ndarray:
+    """How many n-grams were seen once, twice, ... ``most`` times; place 0 is not used."""
+    found = np.bincount(np.minimum(counts, most + 1), minlength=most + 2)[: most + 1]
+    return found.astype(np.float64)
+
+
+def absolute_discount(counts: np.ndarray) -> Discounts:
+    """One discount for all, n1 / (n1 + 2 n2).
+
+    >>> absolute_discount(np.array([1, 1, 1, 2, 5])).values
+    array([0. , 0.6])
+    """
+    n = counts_of_counts(counts, 2)
+    if n[1] == 0 or n[2] == 0:
+        return Discounts(np.array([0.0, *FALLBACK["absolute"]]), estimated=False)
+    return Discounts(np.array([0.0, n[1] / (n[1] + 2 * n[2])]))
+
+
+def modified_discounts(counts: np.ndarray) -> Discounts:
+    """Three discounts, for counts of 1, 2, and 3 or more.
+
+    >>> modified_discounts(np.repeat([1, 2, 3, 4], [40, 20, 10, 6])).values
+    array([0.  , 0.5 , 1.25, 1.8 ])
+    >>> modified_discounts(np.array([1, 1, 7]))
+    Discounts(values=array([0. , 0.5, 1. , 1.5]), estimated=False)
+    """
+    n = counts_of_counts(counts, 4)
+    if (n[1:] > 0).all():
+        y = n[1] / (n[1] + 2 * n[2])
+        found = np.array([k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)])
+        if ((found >= 0) & (found <= (1, 2, 3))).all():
+            return Discounts(np.array([0.0, *found]))
+    return Discounts(np.array([0.0, *FALLBACK["modified"]]), estimated=False)
+
+
+def good_turing(counts: np.ndarray) -> Discounts:
+    """Good-Turing's for counts of up to five, scaled so that n1 is what they leave.
+
+    >>> good_turing(np.repeat([1, 2, 3, 4, 5, 6], [120, 40, 20, 12, 8, 5])).values
+    array([0.   , 0.444, 0.667, 0.8  , 0.889, 1.667, 0.   ])
+    """
+    n = counts_of_counts(counts, KATZ_MOST + 1)
+    r = np.arange(1, KATZ_MOST + 1)
+    if (n[1:] > 0).all():
+        tail = (KATZ_MOST + 1) * n[KATZ_MOST + 1] / n[1]
+        ratio = ((r + 1) * n[2:] / (r * n[1:-1]) - tail) / (1 - tail) if tail != 1 else r * 0.0
+        if ((ratio > 0) & (ratio <= 1)).all():
+            return Discounts(np.array([0.0, *(r * (1 - ratio)), 0.0]))
+    return Discounts(np.array([0.0, *FALLBACK["katz"], 0.0]), estimated=False)

@@ -1,0 +1,131 @@
+"""Drawing text from a model, and finding the likeliest way to go on.
+
+Random numbers depend on the seed and the place in the text alone. The notes' section on text
+production.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.core.randoms import key, seed_from, uniform
+from tacit.language.backoff_tables import Tables, distribution
+from tacit.language.sentences import SPECIAL, STOP, UNKNOWN, spelled
+
+__all__ = ["Completion", "complete_text", "generate_words", "highest"]
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A text, and the probability of what was added to it."""
+
+    text: str
+    probability: float
+
+    def __str__(self) -> str:
+        return f"{self.probability:.4f}  {self.text}"
+
+
+def generate_words(
+    tables: Tables,
+    history: np.ndarray,
+    seed: Any,
+    temperature: float,
+    max_words: int,
+    markers: bool,
+) -> list[int]:
+    """The ids of words drawn after a history, until the stop token. <unk> is never drawn."""
+    if not temperature > 0:
+        raise ValueError(
+            f"generate(temperature={temperature}) must be above 0. Towards 0 the likeliest "
+            "word is taken ever more often."
+        )
+    if max_words < 0:
+        raise ValueError(f"generate(max_words={max_words}) must be 0 or more.")
+    purpose = key(seed_from(seed))
+    ids, drawn = list(history), []
+    for i in range(max_words):
+        p = distribution(tables, np.array(ids, np.int32))
+        p[UNKNOWN] = 0
+        if temperature != 1:
+            with np.errstate(divide="ignore"):
+                logs = np.log(p) / temperature
+            p = np.exp(logs - logs.max())
+        upto = np.cumsum(p)
+        if not upto[-1] > 0:
+            break  # the model knows nothing that could come here
+        word = int(np.searchsorted(upto, uniform(purpose, i) * upto[-1], side="right"))
+        word = min(word, int(np.flatnonzero(p)[-1]))
+        if word == STOP and markers:
+            break
+        ids.append(word)
+        drawn.append(word)
+    return drawn
+
+
+def complete_text(
+    model: Any, prefix: str, top: int, max_words: int, beam: int
+) -> list[Completion]:
+    """The likeliest continuations by beam search; see ``NGramModel.complete``."""
+    for name, value in {"top": top, "max_words": max_words, "beam": beam}.items():
+        if value < 1:
+            raise ValueError(f"complete({name}={value}) must be at least 1.")
+    if not isinstance(prefix, str):
+        raise TypeError(f"complete takes one str, but was given {type(prefix).__name__}.")
+    given = model._split(prefix)
+    part = ""
+    if given and model.tokenizer != "char" and not prefix[-1:].isspace():
+        part = given.pop()
+    start = tuple(model._history(given).tolist())
+    beam = max(beam, top)
+    done: list[tuple[float, tuple[int, ...]]] = []
+    open_ends: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    for step in range(max_words):
+        found: list[tuple[float, tuple[int, ...]]] = []
+        for score, words in open_ends:
+            p = distribution(model._tables, np.array(start + words, np.int32))
+            p[UNKNOWN] = 0
+            if step == 0 and part:
+                p = only_words(model, p, part)
+            with np.errstate(divide="ignore"):
+                logs = np.log(p)
+            for w in highest(logs, beam):
+                if np.isfinite(logs[w]):
+                    found.append((score + float(logs[w]), (*words, int(w))))
+        found.sort(key=lambda each: (-each[0], each[1]))
+        done += [each for each in found[:beam] if each[1][-1] == STOP]
+        open_ends = [each for each in found[:beam] if each[1][-1] != STOP]
+        if not open_ends:
+            break
+    best = sorted([*done, *open_ends], key=lambda each: (-each[0], each[1]))[:top]
+    out = []
+    for score, words in best:
+        added = [spelled(model._vocabulary, w) for w in words if w != STOP]
+        out.append(Completion(model._join([*given, *added]), float(np.exp(score))))
+    return out
+
+
+def highest(values: np.ndarray, n: int) -> np.ndarray:
+    """The places of the n highest values, in order; of equals the lowest place first.
+
+    >>> highest(np.array([1.0, 3.0, 2.0, 3.0, 1.0]), 4)
+    array([1, 3, 2, 0])
+    """
+    n = min(max(0, n), len(values))
+    if n == 0:
+        return np.empty(0, np.int64)
+    least = np.partition(values, len(values) - n)[len(values) - n]
+    found = np.flatnonzero(values >= least)
+    return found[np.argsort(-values[found], kind="stable")][:n]
+
+
+def only_words(model: Any, p: np.ndarray, part: str) -> np.ndarray:
+    """The probabilities of words that begin with these letters; they lie together."""
+    strings = model._vocabulary.strings
+    low, high = bisect_left(strings, part), bisect_left(strings, part + "\U0010ffff")
+    kept = np.zeros(len(p))
+    first = len(SPECIAL)
+    kept[first + low : first + high] = p[first + low : first + high]
+    return kept

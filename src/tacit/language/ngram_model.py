@@ -1,0 +1,398 @@
+"""Models of n-grams: how likely a sentence is, and which word comes next.
+
+    collect   the words of a block (``sentences``), then n-grams level by level
+              (``ngram_counts``)
+    update    the smoothing, once (``smoothing``)
+
+Counts grow with the text, the named exception to the law of size; past ``memory`` they spill.
+Everything counted is whole numbers, so the model does not depend on the blocks, the engine or
+the memory. The notes' chapter on language models.
+
+Chen and Goodman (1998), An empirical study of smoothing techniques for language modeling.
+Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney language model
+estimation. ACL.
+"""
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.engines import get_engine
+from tacit.core.estimator import Estimator
+from tacit.data.text_block import text_of
+from tacit.language.backoff_tables import (
+    Tables,
+    check_tables,
+    distribution,
+    quantize,
+    score_sentence,
+)
+from tacit.language.count_text import count_text
+from tacit.language.generation import Completion, complete_text, generate_words, highest
+from tacit.language.perplexities import Perplexity, Surprisal
+from tacit.language.scoring import (
+    LN10,
+    Scorer,
+    sum_block,
+    sums_by_sentence,
+    word_scores,
+)
+from tacit.language.sentences import (
+    SPECIAL,
+    START,
+    STOP,
+    UNKNOWN,
+    Reader,
+    check_tokenizer,
+    read_words,
+    sentence_blocks,
+    spelled,
+)
+from tacit.language.smoothing import SMOOTHINGS, smooth
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = ["NGramModel"]
+
+
+class NGramModel(Estimator):
+    """Learn from text how likely a sentence is, and which word comes next.
+
+    Sentences stand between a start and a stop token. Words that the model does not know are
+    <unk>, which has a probability like any other word unless the vocabulary is closed.
+
+    Parameters
+    ----------
+    order : int
+        The longest n-gram: a word depends on the ``order - 1`` words before it.
+    smoothing : str
+        "modified-kneser-ney" (the best in nearly every comparison), "kneser-ney", "absolute",
+        "witten-bell", "katz", "jelinek-mercer", "backoff", "add-k" or "mle".
+    vocabulary : iterable of str or None
+        The words there are. None takes those of the text.
+    unk_cutoff : int
+        Words seen no more often than this become <unk>.
+    k : float
+        What "add-k" adds to every count.
+    backoff_weight : float
+        The share that "backoff" leaves to the words not seen after a history.
+    prune : sequence of int
+        Per order, n-grams seen no more often than this are left out; the last number holds for
+        the orders above. Single words always stay. (0, 0, 1) drops trigrams seen once.
+    open_vocabulary : bool
+        Whether <unk> may occur. If not, other words have probability zero.
+    markers : bool
+        Whether sentences have start and stop tokens.
+    tokenizer : {"whitespace", "words", "plain", "char"} or function
+        What a word is: what stands between white space, what the package's tokenizer finds
+        (``tacit.text.tokenize``), or every character.
+    lowercase : bool
+        Whether to lower the case first.
+    memory : int or None
+        Bytes that counting may hold. A text that would need more is counted by way of files;
+        the n-grams themselves must fit (16 bytes each). None always counts in memory.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where blocks are read and scored.
+
+    Attributes
+    ----------
+    ngram_counts_ : list of int, how many n-grams of each order the model has
+    discounts_ : list of lists, what was taken from counts of 0, 1, 2, ... in each order
+    discount_fallbacks_ : list of int, the orders whose discounts could not be estimated
+    mixing_ : list of lists, the weights of "jelinek-mercer", else empty
+    input_report_ : dict of counts: sentences, words, unknown words, reserved words in the text
+
+    Examples
+    --------
+    >>> text = ["Yee Haw", "Haw Yee Yee", "Yee Haw Yee"]
+    >>> model = NGramModel(order=2, smoothing="mle").fit(text)
+    >>> 10 ** model.score("Yee Haw Yee")
+    0.0711
+    >>> [(word, round(p, 2)) for word, p in model.next_words("Yee", top=2)]
+    [('</s>', 0.4), ('Haw', 0.4)]
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "order": [Interval(Integral, 1, 100, closed="both")],
+        "smoothing": [StrOptions(set(SMOOTHINGS))],
+        "vocabulary": "no_validation",
+        "unk_cutoff": [Interval(Integral, 0, None, closed="left")],
+        "k": [Interval(Real, 0, None, closed="neither")],
+        "backoff_weight": [Interval(Real, 0, 1, closed="neither")],
+        "prune": "no_validation",
+        "open_vocabulary": ["boolean"],
+        "markers": ["boolean"],
+        "tokenizer": "no_validation",
+        "lowercase": ["boolean"],
+        "memory": [Interval(Real, 0, None, closed="neither"), None],
+        "engine": "no_validation",
+    }
+    _saved_private = (
+        "_words", "_children", "_probs", "_backoffs", "_sizes", "_uniform", "_prob_values",
+        "_backoff_values", "_word_bytes", "_word_offsets",
+    )  # fmt: skip
+    _file_schema: ClassVar[dict] = {
+        "_sizes": ("n_orders",),
+        "_words": ("n_ngrams",),
+        "_probs": ("n_ngrams",),
+        "_backoffs": ("n_inner",),
+        "_children": ("n_inner+1",),
+        "_word_bytes": (None,),
+        "_word_offsets": (None,),
+        "_prob_values": ("n_orders", 256),
+        "_backoff_values": ("n_orders-1", 256),
+    }
+    _file_optional = ("_prob_values", "_backoff_values")
+    _file_kinds: ClassVar[dict] = {
+        "_sizes": "i", "_words": "i", "_children": "i", "_probs": "fu", "_backoffs": "fu",
+        "_word_bytes": "u", "_word_offsets": "i", "_prob_values": "f", "_backoff_values": "f",
+    }  # fmt: skip
+    _file_nonfinite = ("_probs", "_backoffs", "_prob_values", "_backoff_values")
+
+    def __init__(
+        self,
+        order=3,
+        *,
+        smoothing="modified-kneser-ney",
+        vocabulary=None,
+        unk_cutoff=0,
+        k=1.0,
+        backoff_weight=0.4,
+        prune=(),
+        open_vocabulary=True,
+        markers=True,
+        tokenizer="whitespace",
+        lowercase=False,
+        memory=None,
+        engine="threads",
+    ):
+        self.order = order
+        self.smoothing = smoothing
+        self.vocabulary = vocabulary
+        self.unk_cutoff = unk_cutoff
+        self.k = k
+        self.backoff_weight = backoff_weight
+        self.prune = prune
+        self.open_vocabulary = open_vocabulary
+        self.markers = markers
+        self.tokenizer = tokenizer
+        self.lowercase = lowercase
+        self.memory = memory
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any = None, *, held_out: Any = None) -> "NGramModel":
+        """Learn from sentences.
+
+        X is a list of str (a sentence each; line ends separate more), a list of lists of
+        words, Documents, a dataframe, the path of a file or folder, or several ``Path``s.
+        ``held_out`` are more sentences, to fit the weights of "jelinek-mercer" on; without
+        them every tenth sentence is set apart for that, and counted afterwards.
+        """
+        self._check_settings()
+        counted = count_text(self, X, held_out)
+        made = smooth(
+            counted.counts,
+            self.smoothing,
+            k=self.k,
+            weight=self.backoff_weight,
+            mixing=counted.mixing,
+            prune=self.prune,
+            open_vocabulary=self.open_vocabulary,
+        )
+        self._keep(made.tables, counted.vocabulary)
+        self.discounts_ = [each.values.tolist() for each in made.discounts]
+        self.discount_fallbacks_ = [
+            order for order, each in enumerate(made.discounts, 1) if not each.estimated
+        ]
+        self.mixing_ = [each.tolist() for each in counted.mixing or ()]
+        self.input_report_ = counted.report
+        return self
+
+    # --- Scores ---
+
+    def score(
+        self, sentence: Any, y: Any = None, *, bos: bool = True, eos: bool = True
+    ) -> float:
+        """log10 of the probability of one sentence, a str or a list of words, as in KenLM.
+
+        ``bos`` and ``eos`` say whether it begins and ends there.
+        """
+        ids = self._ids(self._split(sentence))
+        first = 0
+        if self.markers and bos:
+            ids, first = [START, *ids], 1
+        if self.markers and eos:
+            ids.append(STOP)
+        return float(score_sentence(self._tables, np.array(ids, np.int32), first))
+
+    def logprob(self, sentence: Any, *, bos: bool = True, eos: bool = True) -> float:
+        """The natural logarithm of the probability of one sentence."""
+        return self.score(sentence, bos=bos, eos=eos) * LN10
+
+    def score_sentences(self, sentences: Any) -> np.ndarray:
+        """log10 of the probability of each of many sentences, on the model's engine."""
+        blocks = sentence_blocks(sentences)
+        params = self._scorer(lines=False)
+        found = list(get_engine(self.engine).map(sums_by_sentence, params, blocks))
+        return np.concatenate(found) if found else np.empty(0)
+
+    def perplexity(self, sentences: Any) -> Perplexity:
+        """How well the model predicts a text; see ``Perplexity`` for what it counts."""
+        blocks = list(sentence_blocks(sentences))
+        if not blocks:
+            raise ValueError("NGramModel.perplexity needs at least one sentence. Give some.")
+        return Perplexity.of(get_engine(self.engine).reduce(sum_block, self._scorer(), blocks))
+
+    def surprisal(self, text: Any) -> list[Surprisal]:
+        """How surprising each word of a text was, in bits, stop tokens included."""
+        text = [text] if isinstance(text, str) else text
+        found: list[Surprisal] = []
+        for block in sentence_blocks(text):
+            loaded = block.load()
+            scored = word_scores(self._scorer(), loaded)
+            words = read_words(self._reader(), loaded)
+            spelling = iter([words.vocabulary[i] for i in words.ids.tolist()])
+            for id, bits in zip(scored.ids, -scored.scores * np.log2(10), strict=True):
+                word = SPECIAL[STOP] if id == STOP else next(spelling)
+                found.append(Surprisal(word, float(bits), bool(id < 0)))
+        return found
+
+    # --- What comes next ---
+
+    def distribution(self, history: Any = "") -> np.ndarray:
+        """The probabilities of all words (``words_``) after a history, a str or words."""
+        return distribution(self._tables, self._history(history))
+
+    def next_words(self, history: Any = "", *, top: int = 10) -> list[tuple[str, float]]:
+        """The likeliest next words and their probabilities; of equals, the first by id."""
+        p = self.distribution(history)
+        best = highest(p, top)
+        return [(spelled(self._vocabulary, int(i)), float(p[i])) for i in best if p[i] > 0]
+
+    def generate(
+        self,
+        seed: Any = None,
+        *,
+        prefix: Any = "",
+        temperature: float = 1.0,
+        max_words: int = 100,
+    ) -> str:
+        """Draw a sentence, one word after the other, until the stop token.
+
+        The same seed gives the same sentence. A ``temperature`` below 1 prefers likely words.
+        """
+        given = self._split(prefix)
+        drawn = generate_words(
+            self._tables, self._history(given), seed, temperature, max_words, self.markers
+        )
+        return self._join([*given, *(spelled(self._vocabulary, i) for i in drawn)])
+
+    def complete(
+        self, prefix: str, *, top: int = 5, max_words: int = 1, beam: int = 20
+    ) -> list[Completion]:
+        """The likeliest ways to go on with a text, up to ``max_words`` or the stop token.
+
+        A prefix that does not end with white space may end within a word.
+        """
+        return complete_text(self, prefix, top, max_words, beam)
+
+    # --- The model itself ---
+
+    @property
+    def words_(self) -> list[str]:
+        """All words by id, special tokens first."""
+        return [*SPECIAL, *self._vocabulary.strings]
+
+    @property
+    def ngram_counts_(self) -> list[int]:
+        check_is_fitted(self, "_sizes")
+        return [int(n) for n in self._sizes]
+
+    def quantized(self) -> "NGramModel":
+        """A copy with one byte for each probability and back-off weight."""
+        out = copy(self)
+        out._keep(quantize(self._tables), self._vocabulary)
+        return out
+
+    def _keep(self, tables: Tables, vocabulary: Vocabulary) -> None:
+        for name in ("_tables", "_vocabulary", "_index"):
+            self.__dict__.pop(name, None)
+        self._words, self._children = tables.words, tables.children
+        self._probs, self._backoffs = tables.probs, tables.backoffs
+        self._sizes, self._uniform = tables.sizes, float(tables.uniform)
+        self._prob_values, self._backoff_values = tables.prob_values, tables.backoff_values
+        self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
+
+    @cached_property
+    def _tables(self) -> Tables:
+        check_is_fitted(self, "_sizes")
+        return Tables(
+            self._words, self._children, self._probs, self._backoffs, self._sizes,
+            self._uniform, self.smoothing == "add-k", self._prob_values, self._backoff_values,
+        )  # fmt: skip
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        check_is_fitted(self, "_sizes")
+        return Vocabulary.of_bytes(self._word_bytes, self._word_offsets)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        known = dict(zip(self._vocabulary.strings, range(len(SPECIAL), 2**31), strict=False))
+        return {SPECIAL[UNKNOWN]: UNKNOWN, **known}
+
+    def _scorer(self, *, lines: bool = True) -> Scorer:
+        return Scorer(self._tables, self._vocabulary, self._reader(lines), self.markers)
+
+    def _reader(self, lines: bool = True) -> Reader:
+        return Reader(self.tokenizer, self.lowercase, lines)
+
+    def _split(self, sentence: Any) -> list[str]:
+        """The words of one sentence."""
+        if not isinstance(sentence, str):
+            return list(sentence)
+        if self.tokenizer == "whitespace" and sentence.isascii() and not self.lowercase:
+            return sentence.split()
+        words = read_words(self._reader(False), text_of([sentence]))
+        return [words.vocabulary[i] for i in words.ids.tolist()]
+
+    def _join(self, words: Sequence[str]) -> str:
+        return ("" if self.tokenizer == "char" else " ").join(words)
+
+    def _ids(self, words: Iterable[str]) -> list[int]:
+        index = self._index
+        return [index.get(word, UNKNOWN) for word in words]
+
+    def _history(self, history: Any) -> np.ndarray:
+        """Ids of what comes before, after the start token."""
+        ids = self._ids(self._split(history))
+        return np.array([START, *ids] if self.markers else ids, np.int32)
+
+    def _check_settings(self) -> None:
+        self._validate_params()
+        check_tokenizer(self.tokenizer)
+        prune = list(self.prune)
+        if any(not isinstance(n, Integral) or n < 0 for n in prune) or (prune and prune[0]):
+            raise ValueError(
+                f"NGramModel(prune={self.prune!r}) needs whole numbers of 0 or more, the first "
+                "of them 0: single words are not pruned. unk_cutoff drops rare words."
+            )
+        if prune != sorted(prune):
+            raise ValueError(
+                f"NGramModel(prune={self.prune!r}) must not fall: an n-gram cannot stay when "
+                "a shorter one inside it goes."
+            )
+        if any(prune) and self.smoothing == "add-k":
+            raise ValueError("NGramModel(smoothing='add-k') cannot be pruned. Leave prune=().")
+
+    def _after_load(self) -> None:
+        if len(self._sizes) != self.order:
+            raise ValueError("its order is not that of its tables")
+        # Mapped arrays are trusted, as tacit.load says, and looked at when they are used.
+        whole = self._words.flags.writeable
+        check_tables(self._tables, self._word_bytes, self._word_offsets, whole=whole)

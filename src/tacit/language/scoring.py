@@ -1,0 +1,109 @@
+"""Scoring text with a model's tables: a block at a time, on any engine."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.language.backoff_tables import Tables, score_positions
+from tacit.language.ngram_counts import positions
+from tacit.language.perplexities import TextScore
+from tacit.language.sentences import (
+    START,
+    STOP,
+    UNKNOWN,
+    Corpus,
+    Reader,
+    find_ids,
+    read_words,
+)
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = [
+    "LN10", "Scorer", "WordScores", "join_scores", "score_ids", "sum_block", "sum_scores",
+    "sums_by_sentence", "word_scores",
+]  # fmt: skip
+
+LN10 = float(np.log(10.0))
+
+
+class Scorer(NamedTuple):
+    """What a worker needs to score a block."""
+
+    tables: Tables
+    vocabulary: Vocabulary
+    reader: Reader
+    markers: bool
+
+
+class WordScores(NamedTuple):
+    """log10 of every word and stop token of some sentences."""
+
+    scores: np.ndarray  # float64
+    ids: np.ndarray  # int32; -1 for words outside the vocabulary
+    edges: np.ndarray  # int64, (sentences + 1,)
+
+
+def word_scores(params: Scorer, block: Any) -> WordScores:
+    """The score of every word of a block. Sentences end with the stop token, if any."""
+    words = read_words(params.reader, block)
+    ids = find_ids(params.vocabulary, words.vocabulary)[words.ids]
+    return score_ids(params, ids, words.edges)
+
+
+def score_ids(params: Scorer, ids: np.ndarray, edges: np.ndarray) -> WordScores:
+    """The same for sentences of ids, -1 for words outside the vocabulary."""
+    known = np.where(ids < 0, np.int32(UNKNOWN), ids)
+    text = positions(Corpus(known, edges), params.markers)
+    scores = score_positions(params.tables, text.ids, text.before)
+    if not params.markers:
+        return WordScores(scores, ids, edges)
+    keep = text.ids != START
+    out = text.ids[keep]
+    out[out != STOP] = ids
+    return WordScores(scores[keep], out, edges + np.arange(len(edges)))
+
+
+def join_scores(parts: list[WordScores]) -> WordScores:
+    """Blocks one after the other."""
+    starts = np.cumsum([0, *(len(part.ids) for part in parts)])
+    edges = [part.edges[1:] + at for part, at in zip(parts, starts, strict=False)]
+    return WordScores(
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([np.zeros(1, np.int64), *edges]),
+    )
+
+
+def sum_block(params: Scorer, block: Any) -> TextScore:
+    """What ``Perplexity`` needs of a block."""
+    return sum_scores(word_scores(params, block), params.markers)
+
+
+def sum_scores(found: WordScores, markers: bool) -> TextScore:
+    """The sums that a perplexity is made of."""
+    natural = found.scores * LN10
+    finite = np.isfinite(natural)
+    natural = np.where(finite, natural, 0.0)
+    stops, oovs = (found.ids == STOP), (found.ids < 0)
+    n = len(found.edges) - 1
+    return TextScore(
+        sentences=n,
+        words=len(found.ids) - n * markers,
+        oovs=int(oovs.sum()),
+        zeroprobs=int((~finite & ~oovs).sum()),
+        oov_zeros=int((~finite & oovs).sum()),
+        stops=n * markers,
+        logprob=float(natural.sum()),
+        oov_logprob=float(natural[oovs].sum()),
+        stop_logprob=float(natural[stops].sum()),
+    )
+
+
+def sums_by_sentence(params: Scorer, block: Any) -> np.ndarray:
+    """log10 of the probability of each sentence of a block."""
+    found = word_scores(params, block)
+    sums = np.zeros(len(found.edges) - 1)
+    filled = np.diff(found.edges) > 0
+    if filled.any():
+        sums[filled] = np.add.reduceat(found.scores, found.edges[:-1][filled])
+    return sums

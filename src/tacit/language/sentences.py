@@ -1,0 +1,293 @@
+"""Text into sentences of word ids: what language models count and score.
+
+A block of documents becomes words and where each sentence ends. The words are interned block
+by block, the vocabularies merge, and the ids are given by the merged one: neither the blocks
+nor the engine can change them.
+
+    0, 1, 2     <unk>, <s>, </s>: the unknown word, the start and the stop token
+    3, 4, ...   the words, sorted by their bytes
+
+A sentence is a line. Words are what stands between white space, as in KenLM, or what the
+package's own tokenizer or a function finds; or every character is a word.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.kernel import kernel
+from tacit.data.documents import Documents
+from tacit.data.text_block import Text, text_of
+from tacit.kernels.hashing import Interner, padded
+from tacit.text.tokens import RULES, Spans, split, token_rule
+from tacit.text.vocabulary import Vocabulary, unite
+
+__all__ = [
+    "START", "STOP", "UNKNOWN", "BlockWords", "Corpus", "Reader", "SPECIAL", "find_ids",
+    "merge_blocks", "read_words", "sentence_blocks", "spelled", "words_of",
+]  # fmt: skip
+
+UNKNOWN, START, STOP = 0, 1, 2
+SPECIAL = ("<unk>", "<s>", "</s>")
+FIRST = len(SPECIAL)  # the id of the first word
+TOKENIZERS = ("whitespace", "char", *RULES)
+
+
+class Reader(NamedTuple):
+    """How text becomes words."""
+
+    tokenizer: Any = "whitespace"
+    lowercase: bool = False
+    lines: bool = True  # whether a line end ends a sentence; else it is white space
+
+
+class BlockWords(NamedTuple):
+    """The words of a block, numbered by its own vocabulary."""
+
+    ids: np.ndarray  # int32
+    edges: np.ndarray  # int64, (sentences + 1,)
+    vocabulary: Vocabulary
+
+
+class Corpus(NamedTuple):
+    """Sentences of ids that belong to one vocabulary."""
+
+    ids: np.ndarray  # int32
+    edges: np.ndarray  # int64
+
+
+class TokenRows(NamedTuple):
+    """Sentences that are lists of words already."""
+
+    sentences: Sequence[Sequence[str]]
+
+    def load(self) -> Sequence[Sequence[str]]:
+        return self.sentences
+
+
+def check_tokenizer(tokenizer: Any) -> None:
+    """One of the names, or a function."""
+    if not callable(tokenizer) and tokenizer not in TOKENIZERS:
+        raise ValueError(
+            f"tokenizer={tokenizer!r} is unknown; choose from {list(TOKENIZERS)}, or give a "
+            "function from str to a list of str."
+        )
+
+
+def sentence_blocks(data: Any, *, name: str = "NGramModel") -> Iterable[Any]:
+    """Whatever holds sentences, as blocks that an engine can load.
+
+    A list of str (or bytes, or None), a list of lists of words, Documents, a dataframe, a
+    path, several paths, or a generator of any of the first two, which is walked once.
+    """
+    if isinstance(data, Documents):
+        return data
+    if isinstance(data, str | Path):
+        return Documents.open(data)
+    if isinstance(data, bytes):
+        raise ValueError(f"{name} takes many sentences. Put one in a list: [sentence].")
+    if isinstance(data, list | tuple):
+        first = next((each for each in data if each is not None), None)
+        if isinstance(first, Path):
+            return list(chain.from_iterable(Documents.open(path) for path in data))
+        return token_blocks(data, name) if is_words(first) else Documents.of(data)
+    if isinstance(data, Iterator):
+        first = next(data, None)
+        data = chain([] if first is None else [first], data)
+        return token_blocks(list(data), name) if is_words(first) else Documents.of(data)
+    return Documents.of(data)
+
+
+def is_words(sentence: Any) -> bool:
+    return isinstance(sentence, list | tuple | np.ndarray)
+
+
+def token_blocks(sentences: Sequence[Any], name: str) -> list[TokenRows]:
+    for i, sentence in enumerate(sentences):
+        if not is_words(sentence):
+            raise TypeError(
+                f"{name} was given lists of words, but sentence {i} is of type "
+                f"{type(sentence).__name__}. Split it into words, or join the others."
+            )
+    step = 50_000
+    return [TokenRows(sentences[i : i + step]) for i in range(0, len(sentences), step)]
+
+
+# --- A block at a time ---
+
+
+def read_words(params: Reader, block: Any) -> BlockWords:
+    """The words of a block; what is empty gives no sentence if lines count."""
+    if not isinstance(block, Text):
+        found = words_of(block)
+        filled = np.diff(found.edges, prepend=-1) > 0
+        return found._replace(edges=found.edges[filled]) if params.lines else found
+    text = block
+    if params.lines and inner_lines(text.data, text.starts, text.stops):
+        text = Text(text.data, *split_lines(text.data, text.starts, text.stops))
+    if params.lowercase and params.tokenizer in ("whitespace", "char"):
+        text = text_of([each.lower() for each in text.strings()])
+    if callable(params.tokenizer):
+        return words_of([checked(params.tokenizer, each) for each in text.strings()])
+    if params.tokenizer == "whitespace":
+        spans = split_by(at_white_space, text)
+    elif params.tokenizer == "char":
+        spans = split_by(at_characters, text)
+    else:
+        spans = split(text, token_rule(params.tokenizer, params.lowercase, 1))
+    table = Interner(spans.buffer)
+    ids = table.ids(spans.begin, spans.end)
+    vocabulary, rank = Vocabulary.of_slices(spans.buffer, table.slices())
+    ids = rank[ids] if len(rank) else ids
+    return BlockWords(ids, spans.edges, vocabulary)
+
+
+def words_of(sentences: Iterable[Sequence[str]]) -> BlockWords:
+    """The same for sentences that are lists of words."""
+    seen: dict[str, int] = {}
+    lengths, found = [0], []
+    for sentence in sentences:
+        found += [seen.setdefault(word, len(seen)) for word in sentence]
+        lengths.append(len(sentence))
+    strange = next((word for word in seen if not isinstance(word, str)), None)
+    if strange is not None:
+        raise TypeError(f"Words must be str, but {strange!r} is not. Turn them into str.")
+    words = sorted(seen)
+    rank = np.empty(len(words), np.int32)
+    rank[[seen[word] for word in words]] = np.arange(len(words))
+    ids = rank[found] if found else np.empty(0, np.int32)
+    return BlockWords(ids, np.cumsum(lengths, dtype=np.int64), Vocabulary.of_sorted(words))
+
+
+def checked(tokenizer: Callable[[str], Any], text: str) -> list[str]:
+    words = tokenizer(text)
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise TypeError(
+            f"The tokenizer must return a list of str, but for {text[:40]!r} it returned "
+            f"{str(words)[:60]!r}."
+        )
+    return list(words)
+
+
+def split_by(find: Callable, text: Text) -> Spans:
+    """Words as places in a copy of the text that kernels may read to its end."""
+    size = int((text.stops - text.starts).sum())
+    buffer = padded(size)
+    begin, end = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)
+    edges = np.zeros(len(text) + 1, np.int64)
+    find(text.data, text.starts, text.stops, buffer, begin, end, edges)
+    return Spans(buffer, begin[: edges[-1]], end[: edges[-1]], edges)
+
+
+# --- Blocks together ---
+
+
+def merge_blocks(blocks: Sequence[BlockWords]) -> tuple[Vocabulary, list[np.ndarray]]:
+    """The words of all blocks, and where the words of each went."""
+    if not blocks:
+        return Vocabulary.of([]), []
+    union = unite([block.vocabulary for block in blocks])
+    return union.vocabulary, union.places
+
+
+def find_ids(vocabulary: Vocabulary, words: Vocabulary) -> np.ndarray:
+    """The ids of some sorted words; -1 for those that are not known.
+
+    <unk> written out is the unknown word. <s> and </s> are not words, so they are not known.
+    """
+    places = vocabulary.find(words)
+    ids = np.where(places < 0, -1, places + FIRST).astype(np.int32)
+    at = words.find(Vocabulary.of_sorted([SPECIAL[UNKNOWN]]))[0]
+    if at >= 0:
+        ids[at] = UNKNOWN
+    return ids
+
+
+def spelled(vocabulary: Vocabulary, id: int) -> str:
+    """The word with an id."""
+    return SPECIAL[id] if id < FIRST else vocabulary[id - FIRST]
+
+
+# --- Kernels ---
+
+
+@kernel
+def inner_lines(data, starts, stops):
+    """Whether the sentences are not the documents: a line end, or an empty one."""
+    for d in range(len(starts)):
+        blank = True
+        for i in range(starts[d], stops[d]):
+            if data[i] == 10:
+                return True
+            blank &= data[i] <= 32
+        if blank:
+            return True
+    return False
+
+
+@kernel
+def split_lines(data, starts, stops):
+    """Every line with something in it as a document of its own."""
+    n = len(starts)
+    for d in range(len(starts)):
+        for i in range(starts[d], stops[d]):
+            n += data[i] == 10
+    firsts, lasts = np.empty(n, np.int64), np.empty(n, np.int64)
+    n = 0
+    for d in range(len(starts)):
+        first, blank = starts[d], True
+        for i in range(starts[d], stops[d] + 1):
+            if i == stops[d] or data[i] == 10:
+                if not blank:
+                    firsts[n], lasts[n] = first, i
+                    n += 1
+                first, blank = i + 1, True
+            else:
+                blank &= data[i] <= 32
+    return firsts[:n].copy(), lasts[:n].copy()
+
+
+@kernel
+def at_white_space(data, starts, stops, buffer, begin, end, edges):
+    at = k = 0
+    for d in range(len(starts)):
+        source = data[starts[d] : stops[d]]
+        inside = False
+        for i in range(len(source)):
+            c = source[i]
+            buffer[at + i] = c
+            word = c > 32
+            if word != inside:
+                if word:
+                    begin[k] = at + i
+                else:
+                    end[k] = at + i
+                    k += 1
+                inside = word
+        at += len(source)
+        if inside:
+            end[k] = at
+            k += 1
+        edges[d + 1] = k
+
+
+@kernel
+def at_characters(data, starts, stops, buffer, begin, end, edges):
+    at = k = 0
+    for d in range(len(starts)):
+        source = data[starts[d] : stops[d]]
+        for i in range(len(source)):
+            c = source[i]
+            buffer[at + i] = c
+            if c & 0xC0 != 0x80:  # the first byte of a character
+                begin[k] = at + i
+                if k > edges[d]:
+                    end[k - 1] = at + i
+                k += 1
+        at += len(source)
+        if k > edges[d]:
+            end[k - 1] = at
+        edges[d + 1] = k

@@ -1,0 +1,280 @@
+"""From counts to probabilities: the smoothings, each a proper distribution.
+
+With c = c(h w) after discounting by D, N = the sum of c(h .) and p' = P(w | h less a word):
+
+    interpolated   P(w | h) = (c - D) / (N + E) + gamma(h) p'
+    backing off    P(w | h) = (c - D) / (N + E)  if seen,  else  gamma(h) p'
+
+gamma(h) is what the discounts, the extra E and pruned n-grams leave; backing off divides it by
+what p' gives to the words not seen. Below single words lies the uniform distribution.
+
+    mle                   no discount: what was not seen after a known h has probability 0
+    add-k                 (c + k) / (N + k V), whatever the lower orders say
+    backoff               E takes a fixed share, the weight, off every history; backs off
+    jelinek-mercer        E such that N / (N + E) is a weight fitted on held-out text
+    katz                  Good-Turing's discounts; backs off
+    witten-bell           E = how many different words follow h
+    absolute              one discount for each order
+    kneser-ney            the same over continuation counts (``adjust_counts``)
+    modified-kneser-ney   three discounts for each order
+
+N-grams seen no more often than the order's pruning threshold are left out afterwards: discounts
+and denominators still know them, and what they had goes to gamma.
+
+Chen and Goodman (1998), An empirical study of smoothing techniques for language modeling.
+The notes' section on smoothing.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+from tacit.language.adjust_counts import continuation_counts
+from tacit.language.backoff_tables import Tables
+from tacit.language.discounts import (
+    Discounts,
+    absolute_discount,
+    good_turing,
+    modified_discounts,
+)
+from tacit.language.ngram_counts import NGramCounts
+from tacit.language.sentences import START, STOP, UNKNOWN
+
+__all__ = ["SMOOTHINGS", "Smoothed", "predictable", "smooth"]
+
+SMOOTHINGS = (
+    "mle",
+    "add-k",
+    "backoff",
+    "jelinek-mercer",
+    "katz",
+    "witten-bell",
+    "absolute",
+    "kneser-ney",
+    "modified-kneser-ney",
+)
+BACKING_OFF = ("backoff", "katz")
+NOTHING = Discounts(np.zeros(1))
+SPAN = 1 << 22  # n-grams to a kernel call
+
+
+class Smoothed(NamedTuple):
+    """A model, and how much was taken from the counts of each order to make it."""
+
+    tables: Tables
+    discounts: list[Discounts]
+
+
+def predictable(counts: NGramCounts, *, open_vocabulary: bool) -> np.ndarray:
+    """Which words may come next: not the start token, nor the unknown word of a closed one."""
+    may = np.ones(counts.vocabulary_size, np.bool_)
+    may[START] = False
+    may[STOP] = counts.markers
+    may[UNKNOWN] = open_vocabulary
+    return may
+
+
+def smooth(
+    counts: NGramCounts,
+    smoothing: str,
+    *,
+    k: float = 1.0,
+    weight: float = 0.4,
+    mixing: Sequence[np.ndarray] | None = None,
+    prune: Sequence[int] = (),
+    open_vocabulary: bool = True,
+) -> Smoothed:
+    """The model that a smoothing makes of counts.
+
+    ``mixing`` holds Jelinek-Mercer's weights, for each order by the length in bits of N.
+    """
+    may = predictable(counts, open_vocabulary=open_vocabulary)
+    v = int(may.sum())
+    kneser = smoothing.endswith("kneser-ney")
+    used = continuation_counts(counts) if kneser else [lv.counts for lv in counts.levels]
+    used[0] = np.where(may, used[0], 0).astype(np.int32)
+    thresholds = [0, *prune[1:]] + [prune[-1] if prune else 0] * counts.order
+    keep = [
+        level.counts > threshold
+        for level, threshold in zip(counts.levels, thresholds, strict=False)
+    ]
+    probs, backoffs, taken = [], [], []
+    below = np.array([1.0 / v], np.float32)
+    for order, (level, c) in enumerate(zip(counts.levels, used, strict=True), 1):
+        histories = 1 if order == 1 else len(counts.levels[order - 2].counts)
+        root = np.zeros(len(c) if order == 1 else 0, np.int32)  # one history, the empty one
+        before, lower = (root, root) if order == 1 else (level.histories, level.lower)
+        kept = (c > 0) if order == 1 else keep[order - 1]
+        found = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
+        share = weight if mixing is None else mixing[order - 1]
+        p, gamma = estimate(
+            smoothing, c, before, lower, kept, histories, found, below, v, k, share
+        )
+        if order == 1:
+            missing = gamma[0] if smoothing == "add-k" else gamma[0] * below[0]
+            p = np.where(may, np.where(kept, p, missing), 0).astype(np.float32)
+        else:
+            backoffs.append(gamma)
+        probs.append(p)
+        taken.append(found)
+        below = p
+    tables = in_tables(counts, keep, probs, backoffs)
+    return Smoothed(
+        tables._replace(uniform=float(np.log10(1.0 / v)), absolute=smoothing == "add-k"), taken
+    )
+
+
+def discounts_for(smoothing: str, counts: np.ndarray) -> Discounts:
+    rules = {
+        "katz": good_turing,
+        "absolute": absolute_discount,
+        "kneser-ney": absolute_discount,
+        "modified-kneser-ney": modified_discounts,
+    }
+    return rules[smoothing](counts) if smoothing in rules else NOTHING
+
+
+def estimate(
+    smoothing: str,
+    c: np.ndarray,
+    histories: np.ndarray,
+    lower: np.ndarray,
+    kept: np.ndarray,
+    n: int,
+    discounts: Discounts,
+    below: np.ndarray,
+    v: int,
+    k: float,
+    share: float | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of the n-grams of one order, and what their histories leave."""
+    total, left, types = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    for i in range(0, len(c), SPAN):
+        check_stop()
+        part = slice(i, i + SPAN)
+        sum_by_history(c[part], histories[part], kept[part], discounts.values, total, left,
+                       types)  # fmt: skip
+    if smoothing == "add-k":
+        floor = k / (total + k * v)
+        return add_to_counts(c, histories, k, total + k * v), floor.astype(np.float32)
+    extra = np.zeros(n)
+    if smoothing == "witten-bell":
+        extra = types.astype(np.float64)
+    elif smoothing == "backoff":
+        extra = total * (share / (1 - share))
+    elif smoothing == "jelinek-mercer":
+        trust = np.asarray(share)[bits_of(total, len(np.asarray(share)))]
+        extra = total * (1 - trust) / trust
+    elif smoothing == "katz":
+        extra[(left <= 0) & (total > 0)] = 1.0  # else nothing is left for what is not seen
+    room = total + extra
+    gamma = np.where(room > 0, (left + extra) / np.where(room > 0, room, 1), 1.0)
+    backing_off = smoothing in BACKING_OFF
+    p, known = np.zeros(len(c), np.float32), np.zeros(n)
+    for i in range(0, len(c), SPAN):
+        check_stop()
+        part = slice(i, i + SPAN)
+        share_out(c[part], histories[part], lower[part], kept[part], discounts.values, room,
+                  gamma, below, backing_off, p[part], known)  # fmt: skip
+    if backing_off:
+        full = (types_kept(histories, kept, n) >= v) & (room > 0)
+        if full.any():  # every word was seen: nobody is left to give anything to
+            p = np.where(full[histories], p / (1 - gamma)[histories], p).astype(np.float32)
+        rest = np.where(full, 1.0, np.maximum(1 - known, 1e-12))
+        gamma = np.where(full, 0.0, np.where(known > 0, gamma / rest, gamma))
+    return p, gamma.astype(np.float32)
+
+
+def bits_of(total: np.ndarray, most: int) -> np.ndarray:
+    """The length of each number in bits, which is the bucket that its weight is in."""
+    return np.minimum(np.frexp(total)[1], most - 1)
+
+
+def types_kept(histories: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
+    return np.bincount(histories[kept], minlength=n)
+
+
+def in_tables(
+    counts: NGramCounts,
+    keep: Sequence[np.ndarray],
+    probs: Sequence[np.ndarray],
+    backoffs: Sequence[np.ndarray],
+) -> Tables:
+    """All levels in one trie, without what was pruned."""
+    levels, order = counts.levels, counts.order
+    whole = [np.ones(counts.vocabulary_size, np.bool_), *keep[1:]]
+    sizes = np.array([int(np.count_nonzero(kept)) for kept in whole], np.int64)
+    total, inner = int(sizes.sum()), int(sizes[:-1].sum())
+    if total > 2**31 - 2:
+        raise ValueError(
+            f"The model has {total:,} n-grams, more than the 2**31 - 2 that its tables number. "
+            "Prune, or lower the order."
+        )
+    words, prob = np.empty(total, np.int32), np.empty(total, np.float32)
+    backoff, children = np.empty(inner, np.float32), np.empty(inner + 1, np.int32)
+    first = 0
+    with np.errstate(divide="ignore"):
+        for i in range(order):
+            part = slice(first, first + int(sizes[i]))
+            dense = sizes[i] == len(whole[i])
+            words[part] = levels[i].words if dense else levels[i].words[whole[i]]
+            np.log10(probs[i] if dense else probs[i][whole[i]], out=prob[part])
+            if i + 1 < order:
+                np.log10(backoffs[i] if dense else backoffs[i][whole[i]], out=backoff[part])
+                above = levels[i + 1].histories
+                number = np.bincount(
+                    above if sizes[i + 1] == len(above) else above[whole[i + 1]],
+                    minlength=len(whole[i]),
+                )
+                number = number if dense else number[whole[i]]
+                ends = part.stop + np.cumsum(number)
+                children[first] = part.stop
+                children[first + 1 : part.stop + 1] = ends
+            first = part.stop
+    if order == 1:
+        children[0] = total
+    return Tables(words, children, prob, backoff, sizes, 0.0)
+
+
+# --- Kernels ---
+
+
+@kernel
+def sum_by_history(counts, histories, kept, discounts, total, left, types):
+    """The counts, what is taken from them, and how many n-grams there are, by history."""
+    most = len(discounts) - 1
+    for i in range(len(counts)):
+        c, h = counts[i], histories[i]
+        if c > 0:
+            total[h] += c
+            types[h] += 1
+            left[h] += discounts[min(c, most)] if kept[i] else c
+
+
+@kernel
+def share_out(
+    counts, histories, lower, kept, discounts, room, gamma, below, backing_off, p, known
+):
+    """Probabilities; and, of each history, what the lower order gives to the words seen."""
+    most = len(discounts) - 1
+    for i in range(len(counts)):
+        c, h = counts[i], histories[i]
+        if c <= 0 or not kept[i]:
+            continue
+        own = (c - discounts[min(c, most)]) / room[h]
+        if backing_off:
+            p[i] = own
+            known[h] += below[lower[i]]
+        else:
+            p[i] = own + gamma[h] * below[lower[i]]
+
+
+@kernel
+def add_to_counts(counts, histories, k, room):
+    p = np.empty(len(counts), np.float32)
+    for i in range(len(counts)):
+        p[i] = (counts[i] + k) / room[histories[i]]
+    return p

@@ -1,0 +1,334 @@
+"""Spelling correction by the noisy channel: what was meant, given what was typed.
+
+    P(meant | typed)  is proportional to  P(meant) P(typed | meant)
+
+P(meant) comes from the user's own text: how frequent a word is and, in a sentence, how likely
+after the words before it (``language.ngram_model``). P(typed | meant) is the channel: letters
+left out, added, replaced, swapped (``language.channel``). Candidates are all words within a few
+edits (``language.deletion_index``). In a text every word, right or wrong, gets candidates, and
+the likeliest path through them is searched (``language.correction_search``); so a word that
+exists but does not belong is corrected too.
+
+    collect    counts of words and n-grams; counts of edits, where there are examples
+    update     probabilities
+
+Contract: summable, for it is counting; the passes are those of NGramModel.
+
+Kernighan, Church and Gale (1990), A spelling correction program based on a noisy channel model.
+COLING. Mays, Damerau and Mercer (1991), Context based spelling correction. IPM 27. Norvig
+(2007), How to write a spelling corrector. In the notes: the noisy channel.
+"""
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.estimator import Estimator
+from tacit.language.channel import CHANNELS, Channel, learn_channel, make_channel
+from tacit.language.corrections import Choice, Correction, Suggestion
+from tacit.language.deletion_index import build_index, strings_of
+from tacit.language.sentences import FIRST
+from tacit.language.spelling_fit import check_pairs, read_corpus, spelled_logs
+from tacit.language.spelling_search import (
+    Parts,
+    Speller,
+    best_words,
+    correct_texts,
+    suggestions,
+)
+from tacit.language.spelling_text import sentences_of, words_of_text
+
+__all__ = ["SpellingCorrector"]
+
+
+class SpellingCorrector(Estimator):
+    """Find what was meant by misspelt words, from your own text.
+
+    Parameters
+    ----------
+    max_distance : int
+        The most edits between a typed and a meant word: 1, 2 or 3.
+    channel : {"english", "uniform"}
+        What slips are likely before any example is seen: by the sounds, keys and habits of
+        English, or all alike.
+    error_rate : float
+        The share of words that are misspelt in the texts to correct. Decides how sure the
+        context must be to change a word that exists.
+    prior_weight : float
+        What the frequency of a word counts beside the channel, for words alone.
+    context_weight : float
+        The same of its probability after the words before it, for words in a text.
+    order : int
+        Words in the n-grams of the context; 1 looks at words alone.
+    smoothing : str
+        Of the n-gram model, see ``NGramModel``.
+    real_words : bool
+        Whether ``correct`` may change words that exist.
+    min_count : int
+        Words of the text that are rarer are not taken for words.
+    beam : int
+        Sentences kept while searching.
+    n_candidates : int
+        The most candidates for a word of a text.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the counting runs.
+
+    Attributes
+    ----------
+    vocabulary_ : list of str
+        The words known, in lower case and in order.
+    counts_ : int64 array of shape (n_words,)
+        How often the text has each; 0 for words of the dictionary alone.
+    language_model_ : NGramModel
+        How likely a word is after others.
+    channel_costs_ : float64 array of shape (4, s + 2, s + 2)
+        What it costs to leave out, add, replace and swap the letters ``channel_symbols_``.
+
+    Examples
+    --------
+    >>> text = ["The cat sat on the mat.", "Their dog is over there.", "They have their hats."]
+    >>> speller = SpellingCorrector().fit(text)
+    >>> for each in speller.suggest("thier", top=2):
+    ...     print(each)
+    their  0.994
+    there  0.005
+    >>> done = speller.correct("Thier caat sat on the MTA.")
+    >>> print(done)
+    Their cat sat on the MAT.
+    >>> for change in done.changes:
+    ...     print(change)
+    Thier -> Their  (unknown word; i and e swapped)
+    caat -> cat  (unknown word; a added)
+    MTA -> MAT  (unknown word; t and a swapped)
+    """
+
+    contract: ClassVar[str] = "summable"
+    _parameter_constraints: ClassVar[dict] = {
+        "max_distance": [Interval(Integral, 1, 3, closed="both")],
+        "channel": [StrOptions(set(CHANNELS))],
+        "error_rate": [Interval(Real, 0, 1, closed="neither")],
+        "prior_weight": [Interval(Real, 0, None, closed="neither")],
+        "context_weight": [Interval(Real, 0, None, closed="neither")],
+        "order": [Interval(Integral, 1, 6, closed="both")],
+        "smoothing": [str],
+        "real_words": ["boolean"],
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "beam": [Interval(Integral, 1, 10_000, closed="both")],
+        "n_candidates": [Interval(Integral, 1, 1_000, closed="both")],
+        "engine": "no_validation",
+    }
+    _file_schema: ClassVar[dict] = {
+        "vocabulary_": ("n_words",),
+        "counts_": ("n_words",),
+        "channel_symbols_": ("n_symbols",),
+        "channel_costs_": (4, "n_symbols+2", "n_symbols+2"),
+        "letter_logs_": ("n_symbols+2", "n_symbols+2"),
+    }
+    _file_kinds: ClassVar[dict] = {"counts_": "i", "channel_symbols_": "i"}
+
+    def __init__(
+        self,
+        max_distance=2,
+        *,
+        channel="english",
+        error_rate=0.02,
+        prior_weight=0.8,
+        context_weight=1.4,
+        order=3,
+        smoothing="modified-kneser-ney",
+        real_words=True,
+        min_count=1,
+        beam=12,
+        n_candidates=12,
+        engine="threads",
+    ):
+        self.max_distance = max_distance
+        self.channel = channel
+        self.error_rate = error_rate
+        self.prior_weight = prior_weight
+        self.context_weight = context_weight
+        self.order = order
+        self.smoothing = smoothing
+        self.real_words = real_words
+        self.min_count = min_count
+        self.beam = beam
+        self.n_candidates = n_candidates
+        self.engine = engine
+
+    # --- Learning ---
+
+    def fit(
+        self,
+        documents: Any,
+        y: Any = None,
+        *,
+        dictionary: Iterable[str] = (),
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> "SpellingCorrector":
+        """Learn words and their company from documents, and slips from examples.
+
+        Parameters
+        ----------
+        documents : list of str, Documents or path
+            Text that is spelt well, for the most part.
+        dictionary : iterable of str
+            Words that exist, whether or not the text has them; of a term with hyphens or
+            spaces each word. Words with digits are left out, here as in the text.
+        pairs : iterable of (str, str)
+            A misspelling and what was meant, each.
+        """
+        from tacit.language.ngram_model import NGramModel
+
+        self._validate_params()
+        sentences, counts = read_corpus(documents, self.engine)
+        kept = {word for word, n in counts.items() if n >= self.min_count}
+        listed = {word for entry in dictionary for word in words_of_text(str(entry))}
+        words = sorted(word for word in kept | listed if word and not has_digit(word))
+        if not words:
+            raise ValueError(
+                "SpellingCorrector needs words, but the documents have none that occur "
+                f"min_count={self.min_count} times, and the dictionary is empty. Give text."
+            )
+        self.vocabulary_ = words
+        self.counts_ = np.array([counts.get(word, 0) for word in words], np.int64)
+        strings = strings_of(words)
+        start = make_channel(self.channel, strings)
+        learned = learn_channel(start, check_pairs(pairs))
+        self.channel_symbols_, self.channel_costs_ = learned.symbols, learned.costs
+        self.first_letter_ = learned.first
+        self.letter_logs_ = spelled_logs(learned, strings)
+        self.language_model_ = NGramModel(
+            self.order, smoothing=self.smoothing, vocabulary=words, engine=self.engine
+        ).fit(sentences or [[words[0]]])
+        self.__dict__.pop("_parts", None)
+        return self
+
+    # --- Asking ---
+
+    def suggest(self, word: str, *, top: int = 5) -> list[Suggestion]:
+        """The words that may have been meant by one, the likeliest first.
+
+        A word that exists is among its own suggestions.
+        """
+        check_is_fitted(self)
+        if not isinstance(word, str):
+            raise TypeError(f"suggest takes one str, but was given {type(word).__name__}.")
+        return suggestions(self._speller(), word, int(top))
+
+    def predict(self, words: Sequence[str]) -> list[str]:
+        """What was most likely meant by each of many words, without context.
+
+        Words that exist stay; so do those that have nothing near them.
+        """
+        check_is_fitted(self)
+        if isinstance(words, str):
+            raise ValueError(f"predict takes many words, but got {words!r}. Put it in a list.")
+        return best_words(self._speller(), list(words))
+
+    def correct(self, text: str) -> Correction:
+        """Correct a text; says what was changed and why. Case and punctuation stay."""
+        if not isinstance(text, str):
+            raise TypeError(
+                f"correct takes one str, but was given {type(text).__name__}. "
+                "For many texts, use correct_many."
+            )
+        return self.correct_many([text])[0]
+
+    def correct_many(self, texts: Iterable[str]) -> list[Correction]:
+        """Correct many texts, each on its own."""
+        check_is_fitted(self)
+        if isinstance(texts, str):
+            raise ValueError("correct_many takes many texts. Put one in a list: [text].")
+        return correct_texts(self._speller(), [str(text) for text in texts])
+
+    def choose(
+        self, candidates: Sequence[str], *, scores: Sequence[float] | None = None
+    ) -> list[Choice]:
+        """Rank whole sentences, such as a recognizer's or a translator's guesses.
+
+        ``scores`` are what the other source says of each, as natural logarithms; they are
+        added to the language model's.
+        """
+        check_is_fitted(self)
+        if isinstance(candidates, str) or not len(candidates):
+            raise ValueError("choose takes several sentences. Give a list of at least one.")
+        if scores is not None and len(scores) != len(candidates):
+            raise ValueError(
+                f"choose was given {len(candidates)} sentences, but {len(scores)} scores."
+            )
+        given = np.zeros(len(candidates)) if scores is None else np.asarray(scores, np.float64)
+        model = self.language_model_
+        said = [[word for part in sentences_of(each) for word in part] for each in candidates]
+        total = given + np.array([model.logprob(words) for words in said])
+        top = total.max()
+        share = np.exp(total - top) if np.isfinite(top) else np.ones(len(total))
+        share /= share.sum()
+        order = np.argsort(-total, kind="stable")
+        return [
+            Choice(candidates[i], int(i), float(total[i]), float(share[i])) for i in order
+        ]
+
+    # --- Parts ---
+
+    def _speller(self) -> Speller:
+        """The parts, made once: the index of deletions is quicker built than read."""
+        channel = Channel(self.channel_symbols_, self.channel_costs_, self.first_letter_)
+        made = vars(self).get("_parts")
+        if made is None or made.index.most != self.max_distance:
+            strings = strings_of(self.vocabulary_)
+            made = self._parts = Parts(
+                build_index(strings, most=int(self.max_distance)),
+                {word: i for i, word in enumerate(self.vocabulary_)},
+                channel.rows(strings),
+                prior_logs(self.counts_),
+            )
+        return Speller(
+            **vars(made),
+            channel=channel,
+            words=self.vocabulary_,
+            counts=self.counts_,
+            letters=self.letter_logs_,
+            tables=self.language_model_._tables,
+            error_rate=float(self.error_rate),
+            weight=float(self.prior_weight),
+            context=float(self.context_weight),
+            real_words=bool(self.real_words),
+            beam=int(self.beam),
+            n_candidates=int(self.n_candidates),
+        )
+
+    def __getstate__(self):
+        kept = super().__getstate__()
+        return {name: each for name, each in kept.items() if name != "_parts"}  # made again
+
+    def _after_load(self) -> None:
+        from tacit.language.ngram_model import NGramModel
+
+        model = self.language_model_
+        if not isinstance(model, NGramModel) or model.words_[FIRST:] != self.vocabulary_:
+            raise ValueError("language_model_ is not a model of the vocabulary.")
+        if self.vocabulary_ != sorted(set(self.vocabulary_)):
+            raise ValueError("vocabulary_ is not in order.")
+        if (self.channel_costs_ < 0).any() or (np.diff(self.channel_symbols_) <= 0).any():
+            raise ValueError("the channel does not hold together.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+def prior_logs(counts: np.ndarray) -> np.ndarray:
+    """log P of every word on its own; one that was never seen counts half."""
+    seen = np.where(counts > 0, counts, 0.5)
+    return np.log(seen / seen.sum())
+
+
+def has_digit(word: str) -> bool:
+    return any(c.isnumeric() for c in word)

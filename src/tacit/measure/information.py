@@ -1,0 +1,206 @@
+"""How uncertain a distribution is, and how far another one is off; of models too.
+
+    entropy         H(p)     = - sum p log p            what it takes to say what happened
+    cross-entropy   H(p, q)  = - sum p log q            the same, believing q
+    KL divergence   D(p, q)  = H(p, q) - H(p)           what believing q costs; 0 only if q is p
+    perplexity      exp H                               as many equally likely outcomes
+
+A distribution is probabilities or counts: anything not negative, and scaled to add up to one. A
+language model is asked about text instead: then p is what the text is a sample of, and all
+figures are per word, stop tokens included.
+
+Shannon (1948), A mathematical theory of communication. In the notes: perplexity and
+cross-entropy of language models.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["cross_entropy", "entropy", "kl_divergence", "perplexity"]
+
+
+def entropy(p: Any, *, base: float = math.e) -> float:
+    """The uncertainty of a distribution: in nats, or in bits with ``base=2``.
+
+    Parameters
+    ----------
+    p : array or mapping
+        Probabilities or counts; a mapping gives one for each outcome.
+    base : float
+        Of the logarithm.
+
+    Examples
+    --------
+    >>> entropy([1, 1, 1, 1], base=2), entropy({"heads": 9, "tails": 1}, base=2)
+    (2.0, 0.469)
+    """
+    share, scale = as_distribution(p, "entropy(p)"), check_base(base, "entropy")
+    return information(share, share) / scale
+
+
+def cross_entropy(p: Any, q: Any, *, base: float = math.e) -> float:
+    """What it takes, per outcome, to tell outcomes of ``p`` in a code made for ``q``.
+
+    Parameters
+    ----------
+    p : array or mapping; or text, if q is a language model
+        Probabilities or counts. Text is whatever the model's ``perplexity`` takes.
+    q : array or mapping, or a language model
+        Outcomes that p has and q has not make the answer infinite.
+    base : float
+        Of the logarithm.
+
+    Examples
+    --------
+    >>> cross_entropy([0.5, 0.5], [0.25, 0.75], base=2)
+    1.2075
+    >>> from tacit.language import NGramModel
+    >>> model = NGramModel(1, smoothing="mle").fit(["a b", "a a"])
+    >>> cross_entropy(["a b"], model, base=2)
+    1.7233
+    """
+    scale = check_base(base, "cross_entropy")
+    if is_model(q):
+        return math.log(perplexity_of(q, p)) / scale
+    share, belief = two_distributions(p, q, "cross_entropy")
+    return information(share, belief) / scale
+
+
+def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> float:
+    """What it costs, per outcome, to believe ``q`` where ``p`` is true. Never below 0.
+
+    Parameters
+    ----------
+    p, q : array or mapping each; or two language models
+    text : sentences
+        For language models, what to compare them on: the mean of log p - log q per word. Text
+        drawn from p gives an estimate of the divergence per word; on other text it says by
+        how much p predicts that text better, and may be negative.
+    base : float
+        Of the logarithm.
+
+    Examples
+    --------
+    >>> kl_divergence([1, 1], [1, 3], base=2), kl_divergence([1, 0], [1, 1], base=2)
+    (0.2075, 1.0)
+    >>> kl_divergence([1, 1], [1, 0])
+    inf
+    """
+    scale = check_base(base, "kl_divergence")
+    if is_model(p) or is_model(q):
+        if not (is_model(p) and is_model(q)):
+            raise TypeError(
+                "kl_divergence compares two distributions or two language models, but was "
+                f"given {type(p).__name__} and {type(q).__name__}."
+            )
+        if text is None:
+            raise ValueError(
+                "kl_divergence of two language models needs text=..., sentences to compare "
+                "them on. p.generate makes some that are p's own."
+            )
+        ours, theirs = perplexity_of(p, text), perplexity_of(q, text)
+        if math.isinf(ours):
+            raise ValueError(
+                "kl_divergence: the text has words that are impossible in the first model, so "
+                "it is no sample of it. Use text drawn from it, or smooth the model."
+            )
+        return math.log(theirs / ours) / scale
+    share, belief = two_distributions(p, q, "kl_divergence")
+    filled = share > 0
+    if (belief[filled] == 0).any():
+        return math.inf
+    ratio = np.log(share[filled]) - np.log(belief[filled])
+    return max(0.0, float((share[filled] * ratio).sum())) / scale
+
+
+def perplexity(p: Any, q: Any = None) -> float:
+    """The number of equally likely outcomes that would be as uncertain.
+
+    Of a distribution alone; of believing ``q`` where ``p`` is true; or of a text ``p`` under a
+    language model ``q``.
+
+    Examples
+    --------
+    >>> perplexity([0.25] * 4), perplexity([1, 0, 0, 0])
+    (4.0, 1.0)
+    >>> from tacit.language import NGramModel
+    >>> perplexity(["a b"], NGramModel(1, smoothing="mle").fit(["a b", "a a"]))
+    3.3019
+    """
+    if q is None:
+        return math.exp(entropy(p))
+    if is_model(q):
+        return perplexity_of(q, p)
+    return math.exp(cross_entropy(p, q))
+
+
+# --- Parts ---
+
+
+def information(share: np.ndarray, belief: np.ndarray) -> float:
+    """- sum p log q, in nats, where 0 log 0 is 0."""
+    filled = share > 0
+    if (belief[filled] == 0).any():
+        return math.inf
+    return max(0.0, float(-(share[filled] * np.log(belief[filled])).sum()))
+
+
+def is_model(value: Any) -> bool:
+    return callable(getattr(value, "perplexity", None))
+
+
+def perplexity_of(model: Any, text: Any) -> float:
+    return float(model.perplexity(text))
+
+
+def as_distribution(p: Any, name: str) -> np.ndarray:
+    """Weights as shares, float64, of one dimension."""
+    values = list(p.values()) if isinstance(p, Mapping) else p
+    try:
+        weights = np.asarray(values, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be numbers, probabilities or counts, but got {str(values)[:60]!r}."
+        ) from None
+    if not np.isfinite(weights).all():
+        place = int(np.flatnonzero(~np.isfinite(weights))[0])
+        raise ValueError(f"{name} has {weights[place]} at place {place}. Give finite numbers.")
+    if (weights < 0).any():
+        place = int(np.flatnonzero(weights < 0)[0])
+        raise ValueError(
+            f"{name} has {weights[place]:g} at place {place}, but no probability is negative."
+        )
+    top = weights.max(initial=0.0)
+    if top == 0:
+        raise ValueError(f"{name} has {len(weights)} outcomes, all of weight 0. Give some.")
+    share = weights / top  # so that no sum overflows
+    return share / share.sum()
+
+
+def two_distributions(p: Any, q: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Two distributions over the same outcomes, in the same order."""
+    if isinstance(p, Mapping) != isinstance(q, Mapping):
+        raise TypeError(
+            f"{name} was given a mapping and an array, whose outcomes cannot be matched. "
+            "Give two of one kind."
+        )
+    if isinstance(p, Mapping):
+        outcomes = list(dict.fromkeys([*p, *q]))
+        p, q = ([each.get(outcome, 0) for outcome in outcomes] for each in (p, q))
+    share, belief = as_distribution(p, f"{name}(p)"), as_distribution(q, f"{name}(q)")
+    if len(share) != len(belief):
+        raise ValueError(
+            f"{name} was given {len(share)} outcomes of p, but {len(belief)} of q. Give both "
+            "the same ones, with 0 where one does not have them."
+        )
+    return share, belief
+
+
+def check_base(base: float, name: str) -> float:
+    """The logarithm of the base."""
+    if not (isinstance(base, int | float) and math.isfinite(base) and base > 1):
+        raise ValueError(f"{name}(base={base!r}) must be a number above 1, such as 2.")
+    return math.log(base)

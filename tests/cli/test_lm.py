@@ -1,0 +1,158 @@
+"""``tacit lm``: the command line says what Python says."""
+
+import gzip
+import json
+
+import pytest
+
+import tacit as package
+from tacit.language import CacheModel, NGramModel, read_arpa
+
+TEXT = [
+    "the whale surfaced near the ship",
+    "a ship sailed past the whale and the harpoon",
+    "the harpoon struck the whale",
+    "knead the flour and let the bread rise",
+]
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(TEXT) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def model(text, tmp_path, tacit):
+    path = tmp_path / "model.safetensors"
+    assert tacit("lm", "train", text, "-o", 3, "--out", path).code == 0
+    return path
+
+
+def test_training_gives_the_model_of_python(text, tmp_path, tacit):
+    out, arpa = tmp_path / "m.safetensors", tmp_path / "m.arpa.gz"
+    run = tacit(
+        "lm", "train", text, "-o", 4, "--prune", 0, 0, 1, "--out", out, "--arpa", arpa, "--json"
+    )
+    assert run.code == 0
+    said = json.loads(run.out)
+    expected = NGramModel(4, prune=(0, 0, 1)).fit(TEXT)
+    assert said["ngrams"] == expected.ngram_counts_
+    assert said["discount_fallbacks"] == expected.discount_fallbacks_
+    assert "order 4" in run.err
+    for found in (package.load(out), read_arpa(arpa)):
+        assert found.score(TEXT[0]) == expected.score(TEXT[0])
+
+
+def test_arpa_goes_to_standard_output_as_with_lmplz(tacit, tmp_path):
+    run = tacit("lm", "train", "-o", 2, "--arpa", "-", stdin=b"a b\na c\n")
+    assert run.code == 0
+    path = tmp_path / "out.arpa"
+    path.write_text(run.out)
+    assert read_arpa(path).score("a b") == NGramModel(2).fit(["a b", "a c"]).score("a b")
+
+
+def test_settings_reach_the_model(text, tmp_path, tacit):
+    words = tmp_path / "words.txt"
+    words.write_text("the whale\nship")
+    out = tmp_path / "m.safetensors"
+    args = ["lm", "train", text, "-o", 2, "--out", out, "--smoothing", "add-k", "--add", 0.5]
+    assert tacit(*args, "--limit_vocab_file", words, "--memory", "10kB").code == 0
+    found = package.load(out)
+    expected = NGramModel(2, smoothing="add-k", k=0.5, vocabulary=["the", "whale", "ship"])
+    assert found.score(TEXT[1]) == expected.fit(TEXT).score(TEXT[1])
+    assert tacit(*args[:-4], "--quantize", "--tokenizer", "char").code == 0
+    assert package.load(out)._probs.dtype == "uint8"
+
+
+def test_lines_are_scored(model, tacit):
+    run = tacit("lm", "score", model, stdin=b"the whale\nthe kraken\n")
+    assert run.code == 0
+    expected = package.load(model)
+    rows = [line.split("\t") for line in run.out.splitlines()]
+    assert [row[1] for row in rows] == ["the whale", "the kraken"]
+    assert float(rows[0][0]) == pytest.approx(expected.score("the whale"), abs=1e-4)
+    found = json.loads(tacit("lm", "score", model, "--json", stdin=b"the whale\n").out)
+    assert found["sentences"][0]["score"] == pytest.approx(expected.score("the whale"))
+
+
+def test_perplexity_is_pythons(model, text, tacit):
+    expected = package.load(model).perplexity(TEXT)
+    run = tacit("lm", "perplexity", model, text, "--json")
+    assert run.code == 0
+    assert json.loads(run.out)["ppl"] == pytest.approx(expected.ppl)
+    assert f"ppl {expected.ppl:.2f}" in tacit("lm", "perplexity", model, text).out
+
+
+def test_a_cache_and_a_second_model_can_help(model, text, tmp_path, tacit):
+    found = package.load(model)
+    run = tacit("lm", "perplexity", model, text, "--cache", text, "--json")
+    expected = CacheModel(found).fit(TEXT).perplexity(TEXT)
+    assert json.loads(run.out)["ppl"] == pytest.approx(expected.ppl)
+    second = tmp_path / "second.arpa"
+    assert tacit("lm", "train", text, "-o", 1, "--arpa", second).code == 0
+    run = tacit("lm", "perplexity", model, text, "--mix", second, "--held-out", text, "--json")
+    assert sum(json.loads(run.out)["weights"]) == pytest.approx(1)
+    assert tacit("lm", "perplexity", model, text, "--mix", second).code == 2
+    assert (
+        tacit(
+            "lm", "perplexity", model, text, "--mix", model, "--held-out", text, "--cache", text
+        ).code
+        == 2
+    )
+
+
+def test_words_are_generated_predicted_and_completed(model, tacit):
+    found = package.load(model)
+    runs = [tacit("lm", "generate", model, "-n", 3, "--seed", 5) for _ in range(2)]
+    assert runs[0].out == runs[1].out
+    assert len(runs[0].out.splitlines()) == 3
+    drawn = json.loads(tacit("lm", "generate", model, "-n", 3, "--seed", 5, "--json").out)
+    assert drawn["sentences"] == runs[0].out.splitlines()
+    run = tacit("lm", "next", model, "let", "the", "--top", 2, "--json")
+    assert [each["word"] for each in json.loads(run.out)["next"]] == [
+        word for word, _ in found.next_words("let the", top=2)
+    ]
+    assert tacit("lm", "next", model, "let", "the", "--top", 1).out.endswith("bread\n")
+    run = tacit("lm", "complete", model, "the harpoon st", "--top", 1)
+    assert run.out.split(None, 1)[1].strip() == "the harpoon struck"
+    run = tacit("lm", "complete", model, "the harpoon st", "--json")
+    assert json.loads(run.out)["completions"][0]["text"] == "the harpoon struck"
+
+
+def test_models_convert_both_ways(model, tmp_path, tacit):
+    arpa, back = tmp_path / "m.arpa", tmp_path / "back.safetensors"
+    assert tacit("lm", "convert", model, arpa).code == 0
+    assert tacit("lm", "convert", arpa, back).code == 0
+    assert package.load(back).score(TEXT[0]) == package.load(model).score(TEXT[0])
+    small = tmp_path / "small.safetensors"
+    assert tacit("lm", "convert", model, small, "--quantize").code == 0
+    assert package.load(small)._probs.dtype == "uint8"
+
+
+def test_what_goes_wrong_has_its_exit_code(text, model, tmp_path, tacit):
+    assert tacit("lm", "train", text).code == 2
+    assert tacit("lm", "train", text, "--out", tmp_path / "x", "--prune").code == 2
+    assert tacit("lm", "train", text, "--out", tmp_path / "x", "--prune", 1, 0).code == 4
+    assert tacit("lm", "train", text, "--arpa", "-", "--json").code == 2
+    assert tacit("lm", "train", tmp_path / "none.txt", "--out", tmp_path / "x").code == 4
+    assert tacit("lm", "train", "-", "--out", tmp_path / "x", stdin=b"\n\n").code == 4
+    assert tacit("lm", "score", text, text).code == 4
+    assert tacit("lm", "score", tmp_path / "none.arpa", text).code == 4
+    assert not (tmp_path / "x").exists()
+    packed = gzip.compress(("\n".join(TEXT) * 2000).encode())
+    half = tmp_path / "half.txt.gz"
+    half.write_bytes(packed[: len(packed) // 2])
+    assert tacit("lm", "train", half, "--out", tmp_path / "half.safetensors").code == 3
+    assert package.load(tmp_path / "half.safetensors").score("the whale") < 0
+
+
+def test_other_models_are_not_language_models(tmp_path, tacit):
+    from tacit.text import CountVectorizer
+
+    path = tmp_path / "counts.safetensors"
+    CountVectorizer().fit(TEXT).save(path)
+    run = tacit("lm", "next", path, "the")
+    assert run.code == 4
+    assert "not a language model" in run.err
