@@ -45,6 +45,13 @@ def test_training_gives_the_model_of_python(text, tmp_path, tacit):
         assert found.score(TEXT[0]) == expected.score(TEXT[0])
 
 
+def test_a_model_is_known_by_what_it_holds_not_by_its_name(text, tmp_path, tacit):
+    ours, arpa = tmp_path / "model.lm", tmp_path / "arpa.txt"
+    assert tacit("lm", "train", text, "--out", ours, "--arpa", arpa).code == 0
+    said = [tacit("lm", "next", path, "the").out for path in (ours, arpa)]
+    assert said[0] == said[1] != ""
+
+
 def test_arpa_goes_to_standard_output_as_with_lmplz(tacit, tmp_path):
     run = tacit("lm", "train", "-o", 2, "--arpa", "-", stdin=b"a b\na c\n")
     assert run.code == 0

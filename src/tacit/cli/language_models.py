@@ -99,8 +99,17 @@ def read_text(path: str, options: TextOptions) -> "Documents":
 
 
 def is_arpa(path: str) -> bool:
-    """Whether the name is that of an ARPA file."""
-    return path.removesuffix(".gz").endswith((".arpa", ".lm"))
+    """Whether a name asks for an ARPA file."""
+    return path.removesuffix(".gz").endswith(".arpa")
+
+
+def holds_model(path: str) -> bool:
+    """Whether a file is one of ours, whatever its name: after its length, a JSON header."""
+    if not os.path.isfile(path):
+        return not is_arpa(path)
+    with open(path, "rb") as file:
+        head = file.read(9)
+    return head[8:9] == b"{"
 
 
 def open_model(path: str, engine: Any = None) -> "NGramModel":
@@ -109,11 +118,7 @@ def open_model(path: str, engine: Any = None) -> "NGramModel":
     from tacit.core.errors import ModelFileError
     from tacit.language import read_arpa
 
-    arpa = is_arpa(path)
-    if not arpa and os.path.isfile(path):
-        with open(path, "rb") as file:
-            arpa = file.read(6) == b"\\data\\"
-    model = read_arpa(path) if arpa else tacit.load(path, mmap=True)
+    model = tacit.load(path, mmap=True) if holds_model(path) else read_arpa(path)
     if not hasattr(model, "next_words") or not hasattr(model, "score_sentences"):
         raise ModelFileError(
             f"{path} holds a {type(model).__name__}, not a language model. Train one with: "
