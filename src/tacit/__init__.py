@@ -21,6 +21,7 @@ __getattr__, __dir__ = attach(
         "data",
         "datasets",
         "decompose",
+        "language",
         "measure",
         "plot",
         "search",

@@ -10,7 +10,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from tests.contract.cases import ESTIMATORS, blobs, with_params
+from tests.contract.cases import ESTIMATORS, blobs, targets, with_params
 
 # Public checks of scikit-learn that its generator does not yield.
 MORE_CHECKS = [
@@ -73,7 +73,7 @@ def test_scikit_learn_manners_it_does_not_ask_for(estimator, name):
 @every_estimator
 def test_a_saved_model_comes_back_the_same(estimator, tmp_path):
     X = np.abs(blobs(300))  # counts, for those that want them
-    model = with_params(estimator, random_state=0).fit(X)
+    model = with_params(estimator, random_state=0).fit(X, targets(estimator, X))
     model.save(tmp_path / "model.safetensors")
     loaded = tacit.load(tmp_path / "model.safetensors")
     assert type(loaded) is type(model)
@@ -86,8 +86,9 @@ def test_a_saved_model_comes_back_the_same(estimator, tmp_path):
 
 @every_estimator
 def test_the_same_fit_saved_twice_is_the_same_file(estimator, tmp_path):
+    X = np.abs(blobs(300))
     for name in "ab":
-        model = with_params(estimator, random_state=0).fit(blobs(300))
+        model = with_params(estimator, random_state=0).fit(X, targets(estimator, X))
         model.save(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
@@ -95,7 +96,7 @@ def test_the_same_fit_saved_twice_is_the_same_file(estimator, tmp_path):
 @every_estimator
 def test_a_pickled_model_predicts_the_same(estimator):
     X = np.abs(blobs(300))  # counts, for those that want them
-    model = with_params(estimator, random_state=0).fit(X)
+    model = with_params(estimator, random_state=0).fit(X, targets(estimator, X))
     again = pickle.loads(pickle.dumps(model))
     assert_same_answers(again, model, X)
 

@@ -25,7 +25,12 @@ __all__ = ["COMMANDS", "cli", "explain", "main"]
 
 # A verb, where it lives, and its line of help: listing them imports none of them.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "classify": (
+        "tacit.cli.classify:classify",
+        "Learn labels of documents from examples, and give them to others.",
+    ),
     "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
+    "compare": ("tacit.cli.compare:compare", "Say how far two groupings agree."),
     "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
     "datasets": ("tacit.cli.datasets:datasets", "List the data sets that can be loaded."),
     "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
@@ -33,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tacit.cli.index:index",
         "Find documents by their words, and those that say the same twice.",
     ),
+    "lm": ("tacit.cli.lm:lm", "Language models: how likely text is, and what comes next."),
     "model": ("tacit.cli.model:model", "Look into a saved model."),
     "words": ("tacit.cli.words:words", "Find words by the company they keep."),
 }

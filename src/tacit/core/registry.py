@@ -11,6 +11,12 @@ __all__ = ["REGISTRY", "find_class", "name_of"]
 
 REGISTRY: dict[str, str] = {
     "AgglomerativeClustering": "tacit.cluster.agglomerative:AgglomerativeClustering",
+    "BernoulliNB": "tacit.classify.bernoulli_nb:BernoulliNB",
+    "ComplementNB": "tacit.classify.complement_nb:ComplementNB",
+    "BrownClusters": "tacit.language.brown_clusters:BrownClusters",
+    "CalibratedClassifier": "tacit.classify.calibration:CalibratedClassifier",
+    "ClassModel": "tacit.language.class_model:ClassModel",
+    "CacheModel": "tacit.language.cache_model:CacheModel",
     "CountVectorizer": "tacit.text.counts:CountVectorizer",
     "DivisiveClustering": "tacit.cluster.divisive:DivisiveClustering",
     "FuzzyCMeans": "tacit.cluster.fuzzy:FuzzyCMeans",
@@ -18,14 +24,27 @@ REGISTRY: dict[str, str] = {
     "InvertedIndex": "tacit.search.inverted_index:InvertedIndex",
     "KMeans": "tacit.cluster.kmeans:KMeans",
     "KMedoids": "tacit.cluster.kmedoids:KMedoids",
+    "LexiconClassifier": "tacit.classify.lexicon:LexiconClassifier",
+    "LinearSVC": "tacit.classify.svm:LinearSVC",
+    "LogisticRegression": "tacit.classify.logistic:LogisticRegression",
     "MiniBatchKMeans": "tacit.cluster.minibatch_kmeans:MiniBatchKMeans",
+    "MultinomialNB": "tacit.classify.naive_bayes:MultinomialNB",
+    "MixedModel": "tacit.language.mixed_model:MixedModel",
+    "NGramModel": "tacit.language.ngram_model:NGramModel",
     "NearDuplicates": "tacit.search.near_duplicates:NearDuplicates",
+    "PassiveAggressiveClassifier": (
+        "tacit.classify.passive_aggressive:PassiveAggressiveClassifier"
+    ),
+    "Perceptron": "tacit.classify.perceptron:Perceptron",
     "SemanticIndex": "tacit.search.semantic_index:SemanticIndex",
     "SoftKMeans": "tacit.cluster.soft_kmeans:SoftKMeans",
+    "SpellingCorrector": "tacit.language.spelling:SpellingCorrector",
     "SphericalKMeans": "tacit.cluster.spherical_kmeans:SphericalKMeans",
+    "TextClassifier": "tacit.classify.text_classifier:TextClassifier",
     "TextFeatures": "tacit.text.features:TextFeatures",
     "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
     "TfidfVectorizer": "tacit.text.tfidf_vectorizer:TfidfVectorizer",
+    "NeighborMap": "tacit.decompose.neighbor_map:NeighborMap",
     "TruncatedSVD": "tacit.decompose.truncated_svd:TruncatedSVD",
 }
 

@@ -1,0 +1,126 @@
+"""Logistic regression to the same objective, against all of scikit-learn's solvers.
+
+Rows are TF-IDF of 20 Newsgroups (training set by date), float64, 20 classes, at C=1 and C=10,
+and two of the classes alone. The quality is the objective, mean loss + |w|^2 / (2 C n), from
+the weights; it counts as equal within one part in 50,000. scikit-learn's solvers run at the
+loosest tolerance that brings them there. newton-cholesky cannot hold the Hessian of so many
+features, and liblinear, which has no multinomial loss and penalizes the intercept, only joins
+for two classes. Tacit's default solver is SAGA with lazy updates, in one thread.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.classify.linear_classifiers import rows_of
+from benchmarks.harness import Answer, Case, Contender, Data
+
+__all__ = ["cases"]
+
+
+def cases(scale: float) -> list[Case]:
+    return [
+        Case(
+            name,
+            partial(newsgroups, scale, C, classes),
+            (TACIT, TACIT_LBFGS, *(rivals(C, classes == 2))),
+            objective,
+            measure="objective",
+            tolerance=2e-5,
+            targets={"scikit-learn": 4.0},
+            warmup=fewer_rows,
+        )
+        for name, C, classes in (
+            ("20 Newsgroups TF-IDF, C=1", 1.0, 20),
+            ("20 Newsgroups TF-IDF, C=10", 10.0, 20),
+            ("two newsgroups, C=1", 1.0, 2),
+        )
+    ]
+
+
+def newsgroups(scale: float, C: float, classes: int, folder: Path) -> Data:
+    """Rows and codes to fit on; generated ones where there is no data."""
+    from benchmarks.data import data_folder
+
+    home = data_folder()
+    real = home is not None and (home / "newsgroups").exists()
+    key = "newsgroups" if real else "generated"
+    X, y, _, _ = rows_of(key, True, scale, folder)["splits"][0]
+    y = np.unique(y, return_inverse=True)[1]
+    if classes == 2:
+        keep = np.flatnonzero((y == 1) | (y == 2))
+        X, y = X[keep], y[keep]
+    about = f"{X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} values, {len(np.unique(y))} classes"
+    origin = "20 Newsgroups" if real else "generated Zipf words"
+    return {"X": X.astype(np.float64), "y": y, "C": C, "about": f"{origin}; {about}"}
+
+
+def fewer_rows(data: Data) -> Data:
+    return {**data, "X": data["X"][::10], "y": data["y"][::10]}
+
+
+def objective(data: Data, answer: Answer) -> float:
+    """Mean loss and penalty, from the weights alone."""
+    from scipy.special import logsumexp
+
+    X, y, C = data["X"], np.unique(data["y"], return_inverse=True)[1], data["C"]
+    weights, n = answer["coef"], X.shape[0]
+    found = X @ weights.T + answer["intercept"]
+    if found.shape[1] == 1:
+        found = np.hstack([np.zeros_like(found), found])
+    loss = logsumexp(found, axis=1) - found[np.arange(n), y]
+    return float(loss.mean() + 0.5 * (weights**2).sum() / (C * n))
+
+
+# --- Contenders ---
+
+
+def tacit_fit(data: Data, threads: int, **settings: Any) -> Answer:
+    from tacit.classify import LogisticRegression
+    from tacit.core.engines import Threads
+
+    model = LogisticRegression(
+        C=data["C"], random_state=0, engine=Threads(threads), **settings
+    ).fit(data["X"], data["y"])
+    return {
+        "coef": model.coef_, "intercept": model.intercept_, "solver": model.solver_,
+        "passes": int(model.n_iter_), "slope": f"{model.slope_:.1g}",
+    }  # fmt: skip
+
+
+def sklearn_fit(data: Data, threads: int, **settings: Any) -> Answer:
+    import warnings
+
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression(C=data["C"], random_state=0, max_iter=1000, **settings)
+        model.fit(data["X"], data["y"])
+    return {
+        "coef": model.coef_, "intercept": model.intercept_,
+        "passes": int(np.max(model.n_iter_)),
+    }  # fmt: skip
+
+
+sklearn = partial(Contender, package="sklearn", install="scikit-learn", rival="scikit-learn")
+TACIT = Contender("Tacit", tacit_fit)
+TACIT_LBFGS = Contender("Tacit lbfgs", partial(tacit_fit, solver="lbfgs"))
+
+
+def rivals(C: float, two: bool) -> list[Contender]:
+    settings: dict[str, dict[str, Any]] = {
+        "lbfgs": {"solver": "lbfgs", "tol": 1e-4},
+        "newton-cg": {"solver": "newton-cg", "tol": 1e-4},
+        "sag": {"solver": "sag", "tol": 1e-2 if C <= 1 else 3e-3},
+        "saga": {"solver": "saga", "tol": 3e-3 if C <= 1 else 1e-3},
+    }
+    if two:
+        settings["liblinear"] = {"solver": "liblinear", "tol": 1e-4}
+    return [
+        sklearn(f"scikit-learn {name}", partial(sklearn_fit, **each))
+        for name, each in settings.items()
+    ]

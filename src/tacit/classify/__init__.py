@@ -1,0 +1,42 @@
+"""Classifiers of text by a sum of weights, and why they decided as they did."""
+
+from tacit.core.lazy import attach
+
+__all__ = [
+    "BernoulliNB",
+    "CalibratedClassifier",
+    "ComplementNB",
+    "Explanation",
+    "LexiconClassifier",
+    "LinearSVC",
+    "LogisticRegression",
+    "MultinomialNB",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
+    "TextClassifier",
+    "calibrate",
+    "choose_classifier",
+    "explain",
+    "read_lexicon",
+]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    names={
+        "BernoulliNB": "tacit.classify.bernoulli_nb",
+        "CalibratedClassifier": "tacit.classify.calibration",
+        "ComplementNB": "tacit.classify.complement_nb",
+        "Explanation": "tacit.classify.explanation",
+        "LexiconClassifier": "tacit.classify.lexicon",
+        "LinearSVC": "tacit.classify.svm",
+        "LogisticRegression": "tacit.classify.logistic",
+        "MultinomialNB": "tacit.classify.naive_bayes",
+        "PassiveAggressiveClassifier": "tacit.classify.passive_aggressive",
+        "Perceptron": "tacit.classify.perceptron",
+        "TextClassifier": "tacit.classify.text_classifier",
+        "calibrate": "tacit.classify.calibration",
+        "choose_classifier": "tacit.classify.model_choice",
+        "explain": "tacit.classify.explanation",
+        "read_lexicon": "tacit.classify.lexicon_files",
+    },
+)

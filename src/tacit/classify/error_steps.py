@@ -1,0 +1,260 @@
+"""One visit to each row, changing the weights where they were wrong.
+
+A visit scores the row and compares its class y with the best other class r. The margin is
+score(y) - score(r), its hinge loss l = max(0, 1 - margin). Steps, along f(x, y) - f(x, r):
+
+    PERCEPTRON   1 where the margin is not above 0
+    PA           l / |f(x, y) - f(x, r)|^2, the least change that makes the margin 1
+    PA_I         the same, at most C
+    PA_II        l / (|f(x, y) - f(x, r)|^2 + 1 / (2 C))
+    MIRA         the least change that makes the margin to every other class 1 or more
+
+f(x, y) holds x, and with an intercept a 1, in the place of y: |f(x, y) - f(x, r)|^2 is twice
+|x|^2. Two classes have one column of weights, the second against the first, where the change
+is one x and its square |x|^2; for them PA and MIRA are the same.
+
+The average of the weights over all visits costs nothing where nothing changes: ``sums`` adds
+each change times the visits made before it, and the average after t visits is
+weights - sums / t.
+
+Crammer and Singer (2003), Ultraconservative online algorithms for multiclass problems. JMLR 3.
+Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Online passive-aggressive algorithms.
+JMLR 7. McDonald, Crammer and Pereira (2005), Online large-margin training of dependency
+parsers. ACL.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.classify.linear import Csr
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+
+__all__ = ["MIRA", "PA", "PA_I", "PA_II", "PERCEPTRON", "Rule", "State", "new_state", "visit"]
+
+PERCEPTRON, PA, PA_I, PA_II, MIRA = range(5)
+STEP = 1 << 22  # multiplications to a kernel call: some 20 ms
+
+
+class Rule(NamedTuple):
+    """How far to go."""
+
+    kind: int
+    C: float = 1.0
+    intercept: bool = True
+    average: bool = False
+
+
+class State(NamedTuple):
+    """The weights as they are now, and what their average needs. Changed in place."""
+
+    weights: np.ndarray  # (v, k), or (v, 1) with two classes
+    intercept: np.ndarray  # (k,)
+    sums: np.ndarray  # like weights, or (0, k) without average
+    intercept_sums: np.ndarray
+    clock: np.ndarray  # (1,) int64, visits made
+
+
+def new_state(n_features: int, n_classes: int, average: bool) -> State:
+    """Zeros."""
+    k = 1 if n_classes == 2 else n_classes
+    v = n_features if average else 0
+    return State(
+        np.zeros((n_features, k)),
+        np.zeros(k),
+        np.zeros((v, k)),
+        np.zeros(k),
+        np.zeros(1, np.int64),
+    )
+
+
+def visit(
+    state: State, rule: Rule, rows: Csr, codes: np.ndarray, costs: np.ndarray, order: np.ndarray
+) -> np.ndarray:
+    """Visit rows in this order; ``costs`` is the weight of each class.
+
+    Returns sums over the visits: the hinge losses before each change, the rows that were
+    wrong, both times their class's weight; and how many changes were made. NaN where the
+    numbers became too large.
+    """
+    found = np.zeros(3)
+    k = state.weights.shape[1]
+    squares = square_rows(*rows)
+    if not np.isfinite(squares).all():  # values past 1e150
+        return np.full(3, np.nan)
+    spent = len(rows.data) * k / max(1, len(rows.indptr) - 1) * len(order)
+    for part in np.array_split(order, max(1, int(spent) // STEP)):
+        check_stop()
+        arguments: Any = (*rows, codes, costs, part, squares, *state, *rule, found)
+        if k == 1:
+            visit_two(*arguments)
+        else:
+            visit_many(*arguments)
+    return found
+
+
+# --- Kernels ---
+
+
+@kernel
+def square_rows(indptr, indices, data):
+    squares = np.empty(indptr.shape[0] - 1)
+    for i in range(squares.shape[0]):
+        total = 0.0
+        for t in range(indptr[i], indptr[i + 1]):
+            total += data[t] * data[t]
+        squares[i] = total
+    return squares
+
+
+@kernel
+def length_of_step(kind, C, loss, square):
+    """The step for a row whose change has this squared length."""
+    if kind == PERCEPTRON:
+        return 1.0
+    if kind == PA_II:
+        return loss / (square + 0.5 / C)
+    if square == 0.0:  # a row of zeros: no change can help
+        return 0.0
+    if kind == PA_I:
+        return min(C, loss / square)
+    return loss / square
+
+
+@kernel
+def visit_two(
+    indptr, indices, data, codes, costs, order, squares,
+    weights, intercept, sums, intercept_sums, clock, kind, C, fit_intercept, average, found,
+):  # fmt: skip
+    w, s = weights.ravel(), sums.ravel()
+    bias = 1.0 if fit_intercept else 0.0
+    time = float(clock[0])
+    for i in order:
+        sign, cost = 1.0 if codes[i] == 1 else -1.0, costs[codes[i]]
+        start, stop = indptr[i], indptr[i + 1]
+        score = intercept[0]
+        for t in range(start, stop):
+            score += w[indices[t]] * data[t]
+        margin = sign * score
+        time += 1.0
+        if margin <= 0:
+            found[1] += cost
+        if margin >= 1 or (kind == PERCEPTRON and margin > 0):
+            continue
+        loss = 1.0 - margin
+        found[0] += cost * loss
+        found[2] += 1
+        step = sign * cost * length_of_step(kind, C, loss, squares[i] + bias)
+        intercept[0] += step * bias
+        if average:
+            past = (time - 1.0) * step
+            intercept_sums[0] += past * bias
+            for t in range(start, stop):
+                j = indices[t]
+                w[j] += step * data[t]
+                s[j] += past * data[t]
+        else:
+            for t in range(start, stop):
+                w[indices[t]] += step * data[t]
+    clock[0] = int(time)
+
+
+@kernel
+def visit_many(
+    indptr, indices, data, codes, costs, order, squares,
+    weights, intercept, sums, intercept_sums, clock, kind, C, fit_intercept, average, found,
+):  # fmt: skip
+    k = weights.shape[1]
+    scores = np.empty(k)
+    steps = np.empty(k)
+    bias = 1.0 if fit_intercept else 0.0
+    time = float(clock[0])
+    for i in order:
+        start, stop, y = indptr[i], indptr[i + 1], codes[i]
+        cost = costs[y]
+        scores[:] = intercept
+        for t in range(start, stop):
+            row, x = weights[indices[t]], data[t]
+            for c in range(k):
+                scores[c] += x * row[c]
+        rival = 1 if y == 0 else 0
+        for c in range(rival + 1, k):
+            if c != y and scores[c] > scores[rival]:
+                rival = c
+        margin = scores[y] - scores[rival]
+        time += 1.0
+        if margin <= 0:
+            found[1] += cost
+        if margin >= 1 or (kind == PERCEPTRON and margin > 0):
+            continue
+        loss = 1.0 - margin
+        found[0] += cost * loss
+        found[2] += 1
+        if kind == MIRA:
+            square = squares[i] + bias
+            if square > 0:
+                share_step(scores, y, square, steps)
+                for c in range(k):
+                    steps[c] *= cost
+                    move(indices, data, start, stop, weights, intercept, c, steps[c], bias)
+                    if average:
+                        past = (time - 1.0) * steps[c]
+                        move(indices, data, start, stop, sums, intercept_sums, c, past, bias)
+            continue
+        step = cost * length_of_step(kind, C, loss, 2.0 * (squares[i] + bias))
+        intercept[y] += step * bias
+        intercept[rival] -= step * bias
+        past = (time - 1.0) * step
+        if average:
+            intercept_sums[y] += past * bias
+            intercept_sums[rival] -= past * bias
+        for t in range(start, stop):
+            j = indices[t]
+            row = weights[j]
+            row[y] += step * data[t]
+            row[rival] -= step * data[t]
+            if average:
+                held = sums[j]
+                held[y] += past * data[t]
+                held[rival] -= past * data[t]
+    clock[0] = int(time)
+
+
+@kernel
+def share_step(scores, y, square, steps):
+    """Steps of all classes for the least change that gives every other a margin of 1.
+
+    With losses l_r = 1 - (score(y) - score(r)) class r moves by -max(0, l_r / |x|^2 - b) and
+    y by b, their sum. Those that do not move are left out one after another.
+    """
+    k = scores.shape[0]
+    total, count = 0.0, 0
+    for r in range(k):
+        steps[r] = (1.0 - scores[y] + scores[r]) / square
+        if r != y and steps[r] > 0:
+            total += steps[r]
+            count += 1
+    b = total / (count + 1)
+    going = True
+    while going:  # each round leaves out at least one
+        going = False
+        total, fewer = 0.0, 0
+        for r in range(k):
+            if r != y and steps[r] > b:
+                total += steps[r]
+                fewer += 1
+        if fewer < count:
+            count, going = fewer, True
+            b = total / (count + 1)
+    for r in range(k):
+        steps[r] = b if r == y else -max(0.0, steps[r] - b)
+
+
+@kernel
+def move(indices, data, start, stop, weights, intercept, c, step, bias):
+    if step == 0.0:
+        return
+    intercept[c] += step * bias
+    for t in range(start, stop):
+        weights[indices[t], c] += step * data[t]

@@ -1,0 +1,169 @@
+"""Rows and labels of a fit, checked at the door.
+
+    check_labeled   rows and labels, as a table whose labels are codes
+    check_more      the same for ``partial_fit``, whose first call names the classes
+    check_table     rows alone
+
+Arrays are checked as scikit-learn does; values that are not finite are met in the pass, where
+their row and column are known.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
+
+from tacit.core.estimator import check_rows, check_weights
+from tacit.data.table import BatchRows, Table
+
+__all__ = [
+    "NUMBERS",
+    "Labeled",
+    "check_labeled",
+    "check_labels",
+    "check_more",
+    "check_table",
+    "encode",
+    "labels_of",
+]
+
+
+FLOATS = (np.float64, np.float32)
+NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
+
+
+class Labeled(NamedTuple):
+    """What a fit starts from."""
+
+    table: Table  # blocks load as Batch(rows, int32 codes, weights or None)
+    classes: np.ndarray  # sorted; a code is a place in it
+
+
+def check_labeled(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    classes: np.ndarray | None = None,
+    reset: bool = True,
+    dtypes: Sequence[type] = FLOATS,
+) -> Labeled:
+    """Rows, labels and weights of a fit, checked, as a table with codes for labels.
+
+    X is an array, a sparse matrix, a Dask array or a Table; a Table may hold its labels
+    itself, y is None then. Without ``classes`` they are those that occur in y.
+    """
+    table = check_table(estimator, X, reset=reset, dtypes=dtypes)
+    if y is None:
+        y = labels_of(estimator, table)
+    y = check_labels(y)
+    check_consistent_length(y, np.empty(len(table), np.bool_))
+    if len(table) == 0:
+        raise ValueError(
+            f"{type(estimator).__name__} was given 0 rows and needs a minimum of 1."
+        )
+    classes, codes = encode(y, classes, name=type(estimator).__name__)
+    table = table.with_labels(codes)
+    weights = check_weights(sample_weight, codes)
+    return Labeled(table if weights is None else table.with_weights(weights), classes)
+
+
+def check_table(
+    estimator: Any, X: Any, *, reset: bool, dtypes: Sequence[type] = FLOATS
+) -> Table:
+    """X as blocks; arrays are checked as scikit-learn does, files as they are read. What is
+    of none of the ``dtypes`` becomes the first."""
+    if not (isinstance(X, Table) or type(X).__module__.startswith("dask.")):
+        X = check_rows(
+            estimator, X, reset=reset, dtypes=dtypes
+        )  # values are looked at block by block
+    table = Table.of(X)
+    if reset:
+        estimator.n_features_in_ = table.shape[1]
+    elif table.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on {estimator.n_features_in_} columns, but "
+            f"X has {table.shape[1]}. Give it the same columns."
+        )
+    return table
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """Labels as one column of strings or whole numbers."""
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "fc":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return y
+
+
+def labels_of(estimator: Any, table: Table) -> np.ndarray:
+    """The labels that a table holds; the rows stay where they are."""
+    blocks = table.blocks
+    if not blocks or any(
+        not isinstance(block, BatchRows) or block.labels is None for block in blocks
+    ):
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Give labels as y, or a Table with them: table.with_labels(y)."
+        )
+    return np.concatenate([block.labels.load() for block in blocks])
+
+
+def encode(
+    y: np.ndarray, classes: Any = None, *, name: str = "fit"
+) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and the place of every label among them.
+
+    >>> encode(np.array(["spam", "ham", "spam"]))
+    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
+    """
+    if classes is None:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.int32)
+    classes = np.asarray(classes)
+    found, codes = np.unique(y, return_inverse=True)
+    place = np.minimum(np.searchsorted(classes, found), len(classes) - 1)
+    strange = found[classes[place] != found]
+    if len(strange):
+        raise ValueError(
+            f"{name} was given the label {strange.tolist()[0]!r}, which is not among its "
+            f"classes {classes.tolist()[:10]}. List all in the first call of partial_fit."
+        )
+    return classes, place[codes].astype(np.int32)
+
+
+def check_more(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    classes: Any,
+    sample_weight: Any = None,
+    *,
+    dtypes: Sequence[type] = FLOATS,
+) -> tuple[bool, Labeled]:
+    """Rows and labels of a ``partial_fit``, and whether it is the first.
+
+    The first call names the classes, later ones may repeat them.
+    """
+    name = type(estimator).__name__
+    first = not hasattr(estimator, "classes_")
+    if first and classes is None:
+        raise ValueError(
+            f"classes must be passed on the first call to partial_fit of {name}: all labels "
+            "that will ever come. Give classes=np.unique(labels)."
+        )
+    if classes is not None:
+        classes = np.unique(np.asarray(classes))
+        if not first and not np.array_equal(classes, estimator.classes_):
+            raise ValueError(
+                f"{name}.partial_fit was given classes={classes.tolist()[:10]}, but began with "
+                f"{estimator.classes_.tolist()[:10]}. Leave classes out after the first call."
+            )
+    known = classes if first else estimator.classes_
+    return first, check_labeled(
+        estimator, X, y, sample_weight, classes=known, reset=first, dtypes=dtypes
+    )

@@ -1,0 +1,315 @@
+"""What linear classifiers share: scores that are sums of weights.
+
+The score of class y for row x is w_y . x + b_y, the class with the highest score wins, a tie
+goes to the first. Weights are kept as (v, k): all scores of one feature lie side by side, so
+that a word costs one short stretch of memory. With two classes there may be one column, the
+weights of the second class against the first.
+
+    csr_arrays       a block's rows as the three arrays that kernels take, of settled types
+    scores           (n, k) scores of a block
+    LinearClassifier decision_function, predict, coef_, top_features, explain
+
+The notes' chapter on linear classification writes the same as theta . f(x, y), where f(x, y)
+holds x and an offset of 1 in the place of class y and zeros elsewhere. What a fit checks
+first is in ``labeled_rows``.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.classify.labeled_rows import (
+    Labeled,
+    check_labeled,
+    check_labels,
+    check_more,
+    check_table,
+    encode,
+)
+from tacit.core.engines import Engine, Serial, Threads, check_stop, get_engine
+from tacit.core.estimator import Estimator, check_rows
+from tacit.core.kernel import kernel
+from tacit.data.bad_values import check_values
+from tacit.data.table import Table, parts
+
+__all__ = [
+    "Csr",
+    "Labeled",
+    "LinearClassifier",
+    "Scorer",
+    "check_labeled",
+    "check_labels",
+    "check_more",
+    "check_table",
+    "csr_arrays",
+    "csr_rows",
+    "encode",
+    "engine_for",
+    "scores",
+    "top_classes",
+]
+
+
+FEW = 1 << 18  # entries: less than a millisecond
+SPAN = 1 << 24  # multiplications to a kernel call: some 20 ms
+
+
+class Csr(NamedTuple):
+    """The rows of a block as kernels take them: always of these types."""
+
+    indptr: np.ndarray  # int64
+    indices: np.ndarray  # int32
+    data: np.ndarray  # float64
+
+
+class Scorer(NamedTuple):
+    """Params of a pass that scores rows."""
+
+    weights: np.ndarray  # (v, k)
+    intercept: np.ndarray  # (k,)
+
+
+# --- Blocks ---
+
+
+def engine_for(engine: Any, table: Table) -> Engine:
+    """The engine; for one block, or few entries in memory, this thread: done before others
+    start."""
+    chosen = get_engine(engine)
+    few = len(table.blocks) == 1 or (table.in_memory and entries(table) < FEW)
+    return Serial() if few and isinstance(chosen, Threads) else chosen
+
+
+def entries(table: Table) -> int:
+    """How many numbers a table in memory holds; of a sparse one, those that are stored."""
+    block = table.blocks[0]
+    block = getattr(block, "rows", block)
+    matrix = getattr(block, "matrix", None)
+    return table.shape[0] * table.shape[1] if matrix is None else matrix.nnz
+
+
+def csr_rows(rows: Any) -> Any:
+    """Rows of a block as CSR; zeros of a dense block are left out."""
+    return rows if sp.issparse(rows) else sp.csr_array(rows)
+
+
+def csr_arrays(rows: Any, name: str = "fit") -> Csr:
+    """The arrays of a block, of the types that kernels are compiled for; all values finite."""
+    rows = csr_rows(rows)
+    if not np.isfinite(rows.data.sum(dtype=np.float64)):  # or a sum too large: look closely
+        check_values(rows, name)
+    return Csr(
+        np.asarray(rows.indptr, np.int64),
+        np.asarray(rows.indices, np.int32),
+        np.asarray(rows.data, np.float64),
+    )
+
+
+def scores(params: Any, block: Any) -> np.ndarray:
+    """(n, k) scores of a block's rows, for params with ``weights`` and ``intercept``."""
+    rows = parts(block).rows
+    if not np.isfinite((rows.data if sp.issparse(rows) else rows).sum(dtype=np.float64)):
+        check_values(rows, "predict")
+    return np.asarray(rows @ params.weights, np.float64) + params.intercept
+
+
+def top_classes(params: Any, block: Any) -> np.ndarray:
+    """The place of each row's highest score; the first of equals. One column: is it above 0?"""
+    rows = parts(block).rows
+    if params.weights.shape[1] == 1 or not sp.issparse(rows):
+        found = scores(params, block)
+        return found[:, 0] > 0 if found.shape[1] == 1 else found.argmax(axis=1)
+    csr = csr_arrays(rows, "predict")
+    found = np.empty(len(csr.indptr) - 1, np.int64)
+    edges = np.linspace(0, len(found), 2 + rows.nnz * params.weights.shape[1] // SPAN)
+    for start, stop in pairwise(edges.astype(int).tolist()):
+        check_stop()
+        find_top(*csr, params.weights, params.intercept, start, stop, found)
+    return found
+
+
+# --- The estimator they share ---
+
+
+def decides(estimator: Any) -> bool:
+    return estimator._decides
+
+
+class LinearClassifier(ClassifierMixin, Estimator):
+    """Base class: a fit sets ``classes_``, ``weights_`` (v, k) and ``intercept_`` (k,).
+
+    With two classes ``weights_`` has one column, the second class against the first, or
+    two. Subclasses may take an ``engine``; scoring runs there.
+    """
+
+    classes_: np.ndarray
+    weights_: np.ndarray
+    intercept_: np.ndarray
+
+    _decides: ClassVar[bool] = True  # has decision_function; naive Bayes, as elsewhere, not
+    _file_schema: ClassVar[dict] = {
+        "classes_": ("n_classes",),
+        "weights_": ("n_features_in_", "columns"),
+        "intercept_": ("columns",),
+    }
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the highest score; a tie goes to the first."""
+        found = np.concatenate(list(self._map_blocks(top_classes, X)))
+        if len(self.classes_) == 1:  # its score says nothing
+            found[:] = 0
+        return self.classes_[found.astype(np.intp, copy=False)]
+
+    @available_if(decides)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: (n, k), or with two classes (n,), that of the second against the first."""
+        found = np.concatenate(list(self._score_blocks(X)))
+        return against_first(found) if len(self.classes_) == 2 else found
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights as scikit-learn lays them out: (k, v), or (1, v) with two classes."""
+        check_is_fitted(self)
+        two = self.weights_.shape[1] == 2
+        return (self.weights_[:, 1:] - self.weights_[:, :1] if two else self.weights_).T
+
+    def top_features(
+        self, class_: Any, *, n: int = 10, names: Sequence[str] | None = None
+    ) -> list[tuple[Any, float]]:
+        """The features that speak most for a class, with their weights.
+
+        A weight here is the class's own less the mean of the others'; ``names`` are those
+        of the columns, as a vectorizer's ``get_feature_names_out`` gives them. Of equal
+        weights the lower column comes first.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"There is only the class {self.classes_.tolist()[0]!r}: nothing decided."
+            )
+        weights = against_others(self.weights_, self._code(class_))
+        order = np.argsort(-weights, kind="stable")[:n]
+        return [(named(names, j), float(weights[j])) for j in order]
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        class_: Any = None,
+        against: Any = None,
+        n: int | None = 10,
+        names: Sequence[str] | None = None,
+    ) -> list[tuple[Any, float]]:
+        """The features of one row that pushed the decision, and by how much.
+
+        A push is the value of the feature times the difference of two weights: those of
+        ``class_`` (the predicted one) and of ``against`` (the runner-up). Pushes add up,
+        with the difference of the intercepts, to the difference of the scores. The ``n``
+        strongest are given, or with None all; of equals the lower column comes first.
+        """
+        rows = sp.csr_array(csr_rows(check_rows(self, X, reset=False, finite=True)))
+        if rows.shape[0] != 1:
+            raise ValueError(f"explain takes one row, but X has {rows.shape[0]}. Give X[[i]].")
+        winner, rival = self._pair(np.concatenate(list(self._score_blocks(rows)))[0])
+        winner = winner if class_ is None else self._code(class_)
+        if against is not None:
+            rival = self._code(against)
+        elif winner == rival:
+            rival = next(k for k in range(len(self.classes_)) if k != winner)
+        weights = both_columns(self.weights_)
+        j = rows.indices
+        pushes = rows.data * (weights[j, winner] - weights[j, rival])
+        order = np.lexsort((j, -np.abs(pushes)))[:n]
+        return [(named(names, j[i]), float(pushes[i])) for i in order]
+
+    # --- Parts ---
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        return self._map_blocks(scores, X)
+
+    def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
+        """``scores`` or ``top_classes`` of the blocks of X."""
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False)
+        engine = engine_for(getattr(self, "engine", "serial"), table)
+        return engine.map(function, Scorer(self.weights_, self.intercept_), table)
+
+    def _code(self, class_: Any) -> int:
+        found = np.flatnonzero(self.classes_ == class_)
+        if len(found) != 1:
+            raise ValueError(
+                f"{type(self).__name__} knows no class {class_!r}; it knows "
+                f"{self.classes_.tolist()[:20]}."
+            )
+        return int(found[0])
+
+    def _pair(self, row: np.ndarray) -> tuple[int, int]:
+        """The best and the second best class of a row of scores."""
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"There is only the class {self.classes_.tolist()[0]!r}: nothing decided."
+            )
+        if len(row) == 1:
+            row = np.array([0.0, row[0]])
+        best = int(np.argmax(row))
+        others = row.copy()
+        others[best] = -np.inf
+        return best, int(np.argmax(others))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+# --- Small pieces ---
+
+
+def against_first(found: np.ndarray) -> np.ndarray:
+    """One score per row: the second class's less the first's."""
+    return found[:, 0] if found.shape[1] == 1 else found[:, 1] - found[:, 0]
+
+
+def both_columns(weights: np.ndarray) -> np.ndarray:
+    """A column for every class."""
+    if weights.shape[1] > 1:
+        return weights
+    return np.hstack([np.zeros_like(weights), weights])
+
+
+def against_others(weights: np.ndarray, code: int) -> np.ndarray:
+    """The weights of one class less the mean of the others'."""
+    weights = both_columns(weights)
+    rest = (weights.sum(axis=1) - weights[:, code]) / (weights.shape[1] - 1)
+    return weights[:, code] - rest
+
+
+def named(names: Sequence[str] | None, column: int) -> Any:
+    return int(column) if names is None else str(names[column])
+
+
+# --- Kernels ---
+
+
+@kernel
+def find_top(indptr, indices, data, weights, intercept, start, stop, found):
+    k = weights.shape[1]
+    score = np.empty(k)
+    for i in range(start, stop):
+        score[:] = 0.0
+        for t in range(indptr[i], indptr[i + 1]):
+            row, x = weights[indices[t]], data[t]
+            for c in range(k):
+                score[c] += x * row[c]
+        top = 0
+        for c in range(k):
+            score[c] += intercept[c]
+            if score[c] > score[top]:
+                top = c
+        found[i] = top

@@ -1,0 +1,330 @@
+"""Naive Bayes: each class has its own frequencies of words, each word drawn on its own.
+
+    collect   counts of every feature in every class (``class_counts``)
+    update    smoothed logarithms of their shares
+
+One pass, summable. The story of the notes: draw the label from mu, then the word counts from a
+multinomial with the frequencies phi of that label; with the words in their order, each drawn
+from a categorical distribution, the joint probability lacks the multinomial's factor, which
+depends on no label, and the classifier is the same. The loss, -log p(x, y), is least at
+
+    phi_yj = (count(y, j) + alpha) / (sum over j of count(y, j) + alpha v),   mu_y = share of y
+
+which is the maximum likelihood for alpha = 0 and the mode under a Dirichlet prior otherwise.
+The score log mu_y + sum of x_j log phi_yj is linear in x. Probabilities are too sure of
+themselves: words travel together, and each copy of the same evidence counts again.
+
+Maron (1961), Automatic indexing: an experimental inquiry. Journal of the ACM 8.
+McCallum and Nigam (1998), A comparison of event models for naive Bayes text classification.
+The notes' section on naive Bayes.
+"""
+
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.classify import class_counts
+from tacit.classify.class_counts import ClassCounts, Counting, few_blocks
+from tacit.classify.labeled_rows import NUMBERS
+from tacit.classify.linear import (
+    Labeled,
+    LinearClassifier,
+    check_labeled,
+    check_more,
+    csr_rows,
+    engine_for,
+    scores,
+)
+from tacit.core.kernel import kernel
+from tacit.data.table import parts
+
+__all__ = ["MultinomialNB", "NaiveBayes", "log_shares"]
+
+SMALLEST = 1e-10  # alpha with force_alpha=False
+TABLE = 1024  # logarithms of smaller whole counts are looked up
+TILE = 256  # features
+
+
+# --- The algorithm ---
+
+
+def log_shares(counts: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
+    """(v, k) logarithms of the smoothed shares of each row of (k, v) counts.
+
+    >>> np.exp(log_shares(np.array([[3.0, 1.0, 0.0]]), 1.0)).ravel()
+    array([0.571, 0.286, 0.143])
+    """
+    v = counts.shape[1]
+    alpha = np.asarray(alpha, np.float64)
+    totals = counts.sum(axis=1) + (alpha.sum() if alpha.ndim else alpha * v)
+    with np.errstate(divide="ignore"):
+        scale = np.log(totals)
+        if alpha.ndim:
+            shares = np.ascontiguousarray(np.log(counts + alpha).T) - scale
+        else:  # most counts are small whole numbers, and most of those are zero
+            logs = np.log(np.arange(TABLE) + float(alpha))
+            shares = np.empty((v, len(counts)))
+            look_up(counts, logs, float(alpha), scale, shares)
+    if not totals.all():  # a class without a word, and alpha 0: every word is as likely
+        shares[:, totals == 0] = -np.log(v)
+    return shares
+
+
+def without_zeros(function: Any, params: Any, block: Any) -> np.ndarray:
+    """Score where weights may be -inf: a feature that is absent must not meet them."""
+    rows = csr_rows(parts(block).rows)
+    if not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return function(params, rows)
+
+
+# --- What the three models share ---
+
+
+def leaves_out(model: Any) -> bool:
+    return not getattr(model, "norm", False)  # scaled weights change all together
+
+
+class NaiveBayes(LinearClassifier):
+    """Base class of the naive Bayes models: counting, priors, probabilities."""
+
+    class_count_: np.ndarray
+    feature_count_: np.ndarray
+    class_log_prior_: np.ndarray
+
+    _decides: ClassVar[bool] = False
+    _story: ClassVar[str]  # "multinomial", "bernoulli", "complement"
+    _file_schema: ClassVar[dict] = {
+        **LinearClassifier._file_schema,
+        "class_count_": ("n_classes",),
+        "class_log_prior_": ("n_classes",),
+        "feature_count_": ("n_classes", "n_features_in_"),
+    }
+    _file_nonfinite: ClassVar[tuple] = ("weights_", "intercept_", "class_log_prior_")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Count. X is an array, a sparse matrix, a Dask array or a Table, which may hold y."""
+        self._validate_params()
+        labeled = check_labeled(self, X, y, sample_weight, dtypes=NUMBERS)
+        return self._learn(labeled.classes, self._count(labeled))
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Count more rows. The first call names all ``classes`` there will ever be."""
+        self._validate_params()
+        first, labeled = check_more(self, X, y, classes, sample_weight, dtypes=NUMBERS)
+        stats = self._count(labeled)
+        if not first:
+            stats = ClassCounts(0, self.class_count_, self.feature_count_) + stats
+        return self._learn(labeled.classes, stats)
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(x, y) of every row and class, less what no class changes."""
+        return np.concatenate(list(self._map_blocks(scores, X)))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(y | x) of every row and class."""
+        joint = self.predict_joint_log_proba(X)
+        lost = np.isneginf(joint.max(axis=1))
+        if lost.any():
+            warnings.warn(
+                f"{int(lost.sum()):,} of {len(joint):,} rows hold features that rule out "
+                "every class, because alpha is 0. They get the probabilities of the classes "
+                "alone. Raise alpha.",
+                stacklevel=2,
+            )
+            joint[lost] = self.class_log_prior_
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(y | x) of every row and class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def fit_without_folds(self, X: Any, y: Any, folds: np.ndarray) -> Iterator[tuple[int, Any]]:
+        """Every fold's number and this model fitted on all rows but that fold's: one pass."""
+        from tacit.classify.left_out import fit_without_folds
+
+        self._validate_params()
+        yield from fit_without_folds(self, X, y, folds)
+
+    @available_if(leaves_out)
+    def predict_left_out(self, X: Any, y: Any) -> np.ndarray:
+        """The class of every row, by this model fitted on all others: one pass for all."""
+        from tacit.classify.left_out import left_out_scores
+
+        self._validate_params()
+        classes, found = left_out_scores(self, self._story, X, y)
+        return classes[found.argmax(axis=1)]
+
+    # --- Parts ---
+
+    def _counting(self, n_classes: int) -> Counting:
+        return Counting(type(self).__name__, n_classes)
+
+    def _count(self, labeled: Labeled) -> ClassCounts:
+        params = self._counting(len(labeled.classes))
+        table = few_blocks(labeled.table, len(labeled.classes))
+        return engine_for(self.engine, table).reduce(class_counts.collect, params, table)
+
+    def _learn(self, classes: np.ndarray, stats: ClassCounts) -> Any:
+        """Fit from counts alone."""
+        self.classes_ = classes
+        self.class_count_, self.feature_count_ = stats.class_count, stats.feature_count
+        self.class_log_prior_ = self._log_prior(len(classes))
+        self._weigh()
+        return self
+
+    def _weigh(self) -> None:
+        """Set ``weights_`` and ``intercept_`` from the counts."""
+        raise NotImplementedError
+
+    def _log_prior(self, k: int) -> np.ndarray:
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, np.float64)
+            if prior.shape != (k,):
+                raise ValueError(
+                    f"Number of priors must match number of classes: class_prior has "
+                    f"{prior.size} values for {k} classes. Give one for each."
+                )
+            with np.errstate(divide="ignore"):
+                return np.log(prior)
+        if not self.fit_prior:
+            return np.full(k, -np.log(k))
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_count_) - np.log(self.class_count_.sum())
+
+    def _smoothing(self) -> float | np.ndarray:
+        alpha = np.asarray(self.alpha, np.float64)
+        v = self.feature_count_.shape[1]
+        if alpha.ndim and alpha.shape != (v,):
+            raise ValueError(
+                f"When alpha is an array, it should contain `n_features`: alpha has "
+                f"{alpha.shape[0]} values for {v} features. Give one for each, or one number."
+            )
+        if alpha.min() < 0:
+            raise ValueError(f"All values in alpha must be at least 0; got {alpha.min():g}.")
+        if not self.force_alpha:
+            alpha = np.maximum(alpha, SMALLEST)
+        return alpha if alpha.ndim else float(alpha)
+
+    def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
+        finite = bool(np.isfinite(self.weights_.min())) if hasattr(self, "weights_") else True
+        return super()._map_blocks(function if finite else partial(without_zeros, function), X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # of data that are no counts
+        return tags
+
+
+# --- The estimator ---
+
+
+class MultinomialNB(NaiveBayes):
+    """Classify rows of counts by the frequencies of their features in each class.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,)
+        What is added to every count. 0 lets one word rule out a class.
+    force_alpha : bool
+        False raises an alpha below 1e-10 to that.
+    fit_prior : bool
+        Whether the frequencies of the classes count; otherwise all are equally likely.
+    class_prior : array of shape (n_classes,) or None
+        The probabilities of the classes, if not those of the rows.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), sorted
+    class_count_ : array of shape (n_classes,), the weight of the rows of each class
+    feature_count_ : array of shape (n_classes, n_features)
+    class_log_prior_ : array of shape (n_classes,)
+    feature_log_prob_ : array of shape (n_classes, n_features), log phi
+    weights_, intercept_ : the same as a linear classifier: (n_features, n_classes) and
+        (n_classes,)
+
+    Examples
+    --------
+    >>> from tacit.text import CountVectorizer
+    >>> words = CountVectorizer()
+    >>> X = words.fit_transform(["win money now", "see you at noon", "money money"])
+    >>> model = MultinomialNB().fit(X, ["spam", "ham", "spam"])
+    >>> model.predict(words.transform(["now, money", "at noon"]))
+    array(['spam', 'ham'], dtype='<U4')
+    >>> model.top_features("spam", n=2, names=words.get_feature_names_out())
+    [('money', 1.299), ('now', 0.606)]
+    """
+
+    _story: ClassVar[str] = "multinomial"
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "force_alpha": ["boolean"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "engine": "no_validation",
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        engine: Any = "threads",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.engine = engine
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """log phi, as scikit-learn lays it out."""
+        check_is_fitted(self)
+        return self.weights_.T
+
+    def _weigh(self) -> None:
+        self.weights_ = log_shares(self.feature_count_, self._smoothing())
+        self.intercept_ = self.class_log_prior_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+# --- Kernels ---
+
+
+@kernel
+def look_up(counts, logs, alpha, scale, out):
+    k, v = counts.shape
+    base = logs[0] - scale
+    for first in range(0, v, TILE):  # both tables go through the cache once
+        last = min(first + TILE, v)
+        for j in range(first, last):
+            out[j] = base
+        for y in range(k):
+            row, shift = counts[y], scale[y]
+            for j in range(first, last):
+                c = row[j]
+                if c != 0.0:
+                    if 0.0 < c < TABLE and c == int(c):
+                        out[j, y] = logs[int(c)] - shift
+                    else:
+                        out[j, y] = np.log(c + alpha) - shift

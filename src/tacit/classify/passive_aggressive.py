@@ -1,0 +1,174 @@
+"""Passive-aggressive: change nothing that is right by a margin, and no more than needed else.
+
+    visit   theta <- theta + tau (f(x, y) - f(x, r)), r the best class other than y
+
+Sequential. With the hinge loss l = max(0, 1 - margin) of the row before the change,
+
+    tau = min(C, l / |f(x, y) - f(x, r)|^2)            loss="hinge" (PA-I)
+    tau = l / (|f(x, y) - f(x, r)|^2 + 1 / (2 C))      loss="squared_hinge" (PA-II)
+    tau = l / |f(x, y) - f(x, r)|^2                    loss="PA", no slack
+
+solve min |theta - theta_t|^2 / 2 plus C times the loss, its square, or with the loss held at
+zero. loss="MIRA" holds the margin to every class at 1, not only to the best of them. With two
+classes there is one vector of weights and the square is |x|^2, so that C means what it does in
+scikit-learn, which no longer has this class from version 1.10 on.
+
+Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Online passive-aggressive algorithms.
+JMLR 7. Crammer and Singer (2003), Ultraconservative online algorithms for multiclass
+problems. JMLR 3. The notes' section on large-margin classification.
+"""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.callback import with_callbacks
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tacit.classify.error_driven import ErrorDriven
+from tacit.classify.error_steps import MIRA, PA, PA_I, PA_II, Rule
+
+__all__ = ["PassiveAggressiveClassifier"]
+
+RULES = {
+    "hinge": PA_I,
+    "PA-I": PA_I,
+    "squared_hinge": PA_II,
+    "PA-II": PA_II,
+    "PA": PA,
+    "MIRA": MIRA,
+}
+
+
+class PassiveAggressiveClassifier(ErrorDriven):
+    """Classify rows by weights that change as little as a margin of one needs.
+
+    Parameters
+    ----------
+    C : float
+        The longest step (of "hinge"), or how soft steps are ("squared_hinge"): the smaller,
+        the less a single row can do.
+    fit_intercept : bool
+        Whether every class has an offset.
+    max_iter : int
+        Most passes over the rows.
+    tol : float or None
+        Stop after ``n_iter_no_change`` passes in which the mean hinge loss did not fall by
+        this much. None: only where a pass changes nothing.
+    early_stopping : bool
+        Hold out a share of the rows, and let their accuracy, not the loss, decide when to stop.
+    validation_fraction : float
+        That share.
+    n_iter_no_change : int
+    shuffle : bool
+        Whether every pass visits the rows in another order, drawn from the seed.
+    verbose : int
+        Above 0, shows progress on standard error.
+    loss : {"hinge", "squared_hinge", "PA", "MIRA"}
+        The rule: PA-I, PA-II (also by those names), without slack, without slack and against
+        all classes at once.
+    n_jobs : int or None
+        Taken for scikit-learn's sake. All classes are learned together, in one thread.
+    random_state : int, RandomState or None
+        Seed of the orders.
+    warm_start : bool
+        Whether ``fit`` goes on with the weights there are.
+    class_weight : dict, "balanced" or None
+        What the steps for each class are multiplied by; "balanced" is the inverse of its
+        frequency.
+    average : bool
+        Decide with the average of the weights over all visits; otherwise with the last.
+    callbacks : list or None
+        Told about every pass; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), sorted
+    weights_ : array of shape (n_features, n_classes); one column, the second class against
+        the first, where there are two
+    intercept_ : array, one for every column
+    coef_ : the weights as scikit-learn lays them out, rows of features
+    separated_ : bool, whether the last pass changed nothing: every margin was 1 or more
+    losses_ : list of float, the mean hinge loss in each pass, of rows as they came
+    validation_scores_ : list of float, with early stopping the accuracy on rows held out
+    n_iter_ : int, passes made
+    converged_ : bool, False where ``max_iter`` or a callback ended the fit
+    t_ : int, visits that averages are taken over: all, but for class weights that lie far
+        apart, where the first passes are forgotten
+
+    Examples
+    --------
+    >>> X = [[2.0, 0.0], [0.0, 1.0]]
+    >>> model = PassiveAggressiveClassifier(fit_intercept=False, shuffle=False, max_iter=1)
+    >>> model.fit(X, ["a", "b"]).coef_  # tau is 1/4 for the first row, 1 for the second
+    array([[-0.5,  1. ]])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "verbose": ["verbose"],
+        "loss": [StrOptions(set(RULES))],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "average": ["boolean"],
+        "callbacks": "no_validation",
+    }
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        verbose: int = 0,
+        loss: str = "hinge",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        average: bool = False,
+        callbacks: Any = None,
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.loss = loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.average = average
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> "PassiveAggressiveClassifier":
+        """Learn in passes over the rows of an array, a sparse matrix or a Table."""
+        return self._fit(X, y)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None
+    ) -> "PassiveAggressiveClassifier":
+        """Visit more rows once. The first call names all ``classes`` there will ever be."""
+        return self._partial_fit(X, y, classes)
+
+    def _rule(self) -> Rule:
+        return Rule(RULES[self.loss], float(self.C), bool(self.fit_intercept), self._averages())

@@ -1,0 +1,140 @@
+"""The perceptron: where the guess is wrong, move the weights toward the right class.
+
+    visit   guess the class of a row; if it is not y, add f(x, y) and take away f(x, guess)
+
+Sequential. The loss is the share of wrong guesses in a pass. If some weights separate the
+classes, so do the perceptron's after finitely many mistakes, and a pass without one says so.
+If none do the weights go round in circles; their average over all visits settles, and errs
+less on new rows. The average is kept up to date without touching weights that do not change.
+
+Rosenblatt (1958), The perceptron. Psychological Review 65.
+Freund and Schapire (1999), Large margin classification using the perceptron algorithm.
+Machine Learning 37. Collins (2002), Discriminative training methods for hidden Markov models.
+EMNLP. The notes' section on the perceptron.
+"""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.callback import with_callbacks
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tacit.classify.error_driven import ErrorDriven
+from tacit.classify.error_steps import PERCEPTRON, Rule
+
+__all__ = ["Perceptron"]
+
+
+class Perceptron(ErrorDriven):
+    """Classify rows by weights learned from mistakes, averaged over all visits.
+
+    Parameters
+    ----------
+    average : bool
+        Decide with the average of the weights over all visits; otherwise with the last.
+    fit_intercept : bool
+        Whether every class has an offset.
+    max_iter : int
+        Most passes over the rows.
+    tol : float or None
+        Stop after ``n_iter_no_change`` passes in which the share of mistakes did not fall by
+        this much. None: only where a pass makes no mistake.
+    early_stopping : bool
+        Hold out a share of the rows, and let their accuracy, not the loss, decide when to stop.
+    validation_fraction : float
+        That share.
+    n_iter_no_change : int
+    shuffle : bool
+        Whether every pass visits the rows in another order, drawn from the seed.
+    class_weight : dict, "balanced" or None
+        How much a mistake on each class counts; "balanced" is the inverse of its frequency.
+    warm_start : bool
+        Whether ``fit`` goes on with the weights there are.
+    random_state : int, RandomState or None
+        Seed of the orders.
+    callbacks : list or None
+        Told about every pass; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), sorted
+    weights_ : array of shape (n_features, n_classes); one column, the second class against
+        the first, where there are two
+    intercept_ : array, one for every column
+    coef_ : the weights as scikit-learn lays them out, rows of features
+    separated_ : bool, whether the last pass made no mistake: the last weights, not their
+        average, separate the classes
+    losses_ : list of float, the share of mistakes in each pass
+    validation_scores_ : list of float, with early stopping the accuracy on rows held out
+    n_iter_ : int, passes made
+    converged_ : bool, False where ``max_iter`` or a callback ended the fit
+    t_ : int, visits that averages are taken over: all, but for class weights that lie far
+        apart, where the first passes are forgotten
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]])
+    >>> model = Perceptron(random_state=0).fit(X, ["low", "low", "high", "high"])
+    >>> model.separated_, model.losses_[-1]
+    (True, 0.0)
+    >>> model.predict([[0.5, 0.5], [4.0, 4.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    _loss_place: ClassVar[int] = 1  # mistakes
+    _parameter_constraints: ClassVar[dict] = {
+        "average": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "callbacks": "no_validation",
+    }
+
+    def __init__(
+        self,
+        *,
+        average: bool = True,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        callbacks: Any = None,
+    ) -> None:
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> "Perceptron":
+        """Learn in passes over the rows of an array, a sparse matrix or a Table."""
+        return self._fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "Perceptron":
+        """Visit more rows once. The first call names all ``classes`` there will ever be."""
+        return self._partial_fit(X, y, classes)
+
+    def _rule(self) -> Rule:
+        return Rule(PERCEPTRON, 1.0, bool(self.fit_intercept), self._averages())

@@ -1,0 +1,263 @@
+"""How often a classifier is right, on which classes, and how sure it may be of itself.
+
+    accuracy     share of rows whose class was found; 1 less the mean 0/1 loss
+    precision    of the rows said to be of a class, the share that are
+    recall       of the rows of a class, the share that were found
+    F            their harmonic mean; with beta, recall counts beta times as much
+    macro        the mean over classes, each counting the same
+    micro        over all rows together; with one class per row this is the accuracy
+    log loss     mean of -log p(right class), in nats
+
+A share of nothing (precision of a class that was never said) is 0, and a warning says so.
+
+The notes' section on training, testing and tuning sets.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from tacit.measure.labels import codes_of
+
+__all__ = [
+    "Confusion",
+    "accuracy_score",
+    "confusion",
+    "log_loss",
+    "precision_recall_f",
+    "wilson_interval",
+]
+
+SHOWN = 30  # classes of a table that is printed
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How many rows of each class were said to be of each. Made by ``confusion``."""
+
+    classes: list
+    table: np.ndarray  # (k, k) rows are the right classes, columns what was said
+
+    @property
+    def rows(self) -> float:
+        """How many rows there were, or their weight."""
+        return float(self.table.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """Share of rows on the diagonal."""
+        return float(np.trace(self.table) / self.rows)
+
+    def per_class(self, beta: float = 1.0) -> dict[str, np.ndarray]:
+        """Arrays by class: precision, recall, f and support (its rows)."""
+        right = np.diag(self.table).astype(float)
+        precision = shares(right, self.table.sum(axis=0))
+        recall = shares(right, self.table.sum(axis=1))
+        f = shares((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+        support = self.table.sum(axis=1)
+        return {"precision": precision, "recall": recall, "f": f, "support": support}
+
+    def average(self, how: str = "macro", beta: float = 1.0) -> tuple[float, float, float]:
+        """Precision, recall and F over all classes: "macro", "micro" or "weighted"."""
+        if how == "micro":
+            return (self.accuracy,) * 3
+        if how not in ("macro", "weighted"):
+            raise ValueError(f"average={how!r} is unknown; choose macro, micro or weighted.")
+        found = self.per_class(beta)
+        weights = found["support"] if how == "weighted" else None
+        return tuple(  # type: ignore[return-value]
+            float(np.average(found[name], weights=weights))
+            for name in ("precision", "recall", "f")
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        found = self.per_class()
+        return {
+            "classes": list(self.classes),
+            "table": self.table.tolist(),
+            "accuracy": self.accuracy,
+            **{name: values.tolist() for name, values in found.items()},
+            **{how: list(self.average(how)) for how in ("macro", "micro", "weighted")},
+        }
+
+    def __str__(self) -> str:
+        found = self.per_class()
+        width = max([5, *(len(str(name)) for name in self.classes)])
+        lines = [f"{'':{width}}  precision  recall      F    rows"]
+        for k, name in enumerate(self.classes[:SHOWN]):
+            p, r, f, n = (found[each][k] for each in ("precision", "recall", "f", "support"))
+            lines.append(f"{name!s:{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {n:7g}")
+        if len(self.classes) > SHOWN:
+            lines.append(f"... and {len(self.classes) - SHOWN} more classes")
+        p, r, f = self.average("macro")
+        lines.append(f"{'macro':{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {self.rows:7g}")
+        lines.append(f"accuracy {self.accuracy:.4f}")
+        return "\n".join(lines)
+
+
+def confusion(
+    y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+) -> Confusion:
+    """Count how many rows of each class were said to be of each.
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays of n_rows labels of any kind
+    labels : list or None
+        The classes and their order; None: all that occur, sorted.
+    sample_weight : array of n_rows or None
+        How much each row counts.
+
+    Examples
+    --------
+    >>> print(confusion(["ham", "ham", "spam", "spam"], ["ham", "spam", "spam", "spam"]))
+           precision  recall      F    rows
+    ham       1.0000  0.5000 0.6667       2
+    spam      0.6667  1.0000 0.8000       2
+    macro     0.8333  0.7500 0.7333       4
+    accuracy 0.7500
+    """
+    true, pred, names = both_codes(y_true, y_pred, labels, "confusion")
+    k = len(names)
+    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    table = np.bincount(true * k + pred, weights, k * k).reshape(k, k)
+    return Confusion(names.tolist(), table)
+
+
+def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """Share of rows whose class was found.
+
+    >>> accuracy_score([0, 1, 1, 0], [0, 1, 0, 0])
+    0.75
+    """
+    true, pred, _ = both_codes(y_true, y_pred, None, "accuracy_score")
+    return float(np.average(true == pred, weights=sample_weight))
+
+
+def precision_recall_f(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    average: str | None = "macro",
+    beta: float = 1.0,
+    labels: Any = None,
+) -> Any:
+    """Precision, recall and F.
+
+    ``average`` is "macro" (every class counts the same), "micro" (every row does), "weighted"
+    (classes by their rows), or None for a dict of arrays, one value for each class.
+
+    Examples
+    --------
+    >>> precision_recall_f(["a", "a", "b"], ["a", "b", "b"])
+    (0.75, 0.75, 0.667)
+    """
+    table = confusion(y_true, y_pred, labels=labels)
+    said, there = table.table.sum(axis=0), table.table.sum(axis=1)
+    for what, counts in (("precision", said), ("recall", there)):
+        none = [name for name, n in zip(table.classes, counts, strict=True) if not n]
+        if none:
+            verb = "were never said" if what == "precision" else "do not occur"
+            warnings.warn(
+                f"{what} is ill-defined and counts as 0 for classes that {verb}: {none[:5]}.",
+                UndefinedMetricWarning,
+                stacklevel=2,
+            )
+    return table.per_class(beta) if average is None else table.average(average, beta)
+
+
+def log_loss(
+    y_true: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any = None
+) -> float:
+    """Mean of -log p(right class), in nats.
+
+    ``probabilities`` is (n_rows, n_classes) with columns in the order of ``labels`` (the
+    sorted classes of y_true), or (n_rows,) for the second of two. A probability of 0 for the
+    right class makes the loss infinite: it is not hidden by clipping.
+
+    >>> log_loss(["ham", "spam"], [[0.5, 0.5], [0.2, 0.8]])
+    0.458
+    """
+    p = np.asarray(probabilities, np.float64)
+    if p.ndim == 1:
+        p = np.column_stack([1 - p, p])
+    true = codes_of(y_true, name="log_loss", rows=len(p))
+    names = true.names if labels is None else np.asarray(labels)
+    if p.shape[1] != len(names):
+        raise ValueError(
+            f"log_loss got {p.shape[1]} columns of probabilities for {len(names)} classes. "
+            "Give the classes of the columns as labels."
+        )
+    check_probabilities(p, "log_loss")
+    place = places(true.names, names, "log_loss")
+    with np.errstate(divide="ignore"):
+        losses = -np.log(p[np.arange(len(p)), place[true.codes]])
+    return float(np.average(losses, weights=sample_weight))
+
+
+def wilson_interval(share: float, rows: float, z: float = Z95) -> tuple[float, float]:
+    """Where the true share lies, 19 times of 20, when ``share`` of ``rows`` was seen.
+
+    Wilson (1927), Probable inference, the law of succession, and statistical inference.
+
+    >>> wilson_interval(0.9, 100)
+    (0.826, 0.945)
+    """
+    middle = share + z * z / (2 * rows)
+    half = z * np.sqrt(share * (1 - share) / rows + (z / (2 * rows)) ** 2)
+    scale = 1 + z * z / rows
+    low, high = float((middle - half) / scale), float((middle + half) / scale)
+    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding at 0 and 1
+
+
+# --- Small pieces ---
+
+
+def both_codes(
+    y_true: Any, y_pred: Any, labels: Any, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Both labelings as places in the same list of classes."""
+    true = codes_of(y_true, name=name)
+    pred = codes_of(y_pred, name=name, rows=len(true.codes))
+    kinds = {"S" if each.names.dtype.kind in "OUT" else "number" for each in (true, pred)}
+    if len(kinds) > 1:
+        raise TypeError(
+            f"{name}: one labeling has strings and the other numbers, so that no row could "
+            "agree. Make them the same."
+        )
+    names = np.asarray(labels) if labels is not None else np.union1d(true.names, pred.names)
+    out = (places(each.names, names, name)[each.codes] for each in (true, pred))
+    return *(each.astype(np.int64) for each in out), names  # type: ignore[return-value]
+
+
+def places(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
+    """Where each of ``some`` stands among ``names``."""
+    order = np.argsort(names, kind="stable")
+    found = np.searchsorted(names, some, sorter=order)
+    place = order[np.minimum(found, len(names) - 1)]
+    strange = some[names[place] != some]
+    if len(strange):
+        raise ValueError(
+            f"{name}: the label {strange.tolist()[0]!r} is not among "
+            f"labels={names.tolist()[:10]}. Add it."
+        )
+    return place
+
+
+def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def check_probabilities(p: np.ndarray, name: str) -> None:
+    good = (p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-6)  # not so for nan
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(
+            f"{name} needs probabilities that add up to 1, but row {row} has "
+            f"{np.round(p[row], 6).tolist()[:10]}. Use predict_proba."
+        )

@@ -1,0 +1,94 @@
+"""Calibration: probabilities that come true as often as they say."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import tacit
+from tacit.classify import CalibratedClassifier, LinearSVC, LogisticRegression, calibrate
+from tacit.classify.logistic_loss import log_shares
+from tests.classify.test_logistic import words
+
+
+def noisy(n, k, factor, seed):
+    """Scores, and labels drawn with the probabilities of scores / factor."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, k)) * 3 * factor
+    shares = np.exp(log_shares(scores / factor))
+    return scores, (rng.random(n)[:, None] > shares.cumsum(axis=1)).sum(axis=1)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("factor", [0.3, 1.0, 5.0])
+def test_the_temperature_that_made_the_labels_is_found(factor, k):
+    scores, codes = noisy(6_000, k, factor, seed=0)
+    found, shift = calibrate(scores, codes)
+    assert found == pytest.approx(1 / factor, rel=0.12)
+    assert shift == 0
+
+
+def test_platt_finds_a_shift():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=6_000) * 2
+    codes = (rng.random(6_000) < 1 / (1 + np.exp(-(0.7 * scores - 1.2)))).astype(int)
+    factor, shift = calibrate(scores, codes, method="platt")
+    assert factor == pytest.approx(0.7, rel=0.12)
+    assert shift == pytest.approx(-1.2, rel=0.12)
+
+
+def test_a_weight_is_that_many_rows():
+    scores, codes = noisy(400, 3, 2.0, seed=1)
+    weights = np.random.default_rng(0).integers(0, 4, size=400)
+    repeated = np.repeat(np.arange(400), weights)
+    once = calibrate(scores, codes, weights=weights.astype(float))
+    assert once == pytest.approx(calibrate(scores[repeated], codes[repeated]), rel=1e-4)
+
+
+def test_separated_classes_keep_probabilities_below_one():
+    scores = np.array([-3.0, -2.0, 2.0, 3.0])
+    factor, _ = calibrate(scores, np.array([0, 0, 1, 1]))
+    assert np.isfinite(factor)
+    assert 1 / (1 + np.exp(-factor * 3)) < 1
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("method", ["temperature", "platt"])
+def test_unseen_labels_are_likelier_than_with_raw_scores(method, k):
+    X, y = words(n=1200, k=k)
+    y = np.where(np.random.default_rng(0).random(1200) < 0.25, (y + 1) % k, y)
+    model = CalibratedClassifier(LinearSVC(C=30.0), method=method, random_state=0)
+    if method == "platt" and k > 2:
+        with pytest.raises(ValueError, match="method='temperature'"):
+            model.fit(X[:600], y[:600])
+        return
+    model.fit(X[:600], y[:600])
+    p = model.predict_proba(X[600:])
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    raw = model.estimator_.decision_function(X[600:])
+    raw = log_shares(raw[:, None] if raw.ndim == 1 else raw)
+    unseen = np.arange(600)
+    assert -np.log(p[unseen, y[600:]]).mean() <= -raw[unseen, y[600:]].mean() + 1e-3
+    sure = p.max(axis=1)
+    right = model.predict(X[600:]) == y[600:]
+    assert abs(sure.mean() - right.mean()) < 0.06
+
+
+def test_temperature_keeps_the_decisions():
+    X, y = words(n=300)
+    model = CalibratedClassifier(LogisticRegression(C=100.0), random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
+
+
+def test_it_can_be_saved_and_cloned(tmp_path):
+    X, y = words(n=200)
+    model = CalibratedClassifier(LinearSVC(), random_state=0).fit(X, y)
+    model.save(tmp_path / "model")
+    again = tacit.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    again = clone(model).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_too_few_rows_for_the_folds_are_refused():
+    with pytest.raises(ValueError, match="Lower cv"):
+        CalibratedClassifier(LinearSVC()).fit(np.eye(6), [0, 0, 0, 0, 0, 1])
