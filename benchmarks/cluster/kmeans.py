@@ -13,12 +13,9 @@ The rows are ``data.mixture_chunks``: overlapping normals of unequal size and wi
 background; the digits are MNIST's where TACIT_DATA has them. The quality is the inertia,
 summed here in float64 from each contender's centers.
 
-Also, without targets: float64; k-means++ alone and mini-batches at each library's defaults,
-where chance has a say: three seeds to a run, mean inertia, a tolerance of 1%. Tacit draws its
-first centers from a sample of 20,000 rows; scikit-learn is shown with and without that.
+Also, without a target: the digits in float64.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,11 +25,10 @@ import numpy as np
 from benchmarks.data import digits, mixture
 from benchmarks.harness import Answer, Case, Contender, Data
 
-__all__ = ["KMEANS", "cases", "inertia", "sklearn", "start_centers"]
+__all__ = ["KMEANS", "cases", "inertia", "rows", "sklearn", "start_centers"]
 
 UPDATES = 300  # at most
 TOLERANCE = 1e-4
-SEEDS = 3  # seedings are random: their quality is a mean
 
 
 def cases(scale: float) -> list[Case]:
@@ -52,25 +48,7 @@ def cases(scale: float) -> list[Case]:
         single.append(Case(name, partial(make, "f4"), rivals, targets=goals, **plan))
         if d == 784:
             double.append(Case(f"{name}, float64", partial(make, "f8"), KMEANS, **plan))
-    wide, long = shapes["200k x 128, k=256"], shapes["1M x 16, k=64"]
-    seeding = [
-        Case(
-            f"k-means++ alone, {name}",
-            partial(rows, int(shape[0] * scale), *shape[1:5], "f4"),
-            SEEDING,
-            inertia,
-            tolerance=0.01,
-        )
-        for name, shape in (("1M x 16, k=64", long), ("200k x 128, k=256", wide))
-    ]
-    batches = Case(
-        "mini-batches, 1M x 16, k=64",
-        partial(rows, int(long[0] * scale), *long[1:5], "f4"),
-        MINIBATCH,
-        inertia,
-        tolerance=0.01,
-    )
-    return [*single, *double, *seeding, batches]
+    return [*single, *double]
 
 
 def rows(
@@ -158,54 +136,6 @@ def faiss_kmeans(data: Data, threads: int) -> Answer:
     return {"centers": model.centroids, "updates": len(model.iteration_stats or ())}
 
 
-def tacit_seeding(data: Data, threads: int) -> Answer:
-    from tacit.cluster.seeding import first_centers
-    from tacit.data.table import Table
-
-    table, k = Table.of(data["X"]), len(data["start"])
-    return {
-        "centers": [
-            first_centers("k-means++", table, k, np.random.RandomState(seed), name="KMeans")
-            for seed in range(SEEDS)
-        ]
-    }
-
-
-def sklearn_seeding(data: Data, threads: int, *, sample: int | None) -> Answer:
-    from sklearn.cluster import kmeans_plusplus
-    from threadpoolctl import threadpool_limits
-
-    X, k, centers = data["X"], len(data["start"]), []
-    with threadpool_limits(threads):
-        for seed in range(SEEDS):
-            rng = np.random.RandomState(seed)
-            chosen = X if sample is None else X[np.sort(rng.permutation(len(X))[:sample])]
-            centers.append(kmeans_plusplus(chosen, k, random_state=rng)[0])
-    return {"centers": centers}
-
-
-def tacit_minibatch(data: Data, threads: int) -> Answer:
-    from tacit.cluster import MiniBatchKMeans
-    from tacit.core.engines import Threads
-
-    k, engine = len(data["start"]), Threads(threads)
-    return minibatches(data, lambda seed: MiniBatchKMeans(k, random_state=seed, engine=engine))
-
-
-def sklearn_minibatch(data: Data, threads: int) -> Answer:
-    from sklearn.cluster import MiniBatchKMeans
-    from threadpoolctl import threadpool_limits
-
-    k = len(data["start"])
-    with threadpool_limits(threads):
-        return minibatches(data, lambda seed: MiniBatchKMeans(k, random_state=seed))
-
-
-def minibatches(data: Data, make: Callable[[int], Any]) -> Answer:
-    models = [make(seed).fit(data["X"]) for seed in range(SEEDS)]
-    return {"centers": [model.cluster_centers_ for model in models]}
-
-
 def bounds_of_elkan(data: Data) -> float:
     """scikit-learn's elkan keeps a bound for every row and center."""
     X = data["X"]
@@ -220,12 +150,3 @@ KMEANS = (
     sklearn("scikit-learn elkan", elkan, memory=bounds_of_elkan),
 )
 FAISS = Contender("faiss", faiss_kmeans, package="faiss", install="faiss-cpu", rival="faiss")
-SEEDING = (
-    Contender("Tacit", tacit_seeding),
-    sklearn("scikit-learn", partial(sklearn_seeding, sample=None)),
-    sklearn("scikit-learn on 20,000 rows", partial(sklearn_seeding, sample=20_000)),
-)
-MINIBATCH = (
-    Contender("Tacit", tacit_minibatch),
-    sklearn("scikit-learn", sklearn_minibatch),
-)

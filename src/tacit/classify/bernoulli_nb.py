@@ -71,6 +71,7 @@ class BernoulliNB(NaiveBayes):
     """
 
     _story: ClassVar[str] = "bernoulli"
+    _distinct: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
         "force_alpha": ["boolean"],

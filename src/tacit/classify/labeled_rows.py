@@ -50,13 +50,14 @@ def check_labeled(
     classes: np.ndarray | None = None,
     reset: bool = True,
     dtypes: Sequence[type] = FLOATS,
+    distinct: bool = True,
 ) -> Labeled:
     """Rows, labels and weights of a fit, checked, as a table with codes for labels.
 
     X is an array, a sparse matrix, a Dask array or a Table; a Table may hold its labels
     itself, y is None then. Without ``classes`` they are those that occur in y.
     """
-    table = check_table(estimator, X, reset=reset, dtypes=dtypes)
+    table = check_table(estimator, X, reset=reset, dtypes=dtypes, distinct=distinct)
     if y is None:
         y = labels_of(estimator, table)
     y = check_labels(y)
@@ -72,14 +73,18 @@ def check_labeled(
 
 
 def check_table(
-    estimator: Any, X: Any, *, reset: bool, dtypes: Sequence[type] = FLOATS
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    dtypes: Sequence[type] = FLOATS,
+    distinct: bool = True,
 ) -> Table:
     """X as blocks; arrays are checked as scikit-learn does, files as they are read. What is
-    of none of the ``dtypes`` becomes the first."""
+    of none of the ``dtypes`` becomes the first. For ``distinct`` see ``check_rows``."""
     if not (isinstance(X, Table) or type(X).__module__.startswith("dask.")):
-        X = check_rows(
-            estimator, X, reset=reset, dtypes=dtypes
-        )  # values are looked at block by block
+        # Values are looked at block by block.
+        X = check_rows(estimator, X, reset=reset, dtypes=dtypes, distinct=distinct)
     table = Table.of(X)
     if reset:
         estimator.n_features_in_ = table.shape[1]
@@ -96,7 +101,8 @@ def check_labels(y: Any) -> np.ndarray:
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "fc":
         assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
+    if y.dtype.kind not in "iubU":  # whole numbers and strings are labels whatever they are
+        check_classification_targets(y)
     return y
 
 

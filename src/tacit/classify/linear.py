@@ -153,6 +153,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
     intercept_: np.ndarray
 
     _decides: ClassVar[bool] = True  # has decision_function; naive Bayes, as elsewhere, not
+    _distinct: ClassVar[bool] = False  # entries for one cell are added up before they are used
     _file_schema: ClassVar[dict] = {
         "classes_": ("n_classes",),
         "weights_": ("n_features_in_", "columns"),
@@ -236,7 +237,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
         """``scores`` or ``top_classes`` of the blocks of X."""
         check_is_fitted(self)
-        table = check_table(self, X, reset=False)
+        table = check_table(self, X, reset=False, distinct=self._distinct)
         engine = engine_for(getattr(self, "engine", "serial"), table)
         return engine.map(function, Scorer(self.weights_, self.intercept_), table)
 

@@ -114,7 +114,9 @@ class NaiveBayes(LinearClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Count. X is an array, a sparse matrix, a Dask array or a Table, which may hold y."""
         self._validate_params()
-        labeled = check_labeled(self, X, y, sample_weight, dtypes=NUMBERS)
+        labeled = check_labeled(
+            self, X, y, sample_weight, dtypes=NUMBERS, distinct=self._distinct
+        )
         return self._learn(labeled.classes, self._count(labeled))
 
     def partial_fit(
@@ -218,8 +220,12 @@ class NaiveBayes(LinearClassifier):
         return alpha if alpha.ndim else float(alpha)
 
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
-        finite = bool(np.isfinite(self.weights_.min())) if hasattr(self, "weights_") else True
-        return super()._map_blocks(function if finite else partial(without_zeros, function), X)
+        if np.min(self.alpha) == 0 and hasattr(self, "weights_") and self._rules_out():
+            function = partial(without_zeros, function)
+        return super()._map_blocks(function, X)
+
+    def _rules_out(self) -> bool:
+        return not np.isfinite(self.weights_.min())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -315,16 +321,21 @@ class MultinomialNB(NaiveBayes):
 def look_up(counts, logs, alpha, scale, out):
     k, v = counts.shape
     base = logs[0] - scale
+    seen = np.empty(TILE + 1, np.int64)
     for first in range(0, v, TILE):  # both tables go through the cache once
         last = min(first + TILE, v)
         for j in range(first, last):
             out[j] = base
         for y in range(k):
             row, shift = counts[y], scale[y]
-            for j in range(first, last):
+            m = 0
+            for j in range(first, last):  # without a branch: nobody can guess which are zero
+                seen[m] = j
+                m += row[j] != 0.0
+            for i in range(m):
+                j = seen[i]
                 c = row[j]
-                if c != 0.0:
-                    if 0.0 < c < TABLE and c == int(c):
-                        out[j, y] = logs[int(c)] - shift
-                    else:
-                        out[j, y] = np.log(c + alpha) - shift
+                if 0.0 < c < TABLE and c == int(c):
+                    out[j, y] = logs[int(c)] - shift
+                else:
+                    out[j, y] = np.log(c + alpha) - shift

@@ -39,8 +39,9 @@ def draw_page(result: dict[str, Any], choice: Any) -> None:
         ("the map", result["map_file"]),
         ("every document", result["labels_file"]),
     ]
-    drawn = [(name, clean(path)) for name, path in files if path]
-    draw_pairs(screen, drawn)
+    for name, path in files:
+        if path:  # in one piece, to be copied
+            screen.print(f"{name:18}  {clean(path)}", soft_wrap=True, highlight=False)
     if result["tree_file"] is None:
         screen.print("Pictures need matplotlib: pip install 'tacit[plot]'", soft_wrap=True)
     labels = clean(result["labels_file"])

@@ -71,10 +71,13 @@ def check_rows(
     dtypes: Sequence[type] = (np.float64, np.float32),
     sparse: bool = True,
     finite: bool = False,
+    distinct: bool = True,
 ) -> Any:
-    """X as a C-ordered float array or, with ``sparse``, a CSR matrix without double entries.
+    """X as a C-ordered float array or, with ``sparse``, a CSR matrix.
 
-    Values are not looked at unless ``finite``: most models do that in their first pass.
+    Values are not looked at unless ``finite``: most models do that in their first pass. With
+    ``distinct`` several entries for one cell are added up; models that only ever sum entries
+    need not wait for that.
     """
     X = validate_data(
         estimator,
@@ -86,7 +89,7 @@ def check_rows(
         reset=reset,
     )
     if sp.issparse(X):
-        if repeats_cells(X):  # two entries for one cell would be two values
+        if distinct and repeats_cells(X):  # two entries for one cell would be two values
             X = X.copy()
             X.sum_duplicates()
         if X.indices.dtype != X.indptr.dtype:
