@@ -21,6 +21,7 @@ __getattr__, __dir__ = attach(
         "data",
         "datasets",
         "decompose",
+        "explore",
         "language",
         "measure",
         "plot",

@@ -42,7 +42,7 @@ def explore(path, texts, settings=QUICK, engine=None):
     folder, told = ProjectFolder(path), []
     with folder.writing():
         run_stages(
-            folder, Documents.of(texts), None, settings, engine=engine or Serial(),
+            folder, Documents.of(texts), settings, engine=engine or Serial(),
             tell=told.append,
         )  # fmt: skip
     return folder, [each for each in told if each.seconds is not None]

@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
     "datasets": ("tacit.cli.datasets:datasets", "List the data sets that can be loaded."),
     "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
+    "explore": (
+        "tacit.cli.explore:explore",
+        "Find the structure of documents and write a report: the whole way.",
+    ),
     "index": (
         "tacit.cli.index:index",
         "Find documents by their words, and those that say the same twice.",

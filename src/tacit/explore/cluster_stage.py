@@ -1,6 +1,6 @@
 """Groups of documents: how many, how sure, what sets them apart, and how they hang together."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,9 +47,13 @@ def find_groups(context: Context) -> Output:
         "centers": centers.astype(np.float32),
         "jaccard": jaccard.astype(np.float32),
     }
+    nearest = next_best(inside, labels, centers)
+    second = np.full(len(rows), -1, np.int32)
+    second[placed] = nearest.second
+    output.arrays["second"] = second
     output.facts |= {
         "k": k,
-        "groups": describe_groups(context, everywhere, placed, inside, centers, jaccard),
+        "groups": describe_groups(context, everywhere, placed, nearest, jaccard),
         "tree": tree_of(centers),
     }
     return output
@@ -74,7 +78,7 @@ def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
     output.facts["choice"] = found.to_dict()
     if settings.k is not None:
         output.facts["asked"] = settings.k
-        return min(settings.k, len(rows))
+        return min(settings.k, sample_size(len(rows)))
     return found.best
 
 
@@ -91,6 +95,11 @@ def group(context: Context, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.nd
     return labels, model.cluster_centers_[first]
 
 
+def sample_size(n: int) -> int:
+    """Rows of a repeat, which are as many groups as there can be."""
+    return min(int(0.8 * n), STABILITY_ROWS)
+
+
 def how_sure(
     context: Context, rows: np.ndarray, labels: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +114,7 @@ def how_sure(
 
     n, seed = len(rows), seed_from(context.settings.seed)
     repeats = RESAMPLES[context.settings.effort]
-    size = min(int(0.8 * n), STABILITY_ROWS)
+    size = sample_size(n)
     kept, jaccard = np.zeros(n), np.zeros((int(labels.max()) + 1, repeats))
     for repeat in range(repeats):
         drawn = np.sort(permutation(key(seed, repeat, 7), n)[:size])
@@ -119,12 +128,29 @@ def how_sure(
     return kept / repeats, np.sort(jaccard, axis=1)
 
 
+class Nearest(NamedTuple):
+    """How near each row is to its own group, and which other group comes next."""
+
+    own: np.ndarray  # cosine
+    second: np.ndarray
+    margin: np.ndarray  # by how much the own group is nearer
+
+
+def next_best(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> Nearest:
+    units = centers / np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
+    near = rows @ units.T.astype(np.float32)
+    each = np.arange(len(rows))
+    own = near[each, labels]
+    near[each, labels] = -2
+    second = near.argmax(axis=1)
+    return Nearest(own, second.astype(np.int32), own - near[each, second])
+
+
 def describe_groups(
     context: Context,
     labels: np.ndarray,
     placed: np.ndarray,
-    rows: np.ndarray,
-    centers: np.ndarray,
+    nearest: Nearest,
     jaccard: np.ndarray,
 ) -> list[dict[str, Any]]:
     """Size, words that set the group apart, typical and doubtful documents, how firm it is."""
@@ -136,11 +162,7 @@ def describe_groups(
     present.data = np.ones_like(present.data)
     names = context.words()[used]
     found = describe(present, labels[placed], feature_names=list(names), top=KEYWORDS)
-    units = centers / np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
-    near = rows @ units.T.astype(np.float32)
-    own = near[np.arange(len(rows)), labels[placed]]
-    near[np.arange(len(rows)), labels[placed]] = -2
-    other, margin = near.argmax(axis=1), own - near.max(axis=1)
+    own, other, margin = nearest
     groups = []
     for group, stable in zip(found, jaccard, strict=True):
         members = np.flatnonzero(labels[placed] == group.cluster)

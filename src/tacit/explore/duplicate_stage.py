@@ -11,6 +11,16 @@ def find_duplicates(context: Context) -> Output:
     """Groups of documents that share most of their runs of four words."""
     from tacit.search import NearDuplicates
 
+    if not len(context.documents()):
+        return Output(
+            arrays={
+                "labels": np.zeros(0, np.int32),
+                "pairs": np.zeros((0, 2), np.int32),
+                "jaccard": np.zeros(0),
+            },
+            facts={"groups": 0, "documents": 0, "redundant": 0, "exact": 0, "empty": 0,
+                   "threshold": NearDuplicates().threshold},
+        )  # fmt: skip
     model = NearDuplicates(random_state=context.settings.seed, engine=context.engine)
     model.fit(context.documents())
     groups = int(model.labels_.max(initial=-1)) + 1

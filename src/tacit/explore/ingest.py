@@ -1,8 +1,6 @@
 """The first stage: documents of any origin, as one Parquet file that all others read."""
 
 import hashlib
-import os
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,19 +12,11 @@ __all__ = ["RESERVED", "facts_of", "fingerprint", "write_documents"]
 
 ROWS = 4096  # documents to a row group: what reading one of them costs
 RESERVED = ("id", "text")
-CHUNK = 2**20
 
 
-def fingerprint(documents: Documents, path: str | os.PathLike | None) -> str:
-    """A digest of the input: of the bytes of files where there are any, else of the text."""
+def fingerprint(documents: Documents) -> str:
+    """A digest of the text, the ids and the columns: of what was read, however it was read."""
     found = hashlib.blake2b(digest_size=32)
-    if path is not None and os.fspath(path) != "-":
-        for name, file in files_below(Path(path)):
-            found.update(f"{len(name.encode())}:{name}:{file.stat().st_size}:".encode())
-            with open(file, "rb") as stream:
-                while chunk := stream.read(CHUNK):
-                    found.update(chunk)
-        return found.hexdigest()
     for text in documents.texts():
         data = text.encode("utf-8", "replace")
         found.update(len(data).to_bytes(8, "little"))
@@ -35,15 +25,6 @@ def fingerprint(documents: Documents, path: str | os.PathLike | None) -> str:
         found.update(repr((name, documents.column(name))).encode("utf-8", "replace"))
     found.update(repr(list(documents.ids)).encode("utf-8", "replace"))
     return found.hexdigest()
-
-
-def files_below(path: Path) -> Iterator[tuple[str, Path]]:
-    if path.is_file():
-        yield path.name, path
-        return
-    for file in sorted(path.rglob("*")):
-        if file.is_file():
-            yield file.relative_to(path).as_posix(), file
 
 
 def write_documents(documents: Documents, folder: Path) -> None:

@@ -17,9 +17,10 @@ from tacit.explore.meaning_stage import find_meaning
 from tacit.explore.outlier_stage import find_outliers
 from tacit.explore.project_folder import ProjectFolder, digest, key_of
 from tacit.explore.stage import Context, Output, Settings, Stage, write_output
+from tacit.explore.what_if_stage import divide_otherwise
 from tacit.explore.word_stage import find_word_neighbors
 
-__all__ = ["STAGES", "Told", "keys_of", "result_hash", "run_stages"]
+__all__ = ["STAGES", "Told", "keys_of", "result_hash", "run_stages", "stage_titles"]
 
 STAGES = (
     Stage("duplicates", 1, "Looking for repeats", ("ingest",), ("seed",), find_duplicates),
@@ -27,14 +28,17 @@ STAGES = (
     Stage("meaning", 1, "Finding directions of meaning", ("counts",), ("seed", "effort"),
           find_meaning),
     Stage("map", 1, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
-    Stage("groups", 1, "Finding groups", ("counts", "meaning"), ("seed", "effort", "k"),
+    Stage("groups", 2, "Finding groups", ("counts", "meaning"), ("seed", "effort", "k"),
           find_groups),
+    Stage("what_if", 1, "Trying other numbers of groups", ("meaning",), ("seed", "effort"),
+          divide_otherwise),
     Stage("words", 1, "Comparing words", ("counts", "meaning"), ("effort",),
           find_word_neighbors),
     Stage("outliers", 1, "Looking for oddities", ("counts", "meaning", "map"), (),
           find_outliers),
 )  # fmt: skip
 INGEST = 1  # version
+READING = "Reading documents"
 
 
 class Told(NamedTuple):
@@ -51,7 +55,6 @@ class Told(NamedTuple):
 def run_stages(
     folder: ProjectFolder,
     documents: Documents,
-    path: str | None,
     settings: Settings,
     *,
     engine: str | Engine = "threads",
@@ -59,7 +62,7 @@ def run_stages(
     callbacks: Sequence[Callback] = (),
 ) -> None:
     """Bring every stage up to date. The caller holds the folder (``folder.writing``)."""
-    keys = keys_of(settings, fingerprint(documents, path))
+    keys = keys_of(settings, fingerprint(documents))
     known = {stage.name for stage in STAGES} | {"ingest"}
     folder.drop(folder.record["stages"].keys() - known)
     folder.commit(settings=settings.to_dict())
@@ -74,7 +77,7 @@ def run_stages(
         return lambda home: write_output(home, stage.run(context))
 
     plan: list[tuple[str, str, Callable[[Path], None]]] = [
-        ("ingest", "Reading documents", ingest),
+        ("ingest", READING, ingest),
         *((stage.name, stage.title, runner(stage)) for stage in STAGES),
     ]
     for number, (name, title, write) in enumerate(plan, start=1):
@@ -99,6 +102,11 @@ def keys_of(settings: Settings, source: str) -> dict[str, str]:
     return keys
 
 
+def stage_titles() -> dict[str, str]:
+    """What each stage is called, for people, in the order they run."""
+    return {"ingest": READING, **{stage.name: stage.title for stage in STAGES}}
+
+
 def result_hash(folder: ProjectFolder) -> str:
     """One digest of everything found: equal for any number of threads."""
     facts = {
@@ -107,4 +115,3 @@ def result_hash(folder: ProjectFolder) -> str:
         for file, fact in entry["files"].items()
     }
     return digest(repr(sorted(facts.items())).encode())
-

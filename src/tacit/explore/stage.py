@@ -36,6 +36,16 @@ class Settings:
         """The settings as JSON values."""
         return asdict(self)
 
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "Settings":
+        """Settings from a record, which a stranger or another version may have written."""
+        seed, k, effort = values.get("seed"), values.get("k"), values.get("effort")
+        return cls(
+            seed if isinstance(seed, int) else 0,
+            k if isinstance(k, int) else None,
+            effort if effort in ("quick", "thorough") else "normal",
+        )
+
 
 @dataclass
 class Output:

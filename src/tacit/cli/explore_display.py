@@ -1,0 +1,62 @@
+"""The stages of an exploration as they run: a line each, and a bar on a terminal."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.terminal import console, say
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Step
+    from tacit.explore.pipeline import Told
+
+__all__ = ["StageDisplay"]
+
+
+class StageDisplay:
+    """Say which stage runs and how long each took, on standard error."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.live = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> "StageDisplay":
+        if self.live:
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                SpinnerColumn(),
+                "{task.description}",
+                BarColumn(bar_width=24),
+                TimeElapsedColumn(),
+                console=console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tell(self, told: "Told") -> None:
+        """A stage begins, or has ended."""
+        if told.seconds is None:
+            if self._bar is not None and not told.kept:
+                self._task = self._bar.add_task(told.title, total=None)
+            return
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
+        time = "as before" if told.kept else f"{told.seconds:.1f} s"
+        line = f"{told.number}/{told.most}  {told.title:<32} {time:>9}"
+        if self._bar is not None:
+            self._bar.console.print(line)
+        else:
+            say(line, quiet=self.quiet)
+
+    def on_step(self, step: "Step") -> None:
+        """A step inside a stage."""
+        if self._task is not None and step.most:
+            self._bar.update(self._task, total=step.most, completed=step.number)

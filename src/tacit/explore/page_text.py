@@ -1,0 +1,68 @@
+"""Texts that may go on a page: without controls, of one line, and cut."""
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["OPENING", "TITLE", "clean_line", "cut", "title_and_opening"]
+
+TITLE, OPENING = 90, 170  # characters
+READ = 2000  # characters of a document that are looked at
+ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+# Characters that reorder or hide what follows. Joiners, which scripts and emoji need, stay.
+HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.?")
+CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # the others are spaces
+HALVES = re.compile("[\ud800-\udfff]")  # of characters
+RULED = re.compile(r"^[\W_]+$")
+
+
+def clean_line(text: str) -> str:
+    r"""One line without control characters, reorderings and half characters.
+
+    >>> clean_line("red \x1b[31malert\x00\n\u202eevil")
+    'red alert evil'
+    """
+    text = HIDDEN.sub("", ESCAPES.sub("", text))
+    text = HALVES.sub("\ufffd", CONTROLS.sub("", text))
+    return " ".join(text.split())
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many characters, at a word's end where there is one near.
+
+    >>> cut("one two three four", 16)
+    'one two three…'
+    """
+    if len(text) <= most:
+        return text
+    short = text[: most - 1]
+    space = most if text[most - 1] == " " else short.rfind(" ")
+    return (short[:space] if space > most * 0.6 else short).rstrip(" ,;:.-") + "…"
+
+
+def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
+    """What to call a document, and how it goes on: its first line and what follows, or its
+    text where there is a title.
+
+    >>> title_and_opening("Moby Dick\\n\\nCall me Ishmael.")
+    ('Moby Dick', 'Call me Ishmael.')
+    >>> title_and_opening("One line alone says it all.")
+    ('One line alone says it all.', '')
+    """
+    text = ADDRESS.sub("[address]", text[:READ])
+    if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
+        return cut(named, TITLE), cut(clean_line(text), OPENING)
+    lines = lines_of(text)
+    if not lines:
+        return "", ""
+    name = cut(lines[0], TITLE)
+    rest = " ".join(lines[1:])
+    if name != lines[0]:  # the line goes on where the title was cut
+        rest = f"…{lines[0][len(name) - 1 :]} {rest}"
+    return name, cut(rest.strip(), OPENING)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with something to read; rules of dashes and the like are none."""
+    cleaned: Iterable[str] = (clean_line(line) for line in text.splitlines())
+    return [line for line in cleaned if line and not RULED.match(line)]

@@ -1,0 +1,156 @@
+"""The numbers and arrays of the report, from what the stages found."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.explore.ingest import RESERVED
+from tacit.explore.page_colors import SLOTS
+from tacit.explore.page_text import clean_line, cut
+from tacit.explore.report_groups import choice_of, groups_of
+from tacit.explore.report_words import words_of
+from tacit.explore.shown import LISTED, Shown, choose_documents, copies, packed, texts_of
+from tacit.explore.slots import assign_slots
+from tacit.explore.stage import Context
+
+__all__ = ["ReportData", "collect_report"]
+
+NEAREST = 6  # documents most like each
+CLOSEST = 12  # pairs of a small collection
+FIELDS, FEWEST_KINDS, MOST_KINDS = 6, 2, 24  # columns to colour the map by, and their values
+NONE = "(none)"
+
+
+class ReportData(NamedTuple):
+    """Everything the page is made of."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, list[str]]
+    texts: dict[str, list[str]]
+    facts: dict[str, dict[str, Any]]  # of every stage, for the sentences
+
+
+def collect_report(context: Context) -> ReportData:
+    """Gather what the page needs from the stages of a project."""
+    names = list(context.folder.record["stages"])
+    facts = {name: context.facts(name) for name in names}
+    shown = choose_documents(context, facts)
+    meta: dict[str, Any] = {"nslots": SLOTS, "n": shown.mapped, "near": 0, "wordNear": 0}
+    arrays: dict[str, list[str]] = {}
+    points = map_of(context, shown, meta, arrays)
+    groups_of(context, shown, facts, points, meta, arrays)
+    fields_of(context, shown, points, meta, arrays)
+    choice_of(context, shown, facts, meta, arrays)
+    words_of(context, shown, facts, meta, arrays)
+    oddities_of(context, shown, facts, meta)
+    return ReportData(meta, arrays, texts_of(context, shown), facts)
+
+
+# --- The map ---
+
+
+def map_of(context: Context, shown: Shown, meta: dict, arrays: dict) -> np.ndarray:
+    """Places in the unit square, true neighbours and lengths; the places."""
+    some = shown.documents[: shown.mapped]
+    arrays["length"] = packed(np.zeros(0, np.int64))
+    meta["lengths"] = [0, 0]
+    if not len(some):
+        arrays["xy"] = packed(np.zeros(0, np.int64))
+        return np.zeros((0, 2))
+    found = context.arrays("map")
+    points = found["points"][some].astype(np.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
+    points = (points - (low + high) / 2) / max(float((high - low).max()), 1e-9) + 0.5
+    arrays["xy"] = packed(np.rint(np.clip(points, 0, 1) * 65535).astype(np.uint16))
+    width = min(NEAREST, found["neighbors"].shape[1])
+    places = np.full(found["points"].shape[0], -1, np.int64)
+    places[some] = np.arange(len(some))
+    near = places[found["neighbors"][some, :width]]
+    near = np.where(near < 0, np.arange(len(some))[:, None], near)  # not on the page: itself
+    alike = np.clip(1 - found["squares"][some, :width] / 2, 0, 1)
+    arrays["near"] = packed(near)
+    arrays["nearSim"] = packed(np.rint(255 * alike).astype(np.uint8))
+    lengths = context.arrays("counts")["lengths"][some]
+    arrays["length"] = packed(lengths)
+    meta |= {"near": width, "lengths": [int(np.quantile(lengths, q)) for q in (0.02, 0.98)]}
+    return points
+
+
+def fields_of(
+    context: Context, shown: Shown, points: np.ndarray, meta: dict, arrays: dict
+) -> None:
+    """Columns that came along and have few enough values to colour the map by, and how far
+    each agrees with the groups."""
+    from tacit.measure import adjusted_rand_score
+
+    documents = context.documents()
+    some = shown.documents[: shown.mapped]
+    fields: list[dict[str, Any]] = []
+    slots: list[list[int]] = []
+    for name in documents.columns:
+        if name in RESERVED or not len(some) or len(fields) == FIELDS:
+            continue
+        values = documents.column(name)
+        raw = set(values)
+        if len(raw) > min(2 * MOST_KINDS, len(values) // 2):
+            continue
+        shown_as = {value: written(value) for value in raw}
+        kinds = sorted(set(shown_as.values()), key=lambda kind: (kind == NONE, kind))
+        if not FEWEST_KINDS <= len(kinds) <= MOST_KINDS:
+            continue
+        at = {kind: i for i, kind in enumerate(kinds)}
+        every = np.array([at[shown_as[value]] for value in values], np.int64)
+        arrays[f"field{len(fields)}"] = packed(every[some])
+        field: dict[str, Any] = {"name": cut(clean_line(str(name)), 40), "values": kinds}
+        if meta["grouped"]:
+            labels = context.arrays("groups")["labels"]
+            agreed = adjusted_rand_score(every[labels >= 0], labels[labels >= 0])
+            field["agreement"] = round(float(agreed), 3)
+        fields.append(field)
+        slots.append(assign_slots(points, every[some], len(kinds)))
+    meta["fields"] = fields
+    meta["slots"]["fields"] = slots
+
+
+def written(value: Any) -> str:
+    if value is None or value == "" or value != value:
+        return NONE
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return cut(clean_line(str(value)), 60) or NONE
+
+
+# --- Oddities ---
+
+
+def oddities_of(context: Context, shown: Shown, facts: dict, meta: dict) -> None:
+    """Copies, documents far from all others, and those with nothing to compare."""
+    place = shown.place
+    meta["copies"] = [
+        {
+            "name": kind.name,
+            "count": kind.total,
+            "pairs": [[place[a], place[b], share] for a, b, share in kind.pairs],
+        }
+        for kind in copies(context)
+    ]
+    far = facts["outliers"].get("outliers", [])
+    meta["outliers"] = [[place[i], round(score, 2)] for i, score in far]
+    off = shown.documents[shown.mapped :].tolist()
+    blanks = []
+    if shown.mapped:
+        blank = context.arrays("meaning")["blank"]
+        lengths = context.arrays("counts")["lengths"]
+        blanks = [[place[i], int(lengths[i])] for i in off if blank[i]][:LISTED]
+    meta["blanks"] = blanks
+    meta["closest"] = []
+    if shown.mapped and "skipped" in facts["groups"]:
+        found = context.arrays("map")
+        near, squares = found["neighbors"][:, :1], found["squares"][:, :1]
+        pairs: dict[tuple[int, int], float] = {}
+        for i in shown.documents[: shown.mapped].tolist():
+            j = int(near[i, 0])
+            if place.get(j, shown.mapped) < shown.mapped:
+                pairs.setdefault((min(i, j), max(i, j)), float(squares[i, 0]))
+        order = sorted(pairs, key=lambda pair: (pairs[pair], pair))
+        meta["closest"] = [[place[i], place[j], None] for i, j in order[:CLOSEST]]

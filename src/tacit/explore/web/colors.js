@@ -1,0 +1,55 @@
+/* The colours of the page, read back from its style sheet, and what each point is coloured by. */
+let css = {};
+const hex = h => [1, 3, 5].map(i => parseInt(h.slice(i, i + 2), 16));
+function readTheme() {
+  const style = getComputedStyle(document.documentElement), v = key => style.getPropertyValue(key).trim();
+  const slots = [...Array(M.nslots).keys()];
+  css = {
+    pal: slots.map(i => hex(v('--p' + i))), txt: slots.map(i => v('--x' + i)), ramp: [0, 1, 2, 3, 4].map(i => hex(v('--r' + i))),
+    ink: v('--ink'), ink2: v('--ink-2'), ink3: v('--ink-3'), map: v('--map'), accent: v('--accent'), land: v('--land'),
+    dim: hex(v('--dim')), sans: v('--sans'),
+  };
+}
+function rampAt(t) {
+  const x = clamp(t, 0, 1) * 4, i = Math.min(3, x | 0), f = x - i, a = css.ramp[i], b = css.ramp[i + 1];
+  return a.map((c, j) => Math.round(c + (b[j] - c) * f));
+}
+const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length', k: null, fade: true, sel: null, hover: -1, tool: 'pan' };
+
+/** {cat(i), slots, names, what} where points fall into kinds, {value(i), lo, hi} where they have a measure. */
+function scheme() {
+  const c = state.color;
+  if (c === 'k' && state.k && state.k !== K) return whatScheme(state.k);
+  if (c === 'confidence') return { value: i => A.conf[i] / 255, lo: 'moves between groups', hi: 'always the same group', what: c };
+  if (c === 'length') {
+    const w = A.length(), lo = Math.log(M.lengths[0] + 1), span = Math.log(M.lengths[1] + 1) - lo;
+    return { value: i => (span ? (Math.log(w[i] + 1) - lo) / span : .6), lo: plural(M.lengths[0], 'word'), hi: plural(M.lengths[1], 'word'), what: c };
+  }
+  if (c[0] === 'f') {
+    const f = +c.slice(1), kinds = A.field[f]();
+    return { cat: i => kinds[i], slots: M.slots.fields[f], names: M.fields[f].values, what: c, field: M.fields[f] };
+  }
+  return { cat: i => A.cluster[i], slots: M.slots.group, names: G.map(nameOf), what: 'group' };
+}
+const whatCache = new Map();
+/** The groups there would be with k, coloured like the groups they mostly come from. */
+function whatScheme(k) {
+  if (whatCache.has(k)) return whatCache.get(k);
+  if (k === K) {
+    const own = { cat: i => A.cluster[i], names: G.map(nameOf), sizes: G.map(g => g.docs.length), slots: M.slots.group, what: 'group', k };
+    own.from = G.map((g, i) => { const u = new Uint32Array(G.length); u[i] = g.docs.length; return u; });
+    whatCache.set(k, own);
+    return own;
+  }
+  const off = M.whatks.indexOf(k) * n, labels = A.whatif(), docs = Array.from({ length: k }, () => []), from = docs.map(() => new Uint32Array(G.length));
+  for (let i = 0; i < n; i++) { docs[labels[off + i]].push(i); from[labels[off + i]][A.cluster[i]]++; }
+  const pairs = [], slots = new Array(k).fill(-1), used = new Set();
+  from.forEach((r, j) => r.forEach((v, g) => v && pairs.push([v, j, g])));
+  pairs.sort((a, b) => b[0] - a[0]);
+  for (const [, j, g] of pairs) { const s = M.slots.group[g]; if (slots[j] < 0 && !used.has(s)) { slots[j] = s; used.add(s); } }
+  for (let j = 0; j < k; j++) if (slots[j] < 0) { let s = 0; while (used.has(s) && s < M.nslots) s++; slots[j] = s < M.nslots ? s : j % M.nslots; used.add(s); }
+  const names = docs.map(d => contrast(d, 3).map(o => o.w).join(' · ') || 'no words of its own');
+  const made = { cat: i => labels[off + i], slots, names, sizes: docs.map(d => d.length), from, what: 'group', k };
+  whatCache.set(k, made);
+  return made;
+}

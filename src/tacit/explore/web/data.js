@@ -1,0 +1,85 @@
+/* What the writer put into the file: numbers, arrays in base64, and packed texts. */
+const core = JSON.parse($('#d-core').textContent), M = core.meta, n = M.n, K = M.K;
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array };
+function bytesOf(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const binary = atob(text), bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+const array = name => { const [type, text] = core.arrays[name]; return new TYPES[type](bytesOf(text).buffer); };
+async function unpacked(text) {
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return JSON.parse(await new Response(stream).text());
+}
+const A = {
+  cluster: array('cluster'), conf: array('conf'), second: lazy(() => array('second')),
+  length: lazy(() => array('length')), near: lazy(() => array('near')), nearSim: lazy(() => array('nearSim')),
+  field: M.fields.map((_, i) => lazy(() => array('field' + i))), whatif: lazy(() => array('whatif')),
+  wordNear: lazy(() => array('wordNear')), wordSim: lazy(() => array('wordSim')),
+};
+const texts = await unpacked($('#d-text').textContent.trim());
+const title = d => texts.t[d] || '(no title)', opening = d => texts.s[d], docId = d => texts.id[d];
+
+/* The words of each document, from a stream of gaps (7 bits a byte), and the documents of each word. */
+const rows = lazy(() => {
+  const b = array('post'), edges = array('postOff'), ptr = new Uint32Array(n + 1), found = new Uint16Array(b.length);
+  let m = 0;
+  for (let d = 0; d < n; d++) {
+    let at = -1, i = edges[d];
+    while (i < edges[d + 1]) {
+      let gap = 0, shift = 0, byte;
+      do { byte = b[i++]; gap |= (byte & 127) << shift; shift += 7; } while (byte & 128);
+      at += gap + 1; found[m++] = at;
+    }
+    ptr[d + 1] = m;
+  }
+  return { ptr, idx: found.subarray(0, m) };
+});
+const inverse = lazy(() => {
+  const { ptr, idx } = rows(), V = M.terms.length, p = new Uint32Array(V + 1);
+  for (const t of idx) p[t + 1]++;
+  for (let t = 0; t < V; t++) p[t + 1] += p[t];
+  const next = p.slice(), out = new Uint32Array(idx.length);
+  for (let d = 0; d < n; d++) for (let j = ptr[d]; j < ptr[d + 1]; j++) out[next[idx[j]]++] = d;
+  return { p, out };
+});
+const docsWith = t => { const { p, out } = inverse(); return out.subarray(p[t], p[t + 1]); };
+const termAt = lazy(() => new Map(M.terms.map((t, i) => [t, i])));
+const alike = (a, b) => {
+  const m = Math.min(a.length, b.length), k = Math.max(4, m - 2);
+  return m >= 4 && a.slice(0, k) === b.slice(0, k);
+};
+/** Words that these documents use more than the rest: share here times a capped log-ratio, over document counts. */
+function contrast(docs, top = 12) {
+  const { ptr, idx } = rows(), { p: edge } = inverse(), V = M.terms.length;
+  const here = new Uint32Array(V), size = docs.length, rest = n - size, found = [];
+  for (const d of docs) for (let j = ptr[d]; j < ptr[d + 1]; j++) here[idx[j]]++;
+  for (let t = 0; t < V; t++) {
+    const a = here[t], all = edge[t + 1] - edge[t];
+    if (a < Math.max(2, Math.min(4, size * .05))) continue;
+    const p = (a + .5) / (size + 1), q = (all - a + .5) / (rest + 1);
+    const score = p * Math.min(4, Math.log2(p / q)) - .15 * Math.sqrt(p * (1 - p) / size);
+    if (score > 0) found.push({ t, w: M.terms[t], score, p: a / size, q: rest ? (all - a) / rest : 0 });
+  }
+  found.sort((x, y) => y.score - x.score);
+  const keep = [];
+  for (const o of found) {
+    if (keep.some(k => alike(k.w, o.w))) continue;
+    keep.push(o);
+    if (keep.length === top) break;
+  }
+  return keep;
+}
+/* Groups stand in the order of the tree. Where none were found there is one of all documents. */
+const G = M.groups.map((g, i) => ({ ...g, i, docs: [] }));
+for (let d = 0; d < n; d++) G[A.cluster[d]].docs.push(d);
+const LEVEL = { firm: 'Firm', tentative: 'Tentative', loose: 'Loose' };
+const nameOf = g => g.name.join(' · '), shortName = g => g.name.slice(0, 2).join(' · ');
+const groupOf = d => (M.grouped && d < n ? G[A.cluster[d]] : null);
+function sureIcon(level) {
+  const s = svg('svg', { class: 'conf ' + level, viewBox: '0 0 14 14', 'aria-hidden': 'true' }, svg('circle', { cx: 7, cy: 7, r: 5.2 }));
+  if (level === 'firm') s.append(svg('circle', { cx: 7, cy: 7, r: 5.9, class: 'f' }));
+  if (level === 'tentative') s.append(svg('path', { d: 'M7 1.8a5.2 5.2 0 0 1 0 10.4z', class: 'f' }));
+  return s;
+}

@@ -1,0 +1,93 @@
+/* Every group: how often it comes again, what sets it apart, what is typical of it. */
+let curG = 0;
+function overlaps(g) { // a tick for each repeat, the median as a dot
+  const w = 136, x = v => 4 + v * (w - 8);
+  const s = svg('svg', { viewBox: `0 0 ${w} 22`, role: 'img', 'aria-label': `Median overlap ${g.med.toFixed(2)}, range ${g.jac[0].toFixed(2)} to ${g.jac.at(-1).toFixed(2)}` });
+  s.append(svg('path', { class: 'stx', d: `M${x(0)} 11H${x(1)}M${x(.5)} 7v8M${x(.75)} 7v8` }));
+  for (const v of g.jac) s.append(svg('path', { class: 'stk', d: `M${x(v).toFixed(1)} 5v12` }));
+  s.append(svg('circle', { class: 'stm', cx: x(g.med), cy: 11, r: 4.2 }));
+  return s;
+}
+function groups() {
+  if (!$('#gt')) return;
+  const body = $('#gt tbody'), most = Math.max(...G.map(g => g.n)), axis = svg('svg', { viewBox: '0 0 136 22', 'aria-hidden': 'true' });
+  for (const [v, anchor, t] of [[0, 'start', '0'], [.5, 'middle', '.5'], [.75, 'middle', '.75'], [1, 'end', '1']]) axis.append(svg('text', { class: 'axt', x: 4 + v * 128, y: 18, 'text-anchor': anchor, text: t }));
+  $('#gt .axis').append(axis);
+  G.forEach((g, i) => {
+    const more = g.words.map(w => w[0]).filter(w => !g.name.some(q => alike(q, w) || q === w)).slice(0, 2), row = el('tr', { 'data-g': i });
+    if (!i) row.append(el('td', { class: 'dend', rowspan: K, 'aria-hidden': 'true' }));
+    row.append(
+      el('td', { class: 'nm' }, el('button', { 'aria-expanded': 'false', 'aria-controls': 'gd', on: { click: () => pickGroup(i, true) } },
+        el('i', { class: 'sw g' + i }), el('span', { class: 'w txt' }, el('b', { text: g.name[0] }), [...g.name.slice(1), ...more].map(w => ' · ' + w).join('')))),
+      el('td', { class: 'sz' }, el('span', { class: 'szbar g' + i }, el('i', { css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }), N(g.n))),
+      el('td', { class: 'st' }, overlaps(g)),
+      el('td', { class: 'cf' }, el('span', {}, sureIcon(g.lvl), el('span', { class: 't', text: LEVEL[g.lvl] }))));
+    body.append(row);
+  });
+  tree(body);
+  new ResizeObserver(debounce(() => { place(); tree(body); }, 80)).observe($('#gt'));
+  pickGroup(M.firstG);
+}
+function tree(body) { // drawn to the measured rows
+  const cell = $('.dend', body);
+  if (!cell.offsetWidth || !M.merges.length) return;
+  const W = cell.offsetWidth - 6, top = cell.getBoundingClientRect().top, heights = M.merges.map(m => m[2]), hi = Math.max(...heights), lo = .8 * Math.min(...heights);
+  const node = $$('tr[data-g]', body).map(r => { const b = r.getBoundingClientRect(); return [W, b.top + b.height / 2 - top]; });
+  let d = '';
+  M.merges.forEach((m, j) => {
+    const a = node[m[0]], b = node[m[1]], x = W - (W - 4) * (m[2] - lo) / (hi - lo || 1);
+    d += `M${a[0].toFixed(1)} ${a[1].toFixed(1)}H${x.toFixed(1)}V${b[1].toFixed(1)}H${b[0].toFixed(1)}`;
+    node[K + j] = [x, (a[1] + b[1]) / 2];
+  });
+  cell.replaceChildren(svg('svg', { width: W + 6, height: cell.offsetHeight }, svg('path', { d })));
+}
+function pickGroup(i, user) {
+  if (!$('#gd')) return;
+  curG = i;
+  const g = G[i], d = $('#gd');
+  d.className = 'detail g' + i;
+  $$('#gt tr[data-g]').forEach((r, j) => { r.classList.toggle('on', j === i); $('button', r).setAttribute('aria-expanded', j === i); });
+  const verdict = {
+    firm: `Firm. In a typical repeat, the group that comes back overlaps this one by ${pct(g.med)}.`,
+    tentative: `Tentative. It comes back in most repeats, but its edges move (typical overlap ${pct(g.med)}).`,
+    loose: `Loose. It falls apart in most repeats (typical overlap ${pct(g.med)}). Do not rely on it as a group of its own.`,
+  }[g.lvl];
+  const near = g.near.length ? ` Closest groups: ${g.near.slice(0, 2).map(j => shortName(G[j])).join('; ')}.` : '';
+  const list = (head, items) => (items.length ? [el('h4', { text: head }), el('ul', { class: 'docs' }, ...items)] : []);
+  d.replaceChildren(
+    el('h3', { class: 'txt', text: nameOf(g) }),
+    el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
+    el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
+    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; syncK(); selectKind(scheme(), i); toMap(); } } })),
+    el('h4', { text: 'Contrast words' }), wordBars(g.words.slice(0, 8).map(w => ({ w: w[0], p: w[1], q: w[2] }))),
+    ...M.fields.flatMap((f, j) => [el('h4', { class: 'txt', text: f.name }), fieldBars(g, j)]),
+    ...list('Most typical', g.typ.slice(0, 3).map(q => docItem(q))),
+    ...list('Borderline', g.bord.slice(0, 3).map(([q, j]) => docItem(q, `nearly ${shortName(G[j])}`))));
+  place(user);
+}
+/** Which values of a column a group has more of than the rest: bar = share here, tick = share elsewhere. */
+function fieldBars(g, j) {
+  const f = M.fields[j], kinds = A.field[j](), inside = new Uint32Array(f.values.length), all = new Uint32Array(f.values.length), size = g.docs.length, box = el('div', { class: 'cw' });
+  for (let i = 0; i < n; i++) all[kinds[i]]++;
+  for (const d of g.docs) inside[kinds[d]]++;
+  const top = [...inside.keys()].filter(v => inside[v]).sort((a, b) => inside[b] - inside[a]).slice(0, 4);
+  for (const v of top) {
+    const p = inside[v] / size, q = (all[v] - inside[v]) / Math.max(1, n - size);
+    box.append(el('span', { class: 'txt', dir: 'auto', text: f.values[v] }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(p, 1) } }), el('u', { css: { left: pct(Math.min(1, q), 1) } })), el('span', { class: 'v', text: `${pctS(p)} / ${pctS(q)}` }));
+  }
+  return box;
+}
+function place(user) { // beside the table, or under its row where there is no room
+  const d = $('#gd'), small = matchMedia('(max-width:860px)').matches;
+  if (small) {
+    const row = $(`#gt tr[data-g="${curG}"]`);
+    if (row.nextSibling?.classList?.contains('idr') && row.nextSibling.contains(d)) return;
+    const cell = el('td', { class: 'indet', colspan: 6 }, d);
+    $('#gt .idr')?.remove();
+    row.after(el('tr', { class: 'idr' }, cell));
+    if (user) row.scrollIntoView({ block: 'start' });
+    return;
+  }
+  if (d.parentNode !== $('#ggrid')) $('#ggrid').append(d);
+  $('#gt .idr')?.remove();
+}
