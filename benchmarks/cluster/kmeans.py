@@ -6,8 +6,8 @@ runs to the end that both libraries use by default: the centers move, in squares
 ``elkan``; the faster is the rival. faiss has no such rule and makes at most as many updates as
 Tacit needed; it trains on all rows and is not asked for the labels that the others return.
 
-Methods that keep bounds gain from running to the end. Over the first 25 updates alone Tacit was
-1.4 to 1.6 times as fast as scikit-learn by processor time on the first three shapes, not 2.
+Methods that keep bounds gain from running to the end. Over the first 25 updates alone Tacit is
+1.5 to 1.9 times as fast as scikit-learn by processor time on the first three shapes, not 2.
 
 The rows are ``data.mixture_chunks``: overlapping normals of unequal size and width, with
 background; the digits are MNIST's where TACIT_DATA has them. The quality is the inertia,

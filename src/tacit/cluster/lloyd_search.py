@@ -163,19 +163,32 @@ def few_products(centers, rows, table):
     k, d = centers.shape
     for b in range(rows.shape[0]):
         row = rows[b]
-        for j in range(0, k - 1, 2):
+        j = 0
+        while j + 4 <= k:  # the fewer times the row is loaded the better
+            one, two, three, four = centers[j], centers[j + 1], centers[j + 2], centers[j + 3]
+            s = t = u = v = np.float32(0)
+            for q in range(d):
+                x = row[q]
+                s += one[q] * x
+                t += two[q] * x
+                u += three[q] * x
+                v += four[q] * x
+            table[j, b], table[j + 1, b], table[j + 2, b], table[j + 3, b] = s, t, u, v
+            j += 4
+        while j + 2 <= k:
             one, two = centers[j], centers[j + 1]
             s = t = np.float32(0)
             for q in range(d):
                 s += one[q] * row[q]
                 t += two[q] * row[q]
             table[j, b], table[j + 1, b] = s, t
-        if k % 2:
-            one = centers[k - 1]
+            j += 2
+        if j < k:
+            one = centers[j]
             s = np.float32(0)
             for q in range(d):
                 s += one[q] * row[q]
-            table[k - 1, b] = s
+            table[j, b] = s
 
 
 @kernel

@@ -13,18 +13,18 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from threadpoolctl import ThreadpoolController
 
 from tacit.core.stats import tree_sum
 
-__all__ = ["Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine"]
+__all__ = ["Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine", "ready"]
 
 
 class Engine(Protocol):
@@ -59,17 +59,38 @@ class Threads:
     workers: int | None = None
 
     def map(self, function, params, data, beside=None):
-        workers = self.workers or cores()
+        with self.ready() as running:
+            yield from running.map(function, params, data, beside)
+
+    def reduce(self, collect, params, data, beside=None):
+        with self.ready() as running:
+            return running.reduce(collect, params, data, beside)
+
+    @contextmanager
+    def ready(self):
+        """The same with its threads running, for whoever makes many passes."""
+        pool = ThreadPoolExecutor(self.workers or cores())
+        try:
+            yield RunningThreads(self.workers or cores(), pool)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+class RunningThreads(NamedTuple):
+    """``Threads`` at work. Lives as long as a fit, and is never part of a model."""
+
+    workers: int
+    pool: ThreadPoolExecutor
+
+    def map(self, function, params, data, beside=None):
         stop = threading.Event()
         pending: deque[Future] = deque()
         with one_blas_thread():
-            pool = ThreadPoolExecutor(workers, initializer=obey, initargs=(stop,))
             try:
                 for i, block in enumerate(data):
-                    pending.append(
-                        pool.submit(run_block, function, params, block, *slot(beside, i))
-                    )
-                    if len(pending) > 2 * workers:  # bounds the blocks in memory
+                    task = (stop, function, params, block, *slot(beside, i))
+                    pending.append(self.pool.submit(run_unless, *task))
+                    if len(pending) > 2 * self.workers:  # bounds the blocks in memory
                         yield pending.popleft().result()
                 while pending:
                     yield pending.popleft().result()
@@ -77,13 +98,13 @@ class Threads:
                 # An error, Ctrl-C or a caller that walked away: running blocks stop at
                 # their next check_stop(), waiting ones never start.
                 stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
+                wait([future for future in pending if not future.cancel()])
 
     def reduce(self, collect, params, data, beside=None):
         # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
         blocks = getattr(data, "blocks", data)
         known = len(blocks) if hasattr(blocks, "__len__") else 0
-        size = branch(known, self.workers or cores())
+        size = branch(known, self.workers)
         if size == 1:
             return tree_sum(self.map(collect, params, data, beside))
         return tree_sum(self.map(partial(sum_span, collect), params, spans(data, beside, size)))
@@ -144,6 +165,11 @@ class Dask:
             yield client.submit(run_on_worker, function, params, block, pure=False)
 
 
+def ready(engine: Engine) -> Any:
+    """A context with the engine ready for many passes in a row."""
+    return engine.ready() if hasattr(engine, "ready") else nullcontext(engine)
+
+
 def get_engine(engine: str | Engine) -> Engine:
     """An engine, or the name of one with its default settings."""
     named: dict[str, Callable[[], Engine]] = {
@@ -180,8 +206,14 @@ def check_stop() -> None:
         raise Stopped
 
 
-def obey(stop: threading.Event) -> None:
+def run_unless(stop: threading.Event, *task):
+    """Run a block, unless its pass is given up before or while it runs."""
     _worker.stop = stop
+    try:
+        check_stop()
+        return run_block(*task)
+    finally:
+        _worker.stop = None
 
 
 def run_block(function, params, block, *beside):

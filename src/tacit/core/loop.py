@@ -10,7 +10,7 @@ answers True stops the loop there, with what was learned so far.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tacit.core.engines import Engine, one_blas_thread
+from tacit.core.engines import Engine, one_blas_thread, ready
 from tacit.core.progress import Callback, Step, tell
 
 __all__ = ["Fit", "OnlineFit", "iterate", "iterate_online"]
@@ -60,7 +60,8 @@ def iterate(
         if saved is not None:
             params, losses = saved
     try:
-        with one_blas_thread():  # in update too: more threads may round differently
+        # One BLAS thread in update too: more may round differently.
+        with one_blas_thread(), ready(engine) as engine:
             stats = engine.reduce(collect, params, data, beside)
             losses = [*losses, stats.loss / stats.rows]
             converged = False

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.core.engines import Threads
 from tacit.core.errors import DataError
 from tacit.data.document_blocks import BLOCK_BYTES
 from tacit.data.document_build import Build, Options, Stamp, refuse_partial
@@ -21,6 +22,7 @@ from tacit.data.streams import Source, foreign
 from tacit.data.text_block import Text
 from tacit.data.text_lines import (
     Limits,
+    Lines,
     Lost,
     cut_at_space,
     line_blocks,
@@ -95,17 +97,22 @@ def open_lines(source: Source, chunks: Iterable[bytes], options: Options, build:
     """One document per line. A plain file is only remembered by its places."""
     limits, spool = options.limits, Spool()
     stamp = Stamp.of(source.origin) if isinstance(source.origin, str | Path) else None
-    for lines in line_blocks(chunks, limits, source.name):
-        row, size = lines.row, len(lines.data)
-        text, lost = text_of_lines(lines.data, limits, source.name, row)
+    blocks = line_blocks(chunks, limits, source.name)
+    # Reading here, looking for the ends of lines on all cores.
+    for lines, text, lost in Threads().map(find_lines, (limits, source.name), blocks):
         if stamp is not None and source.plain:
             start = source.head + lines.start
-            place = LineRows(source.name, start, start + size, row, limits, stamp)
+            stop = start + len(lines.data)
+            place = LineRows(source.name, start, stop, lines.row, limits, stamp)
             build.add(place, text, lost + lines.lost)
         else:
             spool.add(text)
             build.count(text, lost + lines.lost)
     build.add_spooled(spool)
+
+
+def find_lines(params: tuple[Limits, str], lines: Lines) -> tuple[Lines, Text, Lost]:
+    return lines, *text_of_lines(lines.data, *params, lines.row)
 
 
 def open_folder(root: str, options: Options) -> Build:
