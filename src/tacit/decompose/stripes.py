@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import Engine, Serial, Threads
+from tacit.core.engines import Engine, RunningThreads, Serial, Threads
 from tacit.core.stats import tree_sum
 
 __all__ = ["combine", "fill", "inner", "nearby"]
@@ -35,7 +35,8 @@ def cut(columns: int) -> list[Stripe]:
 
 def nearby(engine: Engine) -> Engine:
     """The engine itself if it works in this process, else threads: long rows stay at home."""
-    return engine if isinstance(engine, Serial | Threads) else Threads()
+    here = isinstance(engine, Serial | Threads | RunningThreads)
+    return engine if here else Threads()
 
 
 def inner(pieces: Sequence[np.ndarray], rows: np.ndarray, engine: Engine) -> np.ndarray:

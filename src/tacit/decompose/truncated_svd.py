@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from tacit.core.engines import Engine, get_engine
+from tacit.core.engines import Engine, get_engine, ready
 from tacit.core.errors import DataError
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.randoms import seed_from
@@ -145,11 +145,11 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Find the components. X is an array, a CSR matrix, a Table or a Dask array."""
         self._validate_params()
         table = self._table(X, reset=True)
-        engine = get_engine(self.engine)
         seed = seed_from(self.random_state)
-        with self._listening(self.max_iter) as callbacks:
-            found = self._search(table, engine, seed, callbacks)
-        values, rows, variances, residuals = measure(found, table, engine)
+        with ready(get_engine(self.engine)) as engine:
+            with self._listening(self.max_iter) as callbacks:
+                found = self._search(table, engine, seed, callbacks)
+            values, rows, variances, residuals = measure(found, table, engine)
         dtype = np.float32 if table.dtype == np.float32 else np.float64
         self.components_ = rows.astype(dtype)
         self.singular_values_ = values.astype(dtype)

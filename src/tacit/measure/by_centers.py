@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tacit.core.engines import Engine, Serial, Threads, get_engine
+from tacit.core.engines import Engine, Serial, Threads, get_engine, ready
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
@@ -171,8 +171,9 @@ def spread_of(X: Any, labels: Any, engine: Engine, *, name: str) -> Spread:
     few = table.in_memory and table.shape[0] * table.shape[1] < FEW
     if few and isinstance(engine, Threads):
         engine = Serial()
-    centers = centers_of(table, codes, engine, name)
-    widths = engine.reduce(widths_of, centers, table)
+    with ready(engine) as running:
+        centers = centers_of(table, codes, running, name)
+        widths = running.reduce(widths_of, centers, table)
     if not np.isfinite(widths.squares).all():
         raise ValueError(
             f"{name}: the data holds values whose squared distances overflow. Rescale it."
