@@ -247,13 +247,13 @@ def pair(name: str, settings: dict) -> tuple[Contender, Contender]:
     ours: Callable = partial(tacit_texts, name=name, settings=settings)
     theirs: Callable = partial(sklearn_texts, name=name, settings=settings)
     rival = {"package": "sklearn", "install": "scikit-learn", "rival": "scikit-learn"}
-    return Contender("tacit", ours), Contender("scikit-learn", theirs, **rival)
+    return Contender("Tacit", ours), Contender("scikit-learn", theirs, **rival)
 
 
 TACIT, SKLEARN = pair("CountVectorizer", {})
 LEARN = {"package": "sklearn", "install": "scikit-learn", "rival": "scikit-learn"}
 BEARS = {"package": "polars", "install": "polars", "rival": "polars"}
 POLARS = Contender("polars", polars_texts, **BEARS)
-TACIT_FILE = Contender("tacit", tacit_file)
+TACIT_FILE = Contender("Tacit", tacit_file)
 SKLEARN_FILE = Contender("scikit-learn", sklearn_file, **LEARN)
 POLARS_FILE = Contender("polars", polars_file, **BEARS)
