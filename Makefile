@@ -17,9 +17,11 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test lint
 	$(RUN) pytest -n 2
 
-# Without what takes more than a few seconds and without scikit-learn's battery of checks.
+# The models themselves: without what takes more than a few seconds, scikit-learn's battery of
+# checks, the command line, pictures, pages and the examples in docstrings.
+QUICK = core data kernels cluster text classify language notes
 quick: $(VENV)/.installed-test
-	$(RUN) pytest -n 2 -m "not slow and not battery"
+	$(RUN) pytest -n 2 -m "not slow and not battery" $(QUICK:%=tests/%)
 
 lint: $(VENV)/.installed-test
 	$(RUN) ruff check .

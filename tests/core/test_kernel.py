@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # processes of their own, and long documents
+
 BASE = """
 from tacit.core.kernel import kernel
 

@@ -21,6 +21,8 @@ from tacit.data import document_blocks
 from tacit.data.documents import Documents
 from tacit.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
+pytestmark = pytest.mark.slow  # processes of their own, and long documents
+
 ROOT = Path(__file__).parents[2]
 VECTORIZERS = {
     "counts": CountVectorizer(),
