@@ -37,7 +37,7 @@ from tacit.kernels.distances import euclidean
 
 __all__ = ["KMeansParams", "KMeansStats", "Memory", "assign", "collect", "start", "update"]
 
-MEMORY_BYTES = 2**30  # for what rides beside the blocks; a quarter of it out of core
+MEMORY_BYTES = 2**30  # for what rides beside the blocks; three eighths of it out of core
 CALL_WORK = 2**29  # multiplications in one kernel call: well under 200 ms
 
 
@@ -258,7 +258,7 @@ def slots(table: Table, n_clusters: int) -> list[Memory] | None:
     """Room beside every block, where all of it is small enough to stay."""
     n, d = table.shape
     wanted = 20 * n + 16 * n_clusters * (d + 1) * len(table.blocks)
-    room = MEMORY_BYTES if table.in_memory else MEMORY_BYTES // 4
+    room = MEMORY_BYTES if table.in_memory else 3 * MEMORY_BYTES // 8
     return [Memory() for _ in table] if wanted <= room else None
 
 
