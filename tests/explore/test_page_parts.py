@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.explore import page_colors, what_if_stage
-from tacit.explore.page_colors import LIGHT, SLOTS, colors_css
-from tacit.explore.page_text import OPENING, TITLE, clean_line, cut, title_and_opening
-from tacit.explore.report_groups import name_of, tree_order
-from tacit.explore.report_words import slope
-from tacit.explore.slots import assign_slots, color_distances
+from tacit.explore.report import page_colors
+from tacit.explore.report.page_colors import LIGHT, SLOTS, colors_css
+from tacit.explore.report.page_text import OPENING, TITLE, clean_line, cut, title_and_opening
+from tacit.explore.report.report_groups import name_of, tree_order
+from tacit.explore.report.report_words import slope
+from tacit.explore.report.slots import assign_slots, color_distances
+from tacit.explore.stages import what_if_stage
 
 
 @settings(max_examples=200, deadline=None)

@@ -10,7 +10,7 @@ import tacit
 from tacit.core.errors import DataError, Locked
 from tacit.explore.project import Project, explore_documents, folder_for
 from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report_page import make_page
+from tacit.explore.report.report_page import make_page
 from tests.explore.corpora import HOSTILE, letters, table
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tacit.core.engines import Threads
-from tacit.explore import report_page, shown
 from tacit.explore.project import Project, explore_documents
 from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report_page import as_json, keep_sections, make_page
+from tacit.explore.report import report_page, shown
+from tacit.explore.report.report_page import as_json, keep_sections, make_page
 from tests.explore.corpora import HOSTILE, letters, table
 
 SMALL = ["single", "few", "lone", "nothing", "blank"]

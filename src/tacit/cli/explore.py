@@ -80,7 +80,7 @@ def explore(
     runner = engine_from(engine, workers)
 
     from tacit.explore.project import explored, folder_for
-    from tacit.explore.report_page import REPORT
+    from tacit.explore.report.report_page import REPORT
     from tacit.explore.stage import Settings
     from tacit.explore.summary import summary_lines
 

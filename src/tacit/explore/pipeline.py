@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 from tacit.core.engines import Engine, get_engine
 from tacit.core.progress import Callback
 from tacit.data.documents import Documents
-from tacit.explore.cluster_stage import find_groups
-from tacit.explore.count_stage import count_words
-from tacit.explore.duplicate_stage import find_duplicates
-from tacit.explore.ingest import facts_of, fingerprint, write_documents
-from tacit.explore.map_stage import draw_map
-from tacit.explore.meaning_stage import find_meaning
-from tacit.explore.outlier_stage import find_outliers
 from tacit.explore.project_folder import ProjectFolder, digest, key_of
 from tacit.explore.stage import Context, Output, Settings, Stage, write_output
-from tacit.explore.what_if_stage import divide_otherwise
-from tacit.explore.word_stage import find_word_neighbors
+from tacit.explore.stages.cluster_stage import find_groups
+from tacit.explore.stages.count_stage import count_words
+from tacit.explore.stages.duplicate_stage import find_duplicates
+from tacit.explore.stages.ingest import facts_of, fingerprint, write_documents
+from tacit.explore.stages.map_stage import draw_map
+from tacit.explore.stages.meaning_stage import find_meaning
+from tacit.explore.stages.outlier_stage import find_outliers
+from tacit.explore.stages.what_if_stage import divide_otherwise
+from tacit.explore.stages.word_stage import find_word_neighbors
 
 __all__ = ["STAGES", "Told", "keys_of", "result_hash", "run_stages", "stage_titles"]
 

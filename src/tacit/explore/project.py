@@ -16,7 +16,7 @@ from tacit.core.progress import Callback
 from tacit.data.documents import Documents
 from tacit.explore.pipeline import Told, run_stages
 from tacit.explore.project_folder import RECORD, ProjectFolder
-from tacit.explore.report_page import REPORT, write_report
+from tacit.explore.report.report_page import REPORT, write_report
 from tacit.explore.stage import Context, Settings
 from tacit.explore.summary import summary_lines, summary_of
 

@@ -5,7 +5,7 @@ from typing import Any
 from tacit.core.engines import Serial
 from tacit.explore.pipeline import result_hash
 from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report_groups import name_of, telling_first
+from tacit.explore.report.report_groups import name_of, telling_first
 from tacit.explore.stage import Context, Settings
 
 __all__ = ["summary_lines", "summary_of"]

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.page_text import clean_line
-from tacit.explore.report_groups import tree_order
-from tacit.explore.shown import Shown, packed
+from tacit.explore.report.page_text import clean_line
+from tacit.explore.report.report_groups import tree_order
+from tacit.explore.report.shown import Shown, packed
 from tacit.explore.stage import Context
 
 __all__ = ["words_of"]

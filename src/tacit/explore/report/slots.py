@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from tacit.explore.page_colors import LIGHT, SLOTS
+from tacit.explore.report.page_colors import LIGHT, SLOTS
 
 __all__ = ["assign_slots", "color_distances"]
 

@@ -8,9 +8,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 from tacit._version import __version__
-from tacit.explore.method_words import caveats, command, method, times, versions
-from tacit.explore.page_text import clean_line, cut
-from tacit.explore.phrases import (
+from tacit.explore.report.method_words import caveats, command, method, times, versions
+from tacit.explore.report.page_text import clean_line, cut
+from tacit.explore.report.phrases import (
     Told,
     count,
     left_out,
@@ -21,8 +21,8 @@ from tacit.explore.phrases import (
     plain,
     share_of,
 )
-from tacit.explore.report_data import ReportData
-from tacit.explore.section_words import (
+from tacit.explore.report.report_data import ReportData
+from tacit.explore.report.section_words import (
     choice_words,
     group_words,
     map_words,

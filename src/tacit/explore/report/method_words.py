@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 from tacit._version import __version__
-from tacit.explore.page_text import clean_line, cut
-from tacit.explore.phrases import Told, percent
+from tacit.explore.report.page_text import clean_line, cut
+from tacit.explore.report.phrases import Told, percent
 
 __all__ = ["caveats", "command", "method", "times", "versions"]
 

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 
-from tacit.explore.cluster_stage import FEWEST, K_MOST
 from tacit.explore.stage import Context, Output
+from tacit.explore.stages.cluster_stage import FEWEST, K_MOST
 
 __all__ = ["divide_otherwise"]
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from tacit.explore.phrases import (
+from tacit.explore.report.phrases import (
     Told,
     count,
     joined,

@@ -17,11 +17,11 @@ from typing import Any
 
 from tacit.core.atomic import atomic_write
 from tacit.core.engines import Serial
-from tacit.explore.page_colors import colors_css
 from tacit.explore.pipeline import result_hash, stage_titles
 from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report_data import collect_report
-from tacit.explore.report_text import write_sentences
+from tacit.explore.report.page_colors import colors_css
+from tacit.explore.report.report_data import collect_report
+from tacit.explore.report.report_text import write_sentences
 from tacit.explore.stage import Context, Settings
 
 __all__ = ["REPORT", "make_page", "write_report"]

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.meaning_stage import use_words
 from tacit.explore.stage import Context, Output
+from tacit.explore.stages.meaning_stage import use_words
 
 __all__ = ["VERDICTS", "find_groups", "verdict_of"]
 
