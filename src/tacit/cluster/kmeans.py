@@ -76,9 +76,11 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
         """X as blocks; arrays are checked as scikit-learn does, files as they are read."""
+        rows = None
         if not (isinstance(X, Table) or type(X).__module__.startswith("dask.")):
             X = check_rows(self, X, reset=reset)
-        table = Table.of(X)
+            rows = lloyd.block_rows(X, self.n_clusters)
+        table = Table.of(X, rows)
         if reset:
             self.n_features_in_ = table.shape[1]
         elif table.shape[1] != self.n_features_in_:

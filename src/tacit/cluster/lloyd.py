@@ -32,7 +32,7 @@ from tacit.cluster.lloyd_sparse import own_sparse, pass_sparse, square_sparse
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
-from tacit.data.table import Table, parts
+from tacit.data.table import Table, block_rows_for, parts
 from tacit.kernels.distances import euclidean
 
 __all__ = ["KMeansParams", "KMeansStats", "Memory", "assign", "collect", "start", "update"]
@@ -96,6 +96,7 @@ class Memory:
     upper: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     lower: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     rest: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
+    squares: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))  # of rows
     sums: np.ndarray = field(default_factory=lambda: np.empty(0))
     counts: np.ndarray = field(default_factory=lambda: np.empty(0))
     square: float = 0.0
@@ -180,11 +181,12 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Mem
         if not params.sparse and not params.geometry.neighbours.shape[1]:
             memory.second, memory.rest = np.zeros(n, np.int32), np.zeros(n, np.float32)
         memory.sums, memory.counts = np.zeros((2, k, d)), np.zeros((2, k))
-        memory.square = (
-            square_sparse(rows.data, rows.indptr, weights)
-            if params.sparse
-            else square_dense(rows, params.frame.origin, weights)
-        )
+        if params.sparse:
+            memory.square, memory.squares = square_sparse(
+                rows.data, rows.indptr, weights, params.frame.scale
+            )
+        else:
+            memory.square = square_dense(rows, params.frame.origin, weights)
     width = -(-rows.nnz // max(1, n)) if params.sparse else d
     size = max(CHUNK, min(n, CALL_WORK // max(1, k * width)))
     known = (params.centers, params.previous, params.frame, params.geometry)
@@ -193,7 +195,7 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Mem
         check_stop()
         last = min(first + size, n)
         if params.sparse:
-            csr = (rows.data, rows.indices, rows.indptr)
+            csr = (rows.data, rows.indices, rows.indptr, memory.squares)
             bounds = (memory.labels, memory.upper, memory.lower)
             pass_sparse(*csr, weights, known, *bounds, *sums, first, last)
         else:
@@ -250,8 +252,19 @@ def squared_to_own(centers: np.ndarray, rows: Any, labels: np.ndarray) -> np.nda
 
 def settled(old: KMeansParams, new: KMeansParams, *, tol: float) -> bool:
     """The centers hardly moved, and none waits for rows."""
-    step = new.centers - old.centers
-    return new.vacant == 0 and float(np.vdot(step, step)) <= tol
+    return new.vacant == 0 and new.geometry.step <= tol
+
+
+def block_rows(rows: Any, n_clusters: int) -> int | None:
+    """Rows to a block, where the usual number will not do: sums over very many columns are
+    larger than a usual block of sparse rows, and adding them up would be most of the work."""
+    if not sp.issparse(rows) or rows.nnz == 0:
+        return None
+    n, d = rows.shape
+    width = -(-rows.nnz // n)
+    blocks = max(2, rows.nnz // (2 * n_clusters * d))
+    blocks = 1 << (blocks.bit_length() - 1)  # equal ones, so that workers end together
+    return max(block_rows_for(width, n), -(-n // blocks))
 
 
 def slots(table: Table, n_clusters: int) -> list[Memory] | None:

@@ -13,6 +13,7 @@ __all__ = ["Geometry", "Near", "survey"]
 NEAR_DIMENSIONS = 8  # up to here a center's neighbours beat a matrix product
 NEAR_CENTERS = 48  # and from here on
 LISTED = 32  # neighbours kept of each center
+TILE = 256  # features turned at a time: what is written stays in cache
 MOVER_WORK = 8192  # multiplications to a row that make looking at the movers first pay
 
 
@@ -42,6 +43,7 @@ class Geometry(NamedTuple):
     near: Near
     neighbours: np.ndarray  # (k, listed) closest centers first; empty where not used
     reach: np.ndarray  # (k, listed) their distances
+    step: float  # the squared way that all centers went in the last update
     movers: np.ndarray  # (few,) centers that moved much more than the rest, if there are such
     movers_minus2: np.ndarray  # (few, d)
     movers_norms: np.ndarray  # (few,)
@@ -86,6 +88,7 @@ def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool
         bounds(drift, gap, movers, neighbours, reach, squares, frame),
         neighbours,
         reach,
+        float(moved.sum()),
         movers,
         np.ascontiguousarray(minus2[movers]) if len(movers) else few,
         norms[movers].astype(np.float32),
@@ -157,15 +160,28 @@ def survey_sparse(centers, previous, scale):
     k, d = centers.shape
     minus2 = np.zeros((d, (k + 7) // 8 * 8), np.float32)
     now, before, moved = np.zeros(k), np.zeros(k), np.zeros(k)
-    for t in range(d):
-        row = minus2[t]
+    for first in range(0, d, TILE):
+        tile = minus2[first : first + TILE]
         for a in range(k):
-            c, p = centers[a, t], previous[a, t]
-            row[a] = np.float32(-2 * c * scale)
-            now[a] += c * c
-            before[a] += p * p
-            moved[a] += (c - p) * (c - p)
+            row, old = centers[a, first : first + TILE], previous[a, first : first + TILE]
+            for t in range(row.shape[0]):
+                tile[t, a] = np.float32(-2 * row[t] * scale)
+            here, there, step = three_squares(row, old)
+            now[a] += here
+            before[a] += there
+            moved[a] += step
     return minus2, now, before, moved
+
+
+@kernel(fastmath={"reassoc"})  # in whole vectors: a third off; the order is fixed by the code
+def three_squares(a, b):
+    """|a|^2, |b|^2 and |a - b|^2."""
+    first, second, step = 0.0, 0.0, 0.0
+    for t in range(a.shape[0]):
+        first += a[t] * a[t]
+        second += b[t] * b[t]
+        step += (a[t] - b[t]) ** 2
+    return first, second, step
 
 
 @kernel

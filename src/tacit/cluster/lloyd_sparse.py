@@ -19,8 +19,9 @@ __all__ = ["own_sparse", "pass_sparse", "square_sparse"]
 
 @kernel
 def pass_sparse(
-    data, indices, indptr, weights, params, labels, upper, lower, sums, counts, start, stop
-):
+    data, indices, indptr, row_squares, weights, params, labels, upper, lower, sums, counts,
+    start, stop,
+):  # fmt: skip
     """``pass_dense`` for CSR rows."""
     centers, previous, frame, geometry = params
     ids = np.empty(CHUNK, np.int32)
@@ -32,7 +33,7 @@ def pass_sparse(
             labels, upper, lower, geometry.near, ids, first, last,
         )  # fmt: skip
         search_sparse(
-            data, indices, indptr, centers, previous, frame.scale, geometry,
+            data, indices, indptr, row_squares, centers, previous, geometry,
             ids, m, new, upper, lower,
         )  # fmt: skip
         move_sparse(
@@ -75,36 +76,28 @@ def filter_sparse(
 
 @kernel
 def search_sparse(
-    data, indices, indptr, centers, previous, scale, geometry, ids, m, new, upper, lower
+    data, indices, indptr, row_squares, centers, previous, geometry, ids, m, new, upper, lower
 ):
     """For CSR rows: ``minus2`` is stored (d, k), so a nonzero touches one row of it."""
-    minus2, norms, widest = geometry.minus2, geometry.norms, geometry.widest
+    minus2, norms, widest, scale = (
+        geometry.minus2, geometry.norms, geometry.widest, geometry.scale,
+    )  # fmt: skip
     k = centers.shape[0]
     padded = minus2.shape[1]
     scores = np.empty(padded, np.float32)
     for r in range(m):
         i = ids[r]
         p, q = indptr[i], indptr[i + 1]
-        square = 0.0
-        for j in range(padded):
-            scores[j] = norms[j]
-        t = p
-        while t + 4 <= q:  # four at a time: the scores are loaded and stored once for all
-            v0, v1 = np.float32(data[t] * scale), np.float32(data[t + 1] * scale)
-            v2, v3 = np.float32(data[t + 2] * scale), np.float32(data[t + 3] * scale)
-            r0, r1 = minus2[np.uint32(indices[t])], minus2[np.uint32(indices[t + 1])]
-            r2, r3 = minus2[np.uint32(indices[t + 2])], minus2[np.uint32(indices[t + 3])]
-            square += np.float64(v0 * v0 + v1 * v1) + np.float64(v2 * v2 + v3 * v3)
-            for j in range(padded):
-                scores[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])
-            t += 4
-        while t < q:
-            v = np.float32(data[t] * scale)
-            square += np.float64(v * v)
-            row = minus2[indices[t]]
-            for j in range(padded):
-                scores[j] += v * row[j]
-            t += 1
+        if padded == 8:
+            score_8(data, indices, p, q, scale, minus2, norms, scores)
+        elif padded == 16:
+            score_16(data, indices, p, q, scale, minus2, norms, scores)
+        elif padded == 24:
+            score_24(data, indices, p, q, scale, minus2, norms, scores)
+        elif padded == 32:
+            score_32(data, indices, p, q, scale, minus2, norms, scores)
+        else:
+            score_many(data, indices, p, q, scale, minus2, norms, scores)
         near, rest, a = FAR, FAR, 0
         for j in range(k):
             v = scores[j]
@@ -112,6 +105,7 @@ def search_sparse(
                 rest, near, a = near, v, j
             elif v < rest:
                 rest = v
+        square = row_squares[i]
         gamma = (q - p + 8) * EPS
         doubt = gamma * (2 * math.sqrt(square) + widest) * widest + TINY
         if rest - near <= 2 * doubt:
@@ -125,6 +119,47 @@ def search_sparse(
         doubt += gamma * square
         upper[i] = np.float32(math.sqrt(max(near + square + 3 * doubt, 0.0))) * UP
         lower[i] = np.float32(math.sqrt(max(rest + square - doubt, 0.0))) * DOWN
+
+
+@kernel
+def score_many(data, indices, start, stop, scale, minus2, norms, scores):
+    """|c|^2 - 2 x.c for all centers, in float32 and in their scale."""
+    add_rows(data, indices, start, stop, scale, minus2, norms, scores, minus2.shape[1])
+
+
+def scorer(width: int):
+    """``score_many`` for one number of centers, known to the compiler: it keeps the scores in
+    registers."""
+
+    @kernel
+    def score(data, indices, start, stop, scale, minus2, norms, scores):
+        add_rows(data, indices, start, stop, scale, minus2, norms, scores, width)
+
+    return score
+
+
+@kernel(inline="always")
+def add_rows(data, indices, start, stop, scale, minus2, norms, scores, width):
+    for j in range(width):
+        scores[j] = norms[j]
+    t = start
+    while t + 4 <= stop:  # four at a time: the scores are loaded and stored once for all
+        v0, v1 = np.float32(data[t] * scale), np.float32(data[t + 1] * scale)
+        v2, v3 = np.float32(data[t + 2] * scale), np.float32(data[t + 3] * scale)
+        r0, r1 = minus2[np.uint32(indices[t])], minus2[np.uint32(indices[t + 1])]
+        r2, r3 = minus2[np.uint32(indices[t + 2])], minus2[np.uint32(indices[t + 3])]
+        for j in range(width):
+            scores[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])
+        t += 4
+    while t < stop:
+        v = np.float32(data[t] * scale)
+        row = minus2[np.uint32(indices[t])]
+        for j in range(width):
+            scores[j] += v * row[j]
+        t += 1
+
+
+score_8, score_16, score_24, score_32 = scorer(8), scorer(16), scorer(24), scorer(32)
 
 
 @kernel
@@ -178,17 +213,20 @@ def move_sparse(
 
 
 @kernel
-def square_sparse(data, indptr, weights):
-    """Weighted sum of |x|^2."""
+def square_sparse(data, indptr, weights, scale):
+    """The weighted sum of |x|^2, and |x|^2 of every row in the scale of the search."""
+    n = indptr.shape[0] - 1
     total = 0.0
-    for i in range(indptr.shape[0] - 1):
+    squares = np.empty(n, np.float32)
+    for i in range(n):
         w = weights[i] if weights.shape[0] else 1.0
         row = 0.0
         for t in range(indptr[i], indptr[i + 1]):
             v = np.float64(data[t])
             row += v * v
         total += w * row
-    return total
+        squares[i] = row * scale * scale
+    return total, squares
 
 
 @kernel
