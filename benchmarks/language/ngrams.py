@@ -150,7 +150,8 @@ def arpa(scale: float, folder: Path) -> Data:
     path = folder / "model.arpa"
     write_arpa(model, path)
     count = sum(model.ngram_counts_)
-    about = f"{data['about']}; {count:,} n-grams of {model._tables.nbytes / count:.1f} bytes"
+    each, less = (m._tables.nbytes / count for m in (model, model.quantized()))
+    about = f"{data['about']}; {count:,} n-grams of {each:.1f} bytes, {less:.1f} quantized"
     repeated = data["held_out"] * max(1, 20_000 // len(data["held_out"]))
     return {"arpa": str(path), "sentences": repeated, "about": about}
 
@@ -182,7 +183,6 @@ def tacit_train(
         "path": [str(path)],
         "n-grams": count,
         "bytes each": round(model._tables.nbytes / count, 1),
-        "quantized": round(model.quantized()._tables.nbytes / count, 1),
     }
 
 

@@ -16,6 +16,8 @@ The notes' sections on k-means and on evaluating clusterings.
 
 import math
 import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,9 +25,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tacit.core.engines import Engine, Serial, Threads, get_engine, ready
+from tacit.core.engines import Engine, get_engine, ready
 from tacit.core.kernel import kernel
-from tacit.core.stats import Stats
+from tacit.core.stats import Stats, tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import euclidean, sparse_squared
@@ -169,9 +171,7 @@ def spread_of(X: Any, labels: Any, engine: Engine, *, name: str) -> Spread:
     """Centers and widths of the clusters, in two passes."""
     table, codes = labeled(X, labels, name)
     few = table.in_memory and table.shape[0] * table.shape[1] < FEW
-    if few and isinstance(engine, Threads):
-        engine = Serial()
-    with ready(engine) as running:
+    with nullcontext(Here()) if few else ready(engine) as running:
         centers = centers_of(table, codes, running, name)
         widths = running.reduce(widths_of, centers, table)
     if not np.isfinite(widths.squares).all():
@@ -209,17 +209,25 @@ def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
     return table.with_labels(codes.codes), codes
 
 
-def centers_of(table: Table, codes: Codes, engine: Engine, name: str) -> np.ndarray:
+def centers_of(table: Table, codes: Codes, engine: "Engine | Here", name: str) -> np.ndarray:
     first = parts(table.blocks[0].load()).rows[:1]
     if sp.issparse(first):
         row = np.zeros(table.shape[1])
     else:
-        row = np.nan_to_num(np.asarray(first[0], np.float64), posinf=0.0, neginf=0.0)
+        row = np.asarray(first[0], np.float64)
+        row = np.where(np.isfinite(row), row, 0.0)
     found = engine.reduce(sums_of, Pivot(row, len(codes.counts)), table)
     if not np.isfinite(found.sums).all():
         for block in table:
             check_values(parts(block.load()).rows, name, block.start, table.source)
     return row + found.sums / codes.counts[:, None]
+
+
+class Here:
+    """Enough of an engine for few rows: setting up a real one takes longer than they do."""
+
+    def reduce(self, collect: Callable, params: Any, table: Table) -> Any:
+        return tree_sum(collect(params, block.load()) for block in table)
 
 
 def sums_of(pivot: Pivot, block: Any) -> Sums:
