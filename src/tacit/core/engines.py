@@ -24,7 +24,9 @@ from threadpoolctl import ThreadpoolController
 
 from tacit.core.stats import tree_sum
 
-__all__ = ["Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine", "ready"]
+__all__ = [
+    "Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine", "ready", "shares_memory",
+]  # fmt: skip
 
 
 class Engine(Protocol):
@@ -258,6 +260,11 @@ def branch(blocks: int, workers: int) -> int:
 
 def slot(beside, i):
     return () if beside is None else (beside[i],)
+
+
+def shares_memory(engine: Engine) -> bool:
+    """Whether workers can write where we read."""
+    return isinstance(engine, Serial | Threads | RunningThreads)
 
 
 def cores() -> int:

@@ -49,7 +49,7 @@ def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
         v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
         if model.memory is None or bytes_needed(report, model.order) <= model.memory:
             corpus = join(blocks, ids)
-            counts = count_ngrams(positions(corpus, model.markers), v, *setting)
+            counts = count_ngrams(positions(corpus, model.markers), v, *setting, model.engine)
         else:
             parts = (
                 join([block], [own]) for block, own in zip(blocks, ids, strict=True)
@@ -59,7 +59,7 @@ def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
         if model.smoothing == "jelinek-mercer":
             if held_out is None:
                 rest, apart = set_apart(join(blocks, ids))
-                part = count_ngrams(positions(rest, model.markers), v, *setting)
+                part = count_ngrams(positions(rest, model.markers), v, *setting, model.engine)
             else:
                 part, apart = counts, known_corpus(model, held_out, vocabulary)
             mixing = fit_mixing(part, apart, open_vocabulary=model.open_vocabulary)

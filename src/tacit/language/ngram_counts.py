@@ -10,8 +10,8 @@ trie:
     counts       how often it was seen
 
 Positions of the text that are sorted by their (k-1)-gram have their successors grouped by
-history already: the next level only sorts inside the groups. ``spilled_counts`` does the same
-for texts larger than memory.
+history already: the next level only sorts inside the groups (``successor_sort``).
+``spilled_counts`` does the same for texts larger than memory.
 
 Every sentence stands between one start and one stop token, and no n-gram reaches over either.
 More start tokens would add nothing: they occur only before the first, with the same counts.
@@ -25,13 +25,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import check_stop
+from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
 from tacit.language.sentences import START, STOP, Corpus
+from tacit.language.successor_sort import Task, sort_successors
 
 __all__ = ["Level", "NGramCounts", "Positions", "count_ngrams", "positions"]
 
-U = np.uint64
 MOST = 2**31 - 1  # positions and n-grams of a level: ids are int32
 LONGEST = 250  # words to an n-gram
 SPAN = 1 << 21  # positions to a kernel call, about
@@ -96,7 +96,13 @@ def positions(corpus: Corpus, markers: bool = True) -> Positions:
     return Positions(ids, before)
 
 
-def count_ngrams(text: Positions, v: int, order: int, markers: bool = True) -> NGramCounts:
+def count_ngrams(
+    text: Positions,
+    v: int,
+    order: int,
+    markers: bool = True,
+    engine: str | Engine = "threads",
+) -> NGramCounts:
     """The n-grams of up to ``order`` words over a vocabulary of ``v``."""
     ids = text.ids
     counts = np.bincount(ids, minlength=v).astype(np.int32)
@@ -108,10 +114,9 @@ def count_ngrams(text: Positions, v: int, order: int, markers: bool = True) -> N
     level, place = list_pairs(sorted_positions, ids)
     levels.append(level)
     for k in range(3, order + 1):
-        level, sorted_positions, place = next_level(
-            levels[-1], sorted_positions, place, text, markers, last=k == order
-        )
-        levels.append(level)
+        task = Task(levels[-1].counts, sorted_positions, place, text, markers)
+        found, sorted_positions, place = sort_successors(task, engine, last=k == order)
+        levels.append(Level(*found))
     return NGramCounts(levels, markers)
 
 
@@ -151,36 +156,6 @@ def list_pairs(sorted_positions: np.ndarray, ids: np.ndarray) -> tuple[Level, np
         n = number_pairs(part, ids, place, words, histories, counts, n)
     words = words[:n].copy()
     return Level(words, histories[:n].copy(), words, counts[:n].copy()), place
-
-
-def next_level(
-    level: Level,
-    sorted_positions: np.ndarray,
-    place: np.ndarray,
-    text: Positions,
-    markers: bool,
-    last: bool,
-) -> tuple[Level, np.ndarray, np.ndarray]:
-    """The n-grams one word longer, from positions sorted by those of the level."""
-    size = len(sorted_positions)
-    found = [np.empty(size, np.int32) for _ in range(4)]
-    following = np.empty(0 if last else size, np.int32)
-    new_place = place if last else np.full(len(place), -1, np.int32)
-    most = int(level.counts.max(initial=0))
-    room = np.empty(most, np.uint64), np.empty(most, np.uint64)
-    ends = np.cumsum(level.counts, dtype=np.int64)
-    first = at = n = kept = 0
-    while first < len(ends):
-        check_stop()
-        stop = max(first + 1, int(np.searchsorted(ends, at + SPAN)))
-        n, kept = sort_successors(
-            sorted_positions, level.counts, first, stop, at, markers, *text, place, *room,
-            *found, n, following, new_place, kept, last,
-        )  # fmt: skip
-        at, first = int(ends[stop - 1]), stop
-    if 2 * n < size:  # give back what was not needed
-        found = [array[:n].copy() for array in found]
-    return Level(*(array[:n] for array in found)), following[:kept], new_place
 
 
 # --- Kernels ---
@@ -236,78 +211,3 @@ def number_pairs(order, ids, place, words, histories, counts, n):
         counts[n - 1] += 1
         place[t] = n - 1
     return n
-
-
-@kernel
-def radix_sort(values, other, m):
-    """Radix sort by the bits from 32 on. Says whether the result is in ``other``."""
-    most = U(0)
-    for i in range(m):
-        most |= values[i]
-    source, target, swapped = values, other, False
-    shift = U(32)
-    ends = np.empty(257, np.int64)
-    while shift < U(64) and most >> shift:
-        ends[:] = 0
-        for i in range(m):
-            ends[np.int64((source[i] >> shift) & U(255)) + 1] += 1
-        for b in range(256):
-            ends[b + 1] += ends[b]
-        for i in range(m):
-            byte = np.int64((source[i] >> shift) & U(255))
-            target[ends[byte]] = source[i]
-            ends[byte] += 1
-        source, target = target, source
-        swapped = not swapped
-        shift += U(8)
-    return swapped
-
-
-@kernel
-def sort_successors(
-    order, group_sizes, first, stop, at, markers, ids, before, place, room, spare,
-    words, histories, lower, counts, n, following, new_place, kept, last,
-):  # fmt: skip
-    """N-grams of the histories from first to stop, whose positions begin at ``at``."""
-    for h in range(first, stop):
-        end = at + group_sizes[h]
-        q = 0
-        for i in range(at, end):
-            t = order[i] + 1
-            if t >= len(ids):
-                continue
-            w = ids[t]
-            # The (k-1)-gram goes on unless a sentence begins; a start token says so without
-            # a look at another array, which would be a miss of the cache.
-            if w != START if markers else before[t] > 0:
-                room[q] = (U(w) << U(32)) | U(t)
-                q += 1
-        at = end
-        if q == 0:
-            continue
-        source = room
-        if q <= 40:
-            for i in range(1, q):
-                x, j = room[i], i - 1
-                while j >= 0 and room[j] > x:
-                    room[j + 1] = room[j]
-                    j -= 1
-                room[j + 1] = x
-        elif q < 2000:
-            room[:q].sort()
-        elif radix_sort(room, spare, q):
-            source = spare
-        last_word = U(0xFFFFFFFF)
-        for i in range(q):
-            x = source[i]
-            word, t = x >> U(32), np.int64(x & U(0xFFFFFFFF))
-            if word != last_word:
-                words[n], histories[n], lower[n], counts[n] = word, h, place[t], 0
-                last_word = word
-                n += 1
-            counts[n - 1] += 1
-            if not last:
-                new_place[t] = n - 1
-                following[kept] = t
-                kept += 1
-    return n, kept

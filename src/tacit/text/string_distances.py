@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.engines import Engine, Serial, Threads, get_engine
+from tacit.core.engines import Engine, Threads, get_engine, shares_memory
 from tacit.text.edit_costs import CostTables, EditCosts
 from tacit.text.edit_distance import as_sequence, check_settings
 from tacit.text.edit_lanes import Strings
@@ -197,11 +197,6 @@ def work(
     if size <= SMALL and shares_memory(engine):
         return (function(params, block) for block in blocks)
     return engine.map(function, params, blocks)
-
-
-def shares_memory(engine: Engine) -> bool:
-    """Whether workers can write where we read."""
-    return isinstance(engine, Serial | Threads)
 
 
 def check_metric(
