@@ -203,6 +203,7 @@ class NGramModel(Estimator):
             mixing=counted.mixing,
             prune=self.prune,
             open_vocabulary=self.open_vocabulary,
+            engine=self.engine,
         )
         self._keep(made.tables, counted.vocabulary)
         self.discounts_ = [each.values.tolist() for each in made.discounts]

@@ -25,12 +25,13 @@ Chen and Goodman (1998), An empirical study of smoothing techniques for language
 The notes' section on smoothing.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import check_stop
+from tacit.core.engines import Engine, Serial, get_engine, shares_memory
 from tacit.core.kernel import kernel
 from tacit.language.adjust_counts import continuation_counts
 from tacit.language.backoff_tables import Tables
@@ -58,7 +59,7 @@ SMOOTHINGS = (
 )
 BACKING_OFF = ("backoff", "katz")
 NOTHING = Discounts(np.zeros(1))
-SPAN = 1 << 22  # n-grams to a kernel call
+SPAN = 1 << 19  # n-grams to a kernel call, about
 
 
 class Smoothed(NamedTuple):
@@ -86,11 +87,14 @@ def smooth(
     mixing: Sequence[np.ndarray] | None = None,
     prune: Sequence[int] = (),
     open_vocabulary: bool = True,
+    engine: str | Engine = "threads",
 ) -> Smoothed:
     """The model that a smoothing makes of counts.
 
     ``mixing`` holds Jelinek-Mercer's weights, for each order by the length in bits of N.
     """
+    chosen = get_engine(engine)
+    chosen = chosen if shares_memory(chosen) else Serial()  # all write into the same arrays
     may = predictable(counts, open_vocabulary=open_vocabulary)
     v = int(may.sum())
     kneser = smoothing.endswith("kneser-ney")
@@ -110,9 +114,8 @@ def smooth(
         kept = (c > 0) if order == 1 else keep[order - 1]
         found = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
         share = weight if mixing is None else mixing[order - 1]
-        p, gamma = estimate(
-            smoothing, c, before, lower, kept, histories, found, below, v, k, share
-        )
+        task = Task(smoothing, c, before, lower, kept, found.values, below, v, k, share)
+        p, gamma = estimate(task, histories, chosen)
         if order == 1:
             missing = gamma[0] if smoothing == "add-k" else gamma[0] * below[0]
             p = np.where(may, np.where(kept, p, missing), 0).astype(np.float32)
@@ -137,29 +140,75 @@ def discounts_for(smoothing: str, counts: np.ndarray) -> Discounts:
     return rules[smoothing](counts) if smoothing in rules else NOTHING
 
 
-def estimate(
-    smoothing: str,
-    c: np.ndarray,
-    histories: np.ndarray,
-    lower: np.ndarray,
-    kept: np.ndarray,
-    n: int,
-    discounts: Discounts,
-    below: np.ndarray,
-    v: int,
-    k: float,
-    share: float | np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of the n-grams of one order, and what their histories leave."""
+class Stretch(NamedTuple):
+    """Histories ``first`` to ``stop``, and the n-grams ``at`` to ``end`` that have them."""
+
+    first: int
+    stop: int
+    at: int
+    end: int
+
+    def load(self) -> "Stretch":
+        return self
+
+
+class Task(NamedTuple):
+    """What it takes to estimate the n-grams of one order."""
+
+    smoothing: str
+    counts: np.ndarray
+    histories: np.ndarray  # sorted
+    lower: np.ndarray
+    kept: np.ndarray
+    discounts: np.ndarray
+    below: np.ndarray  # probabilities of the order before
+    v: int
+    k: float
+    share: float | np.ndarray
+
+
+def estimate(task: Task, n: int, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of the n-grams of one order, and what their ``n`` histories leave."""
+    p, gamma = np.empty(len(task.counts), np.float32), np.empty(n, np.float32)
+    out = (task, p, gamma)
+    deque(engine.map(estimate_stretch, out, stretches(task.histories, n)), maxlen=0)
+    return p, gamma
+
+
+def stretches(histories: np.ndarray, n: int) -> Iterator[Stretch]:
+    """All histories, in runs of about ``SPAN`` n-grams."""
+    first = at = 0
+    while first < n:
+        end = at + SPAN
+        if end < len(histories):
+            stop = int(histories[end]) + 1
+            end = int(np.searchsorted(histories, histories.dtype.type(stop)))  # no copy
+        else:
+            stop, end = n, len(histories)
+        yield Stretch(first, stop, at, end)
+        first, at = stop, end
+
+
+def estimate_stretch(shared: tuple[Task, np.ndarray, np.ndarray], stretch: Stretch) -> None:
+    task, p, gamma = shared
+    first, stop, at, end = stretch
+    here = slice(at, end)
+    part = task._replace(
+        counts=task.counts[here],
+        histories=task.histories[here] - np.int32(first),
+        lower=task.lower[here],
+        kept=task.kept[here],
+    )
+    p[here], gamma[first:stop] = estimate_histories(part, stop - first)
+
+
+def estimate_histories(task: Task, n: int) -> tuple[np.ndarray, np.ndarray]:
+    smoothing, c, histories, lower, kept, discounts, below, v, k, share = task
     total, left, types = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
-    for i in range(0, len(c), SPAN):
-        check_stop()
-        part = slice(i, i + SPAN)
-        sum_by_history(c[part], histories[part], kept[part], discounts.values, total, left,
-                       types)  # fmt: skip
+    sum_by_history(c, histories, kept, discounts, total, left, types)
     if smoothing == "add-k":
-        floor = k / (total + k * v)
-        return add_to_counts(c, histories, k, total + k * v), floor.astype(np.float32)
+        room = total + k * v
+        return add_to_counts(c, histories, k, room), k / room
     extra = np.zeros(n)
     if smoothing == "witten-bell":
         extra = types.astype(np.float64)
@@ -174,18 +223,16 @@ def estimate(
     gamma = np.where(room > 0, (left + extra) / np.where(room > 0, room, 1), 1.0)
     backing_off = smoothing in BACKING_OFF
     p, known = np.zeros(len(c), np.float32), np.zeros(n)
-    for i in range(0, len(c), SPAN):
-        check_stop()
-        part = slice(i, i + SPAN)
-        share_out(c[part], histories[part], lower[part], kept[part], discounts.values, room,
-                  gamma, below, backing_off, p[part], known)  # fmt: skip
+    share_out(
+        c, histories, lower, kept, discounts, room, gamma, below, backing_off, p, known
+    )
     if backing_off:
         full = (types_kept(histories, kept, n) >= v) & (room > 0)
         if full.any():  # every word was seen: nobody is left to give anything to
             p = np.where(full[histories], p / (1 - gamma)[histories], p).astype(np.float32)
         rest = np.where(full, 1.0, np.maximum(1 - known, 1e-12))
         gamma = np.where(full, 0.0, np.where(known > 0, gamma / rest, gamma))
-    return p, gamma.astype(np.float32)
+    return p, gamma
 
 
 def bits_of(total: np.ndarray, most: int) -> np.ndarray:
