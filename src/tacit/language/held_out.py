@@ -37,14 +37,14 @@ def fit_mixing(
     place = np.zeros(len(text.ids), np.int32)
     weights = []
     for order, level in enumerate(counts.levels, 1):
-        own = level.counts
+        own = level.counts if len(level.counts) else np.zeros(1, np.int32)
         if order == 1:
             own = np.where(may, own, 0)
             total, found = np.full(1, float(own.sum())), text.ids
             history = np.where(asked, 0, -1)
         else:
             size = len(counts.levels[order - 2].counts)
-            total = np.bincount(level.histories, own, minlength=size)
+            total = np.bincount(level.histories, level.counts, minlength=size + 1)
             history = np.concatenate([[-1], place[:-1]])
             history[text.before < order - 1] = -1
             children = first_children(level.histories, size)
