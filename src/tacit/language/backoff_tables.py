@@ -29,7 +29,7 @@ from tacit.core.kernel import kernel
 from tacit.language.trie_search import find_word
 
 __all__ = [
-    "Tables", "check_tables", "distribution", "find_history", "quantize", "score_positions",
+    "Tables", "check_tables", "distribution", "find_history", "quantize",
     "score_sentence",
 ]  # fmt: skip
 
@@ -73,24 +73,6 @@ class Tables(NamedTuple):
         return part if self.backoff_values is None else self.backoff_values[k - 1][part]
 
 
-def score_positions(tables: Tables, ids: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """log10 of the probability of every position of a text; float64.
-
-    Length by length over all positions: their lookups do not wait for one another.
-    """
-    out = tables.log10_probs(1)[ids].astype(np.float64)
-    place = ids.copy()
-    for k in range(2, tables.order + 1):
-        deeper = np.empty(len(ids), np.int32)
-        score_level(
-            ids, before, k, place, tables.children, tables.words, tables.probs,
-            row(tables.prob_values, k), tables.backoffs, row(tables.backoff_values, k - 1),
-            tables.absolute, tables.uniform, out, deeper,
-        )  # fmt: skip
-        place = deeper
-    return out
-
-
 def score_sentence(tables: Tables, ids: np.ndarray, first: int) -> float:
     """log10 of the probability of one sentence from position ``first`` on."""
     return sum_sentence(
@@ -98,10 +80,6 @@ def score_sentence(tables: Tables, ids: np.ndarray, first: int) -> float:
         tables.prob_values, tables.backoffs, tables.backoff_values, tables.absolute,
         tables.uniform,
     )  # fmt: skip
-
-
-def row(values: np.ndarray | None, k: int) -> np.ndarray | None:
-    return None if values is None else values[k - 1]
 
 
 def find_history(tables: Tables, ids: np.ndarray) -> int:
@@ -212,41 +190,6 @@ def in_parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel(inline="always")
-def value(values, codes, i):
-    if values is None:
-        return codes[i]
-    else:
-        return values[codes[i]]
-
-
-@kernel
-def score_level(
-    ids, before, k, place, children, words, probs, prob_values, backoffs, backoff_values,
-    absolute, uniform, out, deeper,
-):  # fmt: skip
-    """Extend the n-grams of k - 1 words that end before each position by its word."""
-    if len(ids):
-        deeper[0] = -1
-    for t in range(1, len(ids)):
-        found = np.int32(-1)
-        if before[t] >= k - 1:
-            h = place[t - 1]
-            if h >= 0:
-                w = ids[t]
-                at = find_word(words, children[h], children[h + 1], w)
-                if at >= 0:
-                    found = np.int32(at)
-                    out[t] = value(prob_values, probs, at)
-                elif absolute:
-                    out[t] = value(backoff_values, backoffs, h)
-                else:
-                    out[t] += value(backoff_values, backoffs, h)
-            elif absolute:
-                out[t] = uniform
-        deeper[t] = found
-
-
-@kernel(inline="always")
 def value_at(values, codes, level, i):
     if values is None:
         return codes[i]
@@ -259,7 +202,7 @@ def sum_sentence(
     ids, first, order, children, words, probs, prob_values, backoffs, backoff_values,
     absolute, uniform,
 ):  # fmt: skip
-    """The same word by word, for one sentence: a single call."""
+    """Word by word, in a single call; ``trie_scores`` is for whole texts."""
     state = np.full(order, -1, np.int32)  # n-grams of 1, 2, ... words that end here
     total = 0.0
     for t in range(len(ids)):

@@ -55,6 +55,7 @@ from tacit.language.sentences import (
     spelled,
 )
 from tacit.language.smoothing import SMOOTHINGS, smooth
+from tacit.language.trie_scores import Guide, make_guide
 from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["NGramModel"]
@@ -321,13 +322,17 @@ class NGramModel(Estimator):
         return out
 
     def _keep(self, tables: Tables, vocabulary: Vocabulary) -> None:
-        for name in ("_tables", "_vocabulary", "_index"):
+        for name in ("_tables", "_vocabulary", "_index", "_guide"):
             self.__dict__.pop(name, None)
         self._words, self._children = tables.words, tables.children
         self._probs, self._backoffs = tables.probs, tables.backoffs
         self._sizes, self._uniform = tables.sizes, float(tables.uniform)
         self._prob_values, self._backoff_values = tables.prob_values, tables.backoff_values
         self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
+
+    @cached_property
+    def _guide(self) -> Guide | None:
+        return make_guide(self._tables)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -348,7 +353,9 @@ class NGramModel(Estimator):
         return {SPECIAL[UNKNOWN]: UNKNOWN, **known}
 
     def _scorer(self, *, lines: bool = True) -> Scorer:
-        return Scorer(self._tables, self._vocabulary, self._reader(lines), self.markers)
+        return Scorer(
+            self._tables, self._vocabulary, self._reader(lines), self.markers, self._guide
+        )
 
     def _reader(self, lines: bool = True) -> Reader:
         return Reader(self.tokenizer, self.lowercase, lines)

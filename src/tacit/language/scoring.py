@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.language.backoff_tables import Tables, score_positions
+from tacit.language.backoff_tables import Tables
 from tacit.language.ngram_counts import positions
 from tacit.language.perplexities import TextScore
 from tacit.language.sentences import (
@@ -16,6 +16,7 @@ from tacit.language.sentences import (
     find_ids,
     read_words,
 )
+from tacit.language.trie_scores import Guide, score_positions
 from tacit.text.vocabulary import Vocabulary
 
 __all__ = [
@@ -33,6 +34,7 @@ class Scorer(NamedTuple):
     vocabulary: Vocabulary
     reader: Reader
     markers: bool
+    guide: Guide | None
 
 
 class WordScores(NamedTuple):
@@ -54,7 +56,7 @@ def score_ids(params: Scorer, ids: np.ndarray, edges: np.ndarray) -> WordScores:
     """The same for sentences of ids, -1 for words outside the vocabulary."""
     known = np.where(ids < 0, np.int32(UNKNOWN), ids)
     text = positions(Corpus(known, edges), params.markers)
-    scores = score_positions(params.tables, text.ids, text.before)
+    scores = score_positions(params.tables, text.ids, text.before, params.guide)
     if not params.markers:
         return WordScores(scores, ids, edges)
     keep = text.ids != START
