@@ -1,7 +1,7 @@
 """Classifiers that learn from 5 GB of documents in bounded memory.
 
-A Parquet file of generated documents and labels is walked once, block by block: words are
-hashed to 2^18 columns and each model goes on from where it was with ``partial_fit``. The
+A Parquet file of generated documents and labels is walked once, two blocks at a time: words
+are hashed to 2^18 columns and each model goes on from where it was with ``partial_fit``. The
 quality is the accuracy on documents made the same way that were not in the file. The process
 must stay under 1 GB, kernels and weights included; the text is five times that.
 
@@ -10,6 +10,7 @@ all share: a few thousand documents are not enough to know the classes apart.
 """
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +26,10 @@ LIMIT = 1_000_000_000  # bytes the process may hold
 CLASSES = 8
 WORDS = 50_000  # different ones
 LENGTH = 60  # of a document, on average
+DRAWS = 2**20  # places of the table that words are drawn from
 COLUMNS = 2**18
 ROWS = 16_384  # documents to a group of the file
+STRIDE = 2  # groups to a call of partial_fit
 SCHEMA = pa.schema({"label": pa.string(), "text": pa.string()})
 SETTINGS: dict[str, dict] = {
     "MultinomialNB": {},
@@ -62,32 +65,62 @@ def write(folder: Path, size: int) -> Data:
         while done < size:
             labels, texts = documents(ROWS, number)
             file.write_table(pa.table({"label": labels, "text": texts}, SCHEMA))
-            done += sum(map(len, texts))
+            done += texts.buffers()[2].size
             number, rows = number + 1, rows + len(texts)
     labels, texts = documents(2000, 0)
     pq.write_table(pa.table({"label": labels, "text": texts}, SCHEMA), small)
     labels, texts = documents(4000, -1)
     return {
-        "path": str(path), "small": str(small), "labels": labels, "texts": texts,
+        "path": str(path), "small": str(small), "labels": labels, "texts": texts.to_pylist(),
         "about": f"{rows:,} documents in {CLASSES} classes, {done / 1e9:.2f} GB of text",
     }  # fmt: skip
 
 
-def documents(n: int, number: int) -> tuple[list[str], list[str]]:
+def documents(n: int, number: int) -> tuple[list[str], pa.StringArray]:
     """Labels and texts of one chunk, a function of its number."""
     rng = np.random.default_rng([7, number + 1])
-    law = 1 / np.arange(2, WORDS + 2)
-    reach = np.cumsum(law / law.sum())
-    words = np.array([f"w{i:x}q" for i in range(WORDS)])
     labels = rng.integers(CLASSES, size=n)
     lengths = rng.integers(LENGTH // 2, 3 * LENGTH // 2, size=n)
     total = int(lengths.sum())
-    drawn = np.minimum(np.searchsorted(reach, rng.random(total)), WORDS - 1)
+    drawn = zipf()[rng.integers(DRAWS, size=total, dtype=np.int32)]
     owner = np.repeat(labels, lengths)
     own = rng.random(total) < 0.25
     drawn[own] = (drawn[own] * CLASSES + owner[own]) % WORDS
-    pieces = np.split(words[drawn], np.cumsum(lengths)[:-1])
-    return [f"c{y}" for y in labels], [" ".join(piece) for piece in pieces]
+    return [f"c{y}" for y in labels], joined(drawn, lengths)
+
+
+def joined(drawn: np.ndarray, lengths: np.ndarray) -> pa.StringArray:
+    """Texts of so many of the words each, with spaces between, made without a string."""
+    letters, sizes = alphabet()
+    starts = (np.cumsum(sizes, dtype=np.int32) - sizes)[drawn]
+    sizes = sizes[drawn]
+    ends = np.cumsum(sizes, dtype=np.int32)
+    places = np.arange(ends[-1], dtype=np.int32)
+    places += np.repeat(starts - (ends - sizes), sizes)
+    edges = ends[np.cumsum(lengths) - 1]
+    kept = np.ones(len(places), np.bool_)
+    kept[edges - 1] = False  # the space after a text
+    edges = np.concatenate([[0], edges - np.arange(1, len(edges) + 1)]).astype(np.int32)
+    buffers = [None, pa.py_buffer(edges), pa.py_buffer(letters[places][kept])]
+    return pa.Array.from_buffers(pa.string(), len(lengths), buffers)
+
+
+@cache
+def zipf() -> np.ndarray:
+    """Words as often as Zipf's law has them, to draw from."""
+    law = 1 / np.arange(2, WORDS + 2)
+    reach = np.cumsum(law / law.sum())
+    every = (np.arange(DRAWS) + 0.5) / DRAWS
+    return np.minimum(np.searchsorted(reach, every), WORDS - 1).astype(np.int32)
+
+
+@cache
+def alphabet() -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of all words, each with a space after it, and how many those are."""
+    words = [f"w{i:x}q " for i in range(WORDS)]
+    return np.frombuffer("".join(words).encode(), np.uint8), np.array(
+        [*map(len, words)], np.int32
+    )
 
 
 def accuracy(data: Data, answer: Answer) -> float:
@@ -127,10 +160,12 @@ def run_model(name: str, data: Data, threads: int) -> Answer:
     classes = [f"c{k}" for k in range(CLASSES)]
     seen = 0
     stream = Documents.open(data["path"], text="text")
-    for block, count in zip(stream.blocks, stream.counts, strict=True):
-        rows = hashed.transform(Documents((block,), count))
-        model.partial_fit(rows, np.array(list(block.column("label"))), classes=classes)
-        seen += count
+    for i in range(0, len(stream.blocks), STRIDE):
+        blocks = stream.blocks[i : i + STRIDE]
+        rows = hashed.transform(Documents(blocks, sum(stream.counts[i : i + STRIDE])))
+        labels = np.concatenate([np.array(list(block.column("label"))) for block in blocks])
+        model.partial_fit(rows, labels, classes=classes)
+        seen += len(labels)
     found = model.predict(hashed.transform(data["texts"]))
     return {"found": found.tolist(), "documents": seen}
 

@@ -93,8 +93,9 @@ def test_two_classes_are_scikit_learns_passive_aggressive(loss):
         C=0.05, loss=loss, fit_intercept=False, shuffle=False, max_iter=4, tol=None
     ).fit(rows, labels)
     ours = PassiveAggressiveClassifier(
-        C=0.05, loss=loss, fit_intercept=False, shuffle=False, max_iter=4, tol=None
-    ).fit(rows, labels)
+        C=0.05, loss=loss, fit_intercept=False, shuffle=False, max_iter=4, tol=None,
+        average=False,
+    ).fit(rows, labels)  # fmt: skip
     assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
 
 
@@ -341,3 +342,12 @@ def test_scikit_learns_parameters_are_all_taken():
     quiet = PassiveAggressiveClassifier(random_state=0, max_iter=2, n_jobs=2).fit(X, y)
     loud = PassiveAggressiveClassifier(random_state=0, max_iter=2, verbose=1).fit(X, y)
     assert_array_equal(quiet.weights_, loud.weights_)
+
+
+def test_few_rows_get_a_thousand_visits_before_a_fit_stops():
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    labels = np.random.default_rng(1).integers(2, size=50)  # nothing to learn
+    for cls in (Perceptron, PassiveAggressiveClassifier):
+        model = cls(random_state=0, tol=1.0).fit(rows, labels)
+        assert model.n_iter_ == 21
+        assert model.converged_

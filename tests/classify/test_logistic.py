@@ -21,7 +21,7 @@ from tacit.core.engines import Serial, Threads
 from tacit.data.table import Batch, Table
 from tacit.text import TfidfVectorizer
 
-EXACT = ("newton", "lbfgs", "saga")
+EXACT = ("newton", "lbfgs", "dual", "saga")
 
 
 def words(n=300, v=60, k=3, seed=0):
@@ -198,7 +198,7 @@ def test_any_engine_gives_the_same_bits(solver):
         assert model.objective_ == models[0].objective_
 
 
-@pytest.mark.parametrize("solver", ["saga", "sgd", "adagrad"])
+@pytest.mark.parametrize("solver", ["dual", "saga", "sgd", "adagrad"])
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(solver):
     X, y = words()
     a, b, c = (
@@ -276,7 +276,7 @@ def test_many_lazy_steps_are_as_many_single_ones(w, mean, lag, l1, lost):
 
 def test_auto_suits_the_data():
     X, y = words(n=200, v=600)
-    assert LogisticRegression(random_state=0).fit(X, y).solver_ == "saga"
+    assert LogisticRegression(random_state=0).fit(X, y).solver_ == "dual"
     assert LogisticRegression().fit(X[:, :50].toarray(), y).solver_ == "newton"
     assert LogisticRegression().fit(X.toarray(), y).solver_ == "lbfgs"
     uneven = sp.csr_array(X.multiply(np.where(np.arange(200) == 7, 100.0, 1.0)[:, None]))
@@ -293,7 +293,7 @@ def test_separable_rows_without_a_penalty_are_reported():
     assert np.isfinite(model.weights_).all()
 
 
-@pytest.mark.parametrize("solver", ["newton", "lbfgs", "saga", "sgd", "adagrad"])
+@pytest.mark.parametrize("solver", ["newton", "lbfgs", "dual", "saga", "sgd", "adagrad"])
 def test_degenerate_rows_give_finite_answers(solver):
     model = LogisticRegression(solver=solver, max_iter=50, random_state=0)
     with warnings.catch_warnings():
@@ -305,7 +305,7 @@ def test_degenerate_rows_give_finite_answers(solver):
         assert np.isfinite(two.weights_).all()
 
 
-@pytest.mark.parametrize("solver", ["newton", "saga"])
+@pytest.mark.parametrize("solver", ["newton", "dual", "saga"])
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_the_unit_of_the_rows_does_not_matter(solver, unit):
     X, y = words(n=150, v=20, k=2)
@@ -339,7 +339,7 @@ def test_what_cannot_be_is_refused_with_the_way_out():
 
 def test_a_callback_ends_the_fit():
     X, y = words(n=200, v=600)
-    for solver in ("saga", "lbfgs", "sgd"):
+    for solver in ("dual", "saga", "lbfgs", "sgd"):
         model = LogisticRegression(
             solver=solver, callbacks=[lambda step: step.number >= 2], random_state=0, tol=0.0
         ).fit(X, y)
@@ -360,12 +360,12 @@ def test_spam_is_told_from_ham_as_well_as_by_scikit_learn():
     test = np.arange(len(y)) % 5 == 0
     ours = LogisticRegression(C=10.0, random_state=0).fit(X[~test], y[~test])
     theirs = Theirs(C=10.0, tol=1e-8, max_iter=1000).fit(X[~test], y[~test])
-    assert ours.solver_ == "saga"
+    assert ours.solver_ == "dual"
     assert ours.score(X[test], y[test]) >= theirs.score(X[test], y[test]) - 0.002
     assert ours.score(X[test], y[test]) > 0.965
 
 
-def test_auto_goes_on_with_lbfgs_where_saga_is_slow():
+def test_auto_goes_on_with_lbfgs_where_steps_by_rows_are_slow():
     rng = np.random.default_rng(0)
     # Columns that nearly repeat each other, and hardly a penalty.
     base = rng.normal(size=(60, 3))

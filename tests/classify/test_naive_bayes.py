@@ -12,6 +12,7 @@ import tacit
 from tacit import classify
 from tacit.classify import BernoulliNB, ComplementNB, MultinomialNB, class_counts
 from tacit.classify.class_counts import Counting
+from tacit.classify.linear import FEW
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import DataError
 from tacit.data.table import Table
@@ -247,3 +248,25 @@ def test_bernoulli_without_a_threshold_takes_zeros_and_ones():
     )
     with pytest.raises(ValueError, match="takes X as zeros and ones"):
         BernoulliNB(binarize=None).fit(5 * X, y)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+def test_classes_that_are_shared_out_give_the_same_bits(kind):
+    rng = np.random.default_rng(0)
+    rows = sp.csr_array(rng.poisson(0.8, size=(2500, 300)).astype(kind))
+    labels = rng.integers(5, size=2500)
+    weights = rng.random(2500)
+    assert rows.nnz > FEW
+    models = [
+        MultinomialNB(engine=engine).fit(rows, labels, sample_weight=weights)
+        for engine in (Serial(), Threads(1), Threads(3))
+    ]
+    for model in models[1:]:
+        assert_array_equal(model.feature_count_, models[0].feature_count_)
+        assert_array_equal(model.weights_, models[0].weights_)
+    theirs = rival.MultinomialNB().fit(rows, labels, sample_weight=weights)
+    assert_allclose(models[0].feature_log_prob_, theirs.feature_log_prob_, rtol=1e-10)
+    rows.data[1234] = -1
+    for engine in (Serial(), Threads(3)):
+        with pytest.raises(DataError, match="Negative values"):
+            MultinomialNB(engine=engine).fit(rows, labels)

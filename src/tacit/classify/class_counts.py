@@ -12,17 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.classify.linear import csr_arrays, csr_rows
+from tacit.classify.linear import Csr, check_finite, csr_rows, engine_for, worth_sharing
 from tacit.core.engines import check_stop
 from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 
-__all__ = ["ClassCounts", "Counting", "collect", "few_blocks", "present"]
+__all__ = ["ClassCounts", "Counting", "collect", "count", "few_blocks", "present"]
 
 WORTH = 1 << 20  # entries that are worth a block
 STEP = 1 << 22  # entries to a kernel call: some 20 ms
+GROUPS = 8  # of classes that are counted at a time
 
 
 class Counting(NamedTuple):
@@ -44,21 +46,88 @@ class ClassCounts(Stats):
 
 def collect(params: Counting, block: Any) -> ClassCounts:
     """Add up the rows of a block by class."""
+    task = prepared(params, block)
+    add_some(task, by_class(task.codes))
+    return result(task)
+
+
+def count(engine: Any, params: Counting, table: Table) -> ClassCounts:
+    """Add up the rows of a table by class. What is one block to be counted is shared out by
+    classes, whose counts nobody else touches: the same bits."""
+    table = few_blocks(table, params.n_classes)
+    threads = worth_sharing(engine, table)
+    if threads is None or len(table.blocks) > 1:
+        return engine_for(engine, table).reduce(collect, params, table)
+    task = prepared(params, table.blocks[0].load())
+    for _ in threads.map(add_some, task, groups(task)):
+        pass
+    return result(task)
+
+
+class Task(NamedTuple):
+    """A block that is being counted."""
+
+    params: Counting
+    rows: Any
+    csr: Csr  # data may be of whole numbers
+    codes: np.ndarray
+    weights: np.ndarray
+    feature_count: np.ndarray
+
+
+class Group(NamedTuple):
+    """Rows of some classes, as a block that loads at once."""
+
+    order: np.ndarray
+
+    def load(self) -> np.ndarray:
+        return self.order
+
+
+def prepared(params: Counting, block: Any) -> Task:
     rows, codes, weights = parts(block)
     if params.threshold is not None:
         rows = present(rows, params.threshold, params.name)
-    indptr, indices, data = csr_arrays(rows, params.name)
-    if params.threshold is None and len(data) and data.min() < 0:
-        refuse_negative(params.name, rows)
+    rows = csr_rows(rows)
+    data = rows.data
+    if data.dtype != np.int64:  # the only two that the kernel is compiled for
+        data = np.asarray(data, np.float64)
+    csr = Csr(np.asarray(rows.indptr, np.int64), np.asarray(rows.indices, np.int32), data)
     weights = np.ones(len(codes)) if weights is None else weights
-    class_count = np.bincount(codes, weights, params.n_classes)
-    feature_count = np.zeros((params.n_classes, rows.shape[1]))
-    # One class after another: its counts stay in the cache.
-    order = np.argsort(codes, kind="stable")
-    for part in np.array_split(order, max(1, len(indices) // STEP)):
+    return Task(params, rows, csr, codes, weights, np.zeros((params.n_classes, rows.shape[1])))
+
+
+def add_some(task: Task, order: np.ndarray) -> None:
+    """Count some rows, ordered by class so that the counts of one stay in the cache."""
+    share = len(order) / max(1, len(task.codes))
+    for part in np.array_split(order, max(1, int(share * len(task.csr.data)) // STEP)):
         check_stop()
-        add_rows(indptr, indices, data, codes, weights, part, feature_count)
-    return ClassCounts(len(codes), class_count, feature_count)
+        total, least = add_rows(*task.csr, task.codes, task.weights, part, task.feature_count)
+        if not np.isfinite(total):  # or a sum too large: look closely
+            check_values(task.rows, task.params.name)
+        if least < 0 and task.params.threshold is None:
+            refuse_negative(task.params.name, task.rows)
+
+
+def result(task: Task) -> ClassCounts:
+    class_count = np.bincount(task.codes, task.weights, task.params.n_classes)
+    return ClassCounts(len(task.codes), class_count, task.feature_count)
+
+
+def by_class(codes: np.ndarray) -> np.ndarray:
+    """The rows of the first class, then those of the second, each in their order."""
+    few = codes.max(initial=0) < 2**16  # which are sorted in linear time
+    return np.argsort(codes.astype(np.uint16) if few else codes, kind="stable")
+
+
+def groups(task: Task) -> list[Group]:
+    """Rows of whole classes together, some eight groups of like size."""
+    entries_of = np.bincount(task.codes, np.diff(task.csr.indptr), task.params.n_classes)
+    reached = np.cumsum(entries_of) - entries_of / 2
+    group = (reached * GROUPS / max(1.0, reached[-1] + entries_of[-1] / 2)).astype(np.int64)
+    order = by_class(task.codes)
+    edges = np.flatnonzero(np.diff(group[task.codes[order]])) + 1
+    return [Group(part) for part in np.split(order, edges)]
 
 
 def few_blocks(table: Table, n_classes: int) -> Table:
@@ -83,7 +152,7 @@ def few_blocks(table: Table, n_classes: int) -> Table:
 def present(rows: Any, threshold: float, name: str) -> Any:
     """Ones where a feature is above the threshold."""
     rows = csr_rows(rows)
-    csr_arrays(rows, name)  # refuses nan
+    check_finite(rows, name)
     ones = rows.copy()
     ones.data = (rows.data > threshold).astype(np.float64)
     ones.eliminate_zeros()
@@ -106,7 +175,14 @@ def refuse_negative(name: str, rows: Any) -> None:
 
 @kernel
 def add_rows(indptr, indices, data, codes, weights, order, counts):
+    """Add rows to the counts of their classes; the sum of their values, and the least."""
+    total, least = 0.0, 0.0
     for i in order:
         row, weight = counts[codes[i]], weights[i]
         for t in range(indptr[i], indptr[i + 1]):
-            row[indices[t]] += weight * data[t]
+            x = float(data[t])
+            row[np.uint32(indices[t])] += weight * x
+            total += x
+            if x < least:
+                least = x
+    return total, least

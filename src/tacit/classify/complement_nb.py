@@ -99,7 +99,8 @@ class ComplementNB(NaiveBayes):
 
     def _weigh(self) -> None:
         others = self.feature_all_ - self.feature_count_
-        logs = log_shares(np.maximum(others, 0, out=others), self._smoothing())
+        np.maximum(others, 0, out=others)
+        logs = log_shares(others, self._smoothing(), self.engine)
         self.weights_ = logs / logs.sum(axis=0) if self.norm else np.negative(logs, out=logs)
         alone = len(self.classes_) == 1
         self.intercept_ = self.class_log_prior_ if alone else np.zeros(len(self.classes_))

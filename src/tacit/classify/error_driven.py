@@ -34,6 +34,7 @@ __all__ = ["ErrorDriven"]
 
 
 HELD_OUT = 2**40  # no pass has this number
+VISITS = 1000  # without a gain, before a fit may stop
 FRESH = 1e-3  # a loss that has fallen to this share makes what came before irrelevant
 
 
@@ -87,7 +88,7 @@ class ErrorDriven(LinearClassifier):
                 self.separated_ = not found[2]
                 if exam is not None:
                     errors.append(share_wrong(state, rule, exam))
-                self.converged_ = self.separated_ or self._stalled(errors or losses)
+                self.converged_ = self.separated_ or self._stalled(errors or losses, n)
                 done = self.converged_ or number + 1 == self.max_iter
                 first = state.clock[0] == len(losses) * n  # has not started again yet
                 if first and not done and losses[-1] < FRESH * max(losses):
@@ -189,15 +190,17 @@ class ErrorDriven(LinearClassifier):
     def _order(self, n: int, *items: int) -> np.ndarray:
         return permutation(key(*items), n) if self.shuffle else np.arange(n)
 
-    def _stalled(self, losses: list[float]) -> bool:
-        """Whether ``n_iter_no_change`` passes in a row were not better by ``tol``."""
+    def _stalled(self, losses: list[float], n: int) -> bool:
+        """Whether ``n_iter_no_change`` passes in a row were not better by ``tol`` times the
+        first. Of few rows more passes are wanted: their losses jump."""
         if self.tol is None:
             return False
+        patience = max(self.n_iter_no_change, -(-VISITS // n))
         best, waited = np.inf, 0
         for loss in losses:
-            waited = waited + 1 if loss > best - self.tol else 0
+            waited = waited + 1 if loss > best - self.tol * losses[0] else 0
             best = min(best, loss)
-        return waited >= self.n_iter_no_change
+        return waited >= patience
 
     def _costs(self, labeled: Labeled) -> tuple[np.ndarray, float]:
         """The weight of each class, and of all rows."""
@@ -262,7 +265,8 @@ class ErrorDriven(LinearClassifier):
         if not (len(self._weight_sums) and self.t_):
             return self._last_weights, self._last_intercept
         if not self._averaged:
-            weights = self._last_weights - self._weight_sums / self.t_
+            weights = self._weight_sums / -self.t_
+            weights += self._last_weights
             intercept = self._last_intercept - self._intercept_sums / self.t_
             self._averaged.append((weights, intercept))
         return self._averaged[0]

@@ -135,7 +135,7 @@ def visit_two(
         start, stop = indptr[i], indptr[i + 1]
         score = intercept[0]
         for t in range(start, stop):
-            score += w[indices[t]] * data[t]
+            score += w[np.uint32(indices[t])] * data[t]
         margin = sign * score
         time += 1.0
         if margin <= 0:
@@ -161,6 +161,14 @@ def visit_two(
 
 
 @kernel
+def add_scores(indices, data, start, stop, weights, scores):
+    for t in range(start, stop):
+        row, x = weights[np.uint32(indices[t])], data[t]
+        for c in range(scores.size):
+            scores[c] += x * row[c]
+
+
+@kernel
 def visit_many(
     indptr, indices, data, codes, costs, order, squares,
     weights, intercept, sums, intercept_sums, clock, kind, C, fit_intercept, average, found,
@@ -173,11 +181,9 @@ def visit_many(
     for i in order:
         start, stop, y = indptr[i], indptr[i + 1], codes[i]
         cost = costs[y]
-        scores[:] = intercept
-        for t in range(start, stop):
-            row, x = weights[indices[t]], data[t]
-            for c in range(k):
-                scores[c] += x * row[c]
+        for c in range(k):
+            scores[c] = intercept[c]
+        add_scores(indices, data, start, stop, weights, scores)
         rival = 1 if y == 0 else 0
         for c in range(rival + 1, k):
             if c != y and scores[c] > scores[rival]:
@@ -210,14 +216,16 @@ def visit_many(
             intercept_sums[y] += past * bias
             intercept_sums[rival] -= past * bias
         for t in range(start, stop):
-            j = indices[t]
+            j, x = np.uint32(indices[t]), data[t]
             row = weights[j]
-            row[y] += step * data[t]
-            row[rival] -= step * data[t]
-            if average:
+            row[y] += step * x
+            row[rival] -= step * x
+        if average:
+            for t in range(start, stop):
+                j, x = np.uint32(indices[t]), data[t]
                 held = sums[j]
-                held[y] += past * data[t]
-                held[rival] -= past * data[t]
+                held[y] += past * x
+                held[rival] -= past * x
     clock[0] = int(time)
 
 

@@ -25,6 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.classify.labeled_rows import (
+    NUMBERS,
     Labeled,
     check_labeled,
     check_labels,
@@ -43,6 +44,7 @@ __all__ = [
     "Labeled",
     "LinearClassifier",
     "Scorer",
+    "check_finite",
     "check_labeled",
     "check_labels",
     "check_more",
@@ -51,8 +53,10 @@ __all__ = [
     "csr_rows",
     "encode",
     "engine_for",
+    "entries",
     "scores",
     "top_classes",
+    "worth_sharing",
 ]
 
 
@@ -86,6 +90,14 @@ def engine_for(engine: Any, table: Table) -> Engine:
     return Serial() if few and isinstance(chosen, Threads) else chosen
 
 
+def worth_sharing(engine: Any, table: Table) -> Threads | None:
+    """The engine, if its workers see this memory and there is enough in it to share out."""
+    chosen = get_engine(engine)
+    if not (isinstance(chosen, Threads) and table.in_memory and entries(table) >= FEW):
+        return None
+    return chosen
+
+
 def entries(table: Table) -> int:
     """How many numbers a table in memory holds; of a sparse one, those that are stored."""
     block = table.blocks[0]
@@ -102,8 +114,7 @@ def csr_rows(rows: Any) -> Any:
 def csr_arrays(rows: Any, name: str = "fit") -> Csr:
     """The arrays of a block, of the types that kernels are compiled for; all values finite."""
     rows = csr_rows(rows)
-    if not np.isfinite(rows.data.sum(dtype=np.float64)):  # or a sum too large: look closely
-        check_values(rows, name)
+    check_finite(rows, name)
     return Csr(
         np.asarray(rows.indptr, np.int64),
         np.asarray(rows.indices, np.int32),
@@ -111,11 +122,17 @@ def csr_arrays(rows: Any, name: str = "fit") -> Csr:
     )
 
 
+def check_finite(rows: Any, name: str) -> None:
+    """Refuse values that are not finite, and say where the first is."""
+    values = rows.data if sp.issparse(rows) else rows
+    if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
+        check_values(rows, name)  # or a sum too large: look closely
+
+
 def scores(params: Any, block: Any) -> np.ndarray:
     """(n, k) scores of a block's rows, for params with ``weights`` and ``intercept``."""
     rows = parts(block).rows
-    if not np.isfinite((rows.data if sp.issparse(rows) else rows).sum(dtype=np.float64)):
-        check_values(rows, "predict")
+    check_finite(rows, "predict")
     return np.asarray(rows @ params.weights, np.float64) + params.intercept
 
 
@@ -237,7 +254,9 @@ class LinearClassifier(ClassifierMixin, Estimator):
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
         """``scores`` or ``top_classes`` of the blocks of X."""
         check_is_fitted(self)
-        table = check_table(self, X, reset=False, distinct=self._distinct)
+        table = check_table(
+            self, X, reset=False, dtypes=NUMBERS, distinct=self._distinct
+        )
         engine = engine_for(getattr(self, "engine", "serial"), table)
         return engine.map(function, Scorer(self.weights_, self.intercept_), table)
 

@@ -36,6 +36,7 @@ from tacit.classify.logistic_saga import Problem, row_squares
 from tacit.classify.logistic_solve import (
     Objective,
     Solution,
+    solve_dual,
     solve_lbfgs,
     solve_newton,
     solve_saga,
@@ -49,8 +50,8 @@ from tacit.data.table import Table
 __all__ = ["LogisticRegression"]
 
 NARROW = 400  # numbers to find, up to which Newton's method is the quickest
-PATIENCE = 60  # passes of SAGA, after which "auto" goes on with L-BFGS
-UNEVEN = 30.0  # longest row over mean length, squared, from where on SAGA is slow
+PATIENCE = 60  # passes by rows, after which "auto" goes on with L-BFGS
+UNEVEN = 30.0  # longest row over mean length, squared, from where on that is slow
 
 
 def steps_by_rows(self: Any) -> bool:
@@ -72,16 +73,17 @@ class LogisticRegression(RowByRow):
     l1_ratio : float
         Share of the penalty that is L1, which makes many weights exactly zero: 0 is ridge,
         1 lasso, between them elastic net. Above 0 the solver is "saga", "sgd" or "adagrad".
-    solver : {"auto", "saga", "lbfgs", "newton", "sgd", "adagrad"}
+    solver : {"auto", "dual", "saga", "lbfgs", "newton", "sgd", "adagrad"}
         The way to the optimum, which does not depend on it. "auto" is "newton" for few
-        features, "saga" for rows in memory of similar length such as TF-IDF, "lbfgs" for
-        others and where "saga" has not come to an end in 60 passes.
+        features, "dual" (or with L1 "saga") for rows in memory of similar length such as
+        TF-IDF, "lbfgs" for others and where those have not come to an end in 60 passes.
         "sgd" and "adagrad" come near it in a few passes, take rows larger than memory, and
         have ``partial_fit``.
     tol : float
-        "saga", "lbfgs", "newton": stop when no slope of the objective (divided by C and the
-        weight of all rows) is steeper. "sgd", "adagrad": stop when ``n_iter_no_change``
-        passes in a row did not lower the loss by this much.
+        "dual", "saga", "lbfgs", "newton": stop when no slope of the objective (divided by C
+        and the weight of all rows) is steeper; "dual" also wants the objective to be within
+        a tenth of ``tol``, relative, of its minimum. "sgd", "adagrad": stop when
+        ``n_iter_no_change`` passes in a row did not lower the loss by this much.
     max_iter : int
         Most passes or iterations.
     fit_intercept : bool
@@ -129,7 +131,7 @@ class LogisticRegression(RowByRow):
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "solver": [StrOptions({"auto", "saga", "lbfgs", "newton", "sgd", "adagrad"})],
+        "solver": [StrOptions({"auto", "dual", "saga", "lbfgs", "newton", "sgd", "adagrad"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "fit_intercept": ["boolean"],
@@ -286,17 +288,22 @@ class LogisticRegression(RowByRow):
 
     def _choose(self, table: Table) -> str:
         columns = width_of(len(self.classes_))
-        sums_only = self.solver in ("lbfgs", "newton")
-        if self.l1_ratio > 0 and sums_only and not np.isinf(self.C):
+        ridge_only = self.solver in ("lbfgs", "newton", "dual")
+        if self.l1_ratio > 0 and ridge_only and not np.isinf(self.C):
             raise ValueError(
                 f"LogisticRegression(solver={self.solver!r}) has no L1 penalty, but "
                 f"l1_ratio={self.l1_ratio} asks for one. Use solver='saga'."
             )
         if self.solver != "auto":
-            if self.solver == "saga" and not table.in_memory:
+            if self.solver in ("dual", "saga") and not table.in_memory:
                 raise ValueError(
-                    "LogisticRegression(solver='saga') needs the rows in memory. Use "
+                    f"LogisticRegression(solver={self.solver!r}) needs the rows in memory. Use "
                     "solver='lbfgs' or 'adagrad' for rows in files or on a cluster."
+                )
+            if self.solver == "dual" and np.isinf(self.C):
+                raise ValueError(
+                    "LogisticRegression(solver='dual', C=inf) has no penalty, which the dual "
+                    "is made of. Give a finite C, or use solver='lbfgs'."
                 )
             return self.solver
         if self.l1_ratio > 0 and not np.isinf(self.C):
@@ -309,7 +316,9 @@ class LogisticRegression(RowByRow):
         if not sp.issparse(rows):
             return "lbfgs"
         squares = row_squares(np.asarray(rows.indptr, np.int64), rows.data)
-        return "saga" if squares.max() <= UNEVEN * squares.mean() else "lbfgs"
+        if squares.max() > UNEVEN * squares.mean():
+            return "lbfgs"
+        return "saga" if np.isinf(self.C) else "dual"
 
     def _solve(self, objective: Objective, callbacks: list) -> Solution:
         """One of the batch solvers."""
@@ -324,7 +333,7 @@ class LogisticRegression(RowByRow):
         settings: dict[str, Any] = {
             "tol": self.tol, "max_iter": self.max_iter, "heard": heard,
         }  # fmt: skip
-        if self.solver_ == "saga":
+        if self.solver_ in ("dual", "saga"):
             table = objective.table
             rows, codes, weights = Whole(table).load()
             used = weights > 0
@@ -334,15 +343,16 @@ class LogisticRegression(RowByRow):
                 objective.l2, objective.l1, objective.intercept,
             )  # fmt: skip
             seed = seed_from(self.random_state)
-            patient = self.solver == "saga" or objective.l1 > 0
+            patient = self.solver != "auto" or objective.l1 > 0
             if not patient:
                 settings["max_iter"] = min(self.max_iter, PATIENCE)
             try:
-                found = solve_saga(objective, problem, seed, **settings)
+                by_rows = solve_dual if self.solver_ == "dual" else solve_saga
+                found = by_rows(objective, problem, seed, **settings)
             except FloatingPointError:
                 raise ValueError(
-                    "LogisticRegression(solver='saga') ran away: X holds values too far apart "
-                    "in size. Scale the columns, or use solver='lbfgs'."
+                    f"LogisticRegression(solver={self.solver_!r}) ran away: X holds values too "
+                    "far apart in size. Scale the columns, or use solver='lbfgs'."
                 ) from None
             settings["max_iter"] = self.max_iter - found.steps
             if patient or found.slope <= self.tol or settings["max_iter"] < 1:

@@ -3,8 +3,9 @@
     mean loss  +  l2/2 |w|^2  +  l1 |w|_1
 
 which the intercept's weights are not part of. ``lbfgs`` and ``newton`` see the rows through
-``engine.reduce`` alone, so they run anywhere with the same bits; ``saga`` steps by single rows
-and wants them in memory. All end when no slope is steeper than ``tol``, measured afresh.
+``engine.reduce`` alone, so they run anywhere with the same bits; ``dual`` and ``saga`` step by
+single rows and want them in memory. All end when no slope is steeper than ``tol``, measured
+afresh.
 """
 
 from collections.abc import Callable
@@ -12,16 +13,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.classify.logistic_dual import Dual
 from tacit.classify.logistic_loss import LogisticParams, LogisticStats, collect
 from tacit.classify.logistic_newton import newton
 from tacit.classify.logistic_saga import Problem, Saga
 from tacit.core.engines import Engine, check_stop, one_blas_thread
 from tacit.data.table import Table
 
-__all__ = ["Objective", "Solution", "solve_lbfgs", "solve_newton", "solve_saga"]
+__all__ = [
+    "Objective",
+    "Solution",
+    "solve_dual",
+    "solve_lbfgs",
+    "solve_newton",
+    "solve_saga",
+]
 
 Heard = Callable[[int, float, Any], bool]  # number of the step, objective, params: stop?
 COARSE = 2e-6  # slopes that float32 can be trusted with, of rows of length one
+NEAR = 0.1  # of the tolerance: the objective's distance from its minimum, relative
+STEEP = 0.003  # the square of the steepest slope over the gap, for text as a rule
+TINY = 1e-12  # a gap that float64 cannot tell from none
 GAIN = 5.0  # what a pass of SAGA usually takes off the slope
 
 
@@ -113,6 +125,47 @@ def solve_newton(
             intercept=objective.intercept, tol=tol, max_iter=max_iter, heard=heard,
         )  # fmt: skip
     return finished(objective, params, max(1, steps))
+
+
+def solve_dual(
+    objective: Objective, problem: Problem, seed: np.uint64, *, tol: float, max_iter: int,
+    heard: Heard,
+) -> Solution:  # fmt: skip
+    """Dual coordinate ascent in float32 as far as that carries, then in float64.
+
+    Ends when no slope is steeper than ``tol`` and the objective is within a tenth of that,
+    relative, of its minimum: where rows can be told apart the slopes are small long before.
+    """
+    state = Dual(problem, seed, objective.engine)
+    floor = COARSE * max(1.0, state.unit)
+    coarse, before, wait, found = True, np.inf, 0, None
+    while state.passes < max_iter:
+        gap, loss = state.run_pass(check_stop)
+        if not np.isfinite(gap):
+            raise FloatingPointError("the steps of the dual ran away")
+        found, shrink = None, min(max(gap / before, 1e-3), 0.95)
+        before, wait = gap, wait - 1
+        if heard(state.passes, loss, state):
+            break
+        # Most of the gap that rows had when they were visited is gone now.
+        rest = 0.5 * shrink * gap
+        soon = min(NEAR * tol * loss, (tol / state.unit) ** 2 / STEEP)
+        if wait > 0 or rest > max(soon, TINY):
+            continue
+        found = state.measure()
+        near = max(NEAR * tol * (found.loss + found.penalty), TINY)
+        if found.slope <= tol and found.gap <= near:
+            break
+        if coarse and tol < 10 * floor and (found.slope <= 10 * floor or gap <= TINY):
+            state.sharpen()
+            coarse, before = False, np.inf
+        # The slope falls as the root of the gap.
+        missing = max((found.slope / max(tol, 1e-150)) ** 2, found.gap / near, 1.0)
+        wait = int(min(10.0, np.ceil(np.log(missing) / -np.log(shrink))))
+    found = found or state.measure()
+    params = LogisticParams(state.weights, state.offsets)
+    height = found.loss + found.penalty
+    return Solution(params, max(1, state.passes), found.slope, height)
 
 
 def solve_saga(

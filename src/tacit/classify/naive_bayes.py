@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Iterator
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -31,18 +31,18 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.classify import class_counts
-from tacit.classify.class_counts import ClassCounts, Counting, few_blocks
+from tacit.classify.class_counts import ClassCounts, Counting, count
 from tacit.classify.labeled_rows import NUMBERS
 from tacit.classify.linear import (
+    FEW,
     Labeled,
     LinearClassifier,
     check_labeled,
     check_more,
     csr_rows,
-    engine_for,
     scores,
 )
+from tacit.core.engines import Serial, Threads, get_engine
 from tacit.core.kernel import kernel
 from tacit.data.table import parts
 
@@ -51,13 +51,18 @@ __all__ = ["MultinomialNB", "NaiveBayes", "log_shares"]
 SMALLEST = 1e-10  # alpha with force_alpha=False
 TABLE = 1024  # logarithms of smaller whole counts are looked up
 TILE = 256  # features
+PIECES, PIECE = 8, 4096  # most stretches of features to share out, and the shortest
 
 
 # --- The algorithm ---
 
 
-def log_shares(counts: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
+def log_shares(
+    counts: np.ndarray, alpha: float | np.ndarray, engine: Any = "serial"
+) -> np.ndarray:
     """(v, k) logarithms of the smoothed shares of each row of (k, v) counts.
+
+    Threads share the features out if they are the ``engine``.
 
     >>> np.exp(log_shares(np.array([[3.0, 1.0, 0.0]]), 1.0)).ravel()
     array([0.571, 0.286, 0.143])
@@ -72,10 +77,34 @@ def log_shares(counts: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
         else:  # most counts are small whole numbers, and most of those are zero
             logs = np.log(np.arange(TABLE) + float(alpha))
             shares = np.empty((v, len(counts)))
-            look_up(counts, logs, float(alpha), scale, shares)
+            task = (counts, logs, float(alpha), scale, shares)
+            threads = get_engine(engine)
+            if not isinstance(threads, Threads) or counts.size < FEW:
+                threads = Serial()
+            for _ in threads.map(look_up_some, task, Columns.of(v)):
+                pass
     if not totals.all():  # a class without a word, and alpha 0: every word is as likely
         shares[:, totals == 0] = -np.log(v)
     return shares
+
+
+class Columns(NamedTuple):
+    """A stretch of features, as a block that loads at once."""
+
+    start: int
+    stop: int
+
+    def load(self) -> "Columns":
+        return self
+
+    @classmethod
+    def of(cls, v: int) -> "list[Columns]":
+        size = max(PIECE, -(-v // PIECES))
+        return [cls(start, min(start + size, v)) for start in range(0, v, size)]
+
+
+def look_up_some(task: tuple, columns: Columns) -> None:
+    look_up(*task, *columns)
 
 
 def without_zeros(function: Any, params: Any, block: Any) -> np.ndarray:
@@ -174,9 +203,7 @@ class NaiveBayes(LinearClassifier):
         return Counting(type(self).__name__, n_classes)
 
     def _count(self, labeled: Labeled) -> ClassCounts:
-        params = self._counting(len(labeled.classes))
-        table = few_blocks(labeled.table, len(labeled.classes))
-        return engine_for(self.engine, table).reduce(class_counts.collect, params, table)
+        return count(self.engine, self._counting(len(labeled.classes)), labeled.table)
 
     def _learn(self, classes: np.ndarray, stats: ClassCounts) -> Any:
         """Fit from counts alone."""
@@ -305,7 +332,7 @@ class MultinomialNB(NaiveBayes):
         return self.weights_.T
 
     def _weigh(self) -> None:
-        self.weights_ = log_shares(self.feature_count_, self._smoothing())
+        self.weights_ = log_shares(self.feature_count_, self._smoothing(), self.engine)
         self.intercept_ = self.class_log_prior_
 
     def __sklearn_tags__(self):
@@ -318,12 +345,12 @@ class MultinomialNB(NaiveBayes):
 
 
 @kernel
-def look_up(counts, logs, alpha, scale, out):
-    k, v = counts.shape
+def look_up(counts, logs, alpha, scale, out, start, stop):
+    k = counts.shape[0]
     base = logs[0] - scale
     seen = np.empty(TILE + 1, np.int64)
-    for first in range(0, v, TILE):  # both tables go through the cache once
-        last = min(first + TILE, v)
+    for first in range(start, stop, TILE):  # both tables go through the cache once
+        last = min(first + TILE, stop)
         for j in range(first, last):
             out[j] = base
         for y in range(k):

@@ -53,12 +53,14 @@ class PassiveAggressiveClassifier(ErrorDriven):
         Most passes over the rows.
     tol : float or None
         Stop after ``n_iter_no_change`` passes in which the mean hinge loss did not fall by
-        this much. None: only where a pass changes nothing.
+        this part of what it was in the first pass. None: only where a pass changes nothing. An
+        average is good long before the last weights are; without one try 1e-3 and five passes.
     early_stopping : bool
         Hold out a share of the rows, and let their accuracy, not the loss, decide when to stop.
     validation_fraction : float
         That share.
     n_iter_no_change : int
+        See ``tol``. With few rows it takes as many passes as make a thousand visits.
     shuffle : bool
         Whether every pass visits the rows in another order, drawn from the seed.
     verbose : int
@@ -76,7 +78,8 @@ class PassiveAggressiveClassifier(ErrorDriven):
         What the steps for each class are multiplied by; "balanced" is the inverse of its
         frequency.
     average : bool
-        Decide with the average of the weights over all visits; otherwise with the last.
+        Decide with the average of the weights over all visits; otherwise, as scikit-learn
+        does, with the last.
     callbacks : list or None
         Told about every pass; see ``tacit.core.progress``.
 
@@ -98,7 +101,9 @@ class PassiveAggressiveClassifier(ErrorDriven):
     Examples
     --------
     >>> X = [[2.0, 0.0], [0.0, 1.0]]
-    >>> model = PassiveAggressiveClassifier(fit_intercept=False, shuffle=False, max_iter=1)
+    >>> model = PassiveAggressiveClassifier(
+    ...     average=False, fit_intercept=False, shuffle=False, max_iter=1
+    ... )
     >>> model.fit(X, ["a", "b"]).coef_  # tau is 1/4 for the first row, 1 for the second
     array([[-0.5,  1. ]])
     """
@@ -128,10 +133,10 @@ class PassiveAggressiveClassifier(ErrorDriven):
         C: float = 1.0,
         fit_intercept: bool = True,
         max_iter: int = 1000,
-        tol: float | None = 1e-3,
+        tol: float | None = 5e-2,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
+        n_iter_no_change: int = 1,
         shuffle: bool = True,
         verbose: int = 0,
         loss: str = "hinge",
@@ -139,7 +144,7 @@ class PassiveAggressiveClassifier(ErrorDriven):
         random_state: Any = None,
         warm_start: bool = False,
         class_weight: Any = None,
-        average: bool = False,
+        average: bool = True,
         callbacks: Any = None,
     ) -> None:
         self.C = C

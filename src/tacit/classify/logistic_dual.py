@@ -1,0 +1,246 @@
+"""Logistic regression by coordinate ascent in the dual: one row's probabilities at a time.
+
+With an L2 penalty the best weights are a sum of rows, each times what its probabilities q_i
+are off by,
+
+    w  =  - 1 / (l2 n)  sum_i  a_i (q_i - [y_i]) x_i        [y]: 1 in the place of class y
+
+and the optimum is where q_i = softmax(w x_i + b) for all rows. A visit sets q_i so that this
+holds for its row once w has followed. With p the probabilities before the visit and
+c = a_i |x_i|^2 / (l2 n), Newton's step towards that is
+
+    q  =  p (1 + c (old q + t)) / (1 + c p),                t such that q sums to one
+
+cut short where it would overshoot. There is no rate to choose, long rows and short ones may be
+mixed, and no second table beside the weights has to follow; a pass takes the gap between the
+two sides, sum_i a_i KL(q_i || p_i) / n, down to a tenth if C is moderate. The gap bounds what
+the objective is above its minimum, so a fit knows when to stop. ``dual_steps`` holds the steps.
+
+The intercept has no penalty. It gets a small one, on its distance from where it was at the
+beginning of the pass, which vanishes as it comes to rest (the method of multipliers).
+
+Shalev-Shwartz and Zhang (2013), Stochastic dual coordinate ascent methods for regularized loss
+minimization. JMLR 14. Yu, Huang and Lin (2011), Dual coordinate descent methods for logistic
+regression and maximum entropy models. Machine Learning 85. Rockafellar (1976), Augmented
+Lagrangians and applications of the proximal point algorithm. Math. Oper. Res. 1.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.classify.dual_steps import (
+    add_across,
+    by_column,
+    by_row,
+    see_rows,
+    steepest_of,
+    visit_many,
+    visit_two,
+)
+from tacit.classify.linear import FEW
+from tacit.classify.logistic_loss import SPAN
+from tacit.classify.logistic_saga import Problem, row_squares
+from tacit.core.engines import Engine, Serial, Threads
+from tacit.core.randoms import key, permutation
+
+__all__ = ["Dual", "Reached"]
+
+LANES = 8  # rows of weights are padded to whole SIMD registers
+CACHE = 1 << 20  # bytes of weights that are quick to reach in any order
+PIECES = 8  # that a pass at fixed weights is shared out in
+SOFT = 0.1  # the penalty of the intercept, against that of a mean row
+
+
+class Reached(NamedTuple):
+    """Where a fit is."""
+
+    loss: float  # mean
+    penalty: float
+    gap: float  # bounds the objective's distance from its minimum, but for the intercept
+    slope: float  # the steepest
+
+
+class Dual:
+    """The state of a fit; ``run_pass`` visits all rows.
+
+    Rows are scaled by ``unit``, the length of the longest, so that float32 holds for data of
+    any unit; penalties are scaled back.
+    """
+
+    def __init__(
+        self, problem: Problem, seed: np.uint64, engine: Engine, dtype: Any = np.float32
+    ) -> None:
+        self.problem, self.seed, self.passes = problem, seed, 0
+        rows, k = problem.rows, problem.columns
+        shared = isinstance(engine, Threads) and len(rows.data) >= FEW
+        self.engine = engine if shared else Serial()
+        n, v = len(problem.codes), problem.features
+        squares = row_squares(rows.indptr, rows.data)
+        self.unit = float(np.sqrt(squares.max(initial=0.0))) or 1.0
+        self.used = np.flatnonzero(problem.weights > 0)
+        self.l2 = problem.l2 / self.unit**2
+        self.reach = 1.0 / (self.l2 * len(self.used))
+        squares = problem.weights * squares / self.unit**2
+        mean = float(squares.sum()) / len(self.used)
+        soft = max(SOFT * self.reach * mean, 200.0 / len(self.used))
+        self.soft = min(1.0, soft) if problem.intercept else 0.0
+        self.curves = self.reach * squares + self.soft * problem.weights
+        self.padded = k if k < 3 else 4 if k < 5 else -(-k // LANES) * LANES
+        # The weights of the most frequent features, side by side, stay in the cache.
+        large = v * self.padded * np.dtype(dtype).itemsize > CACHE
+        self.order = None
+        if large:
+            counts = np.bincount(rows.indices, minlength=v)
+            self.order = most_first(counts)
+            self.starts = np.concatenate([[0], np.cumsum(counts[self.order])])
+        self.weights_now = np.zeros((v, self.padded), dtype)
+        self.residuals = np.zeros((n, self.padded), dtype)  # q - [y]
+        self.intercept = np.zeros(self.padded, dtype)
+        self.sums = np.zeros(self.padded)  # of the residuals, times the rows' weights
+        self._settle(dtype)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start from probabilities between the label and the shares of the classes, the same
+        part of the way for every row: the part at which the dual is highest."""
+        problem, k = self.problem, self.problem.columns
+        two = k == 1
+        shares = np.bincount(problem.codes, problem.weights, max(2, k)) / len(self.used)
+        labels = np.eye(len(shares))
+        off = shares - labels
+        held = (off[:, 1:] if two else off)[problem.codes] * problem.weights[:, None]
+        self.residuals[:, :k] = held
+        slopes = self._across(self.residuals)
+        size = np.square(slopes, dtype=np.float64).sum() * self.reach**2
+        parts = np.linspace(0, 1, 65)[1:-1]
+        between = labels + parts[:, None, None] * off
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropy = -np.where(between > 0, between * np.log(between), 0).sum(axis=2) @ shares
+        part = parts[np.argmax(entropy - 0.5 * self.l2 * size * parts**2)]
+        self.weights_now = slopes * self.dtype.type(-self.reach * part)
+        self.residuals[:, :k] = part * (off[:, 1:] if two else off)[problem.codes]
+        self.sums[:] = (self.residuals * self.costs[:, None]).sum(axis=0, dtype=np.float64)
+        if problem.intercept:
+            logs = np.log(np.maximum(shares, 1.0 / len(self.used)))
+            self.intercept[:k] = logs[1] - logs[0] if two else logs - logs.mean()
+
+    def _settle(self, dtype: Any) -> None:
+        """Values in the precision of the passes to come."""
+        indptr, self.indices, data = self.problem.rows
+        self.dtype = np.dtype(dtype)
+        self.data = np.asarray(data / self.unit, dtype)
+        if self.order is not None:
+            self.across = by_column(indptr, self.indices, self.data, self.order, self.starts)
+            self.indices, self.data = by_row(indptr, *self.across, self.starts)
+        self.residuals = self.residuals.astype(dtype, copy=False)
+        self.intercept = self.intercept.astype(dtype, copy=False)
+        self.lengths = self.curves.astype(dtype)
+        self.costs = self.problem.weights.astype(dtype)
+        self.scores = np.empty_like(self.residuals)
+
+    def sharpen(self) -> None:
+        """Go on in float64, with weights that are exactly what the residuals say."""
+        self._settle(np.float64)
+        held = self.residuals * self.costs[:, None]
+        self.sums = held.sum(axis=0)
+        self.weights_now = self._across(held)
+        self.weights_now *= -self.reach
+
+    def _across(self, held: np.ndarray) -> np.ndarray:
+        """(v, padded) sums over the rows of values times what is held for each row."""
+        if self.order is None:
+            n, v = len(held), self.problem.features
+            rows = (self.data, self.indices, self.problem.rows.indptr)
+            return sp.csr_array(rows, shape=(n, v)).T @ held
+        out = np.empty((self.problem.features, self.padded), self.dtype)
+        for _ in self._share(len(out), lambda a, b: add_across(
+            self.starts, *self.across, held, out, a, b
+        )):  # fmt: skip
+            pass
+        return out
+
+    def run_pass(self, check: Callable[[], None] = lambda: None) -> tuple[float, float]:
+        """Visit every row once, in a fresh order; gap and mean loss as each was found."""
+        problem, n = self.problem, len(self.used)
+        self.intercept -= self.dtype.type(self.soft) * self.sums.astype(self.dtype)
+        order = self.used[permutation(key(self.seed, self.passes), n)]
+        lengths = np.diff(problem.rows.indptr)[order]
+        spent = np.cumsum(lengths * self.padded // 8 + 8)
+        cuts = np.searchsorted(spent, np.arange(SPAN, spent[-1] if n else 0, SPAN))
+        visit = visit_two if problem.columns == 1 else visit_many
+        found = np.zeros(2)
+        for start, stop in pairwise(np.unique(np.concatenate([[0], cuts, [n]]))):
+            found += visit(
+                problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
+                order, start, stop, self.weights_now, self.intercept, self.residuals,
+                self.sums, self.lengths, self.soft, self.reach, problem.columns,
+            )  # fmt: skip
+            check()
+        self.passes += 1
+        return found[0] / n, found[1] / n
+
+    def measure(self) -> Reached:
+        """See every row at the weights as they are."""
+        problem, n = self.problem, len(self.used)
+        found = [*self._share(len(problem.codes), lambda a, b: see_rows(
+            problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
+            self.weights_now, self.intercept, self.residuals, self.scores, problem.columns,
+            a, b,
+        ))]  # fmt: skip
+        loss, gap = (sum(each) / n for each in zip(*found, strict=True))
+        slopes = self._across(self.scores)
+        parts = [*self._share(len(slopes), lambda a, b: steepest_of(
+            slopes, self.weights_now, 1.0 / n, self.l2, a, b
+        ))]  # fmt: skip
+        slope = self.unit * max(each[0] for each in parts)
+        if problem.intercept:
+            offsets = self.scores.sum(axis=0, dtype=np.float64) / n
+            slope = max(slope, float(np.abs(offsets[: problem.columns]).max()))
+        return Reached(loss, 0.5 * self.l2 * sum(each[1] for each in parts), gap, slope)
+
+    def _share(self, n: int, function: Callable[[int, int], Any]) -> Iterator[Any]:
+        """A function of stretches of rows or features, which do not touch each other's: the
+        same bits wherever they run."""
+        edges = np.linspace(0, n, PIECES + 1).astype(np.int64).tolist()
+        return self.engine.map(run_stretch, function, [Stretch(*e) for e in pairwise(edges)])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(v, k) weights in the order and the unit of the data."""
+        k = self.problem.columns
+        now = self.weights_now[:, :k]
+        if self.order is None:
+            return now / np.float64(self.unit)
+        out = np.empty((self.problem.features, k))
+        out[self.order] = now
+        out /= self.unit
+        return out
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """(k,) intercepts."""
+        return self.intercept[: self.problem.columns].astype(np.float64)
+
+
+class Stretch(NamedTuple):
+    """Rows or features from one to another, as a block that loads at once."""
+
+    start: int
+    stop: int
+
+    def load(self) -> "Stretch":
+        return self
+
+
+def run_stretch(function: Callable[[int, int], Any], stretch: Stretch) -> Any:
+    return function(*stretch)
+
+
+def most_first(counts: np.ndarray) -> np.ndarray:
+    """Features by how many rows have them; the rarest of many are alike."""
+    most = min(int(counts.max(initial=0)), 2**16 - 1)
+    return np.argsort((most - np.minimum(counts, most)).astype(np.uint16), kind="stable")
