@@ -1,0 +1,262 @@
+"""What each address answers: parameters checked here, work done in ``tacit.explore.ask``."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from tacit.explore import ask
+from tacit.explore.server.desk import Desk, Opened
+from tacit.explore.server.labels import MOST_NAME
+from tacit.explore.server.parameters import MISSING, Refused, Values, check_row
+
+__all__ = ["GETS", "POSTS", "Answer", "Asked"]
+
+MOST_TOP, MOST_START = 1000, 10**9
+MOST_QUERY = 2000  # characters
+MOST_K = 1000
+WAYS = ("ranked", "boolean", "meaning")
+SORTS = ("document", "left", "right")
+EFFORTS = ("quick", "normal", "thorough")
+SIDES = ("rows", "group", "query", "label", "rest")
+
+
+class Asked(NamedTuple):
+    """One request, read."""
+
+    desk: Desk
+    request: Request
+    body: dict[str, Any]
+
+    def query(self, *known: str) -> Values:
+        """The parameters in the address."""
+        return Values.of_query(self.request, known)
+
+    def posted(self, *known: str) -> Values:
+        """The parameters in the body."""
+        self.query()
+        return Values(self.body, known)
+
+
+Answer = Callable[[Asked], Any]
+
+
+# --- Questions ---
+
+
+def project(asked: Asked) -> dict[str, Any]:
+    asked.query()
+    return asked.desk.facts()
+
+
+def search(asked: Asked) -> dict[str, Any]:
+    given = asked.query("q", "way", "top", "start")
+    return ask.search(
+        asked.desk.opened.live,
+        given.text("q", most=MOST_QUERY),
+        way=given.choice("way", WAYS, "ranked"),
+        top=given.whole("top", 20, 1, MOST_TOP),
+        start=given.whole("start", 0, 0, MOST_START),
+    )
+
+
+def similar(asked: Asked) -> dict[str, Any]:
+    given, now = asked.query("row", "top"), asked.desk.opened
+    row = row_of(given, now)
+    return ask.similar(now.live, row, top=given.whole("top", 10, 1, MOST_TOP))
+
+
+def document(asked: Asked) -> dict[str, Any]:
+    now = asked.desk.opened
+    return ask.document(now.live, row_of(asked.query("row"), now))
+
+
+def concordance(asked: Asked) -> dict[str, Any]:
+    given = asked.query("q", "sort", "width", "top", "start")
+    return ask.concordance(
+        asked.desk.opened.live,
+        given.text("q", most=MOST_QUERY),
+        sort=given.choice("sort", SORTS, "document"),
+        width=given.whole("width", 60, 10, 500),
+        top=given.whole("top", 100, 1, MOST_TOP),
+        start=given.whole("start", 0, 0, MOST_START),
+    )
+
+
+def neighbors(asked: Asked) -> dict[str, Any]:
+    given = asked.query("q", "word", "top")
+    word = given.text("word" if "word" in given.given else "q", most=MOST_QUERY)
+    return ask.neighbors(asked.desk.opened.live, word, top=given.whole("top", 20, 1, MOST_TOP))
+
+
+def next_words(asked: Asked) -> dict[str, Any]:
+    given = asked.query("q", "top")
+    text = given.text("q", empty=True)
+    return ask.next_words(asked.desk.opened.live, text, top=given.whole("top", 10, 1, MOST_TOP))
+
+
+def surprise(asked: Asked) -> dict[str, Any]:
+    return ask.surprise(asked.desk.opened.live, asked.query("q").text("q"))
+
+
+def generate(asked: Asked) -> dict[str, Any]:
+    given = asked.posted("prefix", "words", "temperature", "seed")
+    return ask.generate(
+        asked.desk.opened.live,
+        given.text("prefix", "", empty=True),
+        words=given.whole("words", 60, 1, 1000),
+        temperature=given.number("temperature", 1.0, 0.0, 10.0),
+        seed=given.whole("seed", 0, 0, 2**32 - 1),
+    )
+
+
+def compare(asked: Asked) -> dict[str, Any]:
+    given, now = asked.posted("a", "b"), asked.desk.opened
+    a, b = (side(asked.desk, now, given.given.get(name), name) for name in ("a", "b"))
+    if "rest" in a and "rest" in b:
+        raise Refused(400, "a and b are both the rest; name one of them.")
+    return ask.compare(now.live, a, b)
+
+
+def side(desk: Desk, now: Opened, value: Any, name: str) -> dict[str, Any]:
+    """One of the two selections that are compared; labels become rows."""
+    if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in SIDES:
+        raise Refused(400, f"{name} must be an object with one of {', '.join(SIDES)}.")
+    given = Values(value, SIDES)
+    match next(iter(value)):
+        case "rows":
+            return {"rows": given.rows("rows", now.documents)}
+        case "group":
+            return {"group": given.whole("group", MISSING, -1, 10**6)}
+        case "query":
+            return {"query": given.text("query", most=MOST_QUERY)}
+        case "label":
+            label = given.text("label", most=MOST_NAME)
+            rows = sorted(r for r, found in desk.label_rows(now).items() if found == label)
+            if not rows:
+                raise Refused(404, "No document has this label.")
+            return {"rows": rows}
+    if value["rest"] is not True:
+        raise Refused(400, f"{name}: rest must be true.")
+    return {"rest": True}
+
+
+# --- Labels ---
+
+
+def labels(asked: Asked) -> dict[str, Any]:
+    asked.query()
+    return asked.desk.label_facts()
+
+
+def put_labels(asked: Asked) -> dict[str, Any]:
+    given, desk = asked.posted("rows", "name"), asked.desk
+    now = desk.opened
+    rows = given.rows("rows", now.documents)
+    name = given.text("name", most=MOST_NAME) if given.given.get("name") is not None else None
+    if name is not None:
+        name = " ".join(name.split())
+        if not name.isprintable():
+            raise Refused(400, "name holds characters that cannot be shown; use plain text.")
+    elif "name" not in given.given:
+        raise Refused(400, "name must be given, as text, or null to take labels away.")
+    desk.must_write()
+    desk.labels.put(now.keys(rows), name)
+    return desk.label_facts()
+
+
+def undo_labels(asked: Asked) -> dict[str, Any]:
+    asked.posted()
+    asked.desk.must_write()
+    if not asked.desk.labels.undo():
+        raise Refused(400, "There is nothing to take back.")
+    return asked.desk.label_facts()
+
+
+# --- Jobs ---
+
+
+def jobs(asked: Asked) -> list[dict[str, Any]]:
+    asked.query()
+    return asked.desk.jobs.list()
+
+
+def start_job(asked: Asked) -> dict[str, Any]:
+    given = asked.posted("kind", "k", "effort")
+    kind = given.choice("kind", ("spread", "explore", "prepare"))
+    settings: dict[str, Any] = {}
+    if kind == "explore":
+        if given.given.get("k") is not None:
+            settings["k"] = given.whole("k", MISSING, 1, MOST_K)
+        if given.given.get("effort") is not None:
+            settings["effort"] = given.choice("effort", EFFORTS)
+    elif len(given.given) > 1:
+        raise Refused(400, f"A job of kind {kind} takes no k and no effort.")
+    return {"job": asked.desk.start_job(kind, settings).id}
+
+
+def cancel_job(asked: Asked) -> dict[str, Any]:
+    asked.posted()
+    return asked.desk.jobs.cancel(asked.request.path_params["job"]).facts()
+
+
+# --- Files ---
+
+
+def make_page(asked: Asked) -> Response:
+    """The report, live, with the policy it needs."""
+    page = asked.desk.opened.page()
+    headers = {"Content-Security-Policy": page.policy}
+    return Response(page.body, media_type="text/html", headers=headers)
+
+
+def export_file(asked: Asked) -> Response:
+    """A file to keep. Its name is one of a list, never a path."""
+    asked.query()
+    name = asked.request.path_params["name"]
+    if name not in ask.EXPORTS:
+        raise Refused(404, f"There is no such export; there are {', '.join(ask.EXPORTS)}.")
+    now = asked.desk.opened
+    home = tempfile.TemporaryDirectory(prefix="tacit-export-")
+    try:
+        path = Path(home.name) / "export"
+        labels = asked.desk.label_rows(now)
+        spread = asked.desk.labels.spread(now.run)
+        ask.export(now.live, name, path, labels, spread=spread)
+    except BaseException:
+        home.cleanup()
+        raise
+    kind, clean_up = ask.EXPORTS[name].media_type, BackgroundTask(home.cleanup)
+    return FileResponse(path, filename=name, media_type=kind, background=clean_up)
+
+
+def row_of(given: Values, now: Opened) -> int:
+    return check_row(given.whole("row", MISSING, -(10**12), 10**12), now.documents)
+
+
+GETS: dict[str, Answer] = {
+    "/": make_page,
+    "/api/project": project,
+    "/api/search": search,
+    "/api/similar": similar,
+    "/api/document": document,
+    "/api/concordance": concordance,
+    "/api/neighbors": neighbors,
+    "/api/next": next_words,
+    "/api/surprise": surprise,
+    "/api/labels": labels,
+    "/api/jobs": jobs,
+    "/api/export/{name}": export_file,
+}
+POSTS: dict[str, Answer] = {
+    "/api/compare": compare,
+    "/api/generate": generate,
+    "/api/labels": put_labels,
+    "/api/labels/undo": undo_labels,
+    "/api/jobs": start_job,
+    "/api/jobs/{job}/cancel": cancel_job,
+}

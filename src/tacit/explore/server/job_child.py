@@ -1,0 +1,175 @@
+"""A job in a process of its own: ``python -m tacit.explore.server.job_child``.
+
+Standard input brings one line of JSON that says what to do, and stays open as long as the
+server lives: when it closes, the job ends. Standard output carries lines of JSON: progress,
+the result if there is one, and the end. Whatever libraries print goes to standard error.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Step
+    from tacit.explore.pipeline import Told
+    from tacit.explore.project_folder import ProjectFolder
+    from tacit.explore.stage import Choice
+
+__all__ = ["main"]
+
+UNFINISHED = "unfinished"  # in the record while a run that the page asked for is under way
+EVERY = 0.5  # seconds between two steps inside a stage that are told of
+
+
+class Reporter:
+    """Tells the server how far the job is."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
+        self._lock = threading.Lock()
+        self._stage: dict[str, Any] = {}
+        self._told = 0.0
+
+    def send(self, event: str, **data: Any) -> None:
+        with self._lock:
+            self.out.write(json.dumps({"event": event, **data}, allow_nan=False) + "\n")
+            self.out.flush()
+
+    def tell(self, told: "Told") -> None:
+        """A stage begins, or has ended."""
+        done = told.seconds is not None
+        self._stage = {"stage": told.name, "title": told.title, "number": told.number,
+                       "most": told.most, "done": done}  # fmt: skip
+        if not told.kept or done:
+            self.send("progress", **self._stage, part=None)
+
+    def on_step(self, step: "Step") -> None:
+        """A step inside a stage."""
+        now = time.monotonic()
+        if self._stage and step.most and now - self._told >= EVERY:
+            self._told = now
+            self.send("progress", **self._stage, part=min(step.number / step.most, 1.0))
+
+
+def main() -> int:
+    """Do the one job that standard input names."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    request = json.loads(sys.stdin.readline())
+    threading.Thread(target=end_with_server, daemon=True).start()
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(5)  # questions are answered first
+    report = Reporter(out)
+    try:
+        message = KINDS[request["kind"]](request, report)
+    except BaseException as error:
+        from tacit.cli.main import explain
+
+        code, sentence = explain(error)
+        report.send("end", ok=False, message=sentence.removeprefix("Error: "))
+        return code or 1
+    report.send("end", ok=True, message=message)
+    return 0
+
+
+def end_with_server() -> None:
+    """Wait until the server is gone, and then do not outlive it."""
+    while sys.stdin.read(1024):
+        pass
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    os._exit(1)
+
+
+# --- What there is to do ---
+
+
+def prepare(request: dict[str, Any], report: Reporter) -> str:
+    """Make what questions need, after finishing a run that was cut off."""
+    from tacit.explore.pipeline import prepare_live
+
+    folder = open_folder(request)
+    if folder.record.get(UNFINISHED):
+        from tacit.explore.stage import Settings
+
+        run_again(folder, Settings.of(folder.record["settings"]), report)
+    prepare_live(folder, "threads", report.tell, [report])
+    return "Everything is ready."
+
+
+def explore(request: dict[str, Any], report: Reporter) -> str:
+    """Explore the documents of the project again, with other settings."""
+    from tacit.explore.pipeline import prepare_live
+    from tacit.explore.stage import Settings
+
+    folder = open_folder(request)
+    before = Settings.of(folder.record["settings"])
+    effort = request.get("effort") or before.effort
+    run_again(folder, Settings(seed=before.seed, k=request.get("k"), effort=effort), report)
+    prepare_live(folder, "threads", report.tell, [report])
+    return "The documents were explored again."
+
+
+def spread(request: dict[str, Any], report: Reporter) -> str:
+    """Say of every document which label it would get, and how sure that is."""
+    from tacit.explore.ask import Live
+    from tacit.explore.ask import spread as spread_labels
+
+    title = {"stage": "spread", "title": "Spreading labels", "number": 1, "most": 1}
+    report.send("progress", **title, done=False, part=None)
+    labels = {int(row): name for row, name in request["labels"].items()}
+    answer = spread_labels(Live(open_folder(request)), labels)
+    report.send("result", answer=answer)
+    report.send("progress", **title, done=True, part=None)
+    return "The labels were spread to the rest."
+
+
+KINDS = {"prepare": prepare, "explore": explore, "spread": spread}
+
+
+def open_folder(request: dict[str, Any]) -> "ProjectFolder":
+    from tacit.explore.project_folder import ProjectFolder
+
+    return ProjectFolder(request["project"])
+
+
+def run_again(folder: "ProjectFolder", settings: Any, report: Reporter) -> None:
+    """Bring the stages up to date; the record says so until they are."""
+    from tacit.explore.pipeline import run_stages
+    from tacit.explore.report.report_page import write_report
+
+    with folder.writing():
+        folder.record[UNFINISHED] = True  # the first commit of the run takes it along
+        choice = choice_of(folder.record, settings.effort)
+        run_stages(
+            folder, None, settings, tell=report.tell, callbacks=[report], choice=choice
+        )
+        write_report(folder)
+        del folder.record[UNFINISHED]
+        folder.commit()
+
+
+def choice_of(record: dict[str, Any], effort: str) -> "Choice":
+    """What the project's plan left out or did with less effort, for want of memory."""
+    from tacit.explore.pipeline import STAGES
+    from tacit.explore.project import EFFORTS
+    from tacit.explore.stage import Choice
+
+    def told(name: str) -> dict[str, str]:
+        """By stage, from a record that a stranger may have written."""
+        said = record.get(name)
+        found = {s.name: said.get(s.name) for s in STAGES} if isinstance(said, dict) else {}
+        return {stage: each for stage, each in found.items() if isinstance(each, str)}
+
+    less = EFFORTS[: EFFORTS.index(effort)]
+    lower = {stage: each for stage, each in told("efforts").items() if each in less}
+    return Choice(left_out=told("left_out"), efforts=lower)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,257 @@
+"""Labels that a person gave, in SQLite beside the stages of a project.
+
+A label belongs to a document's id and to a fingerprint of its text, not to its row: it is
+there again after a new run, and stays away from a document that changed under the same id.
+Every change is one transaction on the disk (journal_mode=DELETE, synchronous=FULL) before it
+is answered, and can be taken back; so can the one before it.
+
+The file may come from a stranger. Its tables must be the ones below, word for word: a trigger
+or a view that came along is damage. It is never repaired or replaced here.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tacit.core.errors import DataError
+
+__all__ = ["LABELS", "Key", "Labels", "fingerprint_of"]
+
+LABELS = "labels.sqlite"
+FORMAT = 1
+MOST_STEPS = 200  # that can be taken back
+MOST_NAME = 200  # characters
+APPLICATION = 0x54616369  # "Taci", so that `file` and we know whose it is
+TABLES = {
+    "labels": "CREATE TABLE labels (id TEXT NOT NULL, print TEXT NOT NULL, "
+    "name TEXT NOT NULL, PRIMARY KEY (id, print)) WITHOUT ROWID",
+    "steps": "CREATE TABLE steps (step INTEGER NOT NULL, id TEXT NOT NULL, "
+    "print TEXT NOT NULL, before TEXT, PRIMARY KEY (step, id, print)) WITHOUT ROWID",
+    "spread": "CREATE TABLE spread (run TEXT NOT NULL PRIMARY KEY, answer TEXT NOT NULL) "
+    "WITHOUT ROWID",
+}
+WAY_OUT = "Move it elsewhere to go on without its labels."
+
+
+class Key(NamedTuple):
+    """What a label belongs to."""
+
+    id: str
+    print: str
+
+
+def fingerprint_of(text: str) -> str:
+    """32 hexadecimal digits that stand for a text."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+class Labels:
+    """Names of documents, kept. Safe to use from many threads.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> labels = Labels(Path(tempfile.mkdtemp()) / LABELS)
+    >>> letter = Key("letter 1", fingerprint_of("the ship and the sea"))
+    >>> labels.put([letter], "voyages")
+    >>> labels.all()[letter]
+    'voyages'
+    >>> labels.undo(), labels.all(), labels.steps()
+    (True, {}, 0)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        if path.is_symlink():
+            raise DataError(f"is a link, and a project holds none. {WAY_OUT}", file=path)
+        if path.exists():  # a damaged file is told of at once
+            with self._reading():
+                pass
+
+    # --- Looking ---
+
+    def all(self) -> dict[Key, str]:
+        """Every label, whether its document is in the project at the moment or not."""
+        with self._reading() as db:
+            if db is None:
+                return {}
+            found = db.execute("SELECT id, print, name FROM labels").fetchall()
+        return {Key(id, print): name for id, print, name in found}
+
+    def steps(self) -> int:
+        """How many changes can be taken back."""
+        with self._reading() as db:
+            if db is None:
+                return 0
+            return db.execute("SELECT count(DISTINCT step) FROM steps").fetchone()[0]
+
+    def spread(self, run: str) -> dict[str, Any] | None:
+        """What was said of the rest of the documents when this run was current."""
+        with self._reading() as db:
+            if db is None:
+                return None
+            found = db.execute("SELECT answer FROM spread WHERE run = ?", (run,)).fetchone()
+        return None if found is None else json.loads(found[0])
+
+    # --- Changing ---
+
+    def put(self, keys: Iterable[Key], name: str | None) -> None:
+        """Give documents a name, or None to take theirs away: one step."""
+        with self._writing() as db:
+            step = (db.execute("SELECT max(step) FROM steps").fetchone()[0] or 0) + 1
+            changed = False
+            for id, print in keys:
+                found = db.execute(
+                    "SELECT name FROM labels WHERE id = ? AND print = ?", (id, print)
+                ).fetchone()
+                before = found[0] if found else None
+                if before == name:
+                    continue
+                changed = True
+                db.execute(
+                    "INSERT OR IGNORE INTO steps VALUES (?, ?, ?, ?)", (step, id, print, before)
+                )
+                set_name(db, id, print, name)
+            if changed:
+                db.execute("DELETE FROM steps WHERE step <= ?", (step - MOST_STEPS,))
+
+    def undo(self) -> bool:
+        """Take the last change back; False if there is none."""
+        if self.steps() == 0:
+            return False
+        with self._writing() as db:
+            step = db.execute("SELECT max(step) FROM steps").fetchone()[0]
+            if step is None:
+                return False
+            rows = db.execute("SELECT id, print, before FROM steps WHERE step = ?", (step,))
+            for id, print, before in rows.fetchall():
+                set_name(db, id, print, before)
+            db.execute("DELETE FROM steps WHERE step = ?", (step,))
+            return True
+
+    def keep_spread(self, run: str, answer: Mapping[str, Any] | None) -> None:
+        """Keep what was said of the rest of the documents; None forgets it."""
+        with self._writing() as db:
+            db.execute("DELETE FROM spread")
+            if answer is not None:
+                text = json.dumps(answer, allow_nan=False)
+                db.execute("INSERT INTO spread VALUES (?, ?)", (run, text))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    # --- The file ---
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """The open file; None while there is none, which reading does not change."""
+        with self._lock, self._named():
+            if self._connection is None and not self.path.exists():
+                yield None
+            else:
+                yield self._open()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, on the disk when the block ends and undone if it fails."""
+        with self._lock, self._named():
+            db = self._open()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Errors that name the file and the way out."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            self.close()
+            if "disk is full" in str(error):
+                raise OSError(28, os.strerror(28), str(self.path)) from None
+            if "readonly" in str(error) or "unable to open" in str(error):
+                raise PermissionError(13, os.strerror(13), str(self.path)) from None
+            raise DataError(f"cannot be used: {error}. {WAY_OUT}", file=self.path) from None
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise DataError(f"is damaged: {error}. {WAY_OUT}", file=self.path) from None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = open_file(self.path)
+        return self._connection
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Open and check the file; make it if it is not there."""
+    db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("PRAGMA cell_size_check = ON")
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("PRAGMA synchronous = FULL")
+        there = dict(db.execute("SELECT name, sql FROM sqlite_master").fetchall())
+        if not there:
+            make_tables(db)
+        else:
+            check_tables(db, there, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def make_tables(db: sqlite3.Connection) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    if not db.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody was faster
+        for statement in TABLES.values():
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {FORMAT}")
+    db.execute("COMMIT")
+
+
+def check_tables(db: sqlite3.Connection, there: dict[str, str], path: Path) -> None:
+    """Refuse what is damaged, foreign, or from the future."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    owner = db.execute("PRAGMA application_id").fetchone()[0]
+    if owner == APPLICATION and version > FORMAT:
+        raise DataError(
+            f"has format {version}, and this Tacit reads up to {FORMAT}. Install a newer one.",
+            file=path,
+        )
+    if owner != APPLICATION or there != TABLES:
+        raise DataError(f"does not hold labels of Tacit. {WAY_OUT}", file=path)
+    said = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if said != "ok":
+        raise DataError(f"is damaged: {said}. {WAY_OUT}", file=path)
+    bad = db.execute(
+        "SELECT count(*) FROM labels WHERE typeof(name) != 'text' OR length(name) > ?",
+        (MOST_NAME,),
+    ).fetchone()[0]
+    if bad:
+        raise DataError(f"is damaged: {bad:,} labels are no names. {WAY_OUT}", file=path)
+
+
+def set_name(db: sqlite3.Connection, id: str, print: str, name: str | None) -> None:
+    if name is None:
+        db.execute("DELETE FROM labels WHERE id = ? AND print = ?", (id, print))
+    else:
+        db.execute("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (id, print, name))

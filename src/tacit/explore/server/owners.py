@@ -1,0 +1,88 @@
+"""Who has a project in hand: the one server that writes, and whoever runs stages."""
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: the second server is not noticed there
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["SERVING", "Ownership", "holder_of"]
+
+SERVING = "serving"  # locked by the server that keeps labels and starts jobs
+
+
+class Ownership:
+    """The right to change a project, held by one server at a time and lost with its process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> first, second = Ownership(folder), Ownership(folder)
+    >>> first.take(), second.take()
+    (None, 'process ... on ... serves it already')
+    >>> first.close(); second.take() is None
+    True
+    >>> second.close()
+    """
+
+    def __init__(self, project: Path) -> None:
+        self.path = project / SERVING
+        self._held: int | None = None
+
+    def take(self) -> str | None:
+        """Take it, or have it already: None. Otherwise why it cannot be had."""
+        if self._held is not None:
+            return None
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+        except OSError as error:
+            return f"its folder cannot be written ({error.strerror})"
+        if fcntl is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                with os.fdopen(descriptor, "rb") as file:
+                    return f"{name_in(file.read(200))} serves it already"
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        self._held = descriptor
+        return None
+
+    def close(self) -> None:
+        """Let go."""
+        if self._held is not None:
+            os.ftruncate(self._held, 0)
+            os.close(self._held)
+            self._held = None
+
+
+def holder_of(path: Path) -> str | None:
+    """Who holds a lock file; None if nobody does."""
+    if fcntl is None:
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | NO_LINK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return name_in(file.read(200))
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return None
+
+
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a folder from a stranger may hold links
+
+
+def name_in(data: bytes) -> str:
+    """What a lock file says about its holder."""
+    text = data.decode("utf-8", "replace").strip()
+    return "".join(c for c in text if c.isprintable()) or "another process"
