@@ -20,6 +20,7 @@ const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length',
 function scheme() {
   const c = state.color;
   if (c === 'k' && state.k && state.k !== K) return whatScheme(state.k);
+  for (const made of extras.schemes) { const s = made(c); if (s) return s; }
   if (c === 'confidence') return { value: i => A.conf[i] / 255, lo: 'moves between groups', hi: 'always the same group', what: c };
   if (c === 'length') {
     const w = A.length(), lo = Math.log(M.lengths[0] + 1), span = Math.log(M.lengths[1] + 1) - lo;
@@ -27,7 +28,7 @@ function scheme() {
   }
   if (c[0] === 'f') {
     const f = +c.slice(1), kinds = A.field[f]();
-    return { cat: i => kinds[i], slots: M.slots.fields[f], names: M.fields[f].values, what: c, field: M.fields[f] };
+    return { cat: i => kinds[i], slots: M.slots.fields[f], names: M.fields[f].values, what: c, field: M.fields[f], sub: M.fields[f].guessed && 'Guessed from the function words of ten languages. Not used to find the groups.' };
   }
   return { cat: i => A.cluster[i], slots: M.slots.group, names: G.map(nameOf), what: 'group' };
 }

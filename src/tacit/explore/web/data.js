@@ -19,13 +19,23 @@ const A = {
   wordNear: lazy(() => array('wordNear')), wordSim: lazy(() => array('wordSim')),
 };
 const texts = await unpacked($('#d-text').textContent.trim());
-const title = d => texts.t[d] || '(no title)', opening = d => texts.s[d], docId = d => texts.id[d];
+/* Of a large collection only some documents have their texts and words here: wordAt says where, -1 for nowhere. */
+const titled = core.arrays.titled ? array('titled') : null, rowsHere = core.arrays.row ? array('row') : null;
+const wordAt = (() => {
+  if (!titled) return d => d;
+  const at = new Int32Array(titled.at(-1) + 1).fill(-1);
+  titled.forEach((d, j) => { at[d] = j; });
+  return d => (d < at.length ? at[d] : -1);
+})();
+const worded = M.worded ?? n, docAt = j => (titled ? titled[j] : j); // the first of those with words are on the map
+const title = d => { const j = wordAt(d); return j < 0 ? `Document ${N(rowsHere[d] + 1)}` : texts.t[j] || '(no title)'; };
+const opening = d => texts.s[wordAt(d)] || '', docId = d => texts.id[wordAt(d)] ?? `row ${rowsHere[d] + 1}`;
 
 /* The words of each document, from a stream of gaps (7 bits a byte), and the documents of each word. */
 const rows = lazy(() => {
-  const b = array('post'), edges = array('postOff'), ptr = new Uint32Array(n + 1), found = new Uint16Array(b.length);
+  const b = array('post'), edges = array('postOff'), ptr = new Uint32Array(worded + 1), found = new Uint16Array(b.length);
   let m = 0;
-  for (let d = 0; d < n; d++) {
+  for (let d = 0; d < worded; d++) {
     let at = -1, i = edges[d];
     while (i < edges[d + 1]) {
       let gap = 0, shift = 0, byte;
@@ -41,7 +51,7 @@ const inverse = lazy(() => {
   for (const t of idx) p[t + 1]++;
   for (let t = 0; t < V; t++) p[t + 1] += p[t];
   const next = p.slice(), out = new Uint32Array(idx.length);
-  for (let d = 0; d < n; d++) for (let j = ptr[d]; j < ptr[d + 1]; j++) out[next[idx[j]]++] = d;
+  for (let s = 0; s < worded; s++) for (let j = ptr[s]; j < ptr[s + 1]; j++) out[next[idx[j]]++] = docAt(s);
   return { p, out };
 });
 const docsWith = t => { const { p, out } = inverse(); return out.subarray(p[t], p[t + 1]); };
@@ -53,8 +63,8 @@ const alike = (a, b) => {
 /** Words that these documents use more than the rest: share here times a capped log-ratio, over document counts. */
 function contrast(docs, top = 12) {
   const { ptr, idx } = rows(), { p: edge } = inverse(), V = M.terms.length;
-  const here = new Uint32Array(V), size = docs.length, rest = n - size, found = [];
-  for (const d of docs) for (let j = ptr[d]; j < ptr[d + 1]; j++) here[idx[j]]++;
+  const known = Array.from(docs, d => wordAt(d)).filter(s => s >= 0), here = new Uint32Array(V), size = known.length, rest = worded - size, found = [];
+  for (const d of known) for (let j = ptr[d]; j < ptr[d + 1]; j++) here[idx[j]]++;
   for (let t = 0; t < V; t++) {
     const a = here[t], all = edge[t + 1] - edge[t];
     if (a < Math.max(2, Math.min(4, size * .05))) continue;
@@ -72,8 +82,8 @@ function contrast(docs, top = 12) {
   return keep;
 }
 /* Groups stand in the order of the tree. Where none were found there is one of all documents. */
-const G = M.groups.map((g, i) => ({ ...g, i, docs: [] }));
-for (let d = 0; d < n; d++) G[A.cluster[d]].docs.push(d);
+const G = M.groups.map((g, i) => ({ ...g, i, docs: [], worded: 0 }));
+for (let d = 0; d < n; d++) { const g = G[A.cluster[d]]; g.docs.push(d); if (wordAt(d) >= 0) g.worded++; }
 const LEVEL = { firm: 'Firm', tentative: 'Tentative', loose: 'Loose' };
 const nameOf = g => g.name.join(' · '), shortName = g => g.name.slice(0, 2).join(' · ');
 const groupOf = d => (M.grouped && d < n ? G[A.cluster[d]] : null);

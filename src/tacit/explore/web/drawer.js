@@ -1,26 +1,27 @@
 /* One document. */
-function openDoc(d) {
+function openDoc(d, marks = []) {
   const dialog = $('#drawer'), placed = d < n, g = groupOf(d), kids = [
-    el('h2', { class: 'txt', id: 'dr-t', dir: 'auto', text: title(d) }),
-    el('p', { class: 'ex txt', dir: 'auto', text: opening(d) }),
-    el('p', { class: 'note', text: 'Its opening. The project folder holds the whole text.' })];
+    el('h2', { class: 'txt', id: 'dr-t', tabindex: -1, dir: 'auto', text: title(d) }),
+    el('p', { class: 'ex txt', id: 'dr-ex', dir: 'auto', text: opening(d) }),
+    el('p', { class: 'note', id: 'dr-note', text: wordAt(d) < 0 ? 'Its text is not on this page. The project folder holds it.' : 'Its opening. The project folder holds the whole text.' })];
   if (g) {
     const sure = A.conf[d] / 255, next = G[A.second()[d]];
-    kids.push(el('h4', { text: 'Group' }), el('div', { class: 'g' + g.i },
+    kids.push(el('h3', { class: 'minor', text: 'Group' }), el('div', { class: 'g' + g.i },
       el('button', { class: 'link txt', text: nameOf(g), on: { click: () => { dialog.close(); pickGroup(g.i); $('#groups').scrollIntoView(); } } }),
       el('div', { class: 'sure', role: 'img', 'aria-label': `${pct(sure)} of resamples` }, el('i', { css: { width: pct(sure) } })),
       el('p', { class: 'note txt', text: `${pct(sure)} of ${M.repeats} resamples keep it here.${next ? ` Next best: ${nameOf(next)}.` : ''}` })));
   }
   const facts = [['Name', docId(d)]];
   if (placed) facts.push(...M.fields.map((f, i) => [f.name, f.values[A.field[i]()[d]]]), ['Words', N(A.length()[d])]);
-  kids.push(el('h4', { text: 'About this document' }), el('dl', {}, ...facts.flatMap(([a, b]) => [el('dt', { class: 'txt', text: a }), el('dd', { class: 'txt', dir: 'auto', text: b })])));
+  kids.push(el('h3', { class: 'minor', text: 'About this document' }), el('dl', {}, ...facts.flatMap(([a, b]) => [el('dt', { class: 'txt', text: a }), el('dd', { class: 'txt', dir: 'auto', text: b })])));
   if (placed && sc) {
     kids.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Find on the map', on: { click: () => { dialog.close(); toMap(); fly({ x: P[2 * d], y: P[2 * d + 1], s: 5 }); setTimeout(() => hoverAt(d), 520); } } })));
-    const near = [...Array(M.near).keys()].map(j => [A.near()[M.near * d + j], A.nearSim()[M.near * d + j] / 255]).filter(([q]) => q !== d);
-    if (near.length) kids.push(el('h4', { text: 'Most similar documents' }), el('ul', { class: 'docs' }, ...near.map(([q, s]) => docItem(q, `${s.toFixed(2)} similar${groupOf(q) ? ', ' + groupOf(q).name[0] : ''}`))));
+    const at = wordAt(d), near = at < 0 ? [] : [...Array(M.near).keys()].map(j => [A.near()[M.near * at + j], A.nearSim()[M.near * at + j] / 255]).filter(([q]) => q !== d);
+    if (near.length) kids.push(el('div', { id: 'dr-near' }, el('h3', { class: 'minor', text: 'Most similar documents' }), el('ul', { class: 'docs' }, ...near.map(([q, s]) => docItem(q, `${s.toFixed(2)} similar${groupOf(q) ? ', ' + groupOf(q).name[0] : ''}`)))));
   }
   $('#dr-in').replaceChildren(...kids);
   $('#dr-id').textContent = docId(d);
-  if (!dialog.open) dialog.showModal();
+  if (dialog.open) $('#dr-t').focus(); else dialog.showModal();
   dialog.scrollTop = 0;
+  for (const more of extras.drawer) more(d, marks);
 }

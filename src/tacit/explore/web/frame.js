@@ -51,7 +51,8 @@ if ($('#stage')) {
 }
 nav(); themeButton();
 requestAnimationFrame(() => {
-  groups(); howMany(); words(); oddities(); method();
-  addEventListener('resize', debounce(() => { drawK(); drawW(); }, 120));
+  groups(); howMany(); words(); readingSection(); fieldSection(); timeSection(); oddities(); method();
+  addEventListener('resize', debounce(() => { drawK(); drawW(); drawReading(); drawTime(); }, 120));
+  for (const more of extras.start) more();
   document.documentElement.dataset.ready = '1';
 });

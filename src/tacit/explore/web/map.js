@@ -43,6 +43,8 @@ function setupMap() {
     const w = stage.clientWidth, h = stage.clientHeight, atHome = sc.view.s === 1;
     if (!w) return;
     sc.resize(w, h);
+    const caption = $('.mapcap');
+    captionSize = [caption.offsetWidth, caption.offsetHeight];
     if (atHome) sc.view = sc.home;
     o.width = bg.canvas.width = cv.width; o.height = bg.canvas.height = cv.height;
   };
@@ -206,13 +208,13 @@ function search(query) {
     let known = false;
     M.terms.forEach((term, t) => { if (term.startsWith(p)) { known ||= term === p; for (const d of docsWith(t)) hit.add(d); } });
     if (!known) unknown.push(p);
-    for (let i = 0; i < n; i++) if (lower[0][i].includes(p) || lower[1][i].includes(p)) hit.add(i);
+    for (let j = 0; j < worded; j++) if (lower[0][j].includes(p) || lower[1][j].includes(p)) hit.add(docAt(j));
     found = found ? new Set([...found].filter(d => hit.has(d))) : hit;
   }
-  const inTitle = d => (parts.every(p => lower[0][d].includes(p)) ? 256 : 0);
+  const inTitle = d => (parts.every(p => lower[0][wordAt(d)].includes(p)) ? 256 : 0), some = titled ? ` In the ${N(worded)} documents whose words are on this page.` : '';
   const note = unknown.length
     ? `${unknown.map(x => `“${x}”`).join(', ')} is not among the ${N(M.terms.length)} indexed words; longer words that start with it, titles and openings were searched.`
     : 'Searched: indexed words of the full text, titles and openings.';
-  select({ kind: 'search', q: parts, label: `“${query}”`, docs: [...found].sort((a, b) => a - b), rank: d => inTitle(d) + A.conf[d], note }, { nofly: true });
+  select({ kind: 'search', q: parts, label: `“${query}”`, docs: [...found].sort((a, b) => a - b), rank: d => inTitle(d) + A.conf[d], note: note + some }, { nofly: true });
 }
 function toMap() { scrollTo({ top: $('#map .tools').getBoundingClientRect().top + scrollY - 66 }); }

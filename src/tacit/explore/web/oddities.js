@@ -15,7 +15,7 @@ function oddities() {
   if ($('#outl')) $('#outl').append(docList([...far.keys()], d => `${far.get(d).toFixed(1)} deviations farther from its neighbours than is usual`, 6));
   if ($('#pairs')) $('#pairs').append(longList(el('div'), M.closest, pairOf, 6));
   const blank = $('#empt');
-  if (blank) blank.parentNode.append(longList(blank, M.blanks, ([d, count]) => el('li', {}, el('span', { class: 'txt', dir: 'auto', text: texts.t[d] || docId(d) }), el('span', { text: count ? plural(count, 'word') : 'empty' })), 6));
+  if (blank) blank.parentNode.append(longList(blank, M.blanks, ([d, count]) => el('li', {}, el('span', { class: 'txt', dir: 'auto', text: texts.t[wordAt(d)] || docId(d) }), el('span', { text: count ? plural(count, 'word') : 'empty' })), 6));
 }
 function pairOf([a, b, share]) {
   const known = new Map();

@@ -1,7 +1,7 @@
 /* The picture of the map: land, points, names, and the lines to true neighbours. */
 const P = new Float32Array(n * 2);
 { const q = n ? array('xy') : []; for (let i = 0; i < 2 * n; i++) P[i] = q[i] / 65535; }
-let sc, ov, bg, stage, labels = [], lassoPath = null, dirty = false, kbd = false;
+let sc, ov, bg, stage, captionSize = [400, 20], labels = [], lassoPath = null, dirty = false, kbd = false;
 
 function paint(animate = true) {
   const s = scheme(), B = sc.colB, old = sc.colA, base = n > 30000 ? .5 : .86;
@@ -9,8 +9,9 @@ function paint(animate = true) {
   for (let i = 0; i < n; i++) {
     const on = sc.flag[i];
     let a = base;
-    if (state.fade && s.what === 'group' && !s.k && M.grouped) a *= .3 + .7 * A.conf[i] / 255;
-    const q = !on ? css.dim : s.value ? rampAt(s.value(i)) : css.pal[s.slots[s.cat(i)]];
+    if (state.fade && s.sure) a *= .3 + .7 * s.sure(i);
+    else if (state.fade && s.what === 'group' && !s.k && M.grouped) a *= .3 + .7 * A.conf[i] / 255;
+    const q = !on ? css.dim : s.value ? rampAt(s.value(i)) : css.pal[s.slots[s.cat(i)]] || css.dim;
     B[4 * i] = q[0]; B[4 * i + 1] = q[1]; B[4 * i + 2] = q[2];
     B[4 * i + 3] = Math.round(255 * (on ? (sc.any ? Math.max(a, .7) : a) : .42));
   }
@@ -46,10 +47,9 @@ const landCache = {};
 function landImage() {
   if (landCache[css.land]) return landCache[css.land];
   const R = 288, m = .06, k = R / (1 + 2 * m), d = new Float32Array(R * R), t = new Float32Array(R * R);
-  for (let i = 0; i < n; i++) {
-    const x = (P[2 * i] + m) * k | 0, y = (1 + m - P[2 * i + 1]) * k | 0;
-    if (x >= 0 && y >= 0 && x < R && y < R) d[y * R + x]++;
-  }
+  const put = (px, py, count) => { const x = (px + m) * k | 0, y = (1 + m - py) * k | 0; if (x >= 0 && y >= 0 && x < R && y < R) d[y * R + x] += count; };
+  if (M.density) array('density').forEach((count, i) => { if (count) put((i % M.density + .5) / M.density, ((i / M.density | 0) + .5) / M.density, count); });
+  else for (let i = 0; i < n; i++) put(P[2 * i], P[2 * i + 1], 1);
   const blur = (a, b, r, sx, sy) => {
     for (let l = 0; l < R; l++) {
       let s = 0;
@@ -64,7 +64,7 @@ function landImage() {
   for (let q = 0; q < 3; q++) { blur(d, t, 3, 1, R); blur(t, d, 3, R, 1); }
   const c = document.createElement('canvas');
   c.width = c.height = R;
-  const x = c.getContext('2d'), im = x.createImageData(R, R), [r, g, b] = hex(css.land), u = clamp(n / 8000, .06, 8), levels = [.045 * u, .3 * u, u];
+  const x = c.getContext('2d'), im = x.createImageData(R, R), [r, g, b] = hex(css.land), u = clamp((M.density ? M.total : n) / 8000, .06, M.density ? 1e9 : 8), levels = [.045 * u, .3 * u, u];
   for (let i = 0; i < R * R; i++) {
     let a = 0;
     for (const v of levels) { const e = clamp((d[i] - v * .8) / (v * .4), 0, 1); a += e * e * (3 - 2 * e) / 3; }
@@ -84,7 +84,7 @@ function halo(c, s, x, y, fill) { c.strokeText(s, x, y); c.fillStyle = fill; c.f
 function overlay(c = ov, ratio = sc.r) {
   const { w, h } = sc, sch = scheme();
   c.setTransform(ratio, 0, 0, ratio, 0, 0); c.clearRect(0, 0, w, h);
-  const placed = labels = w > 700 ? [{ x: 200, y: h - 20, w: 420, h: 30 }] : [];
+  const [cw, ch] = captionSize, placed = labels = w > 700 ? [{ x: 14 + cw / 2, y: h - 12 - ch / 2, w: cw, h: ch }] : [];
   c.lineJoin = 'round'; c.textAlign = 'center'; c.textBaseline = 'middle'; c.strokeStyle = css.map;
   if (state.hover >= 0) neighbourLines(c, state.hover);
   const clash = (x, y, tw, th) => placed.some(b => Math.abs(b.x - x) * 2 < b.w + tw + 8 && Math.abs(b.y - y) * 2 < b.h + th + 3);
@@ -110,9 +110,9 @@ function overlay(c = ov, ratio = sc.r) {
 }
 /** Where the closest documents of this one really are. */
 function neighbourLines(c, i) {
-  const near = A.near(), w = M.near, x = sc.sx(P[2 * i]), y = sc.sy(P[2 * i + 1]);
+  const near = A.near(), w = M.near, at = wordAt(i), x = sc.sx(P[2 * i]), y = sc.sy(P[2 * i + 1]);
   c.lineWidth = 1; c.strokeStyle = css.ink2; c.globalAlpha = .55; c.beginPath();
-  for (let j = 0; j < w; j++) { const q = near[w * i + j]; c.moveTo(x, y); c.lineTo(sc.sx(P[2 * q]), sc.sy(P[2 * q + 1])); }
+  if (at >= 0) for (let j = 0; j < w; j++) { const q = near[w * at + j]; c.moveTo(x, y); c.lineTo(sc.sx(P[2 * q]), sc.sy(P[2 * q + 1])); }
   c.stroke(); c.globalAlpha = 1;
   c.lineWidth = 2; c.strokeStyle = css.ink; c.beginPath(); c.arc(x, y, sc.radius + 3.5, 0, 6.3); c.stroke();
   c.strokeStyle = css.map;
@@ -121,6 +121,7 @@ function neighbourLines(c, i) {
 function kindLabels(c, sch, placed, clash) {
   const { w, h } = sc, size = w < 560 ? 12.5 : 14.5, lit = litKinds(sch);
   for (const L of anchorsFor(sch)) {
+    if (sch.slots[L.i] < 0) continue; // of no kind
     const font = `${L.lvl === 'loose' ? 'italic 500' : '650'} ${size}px ${css.sans}`;
     c.font = font;
     if (L.font !== font) { L.tw = c.measureText(L.t).width; L.font = font; }

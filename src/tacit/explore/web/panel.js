@@ -68,12 +68,13 @@ function legend() {
     ul.append(el('li', {}, el('button', {
       title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} across resamples` : s.names[c],
       on: { click: () => selectKind(s, c), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
-    }, el('i', { class: 'sw p' + s.slots[c] }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g ? g.n : count[c]) }),
+    }, el('i', { class: 'sw ' + (s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g ? g.n : count[c]) }),
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
   const head = s.field ? s.field.name : s.k ? `If there were ${s.k} groups` : `${K} groups`;
-  const sub = s.field ? 'Supplied with the documents. Not used to find the groups.' : s.k ? 'Colours follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbours in this list are alike.';
+  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.k ? 'Colours follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbours in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
+  if (s.more) out.push(...s.more());
   if (own) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => el('span', {}, sureIcon(l), l))));
   if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => setK(K) } })));
   return out;
@@ -93,6 +94,7 @@ function selected(s) {
     el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }),
     el('button', { class: 'btn', text: 'Zoom to fit', on: { click: () => fit(s.docs) } }),
     el('button', { class: 'btn', text: 'Save CSV', on: { click: () => csv(s) } })));
+  out.push(...extras.selection.flatMap(more => more(s)));
   const rank = s.rank || (d => A.conf[d]), sorted = [...s.docs].sort((a, b) => rank(b) - rank(a) || a - b);
   out.push(el('h4', { text: 'Documents' }), docList(sorted, true, 25));
   if (s.note) out.push(el('p', { class: 'note txt', text: s.note }));

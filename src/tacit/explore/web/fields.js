@@ -1,0 +1,48 @@
+/* Columns that came along: the words of every value, and the groups its documents are in. */
+let curColumn = 0;
+function fieldSection() {
+  const tabs = $('#fieldtabs');
+  if (!tabs) return;
+  const best = M.columns.map((c, i) => [c.adjusted ?? -1, -i]).sort((a, b) => b[0] - a[0] || b[1] - a[1])[0];
+  if (M.columns.length > 1) M.columns.forEach((c, i) => tabs.append(el('button', { class: 'btn txt', 'aria-pressed': 'false', text: c.name, on: { click: () => showColumn(i) } })));
+  else tabs.hidden = true;
+  showColumn(best ? -best[1] : 0);
+}
+function showColumn(i) {
+  curColumn = i;
+  const c = M.columns[i], grouped = M.grouped && c.table, total = c.sizes.reduce((a, b) => a + b, 0);
+  $$('#fieldtabs button').forEach((b, j) => b.setAttribute('aria-pressed', j === i));
+  const sizes = c.sizes, most = Math.max(...sizes, 1), order = [...c.values.keys()].sort((a, b) => (c.values[a] === '(none)') - (c.values[b] === '(none)') || sizes[b] - sizes[a] || a - b);
+  $('#fieldsaid').replaceChildren(...columnSaid(c));
+  const field = M.fields.findIndex(f => f.name === c.name && !f.guessed), heads = [el('th', { scope: 'col', text: c.name, class: 'txt' }), el('th', { scope: 'col', class: 'fsz', text: 'Documents' }), el('th', { scope: 'col', text: 'Words that set it apart' })];
+  if (grouped) heads.push(el('th', { scope: 'col', class: 'fh' }, el('span', { text: 'Groups' }), el('span', { class: 'cells', 'aria-hidden': 'true' }, ...G.map((g, j) => el('i', { class: 'g' + j, title: nameOf(g) })))), el('th', { scope: 'col', class: 'fm', text: 'Mostly in' }));
+  const body = el('tbody');
+  for (const v of order) body.append(columnRow(c, v, { grouped, most, total, field }));
+  $('#fieldtable').replaceChildren(el('table', { class: 'ft' }, el('thead', {}, el('tr', {}, ...heads)), body));
+}
+function columnRow(c, v, { grouped, most, total, field }) {
+  const size = c.sizes[v], name = c.values[v], kind = field >= 0 && sc ? M.fields[field].values.indexOf(name) : -1;
+  const show = () => { state.color = 'f' + field; state.k = null; syncK(); selectKind(scheme(), kind); toMap(); };
+  const label = kind >= 0 ? el('button', { class: 'txt', dir: 'auto', title: 'Show on the map', text: name, on: { click: show } }) : el('span', { class: 'txt', dir: 'auto', text: name });
+  const words = c.words[v], cells = [el('th', { scope: 'row' }, label), el('td', { class: 'fsz' }, el('span', { class: 'szbar', title: pct(size / total, 1) }, el('i', { css: { width: Math.max(1, 46 * size / most) + 'px' } }), N(size)))];
+  const none = name === '(none)' ? 'no value' : size < 5 ? 'too few documents to tell' : 'none that chance could not explain';
+  cells.push(el('td', { class: 'fw' }, words.length ? el('span', {}, ...words.slice(0, 6).flatMap((w, j) => [j ? ' · ' : null, el('button', { class: 'txt', text: w[0], title: `${pctS(w[1])} of these, ${pctS(w[2])} elsewhere`, on: { click: () => lookup(w[0], true) } })])) : el('span', { class: 'note', text: none })));
+  if (grouped) {
+    const row = c.table[v], sum = row.reduce((a, b) => a + b, 0), part = row.map(x => (sum ? x / sum : 0)), best = part.indexOf(Math.max(...part));
+    const said = sum ? part.map((p, j) => [p, j]).filter(([p]) => p >= .05).sort((a, b) => b[0] - a[0]).slice(0, 4).map(([p, j]) => `${shortName(G[j])} ${pct(p)}`).join(', ') : 'in no group';
+    cells.push(el('td', { class: 'fh' }, el('span', { class: 'cells', role: 'img', 'aria-label': said }, ...part.map((p, j) => el('i', { class: 'g' + j, title: `${nameOf(G[j])}: ${pctS(p)} of ${name}`, css: { '--a': pct(p ** .7, 1) } })))));
+    cells.push(el('td', { class: 'fm' }, sum ? el('span', { class: 'g' + best }, el('i', { class: 'sw' }), el('span', { class: 'txt w', title: said, text: shortName(G[best]) }), el('b', { text: pctS(part[best]) })) : el('span', { class: 'note', text: '–' })));
+  }
+  return el('tr', {}, ...cells);
+}
+/** How far groups and the column tell each other, in a sentence or two. */
+function columnSaid(c) {
+  const out = [], some = c.words.filter(w => w.length).length, known = c.values.filter(v => v !== '(none)').length;
+  if (c.v != null) {
+    const level = [[.8, 'almost wholly'], [.5, 'well'], [.2, 'moderately'], [.05, 'a little']].find(([least]) => c.adjusted >= least);
+    out.push(level ? `The groups found follow this column ${level[1]}: ` : 'The groups found have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
+      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${c.adjusted.toFixed(2).replace('-', '−')} after taking off what chance gives. `);
+  }
+  out.push(some === 0 ? 'No word sets one of its values apart more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
+  return out;
+}

@@ -1,0 +1,55 @@
+/* Two selections side by side: which words each uses more. */
+const FIRST = 15; // words shown at first
+const sides = { A: null, B: null };
+let contrastPlace = null;
+
+/** Buttons that make something A or B; what() gives {label, spec, count} or nothing. */
+function abButtons(what) {
+  return ['A', 'B'].map(side => button(`Set as ${side}`, async () => { const made = await what(); if (made) setSide(side, made); }));
+}
+function setSide(side, made) {
+  sides[side] = made;
+  toast(`${made.label} is ${side}`); say(`${made.label} is ${side}`);
+  drawSides(); compareNow();
+}
+function compare() { contrastPlace = answersIn($('#contrast')); drawSides(); compareNow(); }
+function choices() { // whatever can be compared, by name
+  const out = [];
+  if (state.sel && state.sel.docs.length) out.push(['Selection', [{ label: state.sel.label, spec: { rows: rowsOf(state.sel.docs) }, count: state.sel.docs.length }]]);
+  if (M.grouped) out.push(['Groups', G.map(g => ({ label: nameOf(g), spec: { group: g.number }, count: g.n }))]);
+  if (labelled.names.length) out.push(['Labels', labelled.names.map(l => ({ label: l.name, spec: { label: l.name }, count: l.count }))]);
+  out.push(['All others', [{ label: 'Everything else', spec: { rest: true } }]]);
+  return out;
+}
+function drawSides() {
+  const box = (side, other) => {
+    const held = sides[side], options = choices(), pick = el('select', { class: 'field', id: `pick${side}`, on: { change: () => { const [a, b] = pick.value.split(','); if (b != null) { setSide(side, options[a][1][b]); $(`#pick${side}`).focus(); } } } }, el('option', { value: '', text: held ? 'Choose another…' : 'Choose…' }));
+    options.forEach(([name, list], a) => pick.append(el('optgroup', { label: name }, ...list.map((c, b) => el('option', { value: `${a},${b}`, text: c.label + (c.count == null ? '' : ` (${N(c.count)})`) })))));
+    return el('div', { class: 'abside' }, el('span', { class: 'letter', 'aria-hidden': 'true', text: side }), el('div', { class: 'abwhat' },
+      el('b', { class: 'txt', dir: 'auto', text: held ? held.label : 'Not chosen yet' }),
+      held?.count != null ? el('span', { class: 'note num', text: plural(held.count, 'document') }) : null,
+      el('label', { class: 'vh', for: `pick${side}`, text: `What ${side} is` }), pick));
+  };
+  $('#ab').replaceChildren(box('A'), box('B'), button('Swap', () => { [sides.A, sides.B] = [sides.B, sides.A]; drawSides(); compareNow(); }, { disabled: !sides.A && !sides.B }));
+}
+/** Bars of the first words, and of all on demand. */
+function longBars(list) {
+  const box = el('div', {}, wordBars(list.slice(0, FIRST)));
+  if (list.length > FIRST) box.append(linkButton(`Show ${list.length - FIRST} more`, () => box.replaceChildren(wordBars(list))));
+  return box;
+}
+function compareNow() {
+  const { A: a, B: b } = sides, head = $('#h-compare');
+  head.textContent = 'Which words set two selections apart';
+  if (!a || !b) { contrastPlace.clear(); contrastPlace.show(notice(a || b ? `Choose ${a ? 'B' : 'A'} as well to see the words.` : 'Nothing is chosen yet. Every selection, group, label and search has buttons “Set as A” and “Set as B”.')); return; }
+  contrastPlace.ask('compare', { body: { a: a.spec, b: b.spec } }, told => {
+    const [na, nb] = told.sizes, more = { a: told.words.filter(w => w.score > 0), b: told.words.filter(w => w.score < 0) };
+    const column = (side, name, size, list, here, there) => el('div', {}, el('h3', { class: 'sub3 txt', dir: 'auto', text: `More in ${side}` }), el('p', { class: 'note txt', text: `${name}, ${plural(size, 'document')}` }),
+      list.length ? longBars(list.map(w => ({ w: w.word, p: w[here], q: w[there] }))) : notice('No word stands out.'));
+    const telling = w => /\p{L}{3}/u.test(w.word), top = list => [...list.filter(telling), ...list].slice(0, 2).map(w => `“${w.word}”`).join(' and ');
+    if (more.a.length && more.b.length) head.textContent = `A says ${top(more.a)}, B says ${top(more.b)}`;
+    say(`Compared ${plural(na, 'document')} with ${plural(nb, 'document')}`);
+    return [el('div', { class: 'two' }, column('A', a.label, na, more.a, 'a', 'b'), column('B', b.label, nb, more.b, 'b', 'a')),
+      el('p', { class: 'note', text: 'Share of documents with the word on this side / on the other. The tick marks the other.' }), told.note ? notice(told.note, 'note') : null];
+  });
+}

@@ -1,0 +1,96 @@
+/* Names of one's own, given to documents by click and kept in the project. */
+let labelled = { names: [], rows: new Map(), spread: null, undo: 0, version: 0 };
+const labelOfRow = row => labelled.rows.get(row) || null;
+const labelSlot = name => { const i = labelled.names.findIndex(l => l.name === name); return i < 0 ? -1 : i % M.nslots; };
+const CHANGED = 'The project has changed since this page was loaded. Load it again first.';
+const MOST_ROWS = 100000; // of one request
+
+function takeLabels(told) {
+  labelled = { names: told.names, rows: new Map(Object.entries(told.rows).map(([row, name]) => [+row, name])), spread: told.spread, undo: told.undo, away: told.away || 0, version: labelled.version + 1 };
+  kindsCache.clear();
+  drawLabels(); drawSpread(); drawSides();
+  for (const [id, there] of [['#labopt', labelled.names.length > 0], ['#spreadopt', !!labelled.spread]]) { const o = $(id); if (o) o.hidden = o.disabled = !there; }
+  if (sc) {
+    if (/^(label|spread)$/.test(state.color)) { if ($(`#color option[value=${state.color}]`).disabled) { state.color = M.grouped ? 'group' : 'length'; $('#color').value = state.color; } paint(); if (!state.sel) panel(); }
+  }
+}
+async function loadLabels() {
+  try { takeLabels(await ask('labels', { waiting: text => $('#labellist').replaceChildren(waitLine(text)) })); } catch (e) { $('#labellist').replaceChildren(faultLine(e)); }
+}
+/** Give documents a label, or none; then tell everybody. */
+async function giveLabel(rows, name) {
+  name = name === null ? null : name.trim();
+  if (name === '' || !rows.length) return false;
+  if (rows.length > MOST_ROWS) { toast(`At most ${N(MOST_ROWS)} documents at once`); return false; }
+  try {
+    if ((await ask('project')).run !== M.run) throw new Refusal(409, CHANGED); // rows may be others by now
+    takeLabels(await ask('labels', { body: { rows, name } }));
+    const said = name === null ? `Took the label from ${plural(rows.length, 'document')}` : `Labelled ${plural(rows.length, 'document')} “${name}”`;
+    toast(said); say(said);
+    return true;
+  } catch (e) { toast(e.message); say(e.message); return false; }
+}
+async function undoLabel() {
+  try { takeLabels(await ask('labels/undo', { body: {} })); toast('Undone'); say('The last labelling was undone'); } catch (e) { toast(e.message); say(e.message); }
+  refreshLabelBoxes();
+}
+/** A field and buttons that label some documents; rows() says which. Keeps itself up to date. */
+function labelBox(rows, what) {
+  const id = `lab${labelBox.count = (labelBox.count || 0) + 1}`, box = el('form', { class: 'labelbox' });
+  const field = el('input', { class: 'field', id, list: 'labelnames', autocomplete: 'off', maxlength: 100, placeholder: 'Name of a label' });
+  const quick = el('div', { class: 'chips' }), state = el('p', { class: 'note txt' });
+  const give = async name => { if (await giveLabel(rows(), name)) { field.value = ''; refreshLabelBoxes(); } };
+  box.addEventListener('submit', e => { e.preventDefault(); if (!field.value.trim()) { field.focus(); toast('Type a name first'); return; } give(field.value); });
+  box.append(el('label', { class: 'minor', for: id, text: `Label ${what}` }), el('div', { class: 'ask' }, field, el('button', { class: 'btn', text: 'Give label' })), quick, state);
+  box.refresh = () => {
+    const all = rows(), by = new Map();
+    for (const r of all) { const l = labelOfRow(r); if (l) by.set(l, (by.get(l) || 0) + 1); }
+    const some = [...by.values()].reduce((a, b) => a + b, 0);
+    quick.replaceChildren(...labelled.names.slice(0, 12).map(l => el('button', { class: 'chip', type: 'button', 'aria-pressed': String(by.get(l.name) === all.length), on: { click: () => give(l.name) } }, el('i', { class: `sw p${labelSlot(l.name)}` }), el('span', { class: 'txt', dir: 'auto', text: l.name }))));
+    if (some) quick.append(linkButton('Remove label', () => give(null)));
+    if (labelled.undo) quick.append(linkButton('Undo', undoLabel));
+    state.textContent = !some ? '' : all.length === 1 ? '' : `${N(some)} of ${N(all.length)} have a label: ${[...by].map(([l, c]) => `${l} ${N(c)}`).join(', ')}.`;
+  };
+  box.refresh();
+  return box;
+}
+const refreshLabelBoxes = () => $$('.labelbox').forEach(box => box.refresh());
+function drawLabels() {
+  const count = labelled.names.reduce((a, l) => a + l.count, 0);
+  $('#h-labels').textContent = count ? `${plural(count, 'document')} ${count === 1 ? 'carries' : 'carry'} ${labelled.names.length === 1 ? 'the label' : `one of ${labelled.names.length} labels`}${labelled.names.length === 1 ? ` “${labelled.names[0].name}”` : ''}` : 'No document has a label yet';
+  $('#labelnames').replaceChildren(...labelled.names.map(l => el('option', { value: l.name })));
+  const undo = button('Undo the last', undoLabel, { disabled: !labelled.undo });
+  if (!count) {
+    $('#labellist').replaceChildren(notice(sc ? 'Draw around documents on the map, or click a group, and give the selection a name in the panel beside it.' : 'Open a document and give it a name.'), labelled.undo ? el('div', { class: 'rowbtns' }, undo) : '');
+    return;
+  }
+  const list = el('ul', { class: 'lablist' });
+  for (const l of labelled.names) {
+    const rows = () => [...labelled.rows].filter(([, name]) => name === l.name).map(([row]) => row), docs = M.grouped ? mappedOf(rows()) : [];
+    list.append(el('li', {}, el('i', { class: `sw p${labelSlot(l.name)}` }), el('b', { class: 'txt', dir: 'auto', text: l.name }), el('span', { class: 'num note', text: plural(l.count, 'document') }), docs.length ? el('div', { class: 'mixed' }, mixture(docs)) : null,
+      el('div', { class: 'rowbtns' }, sc ? button('Show on the map', () => selectRows(rows(), `Label: ${l.name}`), { 'aria-label': `Show on the map: ${l.name}` }) : null,
+        ...['A', 'B'].map(side => button(`Set as ${side}`, () => setSide(side, { label: `Label ${l.name}`, spec: { label: l.name }, count: l.count }), { 'aria-label': `Set as ${side}: ${l.name}` })))));
+  }
+  $('#labellist').replaceChildren(list, el('div', { class: 'rowbtns' }, sc ? button('Colour the map by label', () => colorBy('label')) : '', undo));
+  if (labelled.away) $('#labellist').append(notice(`${plural(labelled.away, 'label')} more ${labelled.away === 1 ? 'belongs' : 'belong'} to documents that are gone or have changed.`, 'note'));
+}
+function colorBy(value) { state.color = value; state.k = null; syncK(); if (state.sel) select(null); else { paint(); panel(); } home(); toMap(); }
+
+/* Labels as something to colour by: those given, and those spread to the rest. */
+const kindsCache = new Map();
+extras.schemes.push(c => {
+  if (c !== 'label' && c !== 'spread') return null;
+  if (kindsCache.has(c)) return kindsCache.get(c);
+  const spread = c === 'spread' && labelled.spread, names = spread ? labelled.spread.classes : labelled.names.map(l => l.name), at = new Map(names.map((name, i) => [name, i])), kinds = new Uint16Array(n), sure = spread ? new Float32Array(n) : null;
+  for (let d = 0; d < n; d++) {
+    const row = rowsHere[d], own = at.get(labelled.rows.get(row));
+    kinds[d] = own ?? (spread ? spreadOf(row)?.kind ?? names.length : names.length);
+    if (sure) sure[d] = own != null ? 1 : spreadOf(row)?.sure ?? 0;
+  }
+  const made = { cat: i => kinds[i], names: [...names, 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), -1], what: `${c}${labelled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
+    sub: spread ? 'Given by you, or guessed from those given. Paler dots are less sure.' : 'Given by you.', sure: sure && (i => sure[i]) };
+  kindsCache.set(c, made);
+  return made;
+});
+extras.selection.push(s => [labelBox(() => rowsOf(s.docs), 'these documents'), el('div', { class: 'rowbtns' }, ...abButtons(() => ({ label: s.label, spec: { rows: rowsOf(s.docs) }, count: s.docs.length })))]);
+extras.group.push(g => abButtons(() => ({ label: nameOf(g), spec: { group: g.number }, count: g.n })));
