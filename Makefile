@@ -1,4 +1,4 @@
-# make demo   sets everything up and shows what Tacit does
+# make demo   sets everything up and explores a few thousand documents
 # make test   sets everything up and checks everything
 # make quick  the tests of a minute; make lint, make bench, make clean
 
@@ -11,11 +11,16 @@ PIP = $(RUN) pip install -q --disable-pip-version-check
 
 .PHONY: demo test quick lint bench clean
 
+PROJECT = demo/docstrings.tacit
 demo: $(VENV)/.installed
-	@$(VENV)/bin/tacit demo
+	@mkdir -p $(dir $(PROJECT))
+	@$(VENV)/bin/tacit explore --docs --out $(PROJECT)
+	@echo
+	@echo "Open the report in a browser:  file://$(CURDIR)/$(PROJECT)/report.html"
+	@echo "Explore your own documents:    $(VENV)/bin/tacit explore FOLDER_OR_FILE"
 
 test: $(VENV)/.installed-test lint
-	$(RUN) pytest -n 2
+	$(RUN) pytest -n 2 -rs
 
 # The models themselves: without what takes more than a few seconds, scikit-learn's battery of
 # checks, the command line, pictures, pages and the examples in docstrings.

@@ -29,11 +29,11 @@ def test_it_says_what_was_found_and_where_the_report_is(here, tacit):
     assert "60 documents in 3 groups: 3 firm." in run.out
     assert run.out.endswith("Report: letters.tacit/report.html\n")
     assert "letters.txt: 60 documents." in run.err
-    assert "9/9  Looking for oddities" in run.err
+    assert "13/13  Following time" in run.err
     assert (here / "letters.tacit" / "report.html").stat().st_size > 50_000
     again = tacit("explore", "letters.txt", "--quick")
     assert again.out == run.out
-    assert again.err.count("as before") == 9
+    assert again.err.count("as before") == 13
 
 
 def test_json_is_one_document_with_everything(here, tacit):
@@ -109,6 +109,39 @@ def test_escapes_in_documents_do_not_reach_the_terminal(here, tacit):
     assert "\x1b" not in run.out + run.err
 
 
+def test_the_plan_comes_first_and_can_be_all(here, tacit):
+    run = tacit("explore", "letters.txt", "--quick", "--plan")
+    assert run.code == 0
+    assert run.out.startswith("Plan: 60 documents, ")
+    assert "14 stages to run" in run.out
+    assert "Writing the report" in run.out
+    assert not (here / "letters.tacit").exists()
+    found = json.loads(tacit("explore", "letters.txt", "--plan", "--thorough", "--json").out)
+    assert (found["documents"], found["settings"]["effort"]) == (60, "thorough")
+    run = tacit("explore", "letters.txt", "--quick")
+    assert run.err.index("Plan: 60 documents") < run.err.index("1/13  Reading documents")
+    assert "13 kept as they are" in tacit("explore", "letters.txt", "--quick", "--plan").out
+    assert tacit("explore", "letters.txt", "--quick", "-q").err == ""
+
+
+def test_some_stages_and_little_memory(here, tacit):
+    run = tacit("explore", "letters.txt", "--quick", "--stages", "counts, reading")
+    assert run.code == 0
+    assert "4/4  Measuring how documents read" in run.err
+    assert "left out  not asked for by --stages" in run.err
+    assert run.out.startswith("60 documents. Finding groups was left out")
+    assert 'id="map"' not in (here / "letters.tacit" / "report.html").read_text()
+    run = tacit("explore", "letters.txt", "--stages", "counts,clusters")
+    assert run.code == 2
+    assert "There is no stage 'clusters'; choose from duplicates, counts" in run.err
+    run = tacit("explore", "letters.txt", "--memory", "10MB", "--out", "p.tacit")
+    assert run.code == 2
+    said = r"needs about \d+ MB of memory, and 10.0 MB is allowed. Allow \d+ MB"
+    assert re.search(said, run.err)
+    assert not (here / "p.tacit").exists()
+    assert tacit("explore", "letters.txt", "--memory", "much").code == 2
+
+
 class Screen(io.StringIO):
     def isatty(self):
         return True
@@ -119,7 +152,9 @@ def test_a_terminal_sees_a_bar_and_a_line_for_every_stage(monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     told = Told("map", "Drawing the map", 5, 9, None, False)
-    with StageDisplay() as display:
+    with StageDisplay(expected={"map": 30.0, "groups": 100.0}) as display:
+        assert display.hope(told) == "of about 30 s, then about 2 min more"
+        assert display.hope(told._replace(name="words")) == ""
         display.tell(told)
         display.on_step(Step("NeighborMap", 3, 10, [], None))
         display.tell(told._replace(seconds=1.5))

@@ -33,6 +33,12 @@ def fails(monkeypatch, tacit):
     return run
 
 
+def caught(first, then):
+    """An error that came of another."""
+    then.__context__ = first
+    return then
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [
@@ -51,6 +57,7 @@ def fails(monkeypatch, tacit):
         (click.UsageError("wrong"), 2),
         (ImportError("engine='dask' needs dask. Install it with pip."), 2),
         (KeyboardInterrupt(), 130),
+        (caught(KeyboardInterrupt(), ImportError("half imported")), 130),
         (click.Abort(), 130),
         (MemoryError(), 1),
         (RuntimeError("no idea"), 1),

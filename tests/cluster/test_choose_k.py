@@ -309,15 +309,21 @@ def row(k, gap=0.0, silhouette=0.5):
 def test_the_verdict_weighs_as_documented():
     table = [KRow(1, 1.0, 0.0), *(row(k) for k in (2, 3, 4))]
     above = np.array([np.nan, 9.0, 9.0, 9.0])
-    gain = np.array([0.0, 0.2, 0.3, 0.9])
-    firm = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain)
+    gain, clear = np.array([0.0, 0.2, 0.3, 0.9]), np.ones(4)
+    firm = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain, clear)
     assert verdict(table, firm)[0] == 3  # the largest firm number
-    vague = Evidence(above, np.array([1.0, 0.7, 0.7, 0.5]), gain)
+    cut = firm._replace(clear=np.array([0.0, 0.1, 0.2, 1.0]))
+    assert verdict(table, cut)[0] == 4  # firm, but hardly sharper than a cloud cut in two
+    vague = Evidence(above, np.array([1.0, 0.7, 0.7, 0.5]), gain, clear)
     assert verdict(table, vague)[0] == 4  # nothing firm: the largest gain
-    chance = Evidence(np.array([np.nan, 3.0, 3.9, 1.0]), np.ones(4), gain)
+    dull = vague._replace(clear=np.array([0.0, 0.5, 1.0, 0.05]))
+    assert verdict(table, dull)[0] == 3  # times the root of how sharp
+    close = vague._replace(gain=np.array([0.0, 0.5, 0.85, 0.9]))
+    assert verdict(table, close)[0] == 3  # the smaller of two that are nearly as good
+    chance = Evidence(np.array([np.nan, 3.0, 3.9, 1.0]), np.ones(4), gain, clear)
     assert verdict(table, chance)[0] == 1  # not above chance
     peak = [KRow(1, 1.0, 0.0, gap=0.0), row(2, 0.1), row(3, 0.5), row(4, 0.2)]
-    touching = Evidence(above, np.array([1.0, 0.97, 0.7, 0.5]), gain)
+    touching = Evidence(above, np.array([1.0, 0.97, 0.7, 0.5]), gain, clear)
     assert verdict(peak, touching)[0] == 3  # a clear peak of the gap, recognizable clusters
     duller = [*peak[:2], row(3, 0.5, silhouette=0.3), peak[3]]
     assert verdict(duller, touching)[0] == 2  # but not if they are much less sharp

@@ -1,13 +1,13 @@
 """A file is replaced as a whole or not at all."""
 
 import errno
+import fcntl
 import os
 import resource
 import stat
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
@@ -135,7 +135,7 @@ def test_a_name_as_long_as_names_may_be_works(tmp_path):
     assert path.read_bytes() == b"x"
 
 
-def test_a_killed_writer_leaves_the_old_file_and_the_next_write_sweeps(tmp_path, monkeypatch):
+def test_a_killed_writer_leaves_the_old_file_and_the_next_write_sweeps(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     program = """
@@ -151,26 +151,45 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_write_sweeps(tmp_path,
     assert path.read_bytes() == b"old"
     assert len(os.listdir(tmp_path)) == 2
     write(path, b"new")
-    assert len(os.listdir(tmp_path)) == 2, "it is too young to be given up"
-    monkeypatch.setattr(atomic, "STALE_AFTER", -1.0)
-    write(path, b"newer")
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_a_living_writer_is_not_swept_however_old_its_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(atomic, "STALE_AFTER", -1.0)
+def test_a_living_writer_is_not_swept(tmp_path):
     path = tmp_path / "a"
     with atomic_write(path) as slow:
         slow.write(b"slow")
-        time.sleep(0.01)
         write(path, b"quick")
         assert path.read_bytes() == b"quick"
     assert path.read_bytes() == b"slow"
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_other_peoples_files_are_never_swept(tmp_path, monkeypatch):
-    monkeypatch.setattr(atomic, "STALE_AFTER", -1.0)
+@pytest.mark.parametrize("moment", ["before the lock", "while it is locked"])
+def test_a_writer_that_is_swept_before_it_holds_its_file_opens_another(
+    tmp_path, monkeypatch, moment
+):
+    path, opened, held = tmp_path / "a", atomic.open_beside, []
+
+    def interrupted(target):
+        descriptor, temporary = opened(target)
+        if not held:
+            held.append(os.open(temporary, os.O_RDONLY))
+            if moment == "before the lock":
+                atomic.sweep(target)
+                assert not temporary.exists()
+            else:  # a sweeper that is about to remove it
+                fcntl.flock(held[0], fcntl.LOCK_EX)
+                temporary.unlink()
+        return descriptor, temporary
+
+    monkeypatch.setattr(atomic, "open_beside", interrupted)
+    write(path, b"kept")
+    os.close(held[0])
+    assert path.read_bytes() == b"kept"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_other_peoples_files_are_never_swept(tmp_path):
     others = [".a.tmp", ".a.tacit-1.tmp", "a.tmp", ".b.tacit-0123456789abcdef.tmp"]
     for name in others:
         (tmp_path / name).write_bytes(b"mine")

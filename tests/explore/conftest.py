@@ -4,6 +4,7 @@ import pytest
 
 from tacit.core.engines import Serial
 from tacit.explore.project import explore_documents
+from tests.explore.browsing import browser
 from tests.explore.corpora import hostile_table, letters, odd_table, one_topic, table
 
 
@@ -62,3 +63,9 @@ def nothing(explored):
 @pytest.fixture
 def blank(explored):
     return explored("blank", lambda: ["", " ", None])
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as opened:
+        yield opened

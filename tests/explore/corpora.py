@@ -3,9 +3,12 @@
 import numpy as np
 import pyarrow as pa
 
+from tacit.explore.pipeline import STAGES
+from tacit.explore.planning import closure
+from tacit.explore.stage import Choice
 from tests.explore.test_pipeline import letters
 
-__all__ = ["HOSTILE", "hostile_table", "letters", "odd_table", "one_topic", "table"]
+__all__ = ["HOSTILE", "hostile_table", "letters", "odd_table", "only", "one_topic", "table"]
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -56,3 +59,9 @@ def one_topic(n=80, seed=0):
     parts = [a + b for a in "klmrtnpsdv" for b in "aou"]
     words = [a + b for a in parts for b in parts]
     return [" ".join(rng.choice(words, 60)) for _ in range(n)]
+
+
+def only(*stages):
+    """The choice of these stages and what they need."""
+    wanted = closure(stages)
+    return Choice(left_out={s.name: "not needed" for s in STAGES if s.name not in wanted})

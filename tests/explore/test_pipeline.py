@@ -97,16 +97,22 @@ def test_a_damaged_output_is_made_anew(tmp_path):
     folder, _ = explore(tmp_path, texts)
     before = result_hash(folder)
     (folder.output("map") / "arrays.safetensors").unlink()
-    again, told = explore(tmp_path, texts)
-    assert [each.name for each in told if not each.kept] == ["map"]
+    flipped = folder.output("counts") / "arrays.safetensors"
+    data = bytearray(flipped.read_bytes())
+    data[len(data) // 2] ^= 1
+    flipped.write_bytes(data)
+    with pytest.warns(UserWarning, match=r"arrays.safetensors: .*made anew") as said:
+        again, told = explore(tmp_path, texts)
+    assert [each.name for each in told if not each.kept] == ["counts", "map"]
+    assert ["checksum" in str(w.message) for w in said] == [True, False]
     assert result_hash(again) == before
 
 
 @pytest.mark.parametrize(
     ("texts", "stage", "reason"),
     [
-        ([""], "counts", "1 documents are empty"),
-        (["one document alone"], "meaning", "1 documents"),
+        ([""], "counts", "It is empty."),
+        (["one document alone"], "meaning", "takes 3 documents; there is 1"),
         (letters(12)[0], "groups", "Groups need 31"),
     ],
     ids=["empty", "one", "few"],

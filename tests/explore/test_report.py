@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tacit.core.engines import Threads
+from tacit.core.errors import DataError
 from tacit.explore.project import Project, explore_documents
 from tacit.explore.project_folder import ProjectFolder
 from tacit.explore.report import report_page, shown
@@ -196,16 +197,56 @@ def test_small_collections_have_the_sections_there_is_something_for(name, there,
     assert links <= {*reader.ids}
 
 
-def test_large_collections_show_an_even_sample_and_say_so(topics, monkeypatch):
-    monkeypatch.setattr(shown, "MOST_SHOWN", 30)
+def test_large_collections_have_all_on_the_map_and_texts_of_an_even_sample(topics, monkeypatch):
+    monkeypatch.setattr(shown, "MOST_TITLED", 40)
+    monkeypatch.setattr(shown, "SAMPLE", 30)
+    page = make_page(ProjectFolder(topics.path))
+    reader = Reader(page)
+    core = json.loads(reader.scripts[0])
+    listed = json.loads(zlib.decompress(base64.b64decode(reader.scripts[1])))
+    meta, titled = core["meta"], array(core, "titled")
+    assert meta["n"] == meta["total"] == 90
+    assert len(array(core, "xy")) == 180
+    assert 30 <= meta["worded"] <= 60  # with the documents that are listed
+    assert {len(each) for each in listed.values()} == {len(titled)}
+    assert len(array(core, "postOff")) == meta["worded"] + 1
+    assert len(array(core, "near")) == meta["worded"] * meta["near"]
+    assert f"Titles, openings and words are here for {meta['worded']}, drawn evenly" in page
+    every = letters()[0]
+    where = array(core, "row")[titled[: meta["worded"]]]
+    for j, row in enumerate(where):
+        assert every[row].startswith(listed["t"][j].rstrip("…"))
+    shown_of = np.bincount(array(core, "cluster")[titled[: meta["worded"]]])
+    assert shown_of.min() >= 10
+    for group in meta["groups"]:
+        assert {*group["typ"]} <= {*titled.tolist()}
+
+
+def test_huge_collections_show_a_sample_over_the_density_of_all(topics, monkeypatch):
+    monkeypatch.setattr(shown, "MOST_TITLED", 40)
+    monkeypatch.setattr(shown, "SAMPLE", 30)
+    monkeypatch.setattr(shown, "MOST_PLACED", 50)
     page = make_page(ProjectFolder(topics.path))
     core = json.loads(Reader(page).scripts[0])
     n = core["meta"]["n"]
     assert 30 <= n <= 60  # with the documents that are listed
     assert core["meta"]["total"] == 90
-    assert f"{n} of 90 documents, drawn evenly from every group" in page
+    said = f"{n} of 90 documents, drawn evenly from every group, over the density of all."
+    assert said in page
     assert np.bincount(array(core, "cluster")).min() >= 10
     assert array(core, "near").max() < n
+    assert array(core, "density").sum() == 90
+    assert "titled" not in core["arrays"]
+
+
+def test_a_page_that_would_be_too_large_gets_fewer_titles(topics, monkeypatch):
+    folder = ProjectFolder(topics.path)
+    whole = len(make_page(folder))
+    monkeypatch.setattr(report_page, "MOST_BYTES", 100)
+    monkeypatch.setattr(report_page, "FEWER", (60, 35))
+    page = make_page(folder)
+    assert json.loads(Reader(page).scripts[0])["meta"]["worded"] < 60
+    assert len(page) < whole
 
 
 def test_a_report_goes_where_it_is_asked_to_and_nothing_is_left_beside_it(topics, tmp_path):
@@ -217,8 +258,8 @@ def test_a_report_goes_where_it_is_asked_to_and_nothing_is_left_beside_it(topics
 def test_a_failing_write_leaves_the_report_before(topics, monkeypatch, tmp_path):
     target = tmp_path / "report.html"
     target.write_text("before")
-    monkeypatch.setattr(report_page, "make_page", lambda folder: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    monkeypatch.setattr(report_page, "make_page", lambda folder: int("none"))
+    with pytest.raises(DataError, match="does not fit together"):
         Project.open(topics.path).report(target)
     assert target.read_text() == "before"
 
@@ -231,5 +272,24 @@ def test_sections_are_cut_out_whole_also_inside_others():
 
 
 def test_the_files_of_the_page_are_in_the_package():
-    for name in ("page.html", "page.css", *(f"{each}.js" for each in report_page.SCRIPTS)):
+    scripts = (*report_page.SCRIPTS, *report_page.LIVE_SCRIPTS)
+    for name in ("page.html", "page.css", "live.css", *(f"{each}.js" for each in scripts)):
         assert len(report_page.piece(name)) > 100
+
+
+def test_the_live_page_may_call_its_server_and_the_report_has_none_of_it(topics, nothing):
+    folder = ProjectFolder(topics.path)
+    report, live = Reader(make_page(folder)), Reader(make_page(folder, live=True))
+    added = {*live.ids} - {*report.ids}
+    assert {"find", "compare", "labels", "language", "divide", "exports"} <= added
+    assert {*report.ids} <= {*live.ids}
+    allowed = [policy_of(each).get("connect-src") for each in (report, live)]
+    assert allowed == [None, "'self'"]
+    assert not any("/api/" in script for script in report.scripts)
+    assert "find" not in Reader(make_page(ProjectFolder(nothing.path), live=True)).ids
+
+
+def policy_of(reader):
+    (said,) = [value for tag, name, value in reader.attributes
+               if (tag, name) == ("meta", "content") and "default-src" in value]  # fmt: skip
+    return dict(part.strip().split(" ", 1) for part in said.split(";"))

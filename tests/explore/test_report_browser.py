@@ -1,35 +1,23 @@
 """The report in a real browser: opened from a file, every section used."""
 
 import re
-import shutil
 from itertools import pairwise
 
 import pytest
 
+from tacit.explore.project import Project
+from tacit.explore.report import shown
+from tests.explore.browsing import draw_around, texts, watch
 from tests.explore.corpora import HOSTILE, letters
 
 pytestmark = pytest.mark.slow
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--enable-unsafe-swiftshader"]
 SECTIONS = ["map", "groups", "howmany", "words", "oddities", "method"]
 NAMELESS = """() => [...document.querySelectorAll('button, input, select, a, canvas[tabindex]')]
   .filter(e => e.offsetParent !== null)
   .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.title
                  || (e.labels && e.labels.length)))
   .map(e => e.outerHTML.slice(0, 120))"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("there is no Chromium or Chrome on this machine")
-    with api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -40,10 +28,7 @@ def opened(chromium):
     def open_report(project, query="", **options):
         page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}, **options})
         pages.append(page)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
-        page.on("dialog", lambda dialog: (faults.append("a dialog"), dialog.dismiss()))
-        page.on("request", lambda request: faults.append(request.url) if remote(request) else 0)
+        watch(page, faults)
         page.goto(f"file://{project.path / 'report.html'}{query}")
         page.wait_for_selector('html[data-ready="1"]', state="attached")
         return page
@@ -52,14 +37,6 @@ def opened(chromium):
     for page in pages:
         page.close()
     assert not faults
-
-
-def remote(request):
-    return not request.url.startswith(("file:", "data:", "blob:"))
-
-
-def texts(page, selector):
-    return [each.strip() for each in page.locator(selector).all_inner_texts()]
 
 
 def points_drawn(page):
@@ -82,9 +59,10 @@ def test_every_section_is_drawn(opened, topics):
     for chart in ("#k1", "#k2", "#k3", "#zipf", "#heaps", "#alv", "#gt .dend", "#gt .st"):
         assert page.locator(f"{chart} svg path").count() > 0, chart
     assert page.locator("#nb .nbs button").count() == 8
-    assert page.locator("#tl span").count() == 18
+    assert page.locator("#tl span").count() == 26
     assert texts(page, ".bar nav a") == [
-        "Summary", "Map", "Groups", "How many?", "Words", "Oddities", "Method"
+        "Summary", "Map", "Groups", "How many?", "Words", "Reading", "Fields", "Oddities",
+        "Method",
     ]  # fmt: skip
 
 
@@ -121,17 +99,7 @@ def test_choosing_a_group_shows_its_detail_and_its_documents_on_the_map(opened, 
 
 def test_drawing_around_documents_selects_them(opened, topics):
     page = opened(topics)
-    page.locator("#stage").scroll_into_view_if_needed()
-    page.click("#lasso")
-    box = page.locator("#gl").bounding_box()
-    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.9), (0.02, 0.9), (0.02, 0.1)]
-    places = [(box["x"] + u * box["width"], box["y"] + v * box["height"]) for u, v in corners]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=6)
-    page.mouse.up()
-    page.wait_for_selector("#side .sub:has-text('Drawn selection')")
+    draw_around(page, [(0.02, 0.02), (0.98, 0.02), (0.98, 0.9), (0.02, 0.9), (0.02, 0.1)])
     assert int(re.match(r"\d+", page.inner_text("#side h3"))[0]) > 20
 
 
@@ -313,3 +281,27 @@ def test_without_scripts_the_summary_is_complete(chromium, topics):
     assert "These 90 documents fall into 3 groups" in words
     assert "Scripts are off" in words
     context.close()
+
+
+@pytest.mark.parametrize("most", [10**6, 50])
+def test_a_large_collection_works_with_the_texts_of_a_sample(most, opened, topics, tmp_path,
+                                                             monkeypatch):  # fmt: skip
+    for name, value in (("MOST_TITLED", 40), ("SAMPLE", 30), ("MOST_PLACED", most)):
+        monkeypatch.setattr(shown, name, value)
+    small = Project.open(topics.path)
+    small.path = tmp_path
+    Project.open(topics.path).report(tmp_path / "report.html")
+    page = opened(small)
+    assert "drawn evenly from every group" in page.inner_text(".mapcap")
+    assert points_drawn(page) > 3
+    page.fill("#q", "whale")
+    page.wait_for_selector("#side h3:has-text('matching')")
+    found = int(page.inner_text("#side h3").split()[0])
+    assert 10 <= found <= 29
+    page.press("#q", "Escape")
+    page.click("#side .legend button >> nth=0")
+    page.wait_for_selector("#side .cw button")
+    if most > 90:
+        assert page.inner_text("#side h3") == "30 documents"
+        page.click("#side .docs button:has-text('Document ') >> nth=0")
+        assert "is not on this page" in page.inner_text("#drawer")

@@ -1,5 +1,6 @@
 """``tacit counts PATH``: the words of documents, how often and in how many."""
 
+import re
 from typing import Any
 
 import click
@@ -10,6 +11,15 @@ from tacit.cli.options import engine_from, standard_options
 from tacit.cli.terminal import clean, console, print_json, say
 
 __all__ = ["counts"]
+
+WAYS_OUT = {  # how a message of the vectorizer ends, and what to do about it here
+    r"Check where they come from; .*": "Look into the file.",
+    r"Tokens are what .*": "Look at the documents, or choose another --rule.",
+    r"Set stop_words=None or numbers=True\.": "Leave out --stop-words.",
+    r"Raise max_df or lower min_df\.": "Lower --min-df.",
+    r"Try a lower min_df or a higher max_df\.": "Lower --min-df.",
+    r"Lower ngram_range=.*": "Lower --ngrams.",
+}
 
 
 @click.command()
@@ -68,6 +78,7 @@ def counts(
 
     import numpy as np
 
+    from tacit.core.errors import DataError
     from tacit.text import CountVectorizer
 
     documents = read_documents(path, text_column, id_column, kind, encoding)
@@ -79,7 +90,10 @@ def counts(
         rule=rule,
         engine=engine_from(engine, workers),
     )
-    table = vectorizer.fit_transform(documents)
+    try:
+        table = vectorizer.fit_transform(documents)
+    except ValueError as error:
+        raise DataError(in_options(str(error)), file=path) from None
     terms = vectorizer.get_feature_names_out()
     totals = np.asarray(table.sum(axis=0)).ravel()
     holding = np.bincount(table.indices, minlength=len(terms))
@@ -138,3 +152,10 @@ def draw(result: dict[str, Any]) -> None:
         f"{result['documents']:,} documents, {result['terms']:,} different terms, "
         f"{result['tokens']:,} in all."
     )
+
+
+def in_options(message: str) -> str:
+    """What the vectorizer says, with the options of the command for its arguments."""
+    for theirs, ours in WAYS_OUT.items():
+        message = re.sub(theirs, ours, message)
+    return message

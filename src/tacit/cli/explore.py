@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.documents import check_whole, read_documents
+from tacit.cli.documents import Size, check_whole, flaw_options, read_documents
 from tacit.cli.explore_display import StageDisplay
 from tacit.cli.options import engine_from, standard_options
 from tacit.cli.terminal import clean, print_json, say
@@ -40,6 +40,18 @@ class Number(click.ParamType):
 @click.option("--k", type=Number(), default="auto", help="Groups to find; auto chooses.")
 @click.option("--quick", "effort", flag_value="quick", help="Fewer trials and repeats.")
 @click.option("--thorough", "effort", flag_value="thorough", help="More of them.")
+@click.option(
+    "--plan", "only_plan", is_flag=True, help="Say what would be done and what it costs; stop."
+)
+@click.option(
+    "--stages", metavar="NAMES", help="Only these, with commas between, and what they need."
+)
+@click.option(
+    "--memory",
+    type=Size(),
+    metavar="SIZE",
+    help="Stay within so much, as 4GB: stages make less of an effort, or are left out.",
+)
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")
 @click.option("--text", "text_column", metavar="COLUMN", help="Column with the text.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Column with their names.")
@@ -51,12 +63,16 @@ class Number(click.ParamType):
 )
 @click.option("--encoding", help="Of the text; UTF-8 otherwise.")
 @click.option("--allow-partial", is_flag=True, help="Exit with 0 after a truncated file too.")
+@flaw_options
 @standard_options
 def explore(
     path: str | None,
     out: str | None,
     k: int | None,
     effort: str | None,
+    only_plan: bool,
+    stages: str | None,
+    memory: int | None,
     docs: bool,
     text_column: str | None,
     id_column: str | None,
@@ -74,12 +90,27 @@ def explore(
     PATH is a folder of text files, or a .txt (one document a line), .csv, .tsv, .jsonl or
     .parquet file, each also packed with gzip or zstd; - is standard input. Running again on
     the same project does only what changed.
+
+    Columns of a table are compared with the groups, and those with dates make a time line.
+
+    A plan with times and memory comes first; --plan stops there. Stages: duplicates, counts,
+    meaning, map, groups, what_if, words, outliers, language_guess, reading, fields, time.
+
+    \b
+    tacit explore letters/                    a folder
+    tacit explore mail.csv --text body        a table
+    tacit explore big.jsonl --plan            how long would it take?
+    tacit explore big.jsonl --quick --memory 4GB
+    tacit explore mail.csv --stages fields,time
     """
     if (path is None) == (not docs):
         raise click.UsageError("Name a PATH to explore, or give --docs, and not both.")
     runner = engine_from(engine, workers)
 
+    from tacit.core.errors import DataError, TacitError
+    from tacit.explore.planning import make_plan
     from tacit.explore.project import explored, folder_for
+    from tacit.explore.project_folder import ProjectFolder
     from tacit.explore.report.report_page import REPORT
     from tacit.explore.stage import Settings
     from tacit.explore.summary import summary_lines
@@ -91,8 +122,28 @@ def explore(
         documents = read_documents(path, text_column, id_column, kind, encoding)
     say(*documents.report.lines(), quiet=quiet)
     settings = Settings(seed=seed, k=k, effort=effort or "normal")
-    with StageDisplay(quiet=quiet) as display:
-        project = explored(target, documents, settings, runner, display.tell, [display.on_step])
+    names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
+    try:
+        plan = make_plan(
+            ProjectFolder(target), documents, settings,
+            engine=runner, stages=names, memory=memory,
+        )  # fmt: skip
+    except TacitError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if only_plan:
+        if as_json:
+            print_json(plan.to_dict())
+        else:
+            click.echo("\n".join(clean(line) for line in plan.lines()))
+        return
+    say(*plan.lines(), quiet=quiet)
+    with StageDisplay(quiet=quiet, expected=plan.expected()) as display:
+        project = explored(
+            target, documents, settings, runner, display.tell, [display.on_step],
+            choice=plan.choice,
+        )  # fmt: skip
     report = target / REPORT
     summary = project.summary
     if k is not None and summary["k"] is not None and summary["k"] < k:
@@ -104,9 +155,10 @@ def explore(
         click.echo(f"Report: {clean(report)}")
     check_whole(documents.report, allow_partial)
     if not len(documents):
-        from tacit.core.errors import DataError
-
         raise DataError("holds no documents. The report says what was met.", file=path)
+    why = summary["skipped"].get("counts")
+    if why and not summary["words"] and "counts" in project._folder.record["stages"]:
+        raise DataError(f"{why} The report says what was met.", file=path)
 
 
 def docstring_documents() -> "Documents":

@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "lm": ("tacit.cli.lm:lm", "Language models: how likely text is, and what comes next."),
     "model": ("tacit.cli.model:model", "Look into a saved model."),
+    "serve": ("tacit.cli.serve:serve", "Open a project in the browser, to search and label."),
     "words": ("tacit.cli.words:words", "Find words by the company they keep."),
 }
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -127,10 +128,12 @@ def explain(error: BaseException) -> tuple[int, str]:
     """The exit code and the sentences for what went wrong."""
     from tacit.core.errors import TacitError
 
+    if was_interrupted(error):
+        return 130, "Interrupted."
     match error:
         case click.exceptions.Exit():
             return error.exit_code, ""
-        case KeyboardInterrupt() | click.Abort():
+        case click.Abort():
             return 130, "Interrupted."
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "tacit"
@@ -157,6 +160,15 @@ def explain(error: BaseException) -> tuple[int, str]:
         f"Internal error: {name}: {clean(error)}\n"
         "This is a fault in Tacit. Run again with --debug to see where, and report it."
     )
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether it began with Ctrl-C: in the middle of an import that ends as another error."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def place(error: OSError) -> str:

@@ -32,6 +32,7 @@ from tacit.core.randoms import key, seed_from
 
 __all__ = ["choose_k"]
 
+STEP = 1.25  # from one number of clusters tried on references to the next
 FEW_COLUMNS = 20  # that sparse rows are reduced to: more would tell topics from subtopics
 
 
@@ -62,7 +63,8 @@ def choose_k(
         estimator with a parameter ``n_clusters`` or ``n_components``. ``KMeans`` and
         ``SphericalKMeans`` run by a routine for small data, see ``small_kmeans``.
     n_references : int
-        Data sets without clusters to draw, of each kind.
+        Data sets without clusters to draw, of each kind. Of many ``ks`` some are tried on
+        them, and what they reach in between is read off.
     n_resamples : int
         How often half of the rows are clustered again.
     max_rows : int
@@ -113,12 +115,12 @@ def choose_k(
         if wanted == (1,):
             return alone(looked, notes, kind)
         reference = reference_of(looked.rows, unit=looked.unit)
-        trials = Trials(looked.rows, estimator, wanted, seed, reference)
-        trials, spread, measures = own_trial(with_starts(trials))
+        trials = Trials(looked.rows, estimator, wanted, seed, reference, some_of(wanted))
+        trials, spread, measures = own_trial(with_starts(trials), engine)
         trials = trials._replace(estimator=estimator)
         found, more = run_all(trials, n_references, n_resamples, engine, callbacks or ())
         bics = [bic_of(trials, i, spread, looked, kind) for i in range(len(wanted))]
-    own, null = figures_of(wanted, measures, found)
+    own, null = figures_of(wanted, trials.null_ks, measures, found)
     table = rows_of(wanted, spread, own, null, bics)
     best, reasons = verdict(table, evidence_of(own, null))
     return ChosenK(
@@ -185,15 +187,34 @@ def run_all(
     return found, []
 
 
-def figures_of(ks, measures, found) -> tuple[dict[str, list], dict]:
+def some_of(ks: tuple[int, ...]) -> tuple[int, ...]:
+    """Numbers to try on references: the small ones, then each a step above the last. What
+    data without clusters reaches changes slowly, and is read off in between.
+
+    >>> some_of(tuple(range(1, 31)))
+    (1, 2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30)
+    """
+    kept = [ks[0]]
+    for k in ks[1:]:
+        if k >= STEP * kept[-1] or k == ks[-1]:
+            kept.append(k)
+    return tuple(kept)
+
+
+def figures_of(ks, null_ks, measures, found) -> tuple[dict[str, list], dict]:
     """The stability of every cluster; and what each kind of reference reached."""
+
+    def between(figures: np.ndarray) -> np.ndarray:
+        at, known = np.log(ks), np.log(null_ks)
+        return np.array([np.interp(at, known, each) for each in figures])
+
     own = {"again": [clusterwise(found["rows"], i) for i in range(len(ks))], **measures}
     null = {
         kind: {
-            "log_inertia": np.array([each.log_inertia for each in found[kind]]),
-            "silhouette": np.array([each.silhouette for each in found[kind]]),
-            "least": stabilities(found[kind], np.nanmin),
-            "mean": stabilities(found[kind], np.nanmean),
+            "log_inertia": between(np.array([each.log_inertia for each in found[kind]])),
+            "silhouette": between(np.array([each.silhouette for each in found[kind]])),
+            "least": between(stabilities(found[kind], np.nanmin)),
+            "mean": between(stabilities(found[kind], np.nanmean)),
         }
         for kind in KINDS
     }

@@ -19,8 +19,10 @@ import numpy as np
 
 from tacit.cluster.dendrogram import by_size
 from tacit.cluster.null_reference import Reference, draw
-from tacit.cluster.partitions import labelings
-from tacit.core.engines import Serial, check_stop
+from tacit.cluster.partitions import Quick, labelings
+from tacit.cluster.small_spherical import are_units
+from tacit.cluster.unit_figures import Figures, unit_davies_bouldin, unit_figures
+from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.randoms import key, permutation
 from tacit.measure.by_centers import calinski_harabasz_score, davies_bouldin_score, inertia
 from tacit.measure.labels import codes_of, contingency
@@ -37,6 +39,7 @@ class Trials(NamedTuple):
     ks: tuple[int, ...]
     seed: np.uint64
     reference: Reference
+    null_ks: tuple[int, ...] = ()  # of ks, those that references are tried for
     labels: tuple[np.ndarray, ...] = ()  # of the rows, for each of ks
 
 
@@ -51,61 +54,86 @@ class Task(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a trial found, for each of ks. NaN where there is one cluster only."""
+    """What a trial found, for each of ks, or of ``null_ks`` if it is a reference. NaN where
+    there is one cluster only."""
 
     log_inertia: np.ndarray
     silhouette: np.ndarray
     found_again: tuple[np.ndarray, ...]  # likeness of every cluster to one of half the rows
 
 
-def own_trial(trials: Trials) -> tuple[Trials, np.ndarray, dict[str, list]]:
+class OneK(NamedTuple):
+    """The rows for one number of clusters."""
+
+    k: int
+    seed: int
+
+    def load(self) -> "OneK":
+        return self
+
+
+def own_trial(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, dict[str, list]]:
     """Cluster the rows: the labels, their inertia, and the measures that need no reference."""
-    found = labelings(trials.estimator, trials.rows, trials.ks, seeds(trials, 0, 0))
+    own = seeds(trials, trials.ks, 0, 0)
+    if isinstance(trials.estimator, Quick):
+        tasks = [OneK(*each) for each in zip(trials.ks, own, strict=True)][::-1]  # long first
+        found = list(engine.map(cluster_rows, trials, tasks))[::-1]
+    else:  # which may share work between numbers, as a tree does
+        found = labelings(trials.estimator, trials.rows, trials.ks, own)
     labels = [by_size(each) for each in found]
-    spread = np.array([inertia(trials.rows, each, engine=Serial()) for each in labels])
-    functions = {
-        "silhouette": silhouette_score,
-        "davies_bouldin": davies_bouldin_score,
-        "calinski_harabasz": calinski_harabasz_score,
+    spread, sharp = figures_of(trials.rows, labels)
+    measures: dict[str, list] = {
+        "silhouette": [None if math.isnan(value) else float(value) for value in sharp],
+        "davies_bouldin": [],
+        "calinski_harabasz": [],
     }
-    measures: dict[str, list] = {name: [] for name in functions}
-    for each in labels:
+    unit = are_units(trials.rows)
+    for each, within in zip(labels, spread, strict=True):
         check_stop()
-        for name, measure in functions.items():
-            value = None
-            if each.any():  # all 0 is one cluster
-                value = measure(trials.rows, each, engine=Serial())
-            measures[name].append(value)
+        compact = ratio = None
+        if each.any() and unit:  # all 0 is one cluster
+            compact = unit_davies_bouldin(trials.rows, each)
+            ratio = calinski_harabasz(trials.rows, int(each.max()) + 1, float(within))
+        elif each.any():
+            compact = davies_bouldin_score(trials.rows, each, engine=Serial())
+            ratio = calinski_harabasz_score(trials.rows, each, engine=Serial())
+        measures["davies_bouldin"].append(compact)
+        measures["calinski_harabasz"].append(ratio)
     return trials._replace(labels=tuple(labels)), spread, measures
+
+
+def cluster_rows(trials: Trials, task: OneK) -> np.ndarray:
+    return labelings(trials.estimator, trials.rows, (task.k,), (task.seed,))[0]
 
 
 def run_task(trials: Trials, task: Task) -> Measured:
     """Cluster half of the rows; or a reference, and half of that."""
     if task.kind == "rows":
         nothing = np.full(len(trials.ks), np.nan)
-        again = compare_half(trials, trials.rows, trials.labels, task)
+        again = compare_half(trials, trials.rows, trials.ks, trials.labels, task)
         return Measured(nothing, nothing, again)
     stream = STREAMS[task.kind]
     rows = draw(trials.reference, task.kind, key(trials.seed, 1, stream, task.number))
-    own = seeds(trials, stream, task.number)
-    labels = [by_size(each) for each in labelings(trials.estimator, rows, trials.ks, own)]
-    spread = np.array([log_of(inertia(rows, each, engine=Serial())) for each in labels])
-    sharp = np.array([silhouette_of(rows, each) for each in labels])
-    return Measured(spread, sharp, compare_half(trials, rows, labels, task))
+    ks = trials.null_ks
+    found = labelings(trials.estimator, rows, ks, seeds(trials, ks, stream, task.number))
+    labels = [by_size(each) for each in found]
+    spread, sharp = figures_of(rows, labels)
+    again = compare_half(trials, rows, ks, labels, task)
+    return Measured(np.array([log_of(value) for value in spread]), sharp, again)
 
 
 STREAMS = {"rows": 0, "box": 1, "normal": 2}  # of random numbers
 
 
 def compare_half(
-    trials: Trials, rows: np.ndarray, labels: Any, task: Task
+    trials: Trials, rows: np.ndarray, ks: tuple[int, ...], labels: Any, task: Task
 ) -> tuple[np.ndarray, ...]:
     """How well the clusters of all the rows are found again in half of them."""
     stream = STREAMS[task.kind]
     order = permutation(key(trials.seed, 2, stream, task.number), len(rows))
     half = np.sort(order[: (len(rows) + 1) // 2])
-    own = seeds(trials, stream + 3, task.number)
-    parts = labelings(trials.estimator, rows[half], trials.ks, own)
+    own = seeds(trials, ks, stream + 3, task.number)
+    parts = labelings(trials.estimator, rows[half], ks, own)
     return tuple(
         found_again(whole[half], part, int(whole.max()) + 1)
         for whole, part in zip(labels, parts, strict=True)
@@ -127,6 +155,21 @@ def found_again(whole: np.ndarray, part: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
+def figures_of(rows: np.ndarray, labels: list[np.ndarray]) -> Figures:
+    """The inertia and the silhouette of every clustering of the rows."""
+    if are_units(rows):
+        return unit_figures(rows, labels)
+    spread = np.array([inertia(rows, each, engine=Serial()) for each in labels])
+    return Figures(spread, np.array([silhouette_of(rows, each) for each in labels]))
+
+
+def calinski_harabasz(rows: np.ndarray, k: int, within: float) -> float:
+    """Spread between the clusters over that within, per degree of freedom."""
+    n = len(rows)
+    total = float(((rows - rows.mean(axis=0)) ** 2).sum())
+    return (total - within) * (n - k) / (within * (k - 1)) if within > 0 and n > k else 0.0
+
+
 def silhouette_of(rows: np.ndarray, labels: np.ndarray) -> float:
     check_stop()
     if not labels.any():
@@ -138,6 +181,6 @@ def log_of(value: float) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def seeds(trials: Trials, *items: int) -> list[int]:
+def seeds(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
     """A seed for every k that scikit-learn's manners accept."""
-    return [int(key(trials.seed, 0, *items, k)) % 2**31 for k in trials.ks]
+    return [int(key(trials.seed, 0, *items, k)) % 2**31 for k in ks]

@@ -5,9 +5,13 @@
    Data that fades out or has sharp edges can be cut into neat pieces too.
 2. How many? A number is *firm* if every one of its clusters is found again in half of the rows
    (``FIRM``). Two clusters that belong together are firm as one, and one cut in two is firm no
-   more, so the largest firm number is taken.
-3. If none is firm, clusters overlap: the number whose clusters are most stable beside those of
-   data without clusters, on a scale from 0 (no better) to 1 (as good as can be).
+   more, so the largest firm number is taken. A cloud cut in two halves is firm too: so a firm
+   number must also be above chance by some of what the sharpest is (``CLEAR``).
+3. If none is firm, clusters overlap: the number whose clusters are most stable, on average, and
+   most sharp beside those of data without clusters, each on a scale from 0 (no better) to 1 (as
+   stable as can be, as sharp as any number here): stability times the root of sharpness, since
+   stability alone favours few and sharpness alone many. Of numbers as good but for a tenth
+   (``NEARLY``) the smallest: less to read.
 4. If the gap statistic has a clear peak at a larger number, whose clusters are at least
    recognizable (``KNOWN``) and not much less sharp (``SHARP``), that is taken instead: it sees
    lumps that touch.
@@ -29,6 +33,8 @@ SURE = 4.0  # standard deviations: some ten numbers are tried, each has its chan
 FIRM = 0.9
 KNOWN = 0.65
 SHARP = 0.8  # of the silhouette of the smaller number
+NEARLY = 0.9
+CLEAR = 0.3  # of the largest silhouette above chance
 NARROW = 0.05  # room above the null that stability is measured in, at least
 
 
@@ -37,7 +43,8 @@ class Evidence(NamedTuple):
 
     above: np.ndarray  # deviations of the silhouette above the null; NaN for one cluster
     least: np.ndarray  # stability of the least stable cluster
-    gain: np.ndarray  # stability above the null, from 0 to 1
+    gain: np.ndarray  # mean stability above the null, from 0 to 1
+    clear: np.ndarray  # silhouette above the null, 1 for the sharpest; 0 for one cluster
 
 
 def evidence_of(own: dict[str, list], null: dict[str, dict[str, np.ndarray]]) -> Evidence:
@@ -56,10 +63,10 @@ def evidence_of(own: dict[str, list], null: dict[str, dict[str, np.ndarray]]) ->
         # The spread hardly depends on k, and a dozen numbers know it better than one.
         spread = math.sqrt(seen[:, some].var(axis=0, ddof=1).mean()) if some.any() else 0.0
         above = np.minimum(above, (sharp - seen.mean(axis=0)) / max(spread, 1e-9))
-    best_least = np.max([figures["least"].mean(axis=0) for figures in null.values()], axis=0)
-    best_mean = np.max([figures["mean"].mean(axis=0) for figures in null.values()], axis=0)
-    gain = (beyond(least, best_least) + beyond(mean, best_mean)) / 2
-    return Evidence(above, least, gain)
+    gain = beyond(mean, np.max([each["mean"].mean(axis=0) for each in null.values()], axis=0))
+    chance = np.max([figures["silhouette"].mean(axis=0) for figures in null.values()], axis=0)
+    beside = np.nan_to_num(np.maximum(sharp - chance, 0.0))
+    return Evidence(above, least, gain, beside / max(float(beside.max()), 1e-12))
 
 
 def beyond(value: np.ndarray, null: np.ndarray) -> np.ndarray:
@@ -71,8 +78,10 @@ def verdict(table: list[KRow], evidence: Evidence) -> tuple[int, list[str]]:
     real = [i for i, z in enumerate(evidence.above) if z >= SURE]
     if not real:
         return 1, none_real(table, evidence)
-    firm = [i for i in real if evidence.least[i] >= FIRM]
-    pick = firm[-1] if firm else max(real, key=lambda i: evidence.gain[i])
+    firm = [i for i in real if evidence.least[i] >= FIRM and evidence.clear[i] >= CLEAR]
+    worth = evidence.gain * np.sqrt(evidence.clear)
+    enough = NEARLY * max(worth[i] for i in real)
+    pick = firm[-1] if firm else next(i for i in real if worth[i] >= enough)
     reasons = [firmness(table, evidence, pick, bool(firm))]
     peak = gap_peak(table)
     larger = peak is not None and peak > pick and peak in real
@@ -154,8 +163,8 @@ def firmness(table: list[KRow], evidence: Evidence, i: int, firm: bool) -> str:
         )
     return (
         f"They overlap: the least stable cluster shares {evidence.least[i]:.0%} with its like "
-        f"in half of the rows. No other number does better beside data without clusters "
-        f"({row.null_stability:.0%})."
+        f"in half of the rows ({row.null_stability:.0%} in data without clusters). No other "
+        "number is much further above chance in stability and sharpness together."
     )
 
 

@@ -18,7 +18,7 @@ change a bit, and a row of weight two is that row twice.
 Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +63,9 @@ class Farthest(Stats):
     rows: np.ndarray  # (k, d)
 
     def __add__(self, other):
+        if len(self.distances) != len(other.distances):  # of two batches, only one was asked
+            asked, before = (self, 0) if len(self.distances) else (other, self.seen)
+            return replace(asked, seen=self.seen + other.seen, places=asked.places + before)
         further = other.distances > self.distances
         return Farthest(
             self.seen + other.seen,

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tacit.cluster.small_kmeans import small_kmeans
+from tacit.cluster.small_spherical import are_units, small_spherical
 from tacit.core.engines import Serial, check_stop
 
 __all__ = [
@@ -44,7 +45,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Quick(NamedTuple):
-    """k-means by ``small_kmeans``, which needs no estimator."""
+    """k-means by ``small_kmeans`` or ``small_spherical``, which need no estimator."""
 
     starts: int = 3
     unit: bool = False  # centers of length one
@@ -125,9 +126,15 @@ def labelings(estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]
 
 def quick_labelings(quick: Quick, rows: Any, ks: Sequence[int], seeds: Sequence[int]) -> list:
     found = []
+    by_product = quick.unit and are_units(rows)
+    if by_product:
+        rows = np.ascontiguousarray(rows, np.float32)
     for k, seed in zip(ks, seeds, strict=True):
         check_stop()
-        fit = small_kmeans(rows, k, seed, starts=quick.starts, unit=quick.unit)
+        if by_product:
+            fit = small_spherical(rows, k, seed, starts=quick.starts)
+        else:
+            fit = small_kmeans(rows, k, seed, starts=quick.starts, unit=quick.unit)
         found.append(fit.labels)
     return found
 

@@ -4,7 +4,8 @@
 
 A crash, a full disk or Ctrl-C before the replacement leaves the old file as it was and no
 temporary file behind. After kill -9 the temporary file stays; it is locked while its writer
-lives, so the next write to the same target can tell that nobody owns it and sweep it up.
+lives, so the next write to the same target can tell that nobody owns it and sweep it up. A
+writer that is swept between opening and locking its file notices, and opens another.
 """
 
 import contextlib
@@ -13,7 +14,6 @@ import os
 import re
 import secrets
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +24,7 @@ try:
 except ImportError:  # Windows: no sweeping there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write"]
-
-STALE_AFTER = 60.0  # seconds; younger files may not be locked yet
+__all__ = ["atomic_write", "sweep", "sync_folder"]
 
 
 @contextmanager
@@ -54,30 +52,49 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     mode = mode_of(target, given=path)
     sweep(target)
-    temporary = target.with_name(f"{stem_for(target)}{secrets.token_hex(8)}.tmp")
     try:
-        descriptor = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-        )
+        descriptor, temporary = open_beside(target)
+        while not hold(descriptor):
+            os.close(descriptor)
+            descriptor, temporary = open_beside(target)
     except OSError as error:
         # The caller knows the target, not the name we made up beside it.
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if fcntl is not None:
-                with contextlib.suppress(OSError):  # some network folders have no locks
-                    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)  # where the disk is full
         raise
     sync_folder(target.parent)
+
+
+def open_beside(target: Path) -> tuple[int, Path]:
+    """A new temporary file beside the target."""
+    temporary = target.with_name(f"{stem_for(target)}{secrets.token_hex(8)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(temporary, flags, 0o666), temporary
+
+
+def hold(descriptor: int) -> bool:
+    """Lock a new temporary file; False if a sweeper took it for an orphan before that."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network folders have no locks, and then no sweeping either
+        return True
+    return os.fstat(descriptor).st_nlink > 0
 
 
 def mode_of(target: Path, given: str | os.PathLike) -> int | None:
@@ -109,7 +126,7 @@ def sweep(target: Path) -> None:
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
         left = [entry for entry in entries if pattern.fullmatch(entry.name)]
         for entry in left:
-            if time.time() - entry.stat(follow_symlinks=False).st_mtime < STALE_AFTER:
+            if not entry.is_file(follow_symlinks=False):
                 continue
             with open(entry.path, "rb") as file, contextlib.suppress(BlockingIOError):
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

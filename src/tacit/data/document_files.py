@@ -5,7 +5,7 @@ other encodings are walked once and kept as compressed text.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -31,13 +31,16 @@ from tacit.data.text_lines import (
     too_long,
 )
 
-__all__ = ["FileRows", "LineRows", "format_of", "open_folder", "open_lines"]
+__all__ = ["FileRows", "LineRows", "format_of", "open_folder", "open_lines", "refuse_binary"]
 
 PACKED = (".gz", ".zst", ".zstd")
 TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 PARQUET = (".parquet", ".pq")
 CONTROLS = [*range(9), *range(14, 27), *range(28, 32)]
 MOST_CONTROLS = 0.02  # share of control characters in a file that is still text
+HEAD = 8192  # bytes to tell that by
+ENOUGH = 64  # bytes that a lone file must have to be refused for a twentieth of them
+PROJECT, RECORD = ".tacit", "project.json"  # what tacit explore leaves beside documents
 
 
 class LineRows(NamedTuple):
@@ -227,7 +230,13 @@ def list_files(root: str, pattern: str) -> list[str]:
         relative = path.relative_to(root)
         if path.is_file() and not any(part.startswith(".") for part in relative.parts):
             names.append(relative.as_posix())
-    return sorted(names)
+    projects = [f"{name.removesuffix(RECORD)}" for name in names if is_record(name)]
+    return sorted(name for name in names if not name.startswith(tuple(projects)))
+
+
+def is_record(name: str) -> bool:
+    """Whether a file is the record of a project, whose files are no documents."""
+    return name.endswith(f"{PROJECT}/{RECORD}")
 
 
 def why_not_text(path: str, name: str) -> str | None:
@@ -236,7 +245,7 @@ def why_not_text(path: str, name: str) -> str | None:
         return "a table; open it by itself"
     try:
         with open(path, "rb") as file:
-            head = file.read(8192)
+            head = file.read(HEAD)
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     what = foreign(head)
@@ -245,7 +254,32 @@ def why_not_text(path: str, name: str) -> str | None:
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
     if marked or Path(name).suffix.lower() in PACKED:
         return None
-    controls = sum(head.count(bytes([c])) for c in CONTROLS)
+    controls = count_controls(head)
     if controls > MOST_CONTROLS * len(head):
         return f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
     return None
+
+
+def count_controls(head: bytes) -> int:
+    """Control characters that text has no use for."""
+    return sum(head.count(bytes([c])) for c in CONTROLS)
+
+
+def refuse_binary(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The same pieces, unless the first shows that the file is a picture, a program, ..."""
+    walk = iter(chunks)
+    first = next(walk, b"")
+    head = first[:HEAD]
+    controls, nuls = count_controls(head), head.count(0)
+    if len(head) >= ENOUGH and controls > len(head) / 20:
+        way_out = (
+            "If it is UTF-16 without a mark, say encoding='utf-16-le'."
+            if nuls > len(head) / 4
+            else "If it is text all the same, say format='lines'."
+        )
+        raise DataError(
+            f"{controls:,} of its first {len(head):,} bytes are control characters: this is no "
+            f"text. {way_out}",
+            file=name,
+        )
+    return chain([first], walk)

@@ -119,7 +119,11 @@ def read_jsonl(
             if next(walk, None) is None and cut_off():
                 report.notes.append(f"line {number}, which is cut off, was left out")
                 return
-            raise DataError(f"line {number} is not JSON: {error}.", file=name) from None
+            raise DataError(
+                f"line {number} is not JSON: {what_is_wrong(error)}. Write one object to a "
+                "line.",
+                file=name,
+            ) from None
         if repeats > before:
             report.duplicate_keys += 1
             if duplicate_keys == "error":
@@ -139,6 +143,13 @@ def read_jsonl(
         yield Record(number, {key: as_cell(cell) for key, cell in value.items()})
 
 
+def what_is_wrong(error: Exception) -> str:
+    """Why a line is no JSON, and at which character, without the line's number in itself."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.lower()} at character {error.pos + 1}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
 def as_cell(value: Any) -> str | None:
     """A JSON value as the text of a cell."""
     if isinstance(value, str):
@@ -156,7 +167,8 @@ def guess_text_column(samples: Sequence[dict[str, Any]], columns: Iterable[str])
             return by_name[wanted]
 
     def length(column: str) -> int:
-        return sum(len(str(sample.get(column) or "")) for sample in samples)
+        cells = (str(sample.get(column) or "") for sample in samples)
+        return sum(len(cell) for cell in cells if not is_number(cell))
 
     return max(by_name.values(), key=length, default=None) if by_name else None
 

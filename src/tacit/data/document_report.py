@@ -30,8 +30,9 @@ class FileReport:
         """Whether there is anything to say."""
         return bool(self.undecodable or self.mark or self.partial or self.skipped or self.notes)
 
-    def sentence(self) -> str:
-        """What happened to the file, in a sentence."""
+    def sentence(self, *, counted: bool = False) -> str:
+        """What happened to the file, in a sentence; empty if there is nothing more to say
+        where what was replaced is ``counted`` already."""
         said = list(self.notes)
         if self.skipped:
             said.append(f"skipped: {self.skipped}")
@@ -39,9 +40,9 @@ class FileReport:
             said.append(f"partial, {self.documents:,} document(s) read: {self.partial}")
         if self.mark:
             said.append(f"{self.mark.upper()} byte order mark removed")
-        if self.undecodable:
+        if self.undecodable and not counted:
             said.append(f"{self.undecodable:,} undecodable byte sequence(s) replaced by U+FFFD")
-        return f"{self.name}: {'; '.join(said)}."
+        return f"{self.name}: {'; '.join(said)}." if said else ""
 
 
 @dataclass
@@ -75,7 +76,8 @@ class IngestReport:
         """The report in sentences, for people."""
         column = f" from column {self.text_column!r}" if self.text_column else ""
         many = f" in {self.files_read:,} files" if self.files_read > 1 else ""
-        out = [f"{self.source}: {self.documents:,} documents{column}{many}."]
+        plural = "" if self.documents == 1 else "s"
+        out = [f"{self.source}: {self.documents:,} document{plural}{column}{many}."]
         out += [f"Guessed: {what}." for what in self.guessed]
         out += [f"{sentence}." for sentence in self.repairs.sentences()]
         lost = {
@@ -94,7 +96,9 @@ class IngestReport:
         if self.short_rows:
             out.append(f"{self.short_rows:,} row(s) have fewer fields than there are columns.")
         out += [f"{note}." for note in self.notes]
-        out += [file.sentence() for file in self.files[:SHOWN]]
+        alone = len(self.files) == 1 and self.files_read == 1
+        said = (file.sentence(counted=alone) for file in self.files[:SHOWN])
+        out += [sentence for sentence in said if sentence]
         if len(self.files) > SHOWN:
             out.append(
                 f"And {len(self.files) - SHOWN:,} more files of which something is said."

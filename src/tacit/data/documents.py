@@ -24,7 +24,7 @@ import numpy as np
 
 from tacit.data.document_blocks import BLOCK_BYTES, ListRows, cut_by_size, sizes_of
 from tacit.data.document_build import Build, Options, finish
-from tacit.data.document_files import format_of, open_folder, open_lines
+from tacit.data.document_files import format_of, open_folder, open_lines, refuse_binary
 from tacit.data.document_report import IngestReport
 from tacit.data.document_tables import open_frame, open_parquet, open_records
 from tacit.data.spool import Spool
@@ -318,6 +318,8 @@ def open_stream(source: Source, options: Options, kind: str | None) -> Build:
     if kind == "parquet":
         open_parquet(source, chunks, options, build)
     elif kind == "lines":
+        if options.format is None:  # nobody said that it is text
+            chunks = refuse_binary(chunks, source.name)
         open_lines(source, chunks, options, build)
     else:
         open_records(source, chunks, kind, options, build)

@@ -23,12 +23,12 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 NPY = b"\x93NUMPY"
 PARQUET = b"PAR1"
 FOREIGN = {  # what people hand over by mistake, and the way out
-    b"PK\x03\x04": "a zip archive or a spreadsheet. Export the sheet as CSV",
+    b"PK\x03\x04": "a zip archive, a spreadsheet or a Word file. Export it as CSV or text",
     b"BZh": "compressed with bzip2. Decompress it first with: bunzip2",
     b"\xfd7zXZ": "compressed with xz. Decompress it first with: unxz",
-    b"%PDF": "a PDF. Export the numbers as CSV",
+    b"%PDF": "a PDF. Export its text, or its numbers as CSV",
     b"\x89HDF": "an HDF5 file. Write the array with numpy.save",
-    b"\xd0\xcf\x11\xe0": "an old Office document. Export the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Office document. Export it as CSV or text",
 }
 BOMS = [  # the longer first: UTF-32's begins with UTF-16's
     (b"\xff\xfe\x00\x00", "utf-32-le"),

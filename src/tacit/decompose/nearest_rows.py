@@ -10,6 +10,7 @@ The same bits on any number of threads: tiles and cells depend on the rows alone
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
@@ -20,7 +21,9 @@ __all__ = ["Neighbors", "nearest_rows"]
 EXACT_ROWS = 50_000
 TILE, COLUMNS = 512, 4096  # rows and columns of a matrix product
 CELL_ROWS = 400  # rows to a cell, on average
+LARGEST_CELL = 2000  # rows
 AROUND = 24  # cells to look at
+SAMPLED, PASSES = 40, 5  # rows to a cell, and passes over them, to find centers
 CHECKED = 500  # rows on which recall is measured
 
 
@@ -80,29 +83,79 @@ def search_tile(params: tuple[np.ndarray, np.ndarray, int], span: Span):
 
 
 def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
-    from tacit.cluster.minibatch_kmeans import MiniBatchKMeans
-
     n, norms = len(X), lengths(X)
     count = max(2, n // CELL_ROWS)
-    model = MiniBatchKMeans(count, random_state=seed, engine=engine).fit(X)
-    labels = model.predict(X)
+    centers = cell_centers(X, count, engine, seed)
+    labels = nearest_centers(X, centers, engine)
     order = np.argsort(labels, kind="stable")
     edges = np.searchsorted(labels[order], np.arange(count + 1))
     members = [order[edges[c] : edges[c + 1]] for c in range(count)]
-    centers = model.cluster_centers_.astype(np.float32)
     around = exact(centers, min(AROUND, count - 1), engine).places
-    cells = []
-    for c in np.flatnonzero(np.diff(edges)):
-        near = np.sort(np.concatenate([members[c], *(members[j] for j in around[c])]))
-        cells.append(Cell(members[c], near if len(near) > k else np.arange(n)))
     places, squares = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
-    for cell, found in zip(cells, engine.map(search_cell, (X, norms, k), cells), strict=True):
-        places[cell.rows], squares[cell.rows] = found
+    parts = [part for each in members for part in pieces(each)]
+    homes = np.array([labels[part[0]] for part in parts])
+    cells = (cell_of(*each, members, around, k) for each in zip(parts, homes, strict=True))
+    for part, found in zip(parts, engine.map(search_cell, (X, norms, k), cells), strict=True):
+        places[part], squares[part] = found
     sample = np.sort(permutation(key(seed, 0, 0), n)[:CHECKED])
     truth = search(X, norms, sample, None, k)[0]
     pairs = zip(truth, places[sample], strict=True)
     recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in pairs]))
     return Neighbors(places, squares, recall)
+
+
+def pieces(rows: np.ndarray) -> list[np.ndarray]:
+    """A cell in parts of a size that can be searched, however many rows are alike."""
+    return [rows[i : i + LARGEST_CELL] for i in range(0, len(rows), LARGEST_CELL)]
+
+
+def cell_of(
+    part: np.ndarray, c: int, members: list[np.ndarray], around: np.ndarray, k: int
+) -> Cell:
+    """Rows of a cell, and what to compare them with: the rows of the cell and of those around
+    it, thinned out where they are too many."""
+    near = np.concatenate([members[c], *(members[j] for j in around[c])])
+    if len(near) <= k:
+        near = np.concatenate(members)
+    most = (AROUND + 1) * LARGEST_CELL // 2
+    if len(near) > most:
+        near = np.union1d(part, near[:: -(-len(near) // most)])
+    return Cell(part, np.sort(near))
+
+
+def cell_centers(X: np.ndarray, count: int, engine: Engine, seed: int) -> np.ndarray:
+    """Centers of cells: a few passes of k-means over a sample, from rows drawn at random.
+    They cut the rows into pieces of like size and need not be the best."""
+    drawn = permutation(key(seed, 0, 2), len(X))
+    sample = np.ascontiguousarray(X[np.sort(drawn[: SAMPLED * count])])
+    centers = X[np.sort(drawn[:count])]
+    for _ in range(PASSES):
+        labels = nearest_centers(sample, centers, engine)
+        counts = np.bincount(labels, minlength=count)
+        each = (np.ones(len(labels), np.float32), labels, np.arange(len(labels) + 1))
+        sums = sp.csr_array(each, shape=(len(labels), count)).T @ sample
+        some = counts > 0  # an empty cell keeps its center
+        centers = np.where(some[:, None], sums / np.maximum(counts, 1)[:, None], centers)
+        centers = centers.astype(np.float32)
+    return centers
+
+
+def nearest_centers(X: np.ndarray, centers: np.ndarray, engine: Engine) -> np.ndarray:
+    tiles = [Span(i, min(i + COLUMNS, len(X))) for i in range(0, len(X), COLUMNS)]
+    half = (lengths(centers) / 2).astype(np.float32)
+    return np.concatenate(list(engine.map(label_tile, (X, centers, half), tiles)))
+
+
+def label_tile(params: tuple[np.ndarray, np.ndarray, np.ndarray], span: Span) -> np.ndarray:
+    X, centers, half = params
+    out = np.empty(span.stop - span.start, np.int64)
+    for first in range(span.start, span.stop, TILE):
+        check_stop()
+        last = min(first + TILE, span.stop)
+        table = X[first:last] @ centers.T
+        table -= half
+        out[first - span.start : last - span.start] = table.argmax(axis=1)
+    return out
 
 
 def search_cell(params: tuple[np.ndarray, np.ndarray, int], cell: Cell):

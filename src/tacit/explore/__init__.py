@@ -18,11 +18,15 @@ from tacit.core.lazy import attach
 if TYPE_CHECKING:
     from tacit.explore.project import Project
 
-__all__ = ["Project", "explore_documents"]
+__all__ = ["Project", "explore_documents", "plan_documents"]
 
 __getattr__, __dir__ = attach(
     __name__,
-    names={"Project": "tacit.explore.project", "explore_documents": "tacit.explore.project"},
+    names={
+        "Project": "tacit.explore.project",
+        "explore_documents": "tacit.explore.project",
+        "plan_documents": "tacit.explore.planning",
+    },
 )
 
 

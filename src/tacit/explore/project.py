@@ -4,26 +4,30 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit.core.engines import Engine, Serial
 from tacit.core.errors import DataError
 from tacit.core.progress import Callback
 from tacit.data.documents import Documents
+from tacit.explore.inputs import EFFORTS, SUFFIX, folder_for, open_documents
 from tacit.explore.pipeline import Told, run_stages
+from tacit.explore.planning import make_plan
 from tacit.explore.project_folder import RECORD, ProjectFolder
+from tacit.explore.project_record import sensible
 from tacit.explore.report.report_page import REPORT, write_report
-from tacit.explore.stage import Context, Settings
+from tacit.explore.stage import Choice, Context, Settings
 from tacit.explore.summary import summary_lines, summary_of
 
 __all__ = ["EFFORTS", "Project", "explore_documents", "explored", "folder_for"]
 
-EFFORTS = ("quick", "normal", "thorough")
-SUFFIX = ".tacit"
 
 
 class Project:
@@ -54,6 +58,7 @@ class Project:
     def __init__(self, folder: ProjectFolder, *, temporary: bool = False) -> None:
         self.path = folder.path
         self._folder = folder
+        self._sense: Callable[[], Any] = nullcontext
         if temporary:  # the folder lives as long as the project
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
@@ -67,7 +72,11 @@ class Project:
             )
         folder = ProjectFolder(path)
         folder.check()
-        return cls(folder)
+        project = cls(folder)
+        project._sense = lambda: sensible(folder.path)  # a stranger may have made it
+        with project._sense():
+            _ = str(project), repr(project), project._repr_html_()
+        return project
 
     # --- What was found ---
 
@@ -79,8 +88,8 @@ class Project:
     @property
     def documents(self) -> Any:
         """A pandas DataFrame with a row for every document: its id, group (-1 for none), how
-        sure that is, place on the map, number of words, whose copy it is, and the columns
-        that came along."""
+        sure that is, place on the map, number of words, whose copy it is, its language as far
+        as that can be told, and the columns that came along."""
         return as_frame(self.document_columns(), "Project.documents")
 
     @property
@@ -94,6 +103,10 @@ class Project:
 
     def document_columns(self) -> dict[str, Any]:
         """The columns of ``documents``, for those who have no pandas."""
+        with self._sense():
+            return self._columns()
+
+    def _columns(self) -> dict[str, Any]:
         context, documents = self._context, self.texts
         columns: dict[str, Any] = {"id": [str(each) for each in documents.ids]}
         if not context.skipped("groups"):
@@ -104,7 +117,12 @@ class Project:
             columns |= {"x": points[:, 0], "y": points[:, 1]}
         if not context.skipped("counts"):
             columns["words"] = context.arrays("counts")["lengths"]
-        columns["copies"] = context.arrays("duplicates")["labels"]
+        if not context.skipped("duplicates"):
+            columns["copies"] = context.arrays("duplicates")["labels"]
+        if not context.skipped("language_guess"):
+            codes = np.array([*context.facts("language_guess")["codes"], "unknown"], object)
+            guess = context.arrays("language_guess")["language"].astype(np.int64)
+            columns["language_guess"] = codes[np.minimum(guess, len(codes) - 1)]
         for name in documents.columns:
             if name not in columns:
                 columns[name] = documents.column(name)
@@ -115,15 +133,82 @@ class Project:
         """The documents themselves, as they were read."""
         return self._context.documents()
 
-    def search(self, text: str, *, top: int = 10) -> Any:
-        """Find documents by their words: see ``tacit.search.InvertedIndex`` for the query."""
-        return self._index.search(text, top=top)
+    # --- Questions ---
+
+    def search(self, text: str, *, top: int | None = 10, way: str = "boolean") -> Any:
+        """Find documents: all that match a query ("boolean", see
+        ``tacit.search.InvertedIndex``), the best by words ("ranked"), or the nearest in
+        meaning ("meaning")."""
+        from tacit.explore.ask.answers import search_hits
+
+        return search_hits(self.live, text, top, way)
+
+    def similar(self, document: int | str, *, top: int = 10) -> Any:
+        """The documents most like one, given by its row or its id."""
+        from tacit.explore.ask.answers import similar_hits
+
+        return similar_hits(self.live, document, top)
+
+    def concordance(
+        self, text: str, *, sort: str = "document", width: int = 40, top: int = 100
+    ) -> Any:
+        """Every place of a word, a phrase or a wild* card, in context, sorted by document or
+        by what stands "left" or "right" of it."""
+        from tacit.explore.ask.answers import context_lines
+
+        return context_lines(self.live, text, sort, width, top)
+
+    def compare(self, a: Any, b: Any = None, *, labels: Any = None) -> dict[str, Any]:
+        """The words that set two selections of documents apart.
+
+        A selection is a query, the number of a group, a list of rows, or {"label": name} of
+        ``labels`` by row; without the second, all other documents.
+        """
+        from tacit.explore.ask.answers import as_selection
+        from tacit.explore.ask.comparing import compare
+
+        return compare(self.live, as_selection(a), as_selection(b), labels=labels)
+
+    def neighbors(self, word: str, *, top: int = 20) -> dict[str, Any]:
+        """The words used like one, and the documents that hold it, by group."""
+        from tacit.explore.ask.word_neighbors import neighbors
+
+        return neighbors(self.live, word, top=top)
+
+    def generate(
+        self, prefix: str = "", *, words: int = 60, temperature: float = 1.0, seed: int = 0
+    ) -> str:
+        """Text drawn from the language of the documents; same seed, same text."""
+        from tacit.explore.ask.continuing import generate
+
+        told = generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
+        return told["text"]
+
+    def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
+        """Labels of some documents, by row or id, spread to the others by a classifier, with
+        how sure it is, how often it is right, and what to label next."""
+        from tacit.explore.ask.spreading import spread
+
+        by_row = {self.live.row_of(document): name for document, name in labels.items()}
+        return spread(self.live, by_row, seed=random_state)
+
+    def export(
+        self, name: str, path: str | os.PathLike, *, labels: Any = None, spread: Any = None
+    ) -> Path:
+        """Write one of ``tacit.explore.ask.EXPORTS``: documents.csv, atlas.parquet, tree.nwk
+        and others; where it is."""
+        from tacit.explore.ask.exporting import export
+
+        by_row = {self.live.row_of(document): name for document, name in (labels or {}).items()}
+        export(self.live, name, path, by_row, spread=spread)
+        return Path(path)
 
     @cached_property
-    def _index(self) -> Any:
-        from tacit.search import InvertedIndex
+    def live(self) -> Any:
+        """The project as ``tacit.explore.ask`` wants it."""
+        from tacit.explore.ask.live import Live
 
-        return InvertedIndex().fit(self.texts)
+        return Live(self._folder, build=True)
 
     @property
     def _context(self) -> Context:
@@ -134,7 +219,8 @@ class Project:
 
     def report(self, path: str | os.PathLike | None = None) -> Path:
         """Write the report as one HTML file, into the project or to ``path``; where it is."""
-        return write_report(self._folder, None if path is None else Path(path))
+        with self._sense():
+            return write_report(self._folder, None if path is None else Path(path))
 
     def __repr__(self) -> str:
         groups = self.summary["groups"]
@@ -165,6 +251,8 @@ def explore_documents(
     random_state: int = 0,
     text: str | None = None,
     id: str | None = None,
+    stages: Iterable[str] | None = None,
+    memory: int | None = None,
     engine: str | Engine = "threads",
     tell: Callable[[Told], Any] | None = None,
     callbacks: Sequence[Callback] = (),
@@ -184,6 +272,12 @@ def explore_documents(
         Same seed, same result, on any number of threads.
     text, id : str or None
         The column with the text, and the one that names the documents.
+    stages : iterable of str or None
+        Only these and what they need, of "duplicates", "counts", "meaning", "map", "groups",
+        "what_if", "words", "outliers", "language_guess", "reading", "fields" and "time".
+    memory : int or None
+        Bytes to stay within: stages make less of an effort, or are left out.
+        ``tacit.explore.plan_documents`` tells what any of this costs.
     engine : {"serial", "threads", "dask"} or Engine
         Where the work runs.
     tell : callable or None
@@ -202,21 +296,23 @@ def explore_documents(
     >>> project.summary["documents"]
     3
     """
-    if effort not in EFFORTS:
-        raise ValueError(f"explore(effort={effort!r}) is unknown; choose from {list(EFFORTS)}.")
-    if k is not None and k < 1:
-        raise ValueError(f"explore(k={k}) must be at least 1, or None to choose.")
-    path = os.fspath(documents) if isinstance(documents, str | os.PathLike) else None
-    if path is not None:
-        opened = Documents.open(path, text=text, id=id)
-    else:
-        opened = Documents.of(documents, text=text, id=id)
+    opened, path = open_documents(documents, k, effort, text, id)
     settings = Settings(seed=random_state, k=k, effort=effort)
+
+    def at(target: Path) -> Project:
+        choice = None
+        if stages is not None or memory is not None:
+            plan = make_plan(
+                ProjectFolder(target), opened, settings, stages=stages, memory=memory
+            )
+            choice = plan.choice
+        return explored(target, opened, settings, engine, tell, callbacks, choice=choice)
+
     if out is not None or path is not None:
-        return explored(folder_for(path, out), opened, settings, engine, tell, callbacks)
+        return at(folder_for(path, out))
     target = Path(tempfile.mkdtemp(prefix="documents-", suffix=SUFFIX))
     try:
-        made = explored(target, opened, settings, engine, tell, callbacks)
+        made = at(target)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -230,6 +326,8 @@ def explored(
     engine: str | Engine,
     tell: Callable[[Told], Any] | None = None,
     callbacks: Sequence[Callback] = (),
+    *,
+    choice: Choice | None = None,
 ) -> Project:
     """Bring a project up to date and write its report."""
     folder = ProjectFolder(target)
@@ -241,31 +339,10 @@ def explored(
             engine=engine,
             tell=tell or (lambda told: None),
             callbacks=callbacks,
+            choice=choice,
         )
         write_report(folder)
     return Project(folder)
-
-
-def folder_for(path: str | None, out: str | os.PathLike | None) -> Path:
-    """The folder of a project: as asked, or named after the input in the current folder.
-
-    >>> str(folder_for("data/letters.csv.gz", None))
-    'letters.tacit'
-    """
-    if out is None:
-        name = "documents" if path in (None, "-") else Path(str(path)).resolve().name
-        for packed in (".gz", ".zst"):
-            name = name.removesuffix(packed)
-        stem = name.rsplit(".", 1)[0] if "." in name.strip(".") else name
-        return Path((stem or "documents") + SUFFIX)
-    target = Path(out)
-    if target.is_dir() and any(target.iterdir()) and not (target / RECORD).exists():
-        inside = {each.name for each in target.iterdir()}
-        if inside - {"lock", "stages"}:
-            raise DataError(
-                "holds other things and is no project. Name a new folder.", file=target
-            )
-    return target
 
 
 def as_frame(columns: dict[str, Any], who: str) -> Any:

@@ -18,8 +18,11 @@ from tacit.core.progress import Callback
 from tacit.core.tensorfile import open_tensors, write_tensors
 from tacit.data.documents import Documents
 from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project_record import read_json
 
-__all__ = ["Context", "Output", "Settings", "Stage", "read_arrays", "write_output"]
+__all__ = [
+    "Choice", "Context", "Output", "Settings", "Stage", "read_arrays", "write_output",
+]  # fmt: skip
 
 ARRAYS, FACTS, DOCUMENTS = "arrays.safetensors", "facts.json", "documents.parquet"
 
@@ -45,6 +48,19 @@ class Settings:
             k if isinstance(k, int) else None,
             effort if effort in ("quick", "thorough") else "normal",
         )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which stages run, and how: what a plan decides before the work starts."""
+
+    source: str | None = None  # the fingerprint of the documents, where it is known
+    left_out: dict[str, str] = field(default_factory=dict)  # why, by stage
+    efforts: dict[str, str] = field(default_factory=dict)  # by stage, where lower than asked
+
+    def effort(self, stage: str, asked: str) -> str:
+        """The effort of a stage."""
+        return self.efforts.get(stage, asked)
 
 
 @dataclass
@@ -77,8 +93,13 @@ class Context(NamedTuple):
         return read_arrays(self.folder.output(stage) / ARRAYS)
 
     def facts(self, stage: str) -> dict[str, Any]:
-        """The facts that another stage wrote."""
-        return json.loads((self.folder.output(stage) / FACTS).read_bytes())
+        """The facts that another stage wrote; why there are none if it was left out."""
+        if stage not in self.folder.record["stages"]:
+            why = self.folder.record.get("left_out")
+            why = why.get(stage) if isinstance(why, dict) else None
+            said = why[:300] if isinstance(why, str) else "The project has it not yet."
+            return {"skipped": said, "left_out": True}
+        return read_json(self.folder.output(stage) / FACTS)
 
     def skipped(self, stage: str) -> str | None:
         """Why another stage had nothing to find, if so."""
@@ -112,6 +133,7 @@ class Stage(NamedTuple):
     needs: tuple[str, ...]
     settings: tuple[str, ...]  # those that change the output
     run: Callable[[Context], Output]
+    live: bool = False  # only for questions asked of a project: no part of its result
 
 
 def write_output(folder: Path, output: Output) -> None:

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from tacit.core.engines import Serial
-from tacit.explore.pipeline import result_hash
+from tacit.explore.pipeline import result_hash, stage_titles
 from tacit.explore.project_folder import ProjectFolder
 from tacit.explore.report.report_groups import name_of, telling_first
+from tacit.explore.report.report_more import relate
 from tacit.explore.stage import Context, Settings
+from tacit.explore.stages.column_kinds import NONE
 
 __all__ = ["summary_lines", "summary_of"]
 
@@ -16,8 +20,7 @@ WORDS = 6  # of each group
 def summary_of(folder: ProjectFolder) -> dict[str, Any]:
     """Groups with verdicts and words, what is odd, and the hash of it all."""
     context = Context(folder, Settings.of(folder.record["settings"]), Serial(), ())
-    stages = folder.record["stages"]
-    facts = {name: context.facts(name) for name in stages}
+    facts = {name: context.facts(name) for name in sorted(stage_titles())}
     found, total = facts["groups"], facts["ingest"]["documents"]
     groups = [
         {
@@ -41,9 +44,10 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "reasons": found.get("choice", {}).get("reasons", []),
         "groups": groups,
         "map_keeps": facts["map"].get("kept"),
-        "copies": facts["duplicates"]["redundant"],
+        "copies": facts["duplicates"].get("redundant", 0),
         "outliers": facts["outliers"].get("beyond_three", 0),
         "without_words": facts["meaning"].get("blank", 0),
+        **more_facts(context, facts),
         "skipped": skipped,
         "result": result_hash(folder),
         "seconds": folder.timings,
@@ -57,7 +61,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if not groups:
         why = summary["skipped"].get("groups") or summary["skipped"].get("counts")
         why = why or "They do not fall into groups: no division is sharper than chance."
-        return [f"{counted(n, 'document')}. {why}", *odd_lines(summary)]
+        return [f"{counted(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     lines = [f"{n:,} documents in {len(groups)} groups: {said}.", ""]
@@ -69,7 +73,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     asked, best = summary["settings"]["k"], summary["k_recommended"]
     if asked is not None and best != summary["k"]:
         lines.append(f"{asked} groups were asked for; the measures speak for {best}.")
-    return lines + odd_lines(summary)
+    return lines + more_lines(summary) + odd_lines(summary)
 
 
 def named(words: list[str]) -> list[str]:
@@ -92,3 +96,66 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
 
 def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+# --- Languages, reading, columns, time ---
+
+
+def more_facts(context: Context, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What came along with the documents, and how they read."""
+    language, time = facts["language_guess"], facts["time"]
+    found = [[code, size] for code, _, size in language.get("languages", [])]
+    return {
+        "languages": {**dict(found), "unknown": language.get("unknown", 0)},
+        "reading": {
+            name: measure["at"]
+            for name, measure in facts["reading"].get("measures", {}).items()
+            if measure is not None
+        },
+        "fields": fields_of(context, facts),
+        "time": {
+            "source": time["source"],
+            "unit": time["unit"],
+            "documents": dict(zip(time["periods"], time["sizes"], strict=True)),
+            "rising": [each["word"] for each in time["rising"]],
+            "falling": [each["word"] for each in time["falling"]],
+        }
+        if "periods" in time
+        else None,
+    }
+
+
+def fields_of(context: Context, facts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Columns with few values: how far the groups follow each, and its words."""
+    out = []
+    grouped = len(facts["groups"].get("groups", [])) > 1
+    for i, field in enumerate(facts["fields"].get("fields", [])):
+        found: dict[str, Any] = {"name": field["name"], "v_measure": None, "adjusted": None}
+        if grouped:
+            labels = context.arrays("groups")["labels"].astype(np.int64)
+            codes = context.arrays("fields")[f"field{i}"].astype(np.int64)
+            if NONE in field["values"]:
+                codes[codes == field["values"].index(NONE)] = -1
+            known = relate(codes, labels, len(field["values"]), int(labels.max()) + 1)
+            found |= {"v_measure": known["v"], "adjusted": known.get("adjusted")}
+        words = zip(field["values"], field["words"], strict=True)
+        found["values"] = {value: [word for word, *_ in listed] for value, listed in words}
+        out.append(found)
+    return out
+
+
+def more_lines(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    n = max(summary["documents"], 1)
+    spoken = {code: size for code, size in summary["languages"].items() if size >= 0.03 * n}
+    if len(spoken.keys() - {"unknown"}) > 1:
+        said = ", ".join(f"{code} {100 * size / n:.0f}%" for code, size in spoken.items())
+        lines.append(f"Languages: {said}.")
+    told = [field for field in summary["fields"] if field["v_measure"] is not None]
+    if told:
+        said = ", ".join(f"{field['name']} {field['v_measure']:.2f}" for field in told)
+        lines.append(f"How far the groups follow columns (V-measure): {said}.")
+    if (time := summary["time"]) is not None and (time["rising"] or time["falling"]):
+        up, down = (" ".join(time[way][:4]) or "none" for way in ("rising", "falling"))
+        lines.append(f"Over time, words that come up: {up}; that fade: {down}.")
+    return lines

@@ -156,10 +156,12 @@ def split(text: Text, rule: TokenRule) -> Spans:
     edges = np.zeros(n + 1, np.int64)
     fast = composed.ascii & characters.simple  # these documents may go the short way
     at = 0
+    data = text.data.view()
+    data.flags.writeable = False  # as a file's are: one kernel for both
     for first, last in stretches(text):
         check_stop()
         at = split_documents(
-            text.data, text.starts, text.stops, first, last, characters.codes,
+            data, text.starts, text.stops, first, last, characters.codes,
             characters.ascii, fast, rule.min_length, buffer, at, begin, end, edges,
         )  # fmt: skip
     count = edges[-1]

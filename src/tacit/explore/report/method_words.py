@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tacit._version import __version__
+from tacit.explore.report.more_words import more_method
 from tacit.explore.report.page_text import clean_line, cut
 from tacit.explore.report.phrases import Told, percent
 
@@ -35,7 +36,7 @@ def caveats(told: Told) -> list[tuple[str, str]]:
             (
                 "Groups were found, not given.",
                 "Nothing but the words of the documents was used to find them."
-                + "".join(map(agreement, meta["fields"])),
+                + "".join(agreement(f) for f in meta["fields"] if "agreement" in f),
             ),
             (
                 "Every document gets a group.",
@@ -93,7 +94,7 @@ def method(told: Told) -> list[tuple[str, str]]:
                 f"{meaning['words']:,} words that are in several documents and not "
                 "in more than half",
             ),
-            ("Weights", "logarithmic term frequency times inverse document frequency"),
+            ("Weights", "logarithmic term frequency times inverse document frequency, squared"),
             (
                 "Latent space",
                 f"LSA, {meaning['directions']} directions, "
@@ -122,10 +123,10 @@ def method(told: Told) -> list[tuple[str, str]]:
             )
         )
     copies = facts["duplicates"]
-    rows.append(
-        ("Copies", f"Jaccard overlap of runs of four words of at least {copies['threshold']:g}")
-    )
-    return rows
+    if "skipped" not in copies:
+        least = f"{copies['threshold']:g}"
+        rows.append(("Copies", f"Jaccard overlap of runs of four words of at least {least}"))
+    return rows + more_method(told)
 
 
 def versions(told: Told) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from tacit.explore.stages.cluster_stage import verdict_of
 
 __all__ = ["choice_of", "forms_of_one", "groups_of", "name_of", "telling_first", "tree_order"]
 
+WHAT_IFS = 2_000_000  # documents times numbers of groups on the page
 CLEARLY = 1.5  # times more frequent in a group than elsewhere
 
 
@@ -155,7 +156,10 @@ def choice_of(context: Context, shown: Shown, facts: dict, meta: dict, arrays: d
     ks = facts["what_if"].get("ks", []) if shown.mapped else []
     if ks:
         labels = context.arrays("what_if")["labels"]
-        arrays["whatif"] = packed(labels[:, shown.documents[: shown.mapped]])
+        most = max(4, WHAT_IFS // shown.mapped)  # of large collections only some numbers
+        kept = np.unique(np.linspace(0, len(ks) - 1, min(most, len(ks))).astype(int))
+        ks = [ks[i] for i in kept]
+        arrays["whatif"] = packed(labels[kept][:, shown.documents[: shown.mapped]])
     k = meta["K"]
     wanted = k // 2 if k >= 6 else k + 2
     meta |= {

@@ -1,9 +1,10 @@
-"""The report as one file that asks nothing of the network.
+"""The report as one file that asks nothing of the network, and the same page for a server.
 
 Documents come from strangers. Their text is packed, or in JSON in which no tag can end, and
 enters the page through textContent; what is written into the HTML itself is escaped. The
 security policy allows the one script and the one style sheet, by their hashes, and nothing
-else.
+else. The live page has the sections between ``<!--live-->`` marks and the scripts ``live_*``
+besides, and may call the server it came from.
 """
 
 import base64
@@ -15,25 +16,41 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from tacit._version import __version__
 from tacit.core.atomic import atomic_write
 from tacit.core.engines import Serial
 from tacit.explore.pipeline import result_hash, stage_titles
 from tacit.explore.project_folder import ProjectFolder
 from tacit.explore.report.page_colors import colors_css
+from tacit.explore.report.phrases import count
 from tacit.explore.report.report_data import collect_report
 from tacit.explore.report.report_text import write_sentences
+from tacit.explore.report.shown import packed
 from tacit.explore.stage import Context, Settings
 
 __all__ = ["REPORT", "make_page", "write_report"]
 
 REPORT = "report.html"
+MOST_BYTES = 14_000_000  # of texts and arrays, in a page under 15 MB
+FEWER = (10_000, 4_000, 1_500)  # titles, where all of them are too much
 SCRIPTS = (
     "dom", "data", "colors", "scatter", "paint", "map", "panel", "drawer", "groups", "charts",
-    "howmany", "words", "oddities", "method", "frame",
+    "howmany", "words", "reading", "fields", "time", "oddities", "method", "frame",
 )  # fmt: skip
+LIVE_SCRIPTS = (
+    "live_api", "live_jobs", "live_find", "live_context", "live_compare", "live_labels",
+    "live_spread", "live_drawer", "live_words", "live_language", "live_divide", "live_frame",
+)  # fmt: skip
+LIVE_FOOT = (
+    f"Made by Tacit {__version__}. This page asks the server it came from and nothing else. "
+    "The report in the project folder is the same without the server."
+)
+LIVE_SECTIONS = {"live", "find", "compare", "labels"}
 NAV = (
-    ("top", "Summary"), ("map", "Map"), ("groups", "Groups"), ("howmany", "How many?"),
-    ("words", "Words"), ("oddities", "Oddities"), ("method", "Method"),
+    ("top", "Summary"), ("map", "Map"), ("find", "Find"), ("compare", "Compare"),
+    ("labels", "Labels"), ("groups", "Groups"), ("howmany", "How many?"),
+    ("words", "Words"), ("reading", "Reading"), ("fields", "Fields"), ("time", "Time"),
+    ("oddities", "Oddities"), ("method", "Method"),
 )  # fmt: skip
 SECTION = re.compile(r"<!--(\w+)-->(.*?)<!--/\1-->", re.DOTALL)
 PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -48,28 +65,42 @@ def write_report(folder: ProjectFolder, path: str | Path | None = None) -> Path:
     return target
 
 
-def make_page(folder: ProjectFolder) -> str:
-    """The report of a project as HTML."""
+def make_page(folder: ProjectFolder, *, live: bool = False) -> str:
+    """The report of a project as HTML; ``live`` for the page that a server answers."""
     settings = Settings.of(folder.record["settings"])
-    data = collect_report(Context(folder, settings, Serial(), ()))
+    context = Context(folder, settings, Serial(), ())
+    for titles in (None, *FEWER):  # until the page is small enough
+        data = collect_report(context, titles)
+        text = packed_json(data.texts)
+        if len(text) + sum(len(coded) for _, coded in data.arrays.values()) < MOST_BYTES:
+            break
     spent = folder.timings
     data.meta["timings"] = [[t, spent[n]] for n, t in stage_titles().items() if n in spent]
     words = write_sentences(name_of(folder), data, settings, result_hash(folder))
     groups = data.meta["groups"]
     style = colors_css(data.meta["slots"]["group"], [group["n"] for group in groups])
-    style += piece("page.css")
-    script = "\n".join(piece(f"{name}.js") for name in SCRIPTS)
+    style += piece("page.css") + piece("sections.css")
+    scripts: tuple[str, ...] = SCRIPTS
     there = words.sections
+    if live and data.facts["ingest"]["documents"]:
+        data.arrays["row"] = packed(data.rows)
+        data.meta.update(effort=settings.effort, run=result_hash(folder))
+        style += piece("live.css")
+        scripts = (*SCRIPTS[:-1], *LIVE_SCRIPTS, SCRIPTS[-1])
+        there = there | LIVE_SECTIONS
+        words.places["foot"] = LIVE_FOOT
+        words.places["read"] = count(data.facts["ingest"]["documents"], "document")
+    script = "\n".join(piece(f"{name}.js") for name in scripts)
     shown = [(id, text) for id, text in NAV if id in there or id in ("top", "method")]
     places = words.places | {
         "nav": "".join(f'<li><a href="#{id}">{text}</a></li>' for id, text in shown),
         "skip_to": shown[1][0],
         "skip_name": "the map" if "map" in there else shown[1][1].lower(),
-        "csp": policy(script, style),
+        "csp": policy(script, style, live=live),
         "style": style,
         "script": script,
         "core": as_json({"meta": data.meta, "arrays": data.arrays}),
-        "text": packed_json(data.texts),
+        "text": text,
     }
     return PLACE.sub(lambda found: places[found[1]], keep_sections(piece("page.html"), there))
 
@@ -106,10 +137,12 @@ def packed_json(value: Any) -> str:
     return base64.b64encode(zlib.compress(as_json(value).encode(), 9)).decode()
 
 
-def policy(script: str, style: str) -> str:
-    """A Content-Security-Policy that lets nothing in and nothing out."""
+def policy(script: str, style: str, *, live: bool = False) -> str:
+    """A Content-Security-Policy that lets nothing in and nothing out; a live page may call the
+    server it came from."""
+    asks = " connect-src 'self';" if live else ""
     return (
-        f"default-src 'none'; script-src {sha256(script)}; style-src {sha256(style)}; "
+        f"default-src 'none'; script-src {sha256(script)}; style-src {sha256(style)};{asks} "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 

@@ -9,6 +9,15 @@ from typing import Any, NamedTuple
 
 from tacit._version import __version__
 from tacit.explore.report.method_words import caveats, command, method, times, versions
+from tacit.explore.report.more_words import (
+    column_lines,
+    field_words,
+    language_figure,
+    more_standfirst,
+    reading_words,
+    time_lines,
+    time_words,
+)
 from tacit.explore.report.page_text import clean_line, cut
 from tacit.explore.report.phrases import (
     Told,
@@ -72,6 +81,9 @@ def write_sentences(name: str, data: ReportData, settings: Settings, result: str
         **choice_words(told),
         **word_words(told),
         **oddity_words(told),
+        **reading_words(told),
+        **field_words(told),
+        **time_words(told),
     }
     return Sentences(places, sections(meta, data.facts))
 
@@ -89,7 +101,11 @@ def sections(meta: dict[str, Any], facts: dict[str, dict[str, Any]]) -> set[str]
         "lookup": bool(meta["terms"]),
         "top": not meta["terms"] or not meta["grouped"],
         "distinct": bool(meta["distinct"]),
-        "oddities": some,
+        "reading": meta["reading"] is not None,
+        "fields": bool(meta["columns"]),
+        "time": meta["time"] is not None,
+        "oddities": some
+        and not ("left_out" in facts["duplicates"] and "left_out" in facts["outliers"]),
         "copies": copies > 0,
         "nocopies": copies == 0,
         "closest": bool(meta["closest"]),
@@ -111,11 +127,19 @@ def standfirst(told: Told) -> list[str]:
             "No document could be read, so there is nothing to show. The list beside this "
             "says what was met; the command under Method is the one that was run."
         ]
+    if "left_out" in facts["counts"]:
+        return [f"{count(read, 'document')} read. {escape(facts['counts']['skipped'])}"]
     if "skipped" in facts["counts"]:
         return [
             f"{count(read, 'document')} {'was' if read == 1 else 'were'} read, but nothing can "
             f"be said about {'it' if read == 1 else 'them'}. "
             + escape(facts["counts"]["skipped"])
+        ]
+    if "left_out" in facts["groups"]:
+        words = count(facts["counts"]["words"], "word")
+        return [
+            f"{count(read, 'document')} with {words}. {escape(facts['groups']['skipped'])}",
+            *more_standfirst(told),
         ]
     if "skipped" in facts["groups"]:
         return few(told, read)
@@ -126,7 +150,7 @@ def standfirst(told: Told) -> list[str]:
             plain(facts["groups"]["choice"]["reasons"][:1])
             + " The map still shows which documents are alike.",
         ]
-    return [*grouped(told), *closing(told)]
+    return [*grouped(told), *more_standfirst(told), *closing(told)]
 
 
 def few(told: Told, read: int) -> list[str]:
@@ -217,6 +241,7 @@ def figures(told: Told) -> list[tuple[str, str]]:
         if "skipped" not in facts["meaning"]:
             rows.append(("Words used to compare", f"{facts['meaning']['words']:,}"))
         rows.append(("Typical length", count(round(counted["median_length"]), "word")))
+    rows += language_figure(told)
     short = f'<span class="mono" title="{told.result}">{told.result[:12]}</span>'
     return [*rows, ("Seed", str(told.settings.seed)), ("Result", short)]
 
@@ -229,6 +254,7 @@ def ingest(told: Told) -> list[str]:
         lines.append(f"{blanks:,} document(s) without a word to compare by, not on the map.")
     if meta["n"] and not meta["fields"]:
         lines.append("No column with 2 to 24 values came along to colour the map by.")
+    lines += [*column_lines(told), *time_lines(told)]
     out = []
     for line in lines:
         head, _, rest = cut(clean_line(line), 300).partition(" ")

@@ -42,7 +42,7 @@ def words_of(context: Context, shown: Shown, facts: dict, meta: dict, arrays: di
     arrays["wordNear"] = packed(found["neighbors"].astype(np.int64))
     arrays["wordSim"] = packed(np.rint(255 * np.clip(found["cosine"], 0, 1)).astype(np.uint8))
     counts = context.matrix("counts", "counts")
-    table = sp.csr_array(counts[shown.documents[: shown.mapped]][:, columns])
+    table = sp.csr_array(counts[shown.worded][:, columns])
     table.sort_indices()
     arrays["post"], arrays["postOff"] = gaps(table)
     if meta["grouped"]:

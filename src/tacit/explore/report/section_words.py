@@ -38,9 +38,20 @@ def map_words(told: Told) -> dict[str, str]:
         words += " Paler dots are less certain, and names in italics mark loose groups."
     caption = "Near means similar. Island sizes and the gaps between islands mean little."
     if n < total:
-        caption = f"{n:,} of {total:,} documents, drawn evenly from every group. {caption}"
+        caption = (
+            f"{n:,} of {total:,} documents, drawn evenly from every group, over the density of "
+            f"all. {caption}"
+        )
+    if "worded" in meta:
+        caption = (
+            f"All {n:,} documents. Titles, openings and words are here for {meta['worded']:,}, "
+            f"drawn evenly from every group. {caption}"
+        )
     options = [("group", "Group")] if meta["grouped"] else []
-    options += [(f"f{i}", f"{f['name']} (supplied)") for i, f in enumerate(meta["fields"])]
+    options += [
+        (f"f{i}", f["name"] if f.get("guessed") else f"{f['name']} (supplied)")
+        for i, f in enumerate(meta["fields"])
+    ]
     options += [("confidence", "Certainty")] if meta["grouped"] else []
     options += [("length", "Length")]
     return {
@@ -158,16 +169,19 @@ def oddity_words(told: Told) -> dict[str, str]:
     far = facts["outliers"].get("beyond_three", 0)
     blanks = facts["meaning"].get("blank", 0)
     heading = "No copies, and nothing far from everything else"
+    if "left_out" in facts["outliers"]:
+        heading = "No copies"
+    elif "left_out" in facts["duplicates"]:
+        heading = "Nothing far from everything else"
     if exact or near:
         heading = (
             f"{count(exact + near, 'pair')} overlap{'s' if exact + near == 1 else ''} heavily"
         )
         heading += f", {exact:,} of them word for word" if exact else ""
     elif far:
-        heading = (
-            f"No copies; {count(far, 'document')} {'is' if far == 1 else 'are'} unlike "
-            "all others"
-        )
+        heading = f"{count(far, 'document')} {'is' if far == 1 else 'are'} unlike all others"
+        if "left_out" not in facts["duplicates"]:
+            heading = f"No copies; {heading}"
     if "skipped" in facts["outliers"]:
         words = escape(facts["outliers"]["skipped"])
     elif far:
@@ -177,12 +191,16 @@ def oddity_words(told: Told) -> dict[str, str]:
         )
     else:
         words = "No document is much farther from its nearest ones than is usual here."
-    threshold = facts["duplicates"]["threshold"]
     return {
         "odd_heading": heading,
-        "no_copies": (
-            f"No two documents share {percent(threshold)} of their runs of four words."
-        ),
+        "no_copies": no_copies(facts["duplicates"]),
         "far_words": words,
         "blank_words": f"{count(blanks, 'document')} could not be placed.",
     }
+
+
+def no_copies(found: dict) -> str:
+    if "skipped" in found:
+        return escape(found["skipped"])
+    share = percent(found["threshold"])
+    return f"No two documents share {share} of their runs of four words."

@@ -5,14 +5,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.engines import one_blas_thread
+from tacit.core.randoms import seed_from
 from tacit.explore.stage import Context, Output
+from tacit.explore.stages.grouping import STABILITY_ROWS, group_rows, repeat_groups
 from tacit.explore.stages.meaning_stage import use_words
 
-__all__ = ["VERDICTS", "find_groups", "verdict_of"]
+__all__ = ["STABILITY_ROWS", "VERDICTS", "find_groups", "verdict_of"]
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
+WEIGHED = {  # rows, references and halves that k is weighed with
+    "quick": (2000, 4, 8), "normal": (3000, 6, 15), "thorough": (6000, 10, 20),
+}  # fmt: skip
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
-STABILITY_ROWS = 20_000  # past this, how sure groups are is measured on a sample
+STARTS = 10
+FEW_LEAVES = 64  # of a tree
+PANEL = 8192  # rows to a matrix product
 FEWEST = 31  # documents for which a choice of k, and claims of stability, make sense
 KEYWORDS, TYPICAL, DOUBTFUL = 14, 5, 5
 VERDICTS = ((0.75, "firm"), (0.5, "tentative"), (0.0, "loose"))
@@ -35,8 +43,14 @@ def find_groups(context: Context) -> Output:
         labels = np.where(np.isin(np.arange(len(rows)), placed), 0, -1).astype(np.int32)
         output.arrays |= {"labels": labels, "confidence": np.ones(len(rows), np.float32)}
         return output
-    labels, centers = group(context, inside, k)
-    confidence, jaccard = how_sure(context, inside, labels, k)
+    seed, engine = seed_from(context.settings.seed), context.engine
+    labels, centers = group_rows(inside, k, starts=STARTS, seed=seed, engine=engine)
+    # A repeat clusters 80% of the rows, drawn anew, from starts of its own, and gives the
+    # others to the nearest group.
+    confidence, jaccard = repeat_groups(
+        inside, labels, k, size=sample_size(len(inside)),
+        repeats=RESAMPLES[context.settings.effort], seed=seed, engine=engine,
+    )  # fmt: skip
     everywhere = np.full(len(rows), -1, np.int32)
     everywhere[placed] = labels
     sure = np.zeros(len(rows), np.float32)
@@ -44,7 +58,7 @@ def find_groups(context: Context) -> Output:
     output.arrays |= {
         "labels": everywhere,
         "confidence": sure,
-        "centers": centers.astype(np.float32),
+        "centers": centers,
         "jaccard": jaccard.astype(np.float32),
     }
     nearest = next_best(inside, labels, centers)
@@ -67,10 +81,14 @@ def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
 
     settings = context.settings
     most = min(K_MOST[settings.effort], len(rows) // 10)
+    max_rows, references, halves = WEIGHED[settings.effort]
     found = choose_k(
         rows,
         range(1, max(2, most) + 1),
         method="spherical",
+        n_references=references,
+        n_resamples=halves,
+        max_rows=max_rows,
         random_state=settings.seed,
         engine=context.engine,
         callbacks=list(context.callbacks),
@@ -82,50 +100,9 @@ def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
     return found.best
 
 
-def group(context: Context, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels by size, and the directions of the groups in the same order."""
-    from tacit.cluster import SphericalKMeans
-    from tacit.cluster.dendrogram import by_size
-
-    model = SphericalKMeans(
-        k, n_init=10, random_state=context.settings.seed, engine=context.engine
-    ).fit(rows)
-    labels = by_size(model.labels_)
-    first = [int(model.labels_[np.argmax(labels == j)]) for j in range(int(labels.max()) + 1)]
-    return labels, model.cluster_centers_[first]
-
-
 def sample_size(n: int) -> int:
     """Rows of a repeat, which are as many groups as there can be."""
     return min(int(0.8 * n), STABILITY_ROWS)
-
-
-def how_sure(
-    context: Context, rows: np.ndarray, labels: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """For every row the share of repeats that keep it with its group; for every group the
-    overlap (Jaccard) with its like in each repeat, (k, repeats).
-
-    A repeat clusters 80% of the rows, drawn without repetition, and gives the others to the
-    nearest group.
-    """
-    from tacit.cluster import SphericalKMeans
-    from tacit.core.randoms import key, permutation, seed_from
-
-    n, seed = len(rows), seed_from(context.settings.seed)
-    repeats = RESAMPLES[context.settings.effort]
-    size = sample_size(n)
-    kept, jaccard = np.zeros(n), np.zeros((int(labels.max()) + 1, repeats))
-    for repeat in range(repeats):
-        drawn = np.sort(permutation(key(seed, repeat, 7), n)[:size])
-        model = SphericalKMeans(k, n_init=2, random_state=repeat, engine=context.engine)
-        again = model.fit(np.ascontiguousarray(rows[drawn])).predict(rows)
-        both = np.zeros((len(jaccard), k))
-        np.add.at(both, (labels, again), 1)
-        overlap = both / (both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both)
-        jaccard[:, repeat] = overlap.max(axis=1)
-        kept += again == overlap.argmax(axis=1)[labels]
-    return kept / repeats, np.sort(jaccard, axis=1)
 
 
 class Nearest(NamedTuple):
@@ -137,13 +114,19 @@ class Nearest(NamedTuple):
 
 
 def next_best(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> Nearest:
-    units = centers / np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
-    near = rows @ units.T.astype(np.float32)
-    each = np.arange(len(rows))
-    own = near[each, labels]
-    near[each, labels] = -2
-    second = near.argmax(axis=1)
-    return Nearest(own, second.astype(np.int32), own - near[each, second])
+    n = len(rows)
+    own, margin = np.empty(n, np.float32), np.empty(n, np.float32)
+    second = np.empty(n, np.int32)
+    with one_blas_thread():  # more may round differently
+        for first in range(0, n, PANEL):
+            some = slice(first, first + PANEL)
+            near = rows[some] @ centers.T
+            each = np.arange(len(near))
+            own[some] = near[each, labels[some]]
+            near[each, labels[some]] = -2
+            second[some] = near.argmax(axis=1)
+            margin[some] = own[some] - near[each, second[some]]
+    return Nearest(own, second, margin)
 
 
 def describe_groups(
@@ -198,7 +181,14 @@ def verdict_of(jaccard: float) -> str:
 
 def tree_of(centers: np.ndarray) -> list[list[float]]:
     """The groups joined by average cosine distance, SciPy's rows, in the best leaf order."""
+    rows = centers.astype(np.float64)
+    if len(rows) <= FEW_LEAVES:  # not worth compiling what thousands would need
+        from scipy.cluster import hierarchy
+        from scipy.spatial.distance import pdist
+
+        apart = np.maximum(pdist(rows, "cosine"), 0.0)
+        tree = hierarchy.linkage(apart, "average")
+        return hierarchy.optimal_leaf_ordering(tree, apart).tolist()
     from tacit.cluster import linkage, optimal_order
 
-    tree = linkage(centers.astype(np.float64), "average", "cosine")
-    return optimal_order(tree, centers.astype(np.float64), "cosine").tolist()
+    return optimal_order(linkage(rows, "average", "cosine"), rows, "cosine").tolist()

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tacit.data.documents import Documents
 from tacit.explore.stage import Context, Output
 
 __all__ = ["count_words"]
@@ -17,11 +18,11 @@ def count_words(context: Context) -> Output:
 
     documents = context.documents()
     n = len(documents)
-    vectorizer = CountVectorizer(rule="words", engine=context.engine)
+    vectorizer = CountVectorizer(rule="words", dtype=np.int32, engine=context.engine)
     try:
         counts = vectorizer.fit_transform(documents)
-    except ValueError as error:
-        return Output(skipped=str(error))
+    except ValueError:
+        return Output(skipped=why_no_words(documents))
     words = np.asarray(vectorizer.get_feature_names_out(), object)
     totals = np.asarray(counts.sum(axis=0)).ravel().astype(np.int64)
     lengths = np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
@@ -42,6 +43,17 @@ def count_words(context: Context) -> Output:
         "heaps": heaps(counts, lengths),
     }
     return output
+
+
+def why_no_words(documents: Documents) -> str:
+    """What is said of documents in which there is nothing to count."""
+    n, blank = len(documents), sum(not text.strip() for text in documents.texts())
+    if not n:
+        return "There are no documents."
+    if blank == n:
+        return f"All {n:,} documents are empty or blank." if n > 1 else "It is empty."
+    some = f" and {blank:,} are empty" if blank else ""
+    return f"None of the {n:,} documents holds a word{some}: there are no letters in them."
 
 
 def curve(falling: np.ndarray) -> list[list[int]]:

@@ -3,28 +3,41 @@
 import hashlib
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tacit.data.documents import Documents
 from tacit.explore.stage import DOCUMENTS
 
-__all__ = ["RESERVED", "facts_of", "fingerprint", "write_documents"]
+__all__ = ["RESERVED", "Source", "facts_of", "fingerprint", "look_over", "write_documents"]
 
 ROWS = 4096  # documents to a row group: what reading one of them costs
 RESERVED = ("id", "text")
 
 
+class Source(NamedTuple):
+    """What there is to explore."""
+
+    digest: str
+    bytes: int  # of text
+
+
 def fingerprint(documents: Documents) -> str:
     """A digest of the text, the ids and the columns: of what was read, however it was read."""
-    found = hashlib.blake2b(digest_size=32)
+    return look_over(documents).digest
+
+
+def look_over(documents: Documents) -> Source:
+    """Read everything once: its fingerprint, and how much text it is."""
+    found, size = hashlib.blake2b(digest_size=32), 0
     for text in documents.texts():
         data = text.encode("utf-8", "replace")
+        size += len(data)
         found.update(len(data).to_bytes(8, "little"))
         found.update(data)
     for name in documents.columns:
         found.update(repr((name, documents.column(name))).encode("utf-8", "replace"))
     found.update(repr(list(documents.ids)).encode("utf-8", "replace"))
-    return found.hexdigest()
+    return Source(found.hexdigest(), size)
 
 
 def write_documents(documents: Documents, folder: Path) -> None:

@@ -5,6 +5,7 @@ from tacit.explore.stage import Context, Output
 __all__ = ["draw_map"]
 
 STEPS = {"quick": 300, "normal": 600, "thorough": 1200}
+MANY = 100_000  # documents, from where on a step is dear and detail cannot be seen
 
 
 def draw_map(context: Context) -> Output:
@@ -13,12 +14,14 @@ def draw_map(context: Context) -> Output:
 
     if why := context.skipped("meaning"):
         return Output(skipped=why)
+    rows = context.arrays("meaning")["rows"]
+    steps = STEPS[context.settings.effort] * min(1.0, (MANY / max(len(rows), 1)) ** 0.5)
     model = NeighborMap(
-        n_steps=STEPS[context.settings.effort],
+        n_steps=int(steps),
         random_state=context.settings.seed,
         engine=context.engine,
         callbacks=list(context.callbacks),
-    ).fit(context.arrays("meaning")["rows"])
+    ).fit(rows)
     return Output(
         arrays={
             "points": model.embedding_,

@@ -1,0 +1,265 @@
+"""What exploring will cost: time and memory of every stage, told before the work starts.
+
+    cost of a stage = a + b * thousands of documents + c * megabytes of text
+                      + d * thousands of documents, up to 4 (what is done on a sample)
+
+The constants are from measured runs on an AMD EPYC server, for time each stage in a process of
+its own on one thread, for memory all in one: 500 to 10,000 posts of 2 kB, 5,000 messages of 80
+bytes and 25,000 sentences, fitted with no part below zero by relative error.
+``benchmarks/explore/_plan_costs.py`` makes them anew. Factors for ``quick`` and ``thorough``
+are from 2,000 posts. Other texts and other machines are slower or faster: a plan says "about",
+and means between half and double.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tacit.explore.stage import Choice, Settings
+
+__all__ = ["BASE", "COSTS", "Cost", "Plan", "PlannedStage", "about", "cost_of", "in_bytes"]
+
+BASE = 140  # megabytes of a process in which everything is imported
+SAMPLED = 4  # thousands of documents
+COMPILING = 40  # seconds, where no machine code is kept yet
+
+
+class Cost(NamedTuple):
+    """What a stage costs."""
+
+    seconds: tuple[float, float, float, float]  # a, b, c, d: on one thread
+    megabytes: tuple[float, float, float, float]  # a, b, c, d: the most held, past BASE
+    factors: tuple[float, float, float, float]  # time quick, thorough; memory quick, thorough
+
+    def time(self, thousands: float, megabytes: float, effort: str) -> float:
+        """Seconds on one thread."""
+        factor = {"quick": self.factors[0], "thorough": self.factors[1]}.get(effort, 1.0)
+        return weighed(self.seconds, thousands, megabytes) * factor
+
+    def memory(self, thousands: float, megabytes: float, effort: str) -> float:
+        """Bytes."""
+        factor = {"quick": self.factors[2], "thorough": self.factors[3]}.get(effort, 1.0)
+        return 1e6 * (BASE + weighed(self.megabytes, thousands, megabytes) * factor)
+
+
+def weighed(by: tuple[float, float, float, float], thousands: float, megabytes: float) -> float:
+    a, b, c, d = by
+    return a + b * thousands + c * megabytes + d * min(thousands, SAMPLED)
+
+
+COSTS = {
+    "ingest": Cost(
+        (0.0057, 0.0032, 0.0132, 0.0),
+        (97.9, 0.0, 3.9, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "duplicates": Cost(
+        (0.0625, 0.0025, 0.0512, 0.0),
+        (226.5, 1.0, 10.7, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "counts": Cost(
+        (0.0, 0.0059, 0.0434, 0.0),
+        (233.8, 4.0, 10.9, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "meaning": Cost(
+        (0.2609, 0.0038, 0.1459, 0.014),
+        (257.9, 2.3, 20.1, 0.0),
+        (0.47, 2.86, 0.85, 1.22),
+    ),
+    "map": Cost(
+        (0.1626, 0.2047, 0.0, 0.0),
+        (262.9, 8.2, 8.7, 7.6),
+        (0.47, 1.57, 0.91, 1.11),
+    ),
+    "groups": Cost(
+        (0.0, 0.163, 0.0, 2.894),
+        (277.3, 2.6, 11.3, 16.5),
+        (0.32, 1.45, 0.97, 1.04),
+    ),
+    "what_if": Cost(
+        (0.0, 0.0, 0.0, 0.2157),
+        (279.9, 2.9, 14.3, 0.0),
+        (0.33, 2.85, 0.97, 1.04),
+    ),
+    "words": Cost(
+        (0.0668, 0.0017, 0.0044, 0.0),
+        (290.9, 2.1, 14.9, 0.0),
+        (0.28, 4.82, 0.97, 1.1),
+    ),
+    "outliers": Cost(
+        (0.0026, 0.0001, 0.0001, 0.0001),
+        (286.8, 2.3, 14.2, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "language_guess": Cost(
+        (0.0399, 0.0064, 0.0153, 0.0),
+        (285.3, 3.1, 14.6, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "reading": Cost(
+        (0.0313, 0.0025, 0.0414, 0.0),
+        (284.3, 2.6, 17.3, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "fields": Cost(
+        (0.0104, 0.0, 0.0151, 0.0),
+        (286.9, 2.8, 15.3, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "time": Cost(
+        (0.0119, 0.0, 0.0263, 0.0),
+        (288.0, 2.8, 14.5, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "report": Cost(
+        (0.6674, 0.0168, 0.0745, 0.0),
+        (287.1, 3.4, 16.1, 0.0),
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+}
+
+
+class PlannedStage(NamedTuple):
+    """What is to become of a stage."""
+
+    name: str
+    title: str
+    does: str  # "run", "keep" or "leave out"
+    seconds: float
+    bytes: float
+    effort: str  # lower than asked for where the memory would not do
+    why: str = ""  # it is left out, or makes less of an effort
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What exploring these documents will do and cost.
+
+    Attributes
+    ----------
+    documents, bytes : int
+        How many documents there are, and how much text.
+    stages : tuple of PlannedStage, in the order they run; the report is the last
+    seconds, memory : float
+        About how long it takes, and the most memory that any stage needs, in bytes.
+    """
+
+    documents: int
+    bytes: int
+    stages: tuple[PlannedStage, ...]
+    settings: Settings
+    limit: int | None = None  # bytes
+    compiles: bool = False
+    source: str = field(default="", repr=False)
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes."""
+        return sum(stage.seconds for stage in self.stages if stage.does == "run")
+
+    @property
+    def memory(self) -> float:
+        """The most bytes that any stage needs, about."""
+        return max((s.bytes for s in self.stages if s.does == "run"), default=0.0)
+
+    @property
+    def choice(self) -> Choice:
+        """The plan as the pipeline takes it."""
+        asked = self.settings.effort
+        return Choice(
+            self.source,
+            {
+                s.name: f"{s.title} was left out: {s.why}."
+                for s in self.stages
+                if s.does == "leave out"
+            },
+            {
+                s.name: s.effort
+                for s in self.stages
+                if s.effort != asked and s.does != "leave out"
+            },
+        )
+
+    def expected(self) -> dict[str, float]:
+        """Seconds by stage, of those that run."""
+        return {s.name: s.seconds for s in self.stages if s.does == "run"}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON values."""
+        return {
+            "documents": self.documents,
+            "bytes": self.bytes,
+            "settings": self.settings.to_dict(),
+            "seconds": round(self.seconds, 1),
+            "memory": round(self.memory),
+            "limit": self.limit,
+            "stages": [stage._asdict() for stage in self.stages],
+        }
+
+    def lines(self) -> list[str]:
+        """The plan for people."""
+        run = [stage for stage in self.stages if stage.does == "run"]
+        kept = sum(stage.does == "keep" for stage in self.stages)
+        what = f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
+        head = f"Plan: {what}, {in_bytes(self.bytes)} of text. "
+        head += f"{len(run)} stages to run, {about(self.seconds)}, "
+        head += f"{in_bytes(self.memory)} of memory"
+        head += f"; {kept} kept as they are." if kept else "."
+        out = [head]
+        for stage in self.stages:
+            title = f"  {stage.title:<32}"
+            if stage.does == "run":
+                less = f"  as with --{stage.effort}: {stage.why}" if stage.why else ""
+                out.append(
+                    f"{title}{about(stage.seconds):>14}  {in_bytes(stage.bytes):>8}{less}"
+                )
+            elif stage.does == "keep":
+                out.append(f"{title}{'kept':>14}")
+            else:
+                out.append(f"{title}{'left out':>14}  {stage.why}")
+        if self.compiles:
+            out.append(f"  The first run on a machine also compiles: about {COMPILING} s more.")
+        return out
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def cost_of(name: str, size: tuple[float, float], effort: str) -> tuple[float, float]:
+    """Seconds on one thread, and bytes."""
+    cost = COSTS.get(name)
+    if cost is None:
+        return 0.0, 0.0
+    return cost.time(*size, effort), cost.memory(*size, effort)
+
+
+def about(seconds: float) -> str:
+    """A time as sure as an estimate is.
+
+    >>> about(0.2), about(7.4), about(43), about(400), about(9000)
+    ('under 1 s', 'about 7 s', 'about 45 s', 'about 7 min', 'about 2.5 h')
+    """
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 10:
+        return f"about {seconds:.0f} s"
+    if seconds < 100:
+        return f"about {5 * round(seconds / 5)} s"
+    if seconds < 5400:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {seconds / 3600:.1f} h"
+
+
+def in_bytes(size: float) -> str:
+    """
+    >>> in_bytes(300), in_bytes(4_200_000), in_bytes(5.15e9)
+    ('300 bytes', '4.2 MB', '5.2 GB')
+    """
+    if size < 1000:
+        return f"{size:.0f} bytes"
+    for limit, unit in ((1e6, "kB"), (1e9, "MB"), (1e12, "GB")):
+        if size < limit:
+            value = size / limit * 1000
+            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.1f} {unit}"
+    return f"{size / 1e12:.1f} TB"

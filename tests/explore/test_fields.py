@@ -1,0 +1,116 @@
+"""Columns that came along: which are compared, their words, and how groups relate to them."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.metrics import adjusted_mutual_info_score, v_measure_score
+
+from tacit.core.engines import Threads
+from tacit.data.documents import Documents
+from tacit.explore.pipeline import run_stages
+from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.report.report_more import relate
+from tacit.explore.stages.column_kinds import MOST_KINDS, columns_of, look_at
+from tests.explore.corpora import HOSTILE, only
+from tests.explore.test_pipeline import QUICK, TOPICS, letters, look
+
+
+def explored_table(path, columns, n=90, engine="serial"):
+    """Letters on three topics with columns; the context."""
+    texts, topics = letters(n)
+    made = {name: f(topics) if callable(f) else f for name, f in columns.items()}
+    folder = ProjectFolder(path)
+    with folder.writing():
+        table = pa.table({"text": texts, **made})
+        documents = Documents.of(table, text="text")
+        run_stages(folder, documents, QUICK, engine=engine, choice=only("fields"))
+    return look(folder)
+
+
+def test_the_words_of_each_value_are_those_of_its_documents(tmp_path):
+    context = explored_table(tmp_path, {"topic": lambda topics: topics})
+    (field,) = context.facts("fields")["fields"]
+    assert field["values"] == sorted(TOPICS)
+    assert field["sizes"] == [30, 30, 30]
+    for value, words in zip(field["values"], field["words"], strict=True):
+        assert len(words) > 4
+        assert {word for word, *_ in words} <= set(TOPICS[value])
+        assert all(inside > outside for _, inside, outside in words)
+
+
+def test_a_column_of_chance_has_no_words(tmp_path):
+    coin = np.random.default_rng(5).choice(["heads", "tails"], 90).tolist()
+    context = explored_table(tmp_path, {"coin": coin})
+    (field,) = context.facts("fields")["fields"]
+    assert field["words"] == [[], []]
+
+
+def test_missing_values_are_no_kind_of_their_own(tmp_path):
+    def some(topics):
+        return [None if i < 30 else topic for i, topic in enumerate(topics)]
+
+    context = explored_table(tmp_path, {"topic": some})
+    (field,) = context.facts("fields")["fields"]
+    assert field["values"][-1] == "(none)"
+    assert field["sizes"][-1] == 30
+    assert field["words"][-1] == []
+
+
+@pytest.mark.parametrize(
+    ("values", "role", "why"),
+    [
+        (["a", "b"] * 20, "kinds", ""),
+        ([1.0, 2.0, 3.0] * 20, "kinds", ""),
+        ([True, False] * 20, "kinds", ""),
+        (["same"] * 40, "other", "has one value only"),
+        ([None] * 40, "other", "is empty"),
+        ([f"name {i}" for i in range(40)], "other", "has 40 different values for 40 documents"),
+        ([f"name {i % 51}" for i in range(900)], "other", "has 51 different values"),
+        ([f"name {i % MOST_KINDS}" for i in range(900)], "kinds", ""),
+        (["1993-04-06", "1994-05-01"] * 20, "dates", ""),
+        (["a", None], "other", "has one value only"),
+        ([], "other", "is empty"),
+        ([float("nan"), 1.0] * 20, "other", "has one value only"),
+    ],
+)
+def test_what_a_column_holds(values, role, why):
+    column = look_at("column", values)
+    assert column.role == role
+    assert column.why.startswith(why)
+
+
+def test_hostile_names_and_values_stay_text(tmp_path):
+    bad = [HOSTILE[i % 3] for i in range(90)]
+    context = explored_table(tmp_path, {"<b>kind</b>\x1b[31m": bad})
+    facts = context.facts("fields")
+    assert facts["columns"][0][1] == "kinds"
+    assert "\x1b" not in "".join(facts["fields"][0]["values"])
+
+
+def test_threads_compare_to_the_same_bits(tmp_path):
+    one = explored_table(tmp_path / "a", {"topic": lambda topics: topics})
+    many = explored_table(tmp_path / "b", {"topic": lambda topics: topics}, engine=Threads(3))
+    assert one.facts("fields") == many.facts("fields")
+
+
+def test_documents_without_columns_have_no_fields(tmp_path):
+    context = explored_table(tmp_path, {}, n=9)
+    assert context.facts("fields") == {"columns": [], "fields": []}
+    assert columns_of(context.documents()) == []
+
+
+def test_agreement_with_groups_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 200)
+    codes = np.where(rng.random(200) < 0.7, labels % 3, rng.integers(0, 3, 200))
+    labels[:7], codes[7:12] = -1, -1
+    found = relate(codes, labels, 3, 4)
+    both = (labels >= 0) & (codes >= 0)
+    assert found["v"] == pytest.approx(v_measure_score(codes[both], labels[both]), abs=1e-3)
+    adjusted = adjusted_mutual_info_score(codes[both], labels[both])
+    assert found["adjusted"] == pytest.approx(adjusted, abs=1e-3)
+    assert np.sum(found["table"]) == both.sum()
+
+
+def test_agreement_with_one_value_is_not_told():
+    assert relate(np.zeros(5, int), np.arange(5) % 2, 1, 2)["v"] is None

@@ -1,0 +1,130 @@
+"""What the report says of languages, reading, columns and time, as a file."""
+
+import pyarrow as pa
+import pytest
+
+from tests.explore.corpora import HOSTILE, letters
+from tests.explore.test_report import Reader, core_of, page_of
+
+GERMAN = "der die das und ist nicht in dem mit den auf sie ich auch"
+
+
+def diary(n=120):
+    """Letters whose topics follow one another in time, with a column of chance, a hostile one
+    and some dates that are none; a third is in German."""
+    texts, topics = letters(n)
+    german = GERMAN.split()
+    order = sorted(range(n), key=lambda i: (topics[i], i))
+    for i in range(n):
+        if topics[i] == "stars":  # every other word is a common one
+            words = texts[i].split()
+            words[1::2] = [german[(i + j) % len(german)] for j in range(len(words[1::2]))]
+            texts[i] = " ".join(words)
+    texts = [texts[i] for i in order]
+    dates = [f"{1990 + k // 10}-06-15" for k in range(n)]
+    dates[3], dates[7], dates[11] = "n.d.", "<b>soon</b>", None
+    return pa.table({
+        "text": texts,
+        "topic": [topics[i] for i in order],
+        "<i>bad</i>": [HOSTILE[k % 3] for k in range(n)],
+        "date": dates,
+        "number": [str(k) for k in range(n)],
+    })  # fmt: skip
+
+
+@pytest.fixture
+def years(explored):
+    return explored("years", diary)
+
+
+def said(project):
+    return " ".join(" ".join(Reader(page_of(project)).words).split())
+
+
+def test_the_summary_tells_of_languages_columns_and_time(years):
+    words = said(years)
+    assert "They are in two languages: English (67%) and German (33%)." in words
+    assert "Compared afterwards, the groups follow the column “ topic ” almost wholly" in words
+    assert "The documents run from 1990 to 2001." in words
+    assert "Language English 67%, German 33%" in words
+    assert "2 date(s) that could not be read, such as “n.d.”, “<b>soon</b>”." in words
+    assert "1 document(s) without a date." in words
+    assert "Column “number” has 120 different values for 120 documents: not compared." in words
+
+
+def test_sections_hold_what_the_stages_found(years):
+    meta = core_of(years)[0]["meta"]
+    columns = {column["name"]: column for column in meta["columns"]}
+    assert list(columns) == ["topic", "<i>bad</i>"]
+    assert columns["topic"]["v"] > 0.95
+    assert columns["<i>bad</i>"]["adjusted"] < 0.05
+    assert sum(map(sum, columns["topic"]["table"])) == 120
+    assert [len(row) for row in columns["topic"]["table"]] == [meta["K"]] * 3
+    time = meta["time"]
+    assert (time["unit"], time["periods"][0], time["periods"][-1]) == ("year", "1990", "2001")
+    assert sum(time["sizes"]) == 117
+    assert sum(map(sum, time["groups"])) == 117
+    assert sorted(set(time["moves"])) in ([-1, 0, 1], [-1, 1])
+    reading = meta["reading"]
+    assert len(reading["words"]["groups"]) == meta["K"]
+    assert reading["words"]["at"] == sorted(reading["words"]["at"])
+    language = meta["fields"][-1]
+    assert (language["name"], language["values"]) == (
+        "Language (guessed)",
+        ["English", "German"],
+    )
+
+
+def test_the_guess_is_called_a_guess_and_one_language_is_no_field(years, topics):
+    assert '">Language (guessed)</option>' in page_of(years)
+    assert "Language (guessed)" not in page_of(topics)
+
+
+def test_headings_say_what_was_found(years):
+    words = said(years)
+    assert "The groups follow “ topic ” almost wholly, and “ <i>bad</i> ” not at all" in words
+    assert "of the documents," in words
+    assert "Half of the documents have" in words
+
+
+def test_sections_without_content_are_absent_and_the_list_says_why(topics, few, lone, nothing):
+    assert 'id="time"' not in page_of(topics)
+    assert "No time line: no column and no header holds dates." in said(topics)
+    for project in (few, lone):
+        page = page_of(project)
+        assert 'id="fields"' not in page
+        assert 'id="time"' not in page
+        assert 'id="reading"' in page
+        assert "No columns came along to compare the documents by." in said(project)
+    assert 'id="reading"' not in page_of(nothing)
+    assert "12 words" in said(lone) or "9 words" in said(lone)
+
+
+def test_the_summary_as_json_has_it_all(years):
+    summary = years.summary
+    assert summary["languages"] == {"en": 80, "de": 40, "unknown": 0}
+    assert [field["name"] for field in summary["fields"]] == ["topic", "<i>bad</i>"]
+    assert summary["fields"][0]["v_measure"] > 0.95
+    assert summary["time"]["documents"]["1990"] == 8
+    assert len(summary["reading"]["words"]) == 5
+    assert "How far the groups follow columns (V-measure): topic" in str(years)
+
+
+def test_projects_of_before_open_without_the_new_stages(years, tmp_path):
+    """A project that an earlier version made has no such stages; its report says less."""
+    import shutil
+
+    from tacit.explore.project import Project
+    from tacit.explore.project_folder import ProjectFolder
+
+    copy = shutil.copytree(years.path, tmp_path / "old.tacit")
+    folder = ProjectFolder(copy)
+    with folder.writing():
+        folder.drop({"language_guess", "reading", "fields", "time"})
+        del folder.record["left_out"], folder.record["efforts"]
+        folder.commit()
+    old = Project.open(copy)
+    page = old.report(tmp_path / "old.html").read_text()
+    assert 'id="groups"' in page
+    assert 'id="reading"' not in page
+    assert old.summary["fields"] == []
