@@ -82,3 +82,15 @@ def test_bad_values_are_named():
 def test_batches_smaller_than_k_are_refused_at_the_start():
     with pytest.raises(ValueError, match="n_samples=3"):
         MiniBatchKMeans(5).partial_fit(blobs(3))
+
+
+def test_a_batch_that_looked_for_far_rows_adds_to_one_that_did_not():
+    from tacit.cluster.lloyd import Farthest
+
+    none = Farthest(4, np.empty(0), np.empty(0, np.int64), np.empty((0, 2)))
+    some = Farthest(3, np.array([2.0, 1.0]), np.array([0, 2]), np.ones((2, 2)))
+    after, before = none + some, some + none
+    assert after.seen == before.seen == 7
+    assert after.places.tolist() == [4, 6]  # counted from the first batch on
+    assert before.places.tolist() == [0, 2]
+    assert np.array_equal(after.distances, some.distances)
