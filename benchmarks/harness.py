@@ -283,6 +283,8 @@ def relative(ours: float, theirs: float, lower_is_better: bool) -> float:
     if ours == theirs:
         return 0.0
     worse = (ours - theirs) if lower_is_better else (theirs - ours)
+    if abs(theirs) == float("inf"):
+        return 1.0 if worse > 0 else -1.0
     return worse / abs(theirs) if theirs else float("inf") * worse
 
 

@@ -60,6 +60,7 @@ def cases(scale: float) -> list[Case]:
             tolerance=0.0,
             targets={"scikit-learn": 1.0},
             warmup=fewer,
+            repeats=1,
             **more,
         )
 

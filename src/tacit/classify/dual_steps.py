@@ -203,7 +203,7 @@ def see_rows(
     stop,
 ):  # fmt: skip
     """Loss and gap of some rows; ``out`` gets p - [y], times their weights."""
-    width = intercept.size
+    width, flat = intercept.size, weights.ravel()
     kind = intercept.dtype.type
     loss, gap = 0.0, 0.0
     for i in range(start, stop):
@@ -212,10 +212,16 @@ def see_rows(
             found[:] = kind(0)
             continue
         found[:] = intercept
-        for s in range(indptr[i], indptr[i + 1]):
-            row, x = weights[np.uint32(indices[s])], data[s]
-            for k in range(width):
-                found[k] += x * row[k]
+        if width == 1:  # one sum, in a register
+            score = found[0]
+            for s in range(indptr[i], indptr[i + 1]):
+                score += data[s] * flat[np.uint32(indices[s])]
+            found[0] = score
+        else:
+            for s in range(indptr[i], indptr[i + 1]):
+                row, x = weights[np.uint32(indices[s])], data[s]
+                for k in range(width):
+                    found[k] += x * row[k]
         loss += costs[i] * to_residual(found, columns, codes[i])
         apart = 0.0
         for k in range(columns):

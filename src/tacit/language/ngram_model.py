@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.text_block import text_of
+from tacit.kernels.string_finder import Finder
 from tacit.language.backoff_tables import (
     Tables,
     check_tables,
@@ -50,6 +51,7 @@ from tacit.language.sentences import (
     UNKNOWN,
     Reader,
     check_tokenizer,
+    make_word_finder,
     read_words,
     sentence_blocks,
     spelled,
@@ -322,7 +324,7 @@ class NGramModel(Estimator):
         return out
 
     def _keep(self, tables: Tables, vocabulary: Vocabulary) -> None:
-        for name in ("_tables", "_vocabulary", "_index", "_guide"):
+        for name in ("_tables", "_vocabulary", "_index", "_guide", "_finder"):
             self.__dict__.pop(name, None)
         self._words, self._children = tables.words, tables.children
         self._probs, self._backoffs = tables.probs, tables.backoffs
@@ -333,6 +335,10 @@ class NGramModel(Estimator):
     @cached_property
     def _guide(self) -> Guide | None:
         return make_guide(self._tables)
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return make_word_finder(self._vocabulary)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -354,8 +360,9 @@ class NGramModel(Estimator):
 
     def _scorer(self, *, lines: bool = True) -> Scorer:
         return Scorer(
-            self._tables, self._vocabulary, self._reader(lines), self.markers, self._guide
-        )
+            self._tables, self._vocabulary, self._reader(lines), self.markers, self._guide,
+            self._finder,
+        )  # fmt: skip
 
     def _reader(self, lines: bool = True) -> Reader:
         return Reader(self.tokenizer, self.lowercase, lines)

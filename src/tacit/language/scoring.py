@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.data.text_block import Text
+from tacit.kernels.string_finder import Finder
 from tacit.language.backoff_tables import Tables
 from tacit.language.ngram_counts import positions
 from tacit.language.perplexities import TextScore
@@ -14,6 +16,8 @@ from tacit.language.sentences import (
     Corpus,
     Reader,
     find_ids,
+    find_ids_of_words,
+    find_words,
     read_words,
 )
 from tacit.language.trie_scores import Guide, score_positions
@@ -35,6 +39,7 @@ class Scorer(NamedTuple):
     reader: Reader
     markers: bool
     guide: Guide | None
+    finder: Finder
 
 
 class WordScores(NamedTuple):
@@ -47,6 +52,9 @@ class WordScores(NamedTuple):
 
 def word_scores(params: Scorer, block: Any) -> WordScores:
     """The score of every word of a block. Sentences end with the stop token, if any."""
+    if isinstance(block, Text) and not callable(params.reader.tokenizer):
+        spans = find_words(params.reader, block)
+        return score_ids(params, find_ids_of_words(params.finder, spans), spans.edges)
     words = read_words(params.reader, block)
     ids = find_ids(params.vocabulary, words.vocabulary)[words.ids]
     return score_ids(params, ids, words.edges)

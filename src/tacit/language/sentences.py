@@ -22,12 +22,13 @@ from tacit.core.kernel import kernel
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text, text_of
 from tacit.kernels.hashing import Interner, padded
+from tacit.kernels.string_finder import Finder, find_strings, make_finder
 from tacit.text.tokens import RULES, Spans, split, token_rule
 from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
     "START", "STOP", "UNKNOWN", "BlockWords", "Corpus", "Reader", "SPECIAL", "find_ids",
-    "merge_blocks", "read_words", "sentence_blocks", "spelled", "words_of",
+    "find_ids_of_words", "find_words", "make_word_finder", "merge_blocks", "read_words", "sentence_blocks", "spelled", "words_of",
 ]  # fmt: skip
 
 UNKNOWN, START, STOP = 0, 1, 2
@@ -125,24 +126,33 @@ def read_words(params: Reader, block: Any) -> BlockWords:
         found = words_of(block)
         filled = np.diff(found.edges, prepend=-1) > 0
         return found._replace(edges=found.edges[filled]) if params.lines else found
-    text = block
-    if params.lines and inner_lines(text.data, text.starts, text.stops):
-        text = Text(text.data, *split_lines(text.data, text.starts, text.stops))
-    if params.lowercase and params.tokenizer in ("whitespace", "char"):
-        text = text_of([each.lower() for each in text.strings()])
     if callable(params.tokenizer):
-        return words_of([checked(params.tokenizer, each) for each in text.strings()])
-    if params.tokenizer == "whitespace":
-        spans = split_by(at_white_space, text)
-    elif params.tokenizer == "char":
-        spans = split_by(at_characters, text)
-    else:
-        spans = split(text, token_rule(params.tokenizer, params.lowercase, 1))
+        return words_of([checked(params.tokenizer, each) for each in lines_of(params, block).strings()])
+    spans = find_words(params, block)
     table = Interner(spans.buffer)
     ids = table.ids(spans.begin, spans.end)
     vocabulary, rank = Vocabulary.of_slices(spans.buffer, table.slices())
     ids = rank[ids] if len(rank) else ids
     return BlockWords(ids, spans.edges, vocabulary)
+
+
+def lines_of(params: Reader, text: Text) -> Text:
+    """Sentences as documents, where a line is one."""
+    if params.lines and inner_lines(text.data, text.starts, text.stops):
+        return Text(text.data, *split_lines(text.data, text.starts, text.stops))
+    return text
+
+
+def find_words(params: Reader, block: Text) -> Spans:
+    """Where the words of a block are."""
+    text = lines_of(params, block)
+    if params.lowercase and params.tokenizer in ("whitespace", "char"):
+        text = text_of([each.lower() for each in text.strings()])
+    if params.tokenizer == "whitespace":
+        return split_by(at_white_space, text)
+    if params.tokenizer == "char":
+        return split_by(at_characters, text)
+    return split(text, token_rule(params.tokenizer, params.lowercase, 1))
 
 
 def words_of(sentences: Iterable[Sequence[str]]) -> BlockWords:
@@ -204,6 +214,20 @@ def find_ids(vocabulary: Vocabulary, words: Vocabulary) -> np.ndarray:
     if at >= 0:
         ids[at] = UNKNOWN
     return ids
+
+
+def make_word_finder(vocabulary: Vocabulary) -> Finder:
+    """Finds words in a text as ``find_ids`` does in a vocabulary. <unk> comes last."""
+    unknown = np.frombuffer(SPECIAL[UNKNOWN].encode(), np.uint8)
+    data = np.concatenate([vocabulary.data, unknown])
+    return make_finder(data, np.append(vocabulary.offsets, len(data)))
+
+
+def find_ids_of_words(finder: Finder, spans: Spans) -> np.ndarray:
+    """The ids of the words of a text; -1 for those that are not known."""
+    places = find_strings(finder, spans.buffer, spans.begin, spans.end)
+    ids = np.where(places < 0, np.int32(-1), places + np.int32(FIRST))
+    return np.where(places == len(finder.offsets) - 2, np.int32(UNKNOWN), ids)
 
 
 def spelled(vocabulary: Vocabulary, id: int) -> str:

@@ -43,7 +43,7 @@ __all__ = [
     "spread_of",
 ]
 
-FEW = 2**22  # values: threads take longer to start than one takes to add them up
+FEW = 2**21  # values: threads take longer to start than one takes to add them up
 
 
 class Spread(NamedTuple):
