@@ -28,7 +28,8 @@ from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
     "START", "STOP", "UNKNOWN", "BlockWords", "Corpus", "Reader", "SPECIAL", "find_ids",
-    "find_ids_of_words", "find_words", "make_word_finder", "merge_blocks", "read_words", "sentence_blocks", "spelled", "words_of",
+    "find_ids_of_words", "find_words", "make_word_finder", "merge_blocks", "read_words",
+    "sentence_blocks", "spelled", "words_of",
 ]  # fmt: skip
 
 UNKNOWN, START, STOP = 0, 1, 2
@@ -127,7 +128,8 @@ def read_words(params: Reader, block: Any) -> BlockWords:
         filled = np.diff(found.edges, prepend=-1) > 0
         return found._replace(edges=found.edges[filled]) if params.lines else found
     if callable(params.tokenizer):
-        return words_of([checked(params.tokenizer, each) for each in lines_of(params, block).strings()])
+        sentences = lines_of(params, block).strings()
+        return words_of([checked(params.tokenizer, each) for each in sentences])
     spans = find_words(params, block)
     table = Interner(spans.buffer)
     ids = table.ids(spans.begin, spans.end)
