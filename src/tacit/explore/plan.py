@@ -20,6 +20,8 @@ __all__ = ["BASE", "COSTS", "Cost", "Plan", "PlannedStage", "about", "cost_of", 
 
 BASE = 140  # megabytes of a process in which everything is imported
 SAMPLED = 4  # thousands of documents
+FITTED = 25  # thousands of documents, the most that the fit of memory has seen
+FAR = 1.0  # megabytes for a thousand more: 100,000 posts took 1.8 GB, 1,000,000 short ones 3.5
 COMPILING = 40  # seconds, where no machine code is kept yet
 
 
@@ -38,7 +40,9 @@ class Cost(NamedTuple):
     def memory(self, thousands: float, megabytes: float, effort: str) -> float:
         """Bytes."""
         factor = {"quick": self.factors[2], "thorough": self.factors[3]}.get(effort, 1.0)
-        return 1e6 * (BASE + weighed(self.megabytes, thousands, megabytes) * factor)
+        far = max(0.0, thousands - FITTED)
+        needed = weighed(self.megabytes, thousands - far, megabytes) + FAR * far
+        return 1e6 * (BASE + needed * factor)
 
 
 def weighed(by: tuple[float, float, float, float], thousands: float, megabytes: float) -> float:

@@ -1,6 +1,6 @@
 """Scoring every position of a text with the tables of a model.
 
-Length by length, and in lots: all histories of a lot are looked up, then all searches are
+In lots, and length by length: all histories of a lot are looked up, then all searches are
 halved together, then all values are fetched. So a lookup that waits for memory does not hold
 up the next. A frequent word has tens of thousands of successors; a ``Guide`` says where among
 them those begin that a word can be, and leaves a few to search.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core.kernel import kernel
-from tacit.language.backoff_tables import Tables
+from tacit.language.backoff_tables import Tables, value_at
 
 __all__ = ["Guide", "make_guide", "score_positions"]
 
@@ -46,21 +46,13 @@ def score_positions(
 
     ``before`` says how many words of its sentence come before each.
     """
-    out = tables.log10_probs(1)[ids].astype(np.float64)
-    place = ids
-    for k in range(2, tables.order + 1):
-        deeper = np.full(len(ids), -1, np.int32)
-        score_level(
-            ids, before, k, place, guide if k == 2 else None, tables.children, tables.words,
-            tables.probs, row(tables.prob_values, k), tables.backoffs,
-            row(tables.backoff_values, k - 1), tables.absolute, tables.uniform, out, deeper,
-        )  # fmt: skip
-        place = deeper
+    out = np.empty(len(ids))
+    score_lots(
+        ids, before, tables.order, guide, tables.children, tables.words, tables.probs,
+        tables.prob_values, tables.backoffs, tables.backoff_values, tables.absolute,
+        tables.uniform, out,
+    )  # fmt: skip
     return out
-
-
-def row(values: np.ndarray | None, k: int) -> np.ndarray | None:
-    return None if values is None else values[k - 1]
 
 
 # --- Kernels ---
@@ -91,43 +83,55 @@ def fill_guide(children, words, first, shift, bits, starts):
         target[stretches] = end
 
 
-@kernel(inline="always")
-def value(values, codes, i):
-    if values is None:
-        return codes[i]
-    else:
-        return values[codes[i]]
-
-
 @kernel
-def score_level(
-    ids, before, k, place, guide, children, words, probs, prob_values, backoffs,
-    backoff_values, absolute, uniform, out, deeper,
+def score_lots(
+    ids, before, order, guide, children, words, probs, prob_values, backoffs, backoff_values,
+    absolute, uniform, out,
 ):  # fmt: skip
-    """Extend the n-grams of k - 1 words that end before each position by its word."""
+    """Extend the n-grams that end before each position by its word, length by length."""
     at, history = np.empty(LOT, np.int64), np.empty(LOT, np.int64)
     want, base = np.empty(LOT, np.int32), np.empty(LOT, np.int64)
     size = np.empty(LOT, np.int64)
-    for first in range(1, ids.shape[0], LOT):
-        q = 0
-        for t in range(first, min(first + LOT, ids.shape[0])):
-            h, long = place[t - 1], before[t] >= k - 1
-            if absolute and long and h < 0:
-                out[t] = uniform
-            at[q], history[q], want[q] = t, h, ids[t]
-            q += long and h >= 0
-        find_stretches(guide, children, history, want, q, base, size)
-        halve(words, want, q, base, size)
-        for i in range(q):
-            t, b, h = at[i], base[i], history[i]
-            b = min(b, np.int64(words.shape[0] - 1))
-            known = size[i] > 0 and words[b] == want[i]
-            # Both are fetched: waiting for memory costs less than guessing which it is.
-            own = np.float64(value(prob_values, probs, b))
-            less = np.float64(value(backoff_values, backoffs, h))
-            less = less if absolute else out[t] + less
-            out[t] = own if known else less
-            deeper[t] = np.int32(b) if known else np.int32(-1)
+    seen, unseen = np.empty(LOT + 1, np.int64), np.empty(LOT + 1, np.int64)
+    # Of each length, the n-gram that ends at each position; first the one before the lot.
+    places = np.full((order, LOT + 1), -1, np.int32)
+    for first in range(0, ids.shape[0], LOT):
+        m = min(LOT, ids.shape[0] - first)
+        for i in range(m):
+            out[first + i] = value_at(prob_values, probs, 0, ids[first + i])
+            places[0, i + 1] = ids[first + i]
+        for k in range(1, order):
+            shorter, longer = places[k - 1], places[k]
+            q = 0
+            for i in range(m):
+                h, long = shorter[i], before[first + i] >= k
+                if absolute and long and h < 0:
+                    out[first + i] = uniform
+                at[q], history[q], want[q] = i, h, ids[first + i]
+                longer[i + 1] = -1
+                q += long and h >= 0
+            if k == 1 and guide is not None:
+                find_stretches(guide, children, history, want, q, base, size)
+            else:
+                find_stretches(None, children, history, want, q, base, size)
+            halve(words, want, q, base, size)
+            hits = misses = 0
+            for r in range(q):
+                b = min(base[r], np.int64(words.shape[0] - 1))
+                known = size[r] > 0 and words[b] == want[r]
+                longer[at[r] + 1] = np.int32(b) if known else np.int32(-1)
+                seen[hits], unseen[misses] = r, r
+                hits += known
+                misses += not known
+            for j in range(hits):
+                r = seen[j]
+                out[first + at[r]] = value_at(prob_values, probs, k, base[r])
+            for j in range(misses):
+                r = unseen[j]
+                less = np.float64(value_at(backoff_values, backoffs, k - 1, history[r]))
+                out[first + at[r]] = less if absolute else out[first + at[r]] + less
+        for k in range(order):
+            places[k, 0] = places[k, m]
 
 
 @kernel
