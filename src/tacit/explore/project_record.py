@@ -105,6 +105,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Write a document so that a reader finds the old one or the new one."""
     with atomic_write(path) as file:
         file.write(json.dumps(document, indent=1, sort_keys=True).encode() + b"\n")
 
@@ -141,6 +142,7 @@ def settle(path: Path) -> dict[str, Any]:
 
 
 def digest_of(path: Path) -> str:
+    """BLAKE2b of a file's bytes."""
     found = hashlib.blake2b(digest_size=32)
     with open(path, "rb") as file:
         while chunk := file.read(CHUNK):
@@ -149,6 +151,7 @@ def digest_of(path: Path) -> str:
 
 
 def size_of(path: Path) -> int:
+    """The bytes of a file that is one; -1 for anything else."""
     try:
         status = path.stat()
     except OSError:

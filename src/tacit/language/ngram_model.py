@@ -26,24 +26,24 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.text_block import text_of
-from tacit.kernels.string_finder import Finder
 from tacit.language.backoff_tables import (
     Tables,
     check_tables,
     distribution,
     quantize,
     score_sentence,
-)
+)  # fmt: skip
 from tacit.language.count_text import count_text
 from tacit.language.generation import Completion, complete_text, generate_words, highest
 from tacit.language.perplexities import Perplexity, Surprisal
 from tacit.language.scoring import (
     LN10,
     Scorer,
+    scoring_aids,
     sum_block,
     sums_by_sentence,
     word_scores,
-)
+)  # fmt: skip
 from tacit.language.sentences import (
     SPECIAL,
     START,
@@ -51,13 +51,11 @@ from tacit.language.sentences import (
     UNKNOWN,
     Reader,
     check_tokenizer,
-    make_word_finder,
     read_words,
     sentence_blocks,
     spelled,
 )
 from tacit.language.smoothing import SMOOTHINGS, smooth
-from tacit.language.trie_scores import Guide, make_guide
 from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["NGramModel"]
@@ -324,7 +322,7 @@ class NGramModel(Estimator):
         return out
 
     def _keep(self, tables: Tables, vocabulary: Vocabulary) -> None:
-        for name in ("_tables", "_vocabulary", "_index", "_guide", "_finder"):
+        for name in ("_tables", "_vocabulary", "_index", "_aids"):
             self.__dict__.pop(name, None)
         self._words, self._children = tables.words, tables.children
         self._probs, self._backoffs = tables.probs, tables.backoffs
@@ -333,12 +331,8 @@ class NGramModel(Estimator):
         self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
 
     @cached_property
-    def _guide(self) -> Guide | None:
-        return make_guide(self._tables)
-
-    @cached_property
-    def _finder(self) -> Finder:
-        return make_word_finder(self._vocabulary)
+    def _aids(self) -> tuple:
+        return scoring_aids(self._tables, self._vocabulary)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -359,10 +353,8 @@ class NGramModel(Estimator):
         return {SPECIAL[UNKNOWN]: UNKNOWN, **known}
 
     def _scorer(self, *, lines: bool = True) -> Scorer:
-        return Scorer(
-            self._tables, self._vocabulary, self._reader(lines), self.markers, self._guide,
-            self._finder,
-        )  # fmt: skip
+        what = (self._tables, self._vocabulary, self._reader(lines), self.markers)
+        return Scorer(*what, *self._aids)
 
     def _reader(self, lines: bool = True) -> Reader:
         return Reader(self.tokenizer, self.lowercase, lines)

@@ -18,14 +18,15 @@ from tacit.language.sentences import (
     find_ids,
     find_ids_of_words,
     find_words,
+    make_word_finder,
     read_words,
 )
-from tacit.language.trie_scores import Guide, score_positions
+from tacit.language.trie_scores import Guide, make_guide, score_positions
 from tacit.text.vocabulary import Vocabulary
 
 __all__ = [
-    "LN10", "Scorer", "WordScores", "join_scores", "score_ids", "sum_block", "sum_scores",
-    "sums_by_sentence", "word_scores",
+    "LN10", "Scorer", "WordScores", "join_scores", "score_ids", "scoring_aids", "sum_block",
+    "sum_scores", "sums_by_sentence", "word_scores",
 ]  # fmt: skip
 
 LN10 = float(np.log(10.0))
@@ -40,6 +41,11 @@ class Scorer(NamedTuple):
     markers: bool
     guide: Guide | None
     finder: Finder
+
+
+def scoring_aids(tables: Tables, vocabulary: Vocabulary) -> tuple[Guide | None, Finder]:
+    """What a scorer looks things up by: made once for a model."""
+    return make_guide(tables), make_word_finder(vocabulary)
 
 
 class WordScores(NamedTuple):

@@ -253,6 +253,7 @@ class Live:
     # --- What is made for questions alone ---
 
     def missing_stage(self, name: str) -> bool:
+        """Whether a stage that only questions need is not there."""
         return name in self.missing
 
     @once
