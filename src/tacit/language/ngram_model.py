@@ -55,7 +55,7 @@ from tacit.language.sentences import (
     sentence_blocks,
     spelled,
 )
-from tacit.language.smoothing import SMOOTHINGS, smooth
+from tacit.language.smoothing import SMOOTHINGS, check_prune, smooth
 from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["NGramModel"]
@@ -383,19 +383,7 @@ class NGramModel(Estimator):
     def _check_settings(self) -> None:
         self._validate_params()
         check_tokenizer(self.tokenizer)
-        prune = list(self.prune)
-        if any(not isinstance(n, Integral) or n < 0 for n in prune) or (prune and prune[0]):
-            raise ValueError(
-                f"NGramModel(prune={self.prune!r}) needs whole numbers of 0 or more, the first "
-                "of them 0: single words are not pruned. unk_cutoff drops rare words."
-            )
-        if prune != sorted(prune):
-            raise ValueError(
-                f"NGramModel(prune={self.prune!r}) must not fall: an n-gram cannot stay when "
-                "a shorter one inside it goes."
-            )
-        if any(prune) and self.smoothing == "add-k":
-            raise ValueError("NGramModel(smoothing='add-k') cannot be pruned. Leave prune=().")
+        check_prune(self.prune, self.smoothing)
 
     def _after_load(self) -> None:
         if len(self._sizes) != self.order:

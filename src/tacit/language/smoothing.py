@@ -27,6 +27,7 @@ The notes' section on smoothing.
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ from tacit.language.discounts import (
 from tacit.language.ngram_counts import NGramCounts
 from tacit.language.sentences import START, STOP, UNKNOWN
 
-__all__ = ["SMOOTHINGS", "Smoothed", "predictable", "smooth"]
+__all__ = ["SMOOTHINGS", "Smoothed", "check_prune", "predictable", "smooth"]
 
 SMOOTHINGS = (
     "mle",
@@ -76,6 +77,23 @@ def predictable(counts: NGramCounts, *, open_vocabulary: bool) -> np.ndarray:
     may[STOP] = counts.markers
     may[UNKNOWN] = open_vocabulary
     return may
+
+
+def check_prune(prune: Sequence[int], smoothing: str) -> None:
+    """ValueError where n-grams cannot be left out by these thresholds."""
+    given = list(prune)
+    if any(not isinstance(n, Integral) or n < 0 for n in given) or (given and given[0]):
+        raise ValueError(
+            f"NGramModel(prune={prune!r}) needs whole numbers of 0 or more, the first of them "
+            "0: single words are not pruned. unk_cutoff drops rare words."
+        )
+    if given != sorted(given):
+        raise ValueError(
+            f"NGramModel(prune={prune!r}) must not fall: an n-gram cannot stay when a shorter "
+            "one inside it goes."
+        )
+    if any(given) and smoothing == "add-k":
+        raise ValueError("NGramModel(smoothing='add-k') cannot be pruned. Leave prune=().")
 
 
 def smooth(
