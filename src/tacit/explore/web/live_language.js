@@ -13,6 +13,7 @@ function language() {
 function nextWords() {
   const text = $('#lq').value;
   chipPlace.ask('next', { query: { q: text, top: 10 } }, told => {
+    $('#chips').dataset.after = text;
     if (!told.words.length) return [notice(told.note || 'No word is known to follow.', 'note')];
     return told.words.map(([word, share]) => el('button', { class: 'chip', type: 'button', title: `${pct(share, 1)} of the time`, on: { click: () => { const f = $('#lq'); f.value = `${f.value.replace(/\s+$/, '')} ${word}`.trimStart(); f.focus(); nextWords(); } } }, el('span', { class: 'txt', dir: 'auto', text: word }), el('span', { class: 'v', text: pctS(share) }))).concat(told.note ? [notice(told.note, 'note')] : []);
   });
