@@ -207,8 +207,8 @@ class Plan:
         kept = sum(stage.does == "keep" for stage in self.stages)
         what = f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
         head = f"Plan: {what}, {in_bytes(self.bytes)} of text. "
-        head += f"{len(run)} stages to run, {about(self.seconds)}, "
-        head += f"{in_bytes(self.memory)} of memory"
+        head += f"{len(run)} stage{'' if len(run) == 1 else 's'} to run, "
+        head += f"{about(self.seconds)}, {in_bytes(self.memory)} of memory"
         head += f"; {kept} kept as they are." if kept else "."
         out = [head]
         for stage in self.stages:
