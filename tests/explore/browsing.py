@@ -107,3 +107,22 @@ def barriers(page, looks=LOOKS, parts=()):
         for each in axe.Axe().run(page, inside).response["violations"]:
             found.append(f"{look}: {each['id']}: {each['nodes'][0]['html'][:160]}")
     return found
+
+
+@contextlib.contextmanager
+def open_reports(chromium):
+    """Opens reports of projects in pages; at the end there were no faults."""
+    faults, pages = [], []
+
+    def open_report(project, query="", **options):
+        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}, **options})
+        pages.append(page)
+        watch(page, faults)
+        page.goto(f"file://{project.path / 'report.html'}{query}")
+        page.wait_for_selector('html[data-ready="1"]', state="attached")
+        return page
+
+    yield open_report
+    for page in pages:
+        page.close()
+    assert not faults

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.explore.project import Project
 from tacit.explore.report import shown
-from tests.explore.browsing import draw_around, texts, watch
+from tests.explore.browsing import draw_around, open_reports, texts
 from tests.explore.corpora import HOSTILE, letters
 
 pytestmark = pytest.mark.slow
@@ -23,20 +23,8 @@ NAMELESS = """() => [...document.querySelectorAll('button, input, select, a, can
 @pytest.fixture
 def opened(chromium):
     """Open the report of a project; at the end there were no errors, requests or dialogs."""
-    faults, pages = [], []
-
-    def open_report(project, query="", **options):
-        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}, **options})
-        pages.append(page)
-        watch(page, faults)
-        page.goto(f"file://{project.path / 'report.html'}{query}")
-        page.wait_for_selector('html[data-ready="1"]', state="attached")
-        return page
-
-    yield open_report
-    for page in pages:
-        page.close()
-    assert not faults
+    with open_reports(chromium) as open_report:
+        yield open_report
 
 
 def points_drawn(page):

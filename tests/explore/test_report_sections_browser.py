@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.explore.browsing import texts, watch
+from tests.explore.browsing import open_reports, texts
 from tests.explore.corpora import HOSTILE
 from tests.explore.test_report_sections import diary
 
@@ -14,21 +14,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def opened(chromium, explored):
     """Open the report of letters with columns and dates; at the end there were no faults."""
-    faults, pages = [], []
-
-    def open_report(query="", **options):
-        project = explored("years", diary)
-        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}, **options})
-        pages.append(page)
-        watch(page, faults)
-        page.goto(f"file://{project.path / 'report.html'}{query}")
-        page.wait_for_selector('html[data-ready="1"]', state="attached")
-        return page
-
-    yield open_report
-    for page in pages:
-        page.close()
-    assert not faults
+    with open_reports(chromium) as open_report:
+        yield lambda query="", **options: open_report(
+            explored("years", diary), query, **options
+        )
 
 
 def test_every_section_is_there_and_in_the_bar(opened):
