@@ -10,7 +10,8 @@ NLTK      has no model of this size to offer: it gets 2,000 sentences and Kneser
           3. The quality is the perplexity of 50 more; NLTK's without the words that it gives
           probability zero.
 scoring   log10 of every held-out sentence of 20 words, by models from the same ARPA file
-          (``kenlm.Model`` holds a probing hash table). One by one is a call for each.
+          (``kenlm.Model`` holds a probing hash table, and has one thread). One by one is a
+          call for each.
 """
 
 import gzip
@@ -44,16 +45,7 @@ def cases(scale: float) -> list[Case]:
             measure="perplexity",
             targets={"NLTK": 20.0},
         ),
-        Case(
-            "scoring a text",
-            partial(arpa, scale),
-            (Contender("Tacit", tacit_scores), kenlm("KenLM", kenlm_scores)),
-            lambda data, answer: float(np.sum(answer["scores"])),
-            measure="log10 of the text",
-            lower_is_better=False,
-            tolerance=1e-5,
-            targets={"KenLM": 1.0},
-        ),
+        *(scoring(*each, scale) for each in (("a thread", 1, 1.0), ("two threads", 2, 1.8))),
         Case(
             "scoring one by one",
             partial(arpa, scale),
@@ -85,6 +77,23 @@ def training(order: int, wanted: float, scale: float) -> Case:
         warmup=lambda data: {**data, "path": data["little"]},
         repeats=1,
     )  # fmt: skip
+
+
+def scoring(name: str, most: int, wanted: float, scale: float) -> Case:
+    return Case(
+        f"scoring a text, {name}",
+        partial(arpa, scale),
+        (
+            Contender("Tacit", partial(tacit_scores, most=most)),
+            kenlm("KenLM", kenlm_scores),
+        ),
+        lambda data, answer: float(np.sum(answer["scores"])),
+        measure="log10 of the text",
+        lower_is_better=False,
+        tolerance=1e-5,
+        targets={"KenLM": wanted},
+        repeats=15,
+    )
 
 
 # --- Data ---
@@ -217,14 +226,11 @@ def nltk_small(data: Data, threads: int) -> Answer:
     return {"ppl": float(np.exp(-np.mean([np.log(p) for p in logs if p > 0])))}
 
 
-def tacit_scores(data: Data, threads: int) -> Answer:
+def tacit_scores(data: Data, threads: int, *, most: int) -> Answer:
     from tacit.core.engines import Threads
 
-    return {
-        "scores": tacit_model(data).set_params(engine=Threads(threads)).score_sentences(
-            data["sentences"]
-        )
-    }
+    model = tacit_model(data).set_params(engine=Threads(min(threads, most)))
+    return {"scores": model.score_sentences(data["sentences"])}
 
 
 def tacit_one_by_one(data: Data, threads: int) -> Answer:

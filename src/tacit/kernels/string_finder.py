@@ -1,7 +1,9 @@
-"""Looks strings up among many known ones, by a hash table of four bytes to a slot.
+"""Looks strings up among many known ones, by a hash table.
 
-A slot holds the number of a string plus one; whether it is the one asked for, its bytes say.
-Words of a text are mostly few and frequent, so those bytes are in the cache.
+A slot is two uint64: what a string is known by, and its number plus one. A string of up to
+seven bytes is known by its bytes and its length, and so is not looked at again; a longer one
+by its hash, and then its bytes have to agree. Strings are looked up in lots, all hashes before
+all slots, so that one that waits for memory does not hold up the next.
 """
 
 from typing import NamedTuple
@@ -14,13 +16,15 @@ from tacit.kernels.hashing import KEY, load8, mix, padded
 __all__ = ["Finder", "find_strings", "make_finder"]
 
 U = np.uint64
+LONG = U(1) << U(63)  # set in what longer strings are known by
+LOT = 128  # strings looked up together
 SPAN = 1 << 20  # strings between two returns to Python
 
 
 class Finder(NamedTuple):
     """Known strings, and where to look for them."""
 
-    slots: np.ndarray  # uint32, a power of two of them, at most half of them taken
+    slots: np.ndarray  # (a power of two, 2) uint64, at most half of them taken
     buffer: np.ndarray  # from ``padded``: the strings one after the other
     offsets: np.ndarray  # int64, (n + 1,)
     key: np.uint64  # of this process, so that no text can be written to fall into one slot
@@ -38,7 +42,7 @@ def make_finder(data: np.ndarray, offsets: np.ndarray) -> Finder:
     buffer = padded(len(data))
     buffer[: len(data)] = data
     n = len(offsets) - 1
-    slots = np.zeros(1 << max(3, (2 * n).bit_length()), np.uint32)
+    slots = np.zeros((1 << max(3, (2 * n).bit_length()), 2), np.uint64)
     words = buffer.view(np.uint64)
     for first in range(0, n, SPAN):
         fill_slots(words, offsets, first, min(n, first + SPAN), KEY, slots)
@@ -63,43 +67,66 @@ def find_strings(
 # --- Kernels ---
 
 
+@kernel(inline="always")
+def mark_of(words, at, length, key):
+    """What a string is known by."""
+    left, h = length, key
+    while left >= U(8):
+        h = mix(h ^ load8(words, at))
+        at, left = at + U(8), left - U(8)
+    rest = (load8(words, at) & ((U(1) << (left << U(3))) - U(1))) ^ (left << U(56))
+    return rest if length < U(8) else mix(h ^ rest) | LONG
+
+
 @kernel
 def fill_slots(words, offsets, first, last, key, slots):
     mask = U(len(slots) - 1)
     for i in range(first, last):
-        at, left, h = U(offsets[i]), U(offsets[i + 1] - offsets[i]), key
-        while left >= U(8):
-            h = mix(h ^ load8(words, at))
-            at, left = at + U(8), left - U(8)
-        h = mix(h ^ (load8(words, at) & ((U(1) << (left << U(3))) - U(1))) ^ (left << U(56)))
-        p = h & mask
-        while slots[p] != 0:
+        mark = mark_of(words, U(offsets[i]), U(offsets[i + 1] - offsets[i]), key)
+        p = mix(mark ^ key) & mask
+        while slots[p, 1] != U(0):
             p = (p + U(1)) & mask
-        slots[p] = i + 1
+        slots[p, 0], slots[p, 1] = mark, U(i + 1)
 
 
 @kernel
 def find_slices(words, begin, end, key, slots, known, offsets, out):
     mask = U(len(slots) - 1)
-    for i in range(len(begin)):
-        start = U(begin[i])
-        length = U(end[i]) - start
-        at, left, h = start, length, key
-        while left >= U(8):
-            h = mix(h ^ load8(words, at))
-            at, left = at + U(8), left - U(8)
-        rest = (U(1) << (left << U(3))) - U(1)
-        h = mix(h ^ (load8(words, at) & rest) ^ (left << U(56)))
-        p = h & mask
-        out[i] = -1
-        while slots[p] != 0:
-            found = np.int64(slots[p]) - 1
-            base = U(offsets[found])
-            if U(offsets[found + 1]) - base == length:
-                q, last = U(0), length - left
-                while q < last and load8(words, start + q) == load8(known, base + q):
-                    q += U(8)
-                if q == last and not (load8(words, start + q) ^ load8(known, base + q)) & rest:
-                    out[i] = found
+    marks, places = np.empty(LOT, np.uint64), np.empty(LOT, np.uint64)
+    for first in range(0, len(begin), LOT):
+        m = min(LOT, len(begin) - first)
+        for i in range(m):
+            start = U(begin[first + i])
+            marks[i] = mark_of(words, start, U(end[first + i]) - start, key)
+            places[i] = mix(marks[i] ^ key) & mask
+        for i in range(m):
+            mark, p, found = marks[i], places[i], U(0)
+            while True:
+                found = slots[p, 1]
+                if found == U(0) or (
+                    slots[p, 0] == mark
+                    and (
+                        mark < LONG
+                        or same_bytes(
+                            words, U(begin[first + i]), U(end[first + i]), known,
+                            U(offsets[found - U(1)]), U(offsets[found]),
+                        )
+                    )
+                ):  # fmt: skip
                     break
-            p = (p + U(1)) & mask
+                p = (p + U(1)) & mask
+            out[first + i] = np.int64(found) - 1
+
+
+@kernel
+def same_bytes(words, start, stop, known, base, top):
+    """Whether a slice of eight bytes or more is the same as a known string."""
+    length = stop - start
+    if top - base != length:
+        return False
+    q, last = U(0), length - U(8)
+    while q < last:
+        if load8(words, start + q) != load8(known, base + q):
+            return False
+        q += U(8)
+    return load8(words, start + last) == load8(known, base + last)

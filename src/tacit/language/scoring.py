@@ -7,7 +7,7 @@ import numpy as np
 from tacit.data.text_block import Text
 from tacit.kernels.string_finder import Finder
 from tacit.language.backoff_tables import Tables
-from tacit.language.ngram_counts import positions
+from tacit.language.ngram_counts import Positions, positions
 from tacit.language.perplexities import TextScore
 from tacit.language.sentences import (
     START,
@@ -58,25 +58,34 @@ class WordScores(NamedTuple):
 
 def word_scores(params: Scorer, block: Any) -> WordScores:
     """The score of every word of a block. Sentences end with the stop token, if any."""
+    return score_ids(params, *read_ids(params, block))
+
+
+def read_ids(params: Scorer, block: Any) -> Corpus:
+    """The sentences of a block, with -1 for words outside the vocabulary."""
     if isinstance(block, Text) and not callable(params.reader.tokenizer):
         spans = find_words(params.reader, block)
-        return score_ids(params, find_ids_of_words(params.finder, spans), spans.edges)
+        return Corpus(find_ids_of_words(params.finder, spans), spans.edges)
     words = read_words(params.reader, block)
-    ids = find_ids(params.vocabulary, words.vocabulary)[words.ids]
-    return score_ids(params, ids, words.edges)
+    return Corpus(find_ids(params.vocabulary, words.vocabulary)[words.ids], words.edges)
 
 
 def score_ids(params: Scorer, ids: np.ndarray, edges: np.ndarray) -> WordScores:
     """The same for sentences of ids, -1 for words outside the vocabulary."""
-    known = np.where(ids < 0, np.int32(UNKNOWN), ids)
-    text = positions(Corpus(known, edges), params.markers)
-    scores = score_positions(params.tables, text.ids, text.before, params.guide)
+    text, scores = score_text(params, Corpus(ids, edges))
     if not params.markers:
         return WordScores(scores, ids, edges)
     keep = text.ids != START
     out = text.ids[keep]
     out[out != STOP] = ids
     return WordScores(scores[keep], out, edges + np.arange(len(edges)))
+
+
+def score_text(params: Scorer, corpus: Corpus) -> tuple[Positions, np.ndarray]:
+    """Every position between the start and stop tokens, those included, and its score."""
+    known = np.maximum(corpus.ids, np.int32(UNKNOWN))
+    text = positions(Corpus(known, corpus.edges), params.markers)
+    return text, score_positions(params.tables, text.ids, text.before, params.guide)
 
 
 def join_scores(parts: list[WordScores]) -> WordScores:
@@ -117,9 +126,13 @@ def sum_scores(found: WordScores, markers: bool) -> TextScore:
 
 def sums_by_sentence(params: Scorer, block: Any) -> np.ndarray:
     """log10 of the probability of each sentence of a block."""
-    found = word_scores(params, block)
-    sums = np.zeros(len(found.edges) - 1)
-    filled = np.diff(found.edges) > 0
+    corpus = read_ids(params, block)
+    _, scores = score_text(params, corpus)
+    edges = corpus.edges + 2 * params.markers * np.arange(len(corpus.edges))
+    starts = edges[:-1] + params.markers  # the start token is given
+    sums = np.zeros(len(starts))
+    filled = starts < edges[1:]
     if filled.any():
-        sums[filled] = np.add.reduceat(found.scores, found.edges[:-1][filled])
+        pairs = np.stack([starts, edges[1:]], axis=1)[filled].ravel()
+        sums[filled] = np.add.reduceat(np.append(scores, 0.0), pairs)[::2]
     return sums

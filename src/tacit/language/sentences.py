@@ -32,6 +32,7 @@ __all__ = [
     "sentence_blocks", "spelled", "words_of",
 ]  # fmt: skip
 
+U = np.uint64
 UNKNOWN, START, STOP = 0, 1, 2
 SPECIAL = ("<unk>", "<s>", "</s>")
 FIRST = len(SPECIAL)  # the id of the first word
@@ -278,26 +279,25 @@ def split_lines(data, starts, stops):
 
 @kernel
 def at_white_space(data, starts, stops, buffer, begin, end, edges):
-    at = k = 0
+    """Without a branch at the edges of words, which could not be guessed."""
+    marks = np.empty(len(begin) + 1, np.int32)  # where words begin and end, in turn
+    at, k = 0, U(0)
     for d in range(len(starts)):
-        source = data[starts[d] : stops[d]]
-        inside = False
+        source, inside = data[starts[d] : stops[d]], np.uint8(0)
+        target = buffer[at : at + len(source)]
         for i in range(len(source)):
-            c = source[i]
-            buffer[at + i] = c
-            word = c > 32
-            if word != inside:
-                if word:
-                    begin[k] = at + i
-                else:
-                    end[k] = at + i
-                    k += 1
-                inside = word
+            target[i] = source[i]
+        for i in range(len(source)):
+            word = np.uint8(source[i] > 32)
+            marks[k] = at + i
+            k += U(word ^ inside)
+            inside = word
         at += len(source)
-        if inside:
-            end[k] = at
-            k += 1
-        edges[d + 1] = k
+        marks[k] = at
+        k += U(inside)
+        edges[d + 1] = k >> U(1)
+    for i in range(edges[len(starts)]):
+        begin[i], end[i] = marks[2 * i], marks[2 * i + 1]
 
 
 @kernel

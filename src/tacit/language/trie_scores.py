@@ -15,6 +15,7 @@ from tacit.language.backoff_tables import Tables, value_at
 
 __all__ = ["Guide", "make_guide", "score_positions"]
 
+U = np.uint64
 LOT = 256  # positions looked up together
 FEW = 8  # successors to a stretch of the guide, about
 
@@ -22,8 +23,8 @@ FEW = 8  # successors to a stretch of the guide, about
 class Guide(NamedTuple):
     """Where to look among the bigrams of each word, by the first bits of the second word."""
 
-    first: np.ndarray  # (v,) where the word's stretches begin in ``starts``
-    shift: np.ndarray  # (v,) how many bits of the second word do not count
+    first: np.ndarray  # (v,) uint64: where the word's stretches begin in ``starts``, times
+    #                    256, plus how many bits of the second word do not count
     starts: np.ndarray  # bigram at which each stretch begins, and where the last one ends
 
 
@@ -33,10 +34,10 @@ def make_guide(tables: Tables) -> Guide | None:
         return None
     v = int(tables.sizes[0])
     bits = max(1, (v - 1).bit_length())
-    first, shift, size = plan_guide(tables.children, v, bits)
+    first, size = plan_guide(tables.children, v, bits)
     starts = np.empty(size, np.int32)
-    fill_guide(tables.children, tables.words, first, shift, bits, starts)
-    return Guide(first, shift, starts)
+    fill_guide(tables.children, tables.words, first, bits, starts)
+    return Guide(first, starts)
 
 
 def score_positions(
@@ -60,22 +61,22 @@ def score_positions(
 
 @kernel
 def plan_guide(children, v, bits):
-    first, shift, size = np.empty(v, np.int32), np.empty(v, np.uint8), 0
+    first, size = np.empty(v, np.uint64), 0
     for h in range(v):
         n, b = np.int64(children[h + 1] - children[h]), 0
         while (np.int64(FEW) << b) < n and b < bits:
             b += 1
-        first[h], shift[h] = size, bits - b
+        first[h] = (size << 8) | (bits - b)
         size += (1 << b) + 1
-    return first, shift, size
+    return first, size
 
 
 @kernel
-def fill_guide(children, words, first, shift, bits, starts):
+def fill_guide(children, words, first, bits, starts):
     for h in range(first.shape[0]):
-        at, end, s = children[h], children[h + 1], np.int32(shift[h])
+        at, end, s = children[h], children[h + 1], np.int64(first[h] & U(255))
         stretches = 1 << (bits - s)
-        target = starts[first[h] :]
+        target = starts[np.int64(first[h] >> U(8)) :]
         for j in range(stretches):
             while at < end and (words[at] >> s) < j:
                 at += 1
@@ -89,10 +90,10 @@ def score_lots(
     absolute, uniform, out,
 ):  # fmt: skip
     """Extend the n-grams that end before each position by its word, length by length."""
-    at, history = np.empty(LOT, np.int64), np.empty(LOT, np.int64)
-    want, base = np.empty(LOT, np.int32), np.empty(LOT, np.int64)
-    size = np.empty(LOT, np.int64)
-    seen, unseen = np.empty(LOT + 1, np.int64), np.empty(LOT + 1, np.int64)
+    at, history = np.empty(LOT, np.uint32), np.empty(LOT, np.uint32)
+    want, base = np.empty(LOT, np.int32), np.empty(LOT, np.uint32)
+    size, top = np.empty(LOT, np.uint32), np.uint32(words.shape[0] - 1)
+    seen, unseen = np.empty(LOT + 1, np.uint32), np.empty(LOT + 1, np.uint32)
     # Of each length, the n-gram that ends at each position; first the one before the lot.
     places = np.full((order, LOT + 1), -1, np.int32)
     for first in range(0, ids.shape[0], LOT):
@@ -117,7 +118,7 @@ def score_lots(
             halve(words, want, q, base, size)
             hits = misses = 0
             for r in range(q):
-                b = min(base[r], np.int64(words.shape[0] - 1))
+                b = min(base[r], top)
                 known = size[r] > 0 and words[b] == want[r]
                 longer[at[r] + 1] = np.int32(b) if known else np.int32(-1)
                 seen[hits], unseen[misses] = r, r
@@ -138,26 +139,27 @@ def score_lots(
 def find_stretches(guide, children, history, want, q, base, size):
     if guide is None:
         for i in range(q):
-            h = history[i]
+            h = U(history[i])
             base[i] = children[h]
-            size[i] = children[h + 1] - children[h]
+            size[i] = children[h + U(1)] - children[h]
     else:
         for i in range(q):
-            h = history[i]
-            j = guide.first[h] + (want[i] >> np.int32(guide.shift[h]))
+            first = guide.first[history[i]]
+            j = (first >> U(8)) + (U(want[i]) >> (first & U(255)))
             base[i] = guide.starts[j]
-            size[i] = guide.starts[j + 1] - guide.starts[j]
+            size[i] = guide.starts[j + U(1)] - guide.starts[j]
 
 
 @kernel
 def halve(words, want, q, base, size):
     """Bring every search down to one word, the last that is not above the one wanted."""
-    most = 1
+    most = np.uint32(1)
     for i in range(q):
         most = max(most, size[i])
     while most > 1:
         for i in range(q):
-            half = size[i] >> 1
-            base[i] += half * (words[base[i] + half] <= want[i])
+            half = size[i] >> np.uint32(1)
+            # A product, not a choice, which would become a branch that cannot be guessed.
+            base[i] += half * np.uint32(words[U(base[i] + half)] <= want[i])
             size[i] -= half
-        most -= most >> 1
+        most -= most >> np.uint32(1)
