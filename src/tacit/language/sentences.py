@@ -280,7 +280,7 @@ def split_lines(data, starts, stops):
 @kernel
 def at_white_space(data, starts, stops, buffer, begin, end, edges):
     """Without a branch at the edges of words, which could not be guessed."""
-    marks = np.empty(len(begin) + 1, np.int32)  # where words begin and end, in turn
+    marks = np.empty(2 * len(begin), np.int32)  # where words begin and end, in turn
     at, k = 0, U(0)
     for d in range(len(starts)):
         source, inside = data[starts[d] : stops[d]], np.uint8(0)
