@@ -13,6 +13,7 @@ from tacit.classify.linear import FEW, Csr
 from tacit.classify.logistic_dual import Dual, most_first
 from tacit.classify.logistic_saga import Problem
 from tacit.core.engines import Serial, Threads
+from tacit.kernels.sparse_rows import row_squares
 
 SEED = np.uint64(3)
 
@@ -36,7 +37,8 @@ def problem_of(X, y, k, *, C=1.0, intercept=True, weights=None):
     rows = Csr(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)
     width = 1 if k == 2 else k
     return Problem(
-        rows, y.astype(np.int32), weights, X.shape[1], width, 1 / (C * n), 0.0, intercept
+        rows, y.astype(np.int32), weights, row_squares(rows.indptr, rows.data), X.shape[1],
+        width, 1 / (C * n), 0.0, intercept,
     )
 
 

@@ -1,12 +1,12 @@
 """The steps of logistic regression in the dual, and what is measured between its passes.
 
-    visit_many, visit_two   set the probabilities of rows, and let the weights follow
+    visit_many              set the probabilities of rows, and let the weights follow
     see_rows                loss and gap of rows at the weights as they are
     add_across, steepest_of the slope of features, each from its own entries
     by_column, by_row       entries in the order of the features, and back
 
 What a visit does is in ``logistic_dual``. Weights of all classes lie side by side; rows of
-weights are padded with zeros, which stay zero.
+weights are padded with zeros, which stay zero. Two classes need one column: ``dual_two``.
 """
 
 import numpy as np
@@ -18,10 +18,10 @@ __all__ = [
     "add_across",
     "by_column",
     "by_row",
+    "divergence",
     "see_rows",
     "steepest_of",
     "visit_many",
-    "visit_two",
 ]
 
 LEAST = 1e-12  # probabilities are not set lower
@@ -153,57 +153,12 @@ def step_length(change, p, q, c, columns, one):
 
 
 @kernel(fastmath=True)
-def visit_two(
-    indptr, indices, data, codes, costs, order, start, stop, weights, intercept, residuals,
-    sums, lengths, soft, reach, columns,
-):  # fmt: skip
-    """The same for two classes, whose weights are one column."""
-    kind = intercept.dtype.type
-    one, zero, half, least = kind(1), kind(0), kind(0.5), kind(1e-7)
-    flat, held = weights.ravel(), residuals.ravel()
-    gap, loss = 0.0, 0.0
-    for o in range(start, stop):
-        i = order[o]
-        first, end = indptr[i], indptr[i + 1]
-        score = intercept[0]
-        for s in range(first, end):
-            score += data[s] * flat[np.uint32(indices[s])]
-        e = np.exp(-abs(score))
-        p = one / (one + e) if score >= 0 else e / (one + e)
-        right = codes[i] == 1
-        loss += costs[i] * (np.log(one + e) + max(-score if right else score, zero))
-        q = held[i] + (one if right else zero)
-        c = lengths[i]
-        parts = one / (p + q + least) + one / (2 - p - q + least)
-        gap += costs[i] * (p - q) * (p - q) * parts
-        change = (p - q) / (one + c * p * (one - p))
-        if c * abs(change) > kind(0.3):  # halve the way until the score's answer is met
-            low, high = zero, p - q
-            for _ in range(20):
-                change = half * (low + high)
-                there = min(max(q + change, least), one - least)
-                far = np.log(there / (one - there)) - score + c * change
-                if (far > 0) == (p > q):
-                    high = change
-                else:
-                    low = change
-        held[i] += change
-        change *= costs[i]
-        sums[0] += change
-        intercept[0] -= kind(soft) * change
-        change *= kind(-reach)
-        for s in range(first, end):
-            flat[np.uint32(indices[s])] += data[s] * change
-    return gap, loss
-
-
-@kernel(fastmath=True)
 def see_rows(
     indptr, indices, data, codes, costs, weights, intercept, residuals, out, columns, start,
     stop,
 ):  # fmt: skip
     """Loss and gap of some rows; ``out`` gets p - [y], times their weights."""
-    width, flat = intercept.size, weights.ravel()
+    width = intercept.size
     kind = intercept.dtype.type
     loss, gap = 0.0, 0.0
     for i in range(start, stop):
@@ -212,22 +167,14 @@ def see_rows(
             found[:] = kind(0)
             continue
         found[:] = intercept
-        if width == 1:  # one sum, in a register
-            score = found[0]
-            for s in range(indptr[i], indptr[i + 1]):
-                score += data[s] * flat[np.uint32(indices[s])]
-            found[0] = score
-        else:
-            for s in range(indptr[i], indptr[i + 1]):
-                row, x = weights[np.uint32(indices[s])], data[s]
-                for k in range(width):
-                    found[k] += x * row[k]
+        for s in range(indptr[i], indptr[i + 1]):
+            row, x = weights[np.uint32(indices[s])], data[s]
+            for k in range(width):
+                found[k] += x * row[k]
         loss += costs[i] * to_residual(found, columns, codes[i])
         apart = 0.0
         for k in range(columns):
-            full = 1.0 if codes[i] == (1 if columns == 1 else k) else 0.0
-            if columns == 1:
-                apart += divergence(1.0 - full - held[k], 1.0 - full - found[k])
+            full = 1.0 if codes[i] == k else 0.0
             apart += divergence(full + held[k], full + found[k])
         gap += costs[i] * apart
         for k in range(columns):

@@ -30,6 +30,7 @@ import numpy as np
 from tacit.classify.linear import Csr
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
+from tacit.kernels.sparse_rows import add_row, dot_row, row_squares
 
 __all__ = ["MIRA", "PA", "PA_I", "PA_II", "PERCEPTRON", "Rule", "State", "new_state", "visit"]
 
@@ -80,7 +81,7 @@ def visit(
     """
     found = np.zeros(3)
     k = state.weights.shape[1]
-    squares = square_rows(*rows)
+    squares = row_squares(rows.indptr, rows.data)
     if not np.isfinite(squares).all():  # values past 1e150
         return np.full(3, np.nan)
     spent = len(rows.data) * k / max(1, len(rows.indptr) - 1) * len(order)
@@ -95,17 +96,6 @@ def visit(
 
 
 # --- Kernels ---
-
-
-@kernel
-def square_rows(indptr, indices, data):
-    squares = np.empty(indptr.shape[0] - 1)
-    for i in range(squares.shape[0]):
-        total = 0.0
-        for t in range(indptr[i], indptr[i + 1]):
-            total += data[t] * data[t]
-        squares[i] = total
-    return squares
 
 
 @kernel
@@ -133,9 +123,7 @@ def visit_two(
     for i in order:
         sign, cost = 1.0 if codes[i] == 1 else -1.0, costs[codes[i]]
         start, stop = indptr[i], indptr[i + 1]
-        score = intercept[0]
-        for t in range(start, stop):
-            score += w[np.uint32(indices[t])] * data[t]
+        score = intercept[0] + dot_row(indices, data, start, stop, w)
         margin = sign * score
         time += 1.0
         if margin <= 0:
@@ -155,8 +143,7 @@ def visit_two(
                 w[j] += step * data[t]
                 s[j] += past * data[t]
         else:
-            for t in range(start, stop):
-                w[indices[t]] += step * data[t]
+            add_row(indices, data, start, stop, w, step)
     clock[0] = int(time)
 
 

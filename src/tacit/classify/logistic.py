@@ -32,7 +32,7 @@ from tacit.classify.linear import (
     csr_arrays,
 )
 from tacit.classify.logistic_loss import LogisticParams, shares, width_of
-from tacit.classify.logistic_saga import Problem, row_squares
+from tacit.classify.logistic_saga import Problem
 from tacit.classify.logistic_solve import (
     Objective,
     Solution,
@@ -46,6 +46,7 @@ from tacit.core.engines import get_engine
 from tacit.core.progress import Step, tell
 from tacit.core.randoms import seed_from
 from tacit.data.table import Table
+from tacit.kernels.sparse_rows import row_squares
 
 __all__ = ["LogisticRegression"]
 
@@ -82,7 +83,7 @@ class LogisticRegression(RowByRow):
     tol : float
         "dual", "saga", "lbfgs", "newton": stop when no slope of the objective (divided by C
         and the weight of all rows) is steeper; "dual" also wants the objective to be within
-        a tenth of ``tol``, relative, of its minimum. "sgd", "adagrad": stop when
+        a fifth of ``tol``, relative, of its minimum. "sgd", "adagrad": stop when
         ``n_iter_no_change`` passes in a row did not lower the loss by this much.
     max_iter : int
         Most passes or iterations.
@@ -312,13 +313,19 @@ class LogisticRegression(RowByRow):
             return "newton"
         if not table.in_memory:
             return "lbfgs"
-        rows, _ = whole(table)
-        if not sp.issparse(rows):
-            return "lbfgs"
-        squares = row_squares(np.asarray(rows.indptr, np.int64), rows.data)
-        if squares.max() > UNEVEN * squares.mean():
+        if not sp.issparse(whole(table)[0]):
             return "lbfgs"
         return "saga" if np.isinf(self.C) else "dual"
+
+    def _problem(self, objective: Objective, columns: int) -> Problem:
+        """All rows, for the solvers that step by single ones."""
+        rows, codes, weights = Whole(objective.table).load()
+        csr = csr_arrays(rows, "LogisticRegression")
+        return Problem(
+            csr, codes, weights * ((weights > 0).sum() / objective.total),
+            row_squares(csr.indptr, csr.data), objective.table.shape[1], columns,
+            objective.l2, objective.l1, objective.intercept,
+        )  # fmt: skip
 
     def _solve(self, objective: Objective, callbacks: list) -> Solution:
         """One of the batch solvers."""
@@ -334,14 +341,11 @@ class LogisticRegression(RowByRow):
             "tol": self.tol, "max_iter": self.max_iter, "heard": heard,
         }  # fmt: skip
         if self.solver_ in ("dual", "saga"):
-            table = objective.table
-            rows, codes, weights = Whole(table).load()
-            used = weights > 0
-            problem = Problem(
-                csr_arrays(rows, "LogisticRegression"), codes,
-                weights * (used.sum() / objective.total), table.shape[1], columns,
-                objective.l2, objective.l1, objective.intercept,
-            )  # fmt: skip
+            problem = self._problem(objective, columns)
+            uneven = problem.squares.max() > UNEVEN * problem.squares.mean()
+            if uneven and self.solver == "auto" and not objective.l1:
+                self.solver_ = "lbfgs"
+        if self.solver_ in ("dual", "saga"):
             seed = seed_from(self.random_state)
             patient = self.solver != "auto" or objective.l1 > 0
             if not patient:

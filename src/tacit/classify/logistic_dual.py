@@ -25,7 +25,7 @@ regression and maximum entropy models. Machine Learning 85. Rockafellar (1976), 
 Lagrangians and applications of the proximal point algorithm. Math. Oper. Res. 1.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -39,13 +39,21 @@ from tacit.classify.dual_steps import (
     see_rows,
     steepest_of,
     visit_many,
+)
+from tacit.classify.dual_two import (
+    add_rows,
+    best_intercept,
+    measure_two,
+    score_rows,
+    steepest_two,
     visit_two,
 )
 from tacit.classify.linear import FEW
-from tacit.classify.logistic_loss import SPAN
-from tacit.classify.logistic_saga import Problem, row_squares
+from tacit.classify.logistic_loss import SPAN, spans
+from tacit.classify.logistic_saga import Problem
 from tacit.core.engines import Engine, Serial, Threads
 from tacit.core.randoms import key, permutation
+from tacit.kernels.sparse_rows import scale_down
 
 __all__ = ["Dual", "Reached"]
 
@@ -79,7 +87,7 @@ class Dual:
         shared = isinstance(engine, Threads) and len(rows.data) >= FEW
         self.engine = engine if shared else Serial()
         n, v = len(problem.codes), problem.features
-        squares = row_squares(rows.indptr, rows.data)
+        squares = problem.squares
         self.unit = float(np.sqrt(squares.max(initial=0.0))) or 1.0
         self.used = np.flatnonzero(problem.weights > 0)
         self.l2 = problem.l2 / self.unit**2
@@ -132,7 +140,8 @@ class Dual:
         """Values in the precision of the passes to come."""
         indptr, self.indices, data = self.problem.rows
         self.dtype = np.dtype(dtype)
-        self.data = np.asarray(data / self.unit, dtype)
+        self.data = np.empty(len(data), dtype)
+        scale_down(data, self.unit, self.data)
         if self.order is not None:
             self.across = by_column(indptr, self.indices, self.data, self.order, self.starts)
             self.indices, self.data = by_row(indptr, *self.across, self.starts)
@@ -152,11 +161,18 @@ class Dual:
 
     def _across(self, held: np.ndarray) -> np.ndarray:
         """(v, padded) sums over the rows of values times what is held for each row."""
+        n, v = len(held), self.problem.features
+        if self.problem.columns == 1:
+            out = np.zeros((v, 1), self.dtype)
+            for start, stop in spans(self.problem.rows.indptr):
+                add_rows(
+                    self.problem.rows.indptr, self.indices, self.data, held, out, start, stop
+                )
+            return out
         if self.order is None:
-            n, v = len(held), self.problem.features
             rows = (self.data, self.indices, self.problem.rows.indptr)
             return sp.csr_array(rows, shape=(n, v)).T @ held
-        out = np.empty((self.problem.features, self.padded), self.dtype)
+        out = np.empty((v, self.padded), self.dtype)
         for _ in self._share(len(out), lambda a, b: add_across(
             self.starts, *self.across, held, out, a, b
         )):  # fmt: skip
@@ -168,12 +184,9 @@ class Dual:
         problem, n = self.problem, len(self.used)
         self.intercept -= self.dtype.type(self.soft) * self.sums.astype(self.dtype)
         order = self.used[permutation(key(self.seed, self.passes), n)]
-        lengths = np.diff(problem.rows.indptr)[order]
-        spent = np.cumsum(lengths * self.padded // 8 + 8)
-        cuts = np.searchsorted(spent, np.arange(SPAN, spent[-1] if n else 0, SPAN))
         visit = visit_two if problem.columns == 1 else visit_many
         found = np.zeros(2)
-        for start, stop in pairwise(np.unique(np.concatenate([[0], cuts, [n]]))):
+        for start, stop in self._stretches(order):
             found += visit(
                 problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
                 order, start, stop, self.weights_now, self.intercept, self.residuals,
@@ -183,8 +196,19 @@ class Dual:
         self.passes += 1
         return found[0] / n, found[1] / n
 
+    def _stretches(self, order: np.ndarray) -> Iterable[tuple[int, int]]:
+        """Visits that take a moment each, together."""
+        n, indptr = len(order), self.problem.rows.indptr
+        if indptr[-1] * self.padded // 8 + 8 * n <= SPAN:
+            return [(0, n)]
+        spent = np.cumsum(np.diff(indptr)[order] * self.padded // 8 + 8)
+        cuts = np.searchsorted(spent, np.arange(SPAN, spent[-1], SPAN))
+        return pairwise(np.unique(np.concatenate([[0], cuts, [n]])).tolist())
+
     def measure(self) -> Reached:
         """See every row at the weights as they are."""
+        if self.problem.columns == 1:
+            return self._measure_two()
         problem, n = self.problem, len(self.used)
         found = [*self._share(len(problem.codes), lambda a, b: see_rows(
             problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
@@ -201,6 +225,29 @@ class Dual:
             offsets = self.scores.sum(axis=0, dtype=np.float64) / n
             slope = max(slope, float(np.abs(offsets[: problem.columns]).max()))
         return Reached(loss, 0.5 * self.l2 * sum(each[1] for each in parts), gap, slope)
+
+    def _measure_two(self) -> Reached:
+        """The same, with the intercept that is best for these weights: its slope is the
+        steepest by far, and it takes no pass over the rows to find where it is zero."""
+        problem, n = self.problem, len(self.used)
+        rows = (problem.rows.indptr, self.indices, self.data)
+        parts = spans(problem.rows.indptr)
+        for part in parts:
+            score_rows(*rows, self.weights_now, self.scores, *part)
+        offset = float(self.intercept[0])
+        if problem.intercept:
+            offset = best_intercept(self.scores, problem.codes, self.costs, offset)
+            self.intercept[0] = offset
+        slopes, found = np.zeros_like(self.weights_now), np.zeros(3)
+        for part in parts:
+            found += measure_two(
+                *rows, problem.codes, self.costs, self.scores, offset, self.residuals, slopes,
+                *part,
+            )  # fmt: skip
+        loss, gap, off = found / n
+        steepest, squares = steepest_two(slopes, self.weights_now, 1.0 / n, self.l2)
+        slope = max(self.unit * steepest, abs(off) if problem.intercept else 0.0)
+        return Reached(float(loss), 0.5 * self.l2 * squares, float(gap), float(slope))
 
     def _share(self, n: int, function: Callable[[int, int], Any]) -> Iterator[Any]:
         """A function of stretches of rows or features, which do not touch each other's: the

@@ -33,7 +33,7 @@ from tacit.classify.logistic_loss import SPAN, spans, to_residual
 from tacit.core.kernel import kernel
 from tacit.core.randoms import key, permutation
 
-__all__ = ["Problem", "Saga", "frequent_first", "rate_for", "reordered", "row_squares"]
+__all__ = ["Problem", "Saga", "frequent_first", "rate_for", "reordered"]
 
 LANES = 4  # rows of weights are padded to whole SIMD registers
 
@@ -44,6 +44,7 @@ class Problem(NamedTuple):
     rows: Csr
     codes: np.ndarray  # (n,) int32
     weights: np.ndarray  # (n,), mean 1
+    squares: np.ndarray  # (n,) of the rows' lengths
     features: int
     columns: int  # of the weights
     l2: float
@@ -62,7 +63,7 @@ class Saga:
         self.order = frequent_first(problem.rows, problem.features)
         self.problem = problem = problem._replace(rows=reordered(problem.rows, self.order))
         self.seed, self.passes = seed, 0
-        squares = row_squares(problem.rows.indptr, problem.rows.data)
+        squares = problem.squares
         self.scale = float(np.sqrt(squares.max(initial=0.0))) or 1.0
         self.used = np.flatnonzero(problem.weights > 0)
         heaviest = float((problem.weights * squares).max(initial=0.0)) / self.scale**2
@@ -185,18 +186,6 @@ def rate_for(heaviest: float, columns: int, l2: float) -> float:
 
 
 # --- Kernels ---
-
-
-@kernel
-def row_squares(indptr, data):
-    """The squared length of every row."""
-    out = np.empty(indptr.size - 1)
-    for i in range(out.size):
-        total = 0.0
-        for t in range(indptr[i], indptr[i + 1]):
-            total += data[t] * data[t]
-        out[i] = total
-    return out
 
 
 # fastmath: the sums over k lanes may be taken in any order; NaN cannot arise, values are

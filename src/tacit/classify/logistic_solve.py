@@ -31,7 +31,7 @@ __all__ = [
 
 Heard = Callable[[int, float, Any], bool]  # number of the step, objective, params: stop?
 COARSE = 2e-6  # slopes that float32 can be trusted with, of rows of length one
-NEAR = 0.1  # of the tolerance: the objective's distance from its minimum, relative
+NEAR = 0.2  # of the tolerance: the objective's distance from its minimum, relative
 STEEP = 0.003  # the square of the steepest slope over the gap, for text as a rule
 TINY = 1e-12  # a gap that float64 cannot tell from none
 GAIN = 5.0  # what a pass of SAGA usually takes off the slope
@@ -133,7 +133,7 @@ def solve_dual(
 ) -> Solution:  # fmt: skip
     """Dual coordinate ascent in float32 as far as that carries, then in float64.
 
-    Ends when no slope is steeper than ``tol`` and the objective is within a tenth of that,
+    Ends when no slope is steeper than ``tol`` and the objective is within a fifth of that,
     relative, of its minimum: where rows can be told apart the slopes are small long before.
     """
     state = Dual(problem, seed, objective.engine)

@@ -14,11 +14,12 @@ from tacit.classify import logistic_online as online
 from tacit.classify.error_driven import whole
 from tacit.classify.linear import LinearClassifier, csr_arrays
 from tacit.classify.logistic_loss import LogisticParams, width_of
-from tacit.classify.logistic_saga import rate_for, row_squares
+from tacit.classify.logistic_saga import rate_for
 from tacit.classify.logistic_solve import Objective
 from tacit.core.progress import Step, tell
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Batch, Table, parts
+from tacit.kernels.sparse_rows import row_squares
 
 __all__ = ["RowByRow", "Whole", "parts_of"]
 

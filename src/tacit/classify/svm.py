@@ -26,7 +26,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tacit.classify.error_driven import closing_all, whole
 from tacit.classify.linear import Csr, LinearClassifier, check_labeled, csr_arrays
 from tacit.classify.logistic_online import stretches
-from tacit.classify.logistic_saga import frequent_first, reordered, row_squares
+from tacit.classify.logistic_saga import frequent_first, reordered
 from tacit.classify.svm_dual import visit_against_rest, visit_together
 from tacit.classify.svm_newton import newton
 from tacit.classify.svm_primal import losses, pegasos_rows
@@ -34,6 +34,7 @@ from tacit.core.engines import get_engine, one_blas_thread
 from tacit.core.progress import Step, tell
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Table
+from tacit.kernels.sparse_rows import row_squares
 
 __all__ = ["LinearSVC"]
 
