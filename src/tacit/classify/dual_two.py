@@ -33,13 +33,13 @@ def visit_two(
         first, end = indptr[i], indptr[i + 1]
         score = offset + dot_row(indices, data, first, end, flat)
         e = np.exp(-abs(score))
-        p = one / (one + e) if score >= 0 else e / (one + e)
-        right = codes[i] == 1
-        loss += costs[i] * (np.log(one + e) + max(-score if right else score, zero))
-        q = held[i] + (one if right else zero)
+        p = (one if score >= 0 else e) / (one + e)
+        right = kind(codes[i])
+        loss += costs[i] * (np.log(one + e) + max((one - right - right) * score, zero))
+        q = held[i] + right
         c = lengths[i]
-        parts = one / (p + q + least) + one / (2 - p - q + least)
-        gap += costs[i] * (p - q) * (p - q) * parts
+        both = p + q + least
+        gap += costs[i] * (p - q) * (p - q) / (both * (one - half * both + least))
         change = (p - q) / (one + c * p * (one - p))
         if c * abs(change) > kind(0.3):  # halve the way until the score's answer is met
             low, high = zero, p - q

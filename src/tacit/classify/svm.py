@@ -25,11 +25,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.classify.error_driven import closing_all, whole
 from tacit.classify.linear import Csr, LinearClassifier, check_labeled, csr_arrays
+from tacit.classify.logistic_loss import spans
 from tacit.classify.logistic_online import stretches
 from tacit.classify.logistic_saga import frequent_first, reordered
-from tacit.classify.svm_dual import visit_against_rest, visit_together
+from tacit.classify.svm_many import ManyClass
 from tacit.classify.svm_newton import newton
-from tacit.classify.svm_primal import losses, pegasos_rows
+from tacit.classify.svm_primal import pegasos_rows, primal_height
+from tacit.classify.svm_two import TwoClass
 from tacit.core.engines import get_engine, one_blas_thread
 from tacit.core.progress import Step, tell
 from tacit.core.randoms import key, permutation, seed_from
@@ -39,6 +41,8 @@ from tacit.kernels.sparse_rows import row_squares
 __all__ = ["LinearSVC"]
 
 NARROW = 300  # features, up to which Newton's method is the quickest
+NEAR = 2.0  # times the wanted gap: the sum of what rows were off when met, at which to measure
+TINY = 1e-13  # violations that float64 cannot tell from none
 
 
 class LinearSVC(LinearClassifier):
@@ -194,31 +198,36 @@ class LinearSVC(LinearClassifier):
         classes, together = self.classes_, self.multi_class == "crammer_singer"
         rows, codes = whole(table)
         csr = csr_arrays(rows, "LinearSVC")
+        seed, v = seed_from(self.random_state), table.shape[1]
+        squared = self.loss == "squared_hinge" and not together
+        if len(classes) == 2 and not together and self.solver_ == "dual":
+            extra = float(self.intercept_scaling) * bool(self.fit_intercept)
+            two = TwoClass(csr, codes, costs, finite_squares(csr), v, extra, squared=squared)
+            self._descend(two, seed, callbacks)
+            self.weights_, self.intercept_ = two.weights[:, None], two.bias * extra
+            return
         if self.fit_intercept:
-            csr = with_feature(csr, table.shape[1], self.intercept_scaling)
-        squares = row_squares(csr.indptr, csr.data)
-        if not np.isfinite(squares.sum()):
-            raise ValueError(
-                "LinearSVC: X holds values too large to be squared. Scale the columns down."
-            )
-        width = table.shape[1] + bool(self.fit_intercept)
+            csr = with_feature(csr, v, self.intercept_scaling)
+        squares = finite_squares(csr)
+        width = v + bool(self.fit_intercept)
         columns = len(classes) if together or len(classes) > 2 else 1
         order = frequent_first(csr, width)
         csr = reordered(csr, order)
         weights = np.zeros((width, columns))
-        seed = seed_from(self.random_state)
         if self.solver_ == "dual":
-            duals = self._descend(csr, codes, costs, squares, weights, seed, callbacks)
+            many = ManyClass(
+                csr, codes, costs, squares, weights, squared=squared, together=together
+            )
+            self._descend(many, seed, callbacks)
         else:
-            duals = None
             weights = self._pegasos(csr, codes, costs, weights, seed, callbacks)
-        if not self.converged_:
-            self._judge(csr, codes, costs, weights, duals)
+            self.objective_ = self.gap_ = primal_height(
+                csr, codes, costs, weights, squared=squared, together=together
+            )  # the dual is 0 at worst
         both = np.empty_like(weights)
         both[order] = weights
         if together and len(classes) == 2:
             both = both[:, 1:] - both[:, :1]
-        v = table.shape[1]
         self.weights_ = np.ascontiguousarray(both[:v])
         self.intercept_ = np.zeros(both.shape[1])
         if self.fit_intercept:
@@ -275,44 +284,38 @@ class LinearSVC(LinearClassifier):
             )
         return self.C * weights
 
-    def _descend(self, csr, codes, costs, squares, weights, seed, callbacks) -> np.ndarray:
+    def _descend(self, state: TwoClass | ManyClass, seed: np.uint64, callbacks: list) -> None:
         """Passes over the multipliers until the gap is within ``tol`` of the objective."""
-        n, columns = len(codes), weights.shape[1]
-        duals = np.zeros((n, columns))
+        csr = state.csr
+        n = len(csr.indptr) - 1
         resting = np.zeros(n, np.bool_)
-        together = self.multi_class == "crammer_singer"
-        bounded = self.loss == "hinge"
-        diagonal = 0.0 if bounded else 0.5
         gaps: list[float] = []
-        self.converged_, edge, goal = False, np.inf, 1.0
+        self.converged_, edge, near, height = False, np.inf, NEAR, 0.0
         for number in range(self.max_iter):
             order = permutation(key(seed, number), n)
-            worst = 0.0
+            worst = gap = 0.0
             for start, stop in stretches(csr, order):
-                part = order[start:stop]
-                if together:
-                    found = visit_together(
-                        *csr, codes, costs, squares, part, weights, duals, resting, edge
-                    )
-                else:
-                    found = visit_against_rest(
-                        *csr, codes, costs, squares, part, diagonal, bounded, weights, duals,
-                        resting, edge,
-                    )  # fmt: skip
-                worst = max(worst, found)
+                found = state.visit(order[start:stop], resting, edge)
+                worst, gap = max(worst, found[0]), gap + found[1]
             self.n_iter_ = number + 1
             edge = worst if worst > 0 else np.inf
-            if worst <= goal:  # those at work have settled: how far is the whole?
-                self._judge(csr, codes, costs, weights, duals)
-                gaps.append(self.gap_ / self.objective_)
+            limit = self.tol * (height or state.below())
+            if gap <= near * limit or worst <= TINY:  # as the rows were met: and now?
+                self.objective_, self.gap_ = state.judge(spans(csr.indptr))
+                height = self.objective_
+                gaps.append(self.gap_ / height)
                 self.converged_ = gaps[-1] <= self.tol
                 resting[:] = False
-                edge, goal = np.inf, worst / 2
+                near = 0.6 * gap / limit  # the gap itself goes up and down from pass to pass
+                edge = np.inf
             done = self.converged_ or self.n_iter_ == self.max_iter
-            step = Step("LinearSVC", self.n_iter_, self.max_iter, gaps or [1.0], weights, done)
+            step = Step(
+                "LinearSVC", self.n_iter_, self.max_iter, gaps or [1.0], state.weights, done
+            )
             if tell(callbacks, step) or self.converged_:
                 break
-        return duals
+        if not self.converged_:
+            self.objective_, self.gap_ = state.judge(spans(csr.indptr))
 
     def _pegasos(self, csr, codes, costs, weights, seed, callbacks) -> np.ndarray:
         """Passes of Pegasos; the mean of the weights in the second half of them."""
@@ -341,24 +344,15 @@ class LinearSVC(LinearClassifier):
             return clock[0] * weights
         return (clock[1] * weights + sums) / taken
 
-    def _judge(self, csr, codes, costs, weights, duals) -> None:
-        """The objective, and how far from the optimum it can be."""
-        together = self.multi_class == "crammer_singer"
-        squared = self.loss == "squared_hinge" and not together
-        rows = sp.csr_array(
-            (csr.data, csr.indices, csr.indptr), shape=(len(codes), len(weights))
+
+def finite_squares(csr: Csr) -> np.ndarray:
+    """The squared length of every row."""
+    squares = row_squares(csr.indptr, csr.data)
+    if not np.isfinite(squares.sum()):
+        raise ValueError(
+            "LinearSVC: X holds values too large to be squared. Scale the columns down."
         )
-        loss = float(costs @ losses(rows @ weights, codes, squared=squared, together=together))
-        half = 0.5 * float(np.vdot(weights, weights))
-        self.objective_ = half + loss
-        self.gap_ = self.objective_  # the dual is 0 at worst
-        if duals is not None:
-            found = duals[np.arange(len(codes)), codes] if together else duals
-            below = float(found.sum()) - half
-            if squared:
-                used = costs > 0
-                below -= 0.25 * float((found[used] ** 2).sum(axis=1) @ (1 / costs[used]))
-            self.gap_ = max(0.0, self.objective_ - below)
+    return squares
 
 
 def with_feature(csr: Csr, width: int, value: float) -> Csr:

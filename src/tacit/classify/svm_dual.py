@@ -12,8 +12,8 @@ with D = 0, U = C for the hinge loss, D = 1 / (2 C), U = inf for its square. All
 row are visited together, so that a word costs one stretch of memory. A row whose multipliers
 are all held firmly at their bounds rests until the others have settled.
 
-``violation`` is the largest distance of any multiplier's slope from what its bound allows; the
-duality gap, which bounds the distance to the optimum, is measured by the caller.
+A visit also finds the row's part of the duality gap, which bounds the distance to the optimum;
+their sum over a pass says when it is worth while for the caller to measure the gap itself.
 
 Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), A dual coordinate descent method for
 large-scale linear SVM. ICML. Keerthi et al. (2008), A sequential dual method for large scale
@@ -25,7 +25,7 @@ import numpy as np
 
 from tacit.core.kernel import kernel
 
-__all__ = ["visit_against_rest", "visit_together"]
+__all__ = ["row_gap", "visit_against_rest", "visit_together"]
 
 
 @kernel
@@ -33,14 +33,15 @@ def visit_against_rest(
     indptr, indices, data, codes, costs, squares, order, diagonal, bounded, weights, duals,
     resting, edge,
 ):  # fmt: skip
-    """Visit rows for all classes, each against the rest; the largest violation met.
+    """Visit rows for all classes, each against the rest; the largest violation met, and the
+    gaps of the rows added up.
 
     ``costs`` (n,) is C times the weight of each row, ``diagonal`` is 1 / 2 or 0. Rows whose
     multipliers are all at a bound, with slopes beyond ``edge``, rest until they are woken.
     """
     columns = weights.shape[1]
     found = np.empty(columns)
-    worst = 0.0
+    worst, gap = 0.0, 0.0
     for s in range(order.size):
         i = order[s]
         if costs[i] <= 0 or resting[i]:
@@ -58,7 +59,8 @@ def visit_against_rest(
         held = duals[i]
         moved, idle = False, True
         for k in range(columns):
-            sign = 1.0 if codes[i] == (1 if columns == 1 else k) else -1.0
+            sign = 1.0 if codes[i] == k else -1.0
+            gap += row_gap(1 - sign * found[k], held[k], costs[i], bounded)
             slope = sign * found[k] - 1 + extra * held[k]
             found[k] = 0.0
             off = slope
@@ -83,18 +85,28 @@ def visit_against_rest(
                 x = data[t]
                 for k in range(columns):
                     row[k] += x * found[k]
-    return worst
+    return worst, gap
+
+
+@kernel
+def row_gap(short, held, cost, bounded):
+    """What a row with this much missing to its margin adds to the duality gap."""
+    loss = max(short, 0.0)
+    if bounded:
+        return cost * loss - held * short
+    return cost * loss * loss - held * short + 0.25 * held * held / cost
 
 
 @kernel
 def visit_together(
     indptr, indices, data, codes, costs, squares, order, weights, duals, resting, edge
 ):
-    """Visit rows for all classes at once, after Crammer and Singer; the largest violation."""
+    """Visit rows for all classes at once, after Crammer and Singer; the largest violation
+    met, and the gaps of the rows added up."""
     columns = weights.shape[1]
     found = np.empty(columns)
     levels = np.empty(columns)
-    worst = 0.0
+    worst, gap = 0.0, 0.0
     for s in range(order.size):
         i = order[s]
         if costs[i] <= 0 or squares[i] <= 0 or resting[i]:
@@ -114,11 +126,14 @@ def visit_together(
             high = max(high, found[k])
             if held[k] < (costs[i] if k == code else 0.0):
                 low = min(low, found[k])
-        gap = high - low if low < np.inf else 0.0
-        worst = max(worst, gap)
+        off = high - low if low < np.inf else 0.0
+        worst = max(worst, off)
+        gap += costs[i] * (high - found[code])
+        for k in range(columns):
+            gap += held[k] * found[k]
         # At rest: all weight on the true class, which leads by more than the margin asks.
         resting[i] = held[code] <= 0 and found[code] >= high and leads_by(found, code) > edge
-        if gap <= 1e-12:
+        if off <= 1e-12:
             continue
         square = squares[i]
         for k in range(columns):
@@ -145,7 +160,7 @@ def visit_together(
                 x = data[t]
                 for k in range(columns):
                     row[k] += x * found[k]
-    return worst
+    return worst, gap
 
 
 @kernel

@@ -12,10 +12,22 @@ estimated sub-gradient solver for SVM. ICML.
 """
 
 import numpy as np
+import scipy.sparse as sp
 
+from tacit.classify.linear import Csr
 from tacit.core.kernel import kernel
 
-__all__ = ["losses", "pegasos_rows"]
+__all__ = ["losses", "pegasos_rows", "primal_height"]
+
+
+def primal_height(
+    csr: Csr, codes: np.ndarray, costs: np.ndarray, weights: np.ndarray, *, squared: bool,
+    together: bool,
+) -> float:  # fmt: skip
+    """The objective at these weights."""
+    rows = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=(len(codes), len(weights)))
+    each = losses(rows @ weights, codes, squared=squared, together=together)
+    return 0.5 * float(np.square(weights).sum()) + float((costs * each).sum())
 
 
 def losses(
