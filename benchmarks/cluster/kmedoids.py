@@ -65,7 +65,7 @@ def row_loss(data: Data, answer: Answer) -> float:
 
 
 def tacit_search(data: Data, threads: int) -> Answer:
-    from tacit.cluster.fasterpam import fasterpam
+    from tacit.cluster.medoids.fasterpam import fasterpam
 
     found = fasterpam(data["D"], data["start"])
     return {"medoids": found.indices, "swaps": found.swaps}
@@ -87,7 +87,7 @@ def tacit_clara(data: Data, threads: int) -> Answer:
 
 
 def fit(data: Data, threads: int, **settings: Any) -> Answer:
-    from tacit.cluster.kmedoids import KMedoids
+    from tacit.cluster.medoids.kmedoids import KMedoids
     from tacit.core.engines import Threads
 
     model = KMedoids(len(data["start"]), engine=Threads(threads), **settings).fit(data["X"])

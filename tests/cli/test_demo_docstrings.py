@@ -14,7 +14,7 @@ from tacit.cli import demo_docstrings
 from tacit.cli.demo_docstrings import in_short, read_corpus, summary
 from tacit.cli.demo_page import bar, draw_page
 from tacit.cli.main import main
-from tacit.cluster.chosen_k import ChosenK, KRow
+from tacit.cluster.choosing.chosen_k import ChosenK, KRow
 
 MODULES = ("numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial")
 SMALLER = {"MODULES": MODULES, "DIRECTIONS": 6, "K_MAX": 6, "RESAMPLES": 8}

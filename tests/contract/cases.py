@@ -26,12 +26,10 @@ from tacit.cluster import (
     MiniBatchKMeans,
     SoftKMeans,
     SphericalKMeans,
-    fuzzy,
-    lloyd,
-    soft_kmeans,
-    spherical_kmeans,
 )
-from tacit.cluster.lloyd_frame import frame_of
+from tacit.cluster.frame import frame_of
+from tacit.cluster.kmeans import lloyd, spherical
+from tacit.cluster.soft import fuzzy, soft_kmeans
 from tacit.data.unit_rows import unit_rows
 from tacit.decompose import NeighborMap, TruncatedSVD
 from tacit.text import TfidfTransformer
@@ -67,7 +65,7 @@ def spherical_on(rows, k=6):
     sparse = sp.issparse(rows)
     centers = rows[:k].toarray() if sparse else rows[:k]
     frame = frame_of(unit_rows(rows)[0])
-    return spherical_kmeans, rows, spherical_kmeans.start(centers, frame, sparse=sparse)
+    return spherical, rows, spherical.start(centers, frame, sparse=sparse)
 
 
 SUMMABLE = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from tacit.cluster.agglomerative import AgglomerativeClustering
-from tacit.cluster.linkages import linkage
+from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
+from tacit.cluster.linkages.linking import linkage
 
 # The lower triangle, as printed.
 TABLE = {

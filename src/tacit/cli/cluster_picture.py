@@ -74,7 +74,7 @@ def tree_figure(
     import numpy as np
     from matplotlib.figure import Figure
 
-    from tacit.cluster.dendrogram import cut
+    from tacit.cluster.hierarchy.dendrogram import cut
     from tacit.plot import dendrogram
 
     Z = model.linkage_matrix_

@@ -161,7 +161,7 @@ def sort(
     import numpy as np
 
     from tacit.cluster import SphericalKMeans
-    from tacit.cluster.dendrogram import by_size
+    from tacit.cluster.labels import by_size
 
     model = SphericalKMeans(k, n_init=10, random_state=seed, engine=engine).fit(rows)
     labels = by_size(model.labels_)

@@ -31,6 +31,9 @@ LOCAL = "127.0.0.1"
 def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> None:
     """Open PROJECT, a folder that tacit explore made, in the browser.
 
+    The page searches, compares, gives, renames, merges, deletes and spreads labels, and
+    explores again, by the --stages and within the --memory that the project was made with.
+
     The address that is printed on standard output holds a key: whoever has it may read the
     documents and change labels while the server runs. Ctrl-C ends it, with exit code 130.
     """

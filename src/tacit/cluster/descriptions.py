@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.cluster.choosing.k_rows import check_scale
 from tacit.cluster.contrast import Contrast, contrasts
-from tacit.cluster.dendrogram import by_size
-from tacit.cluster.k_rows import check_scale
+from tacit.cluster.labels import by_size
 from tacit.data.unit_rows import unit_rows
 from tacit.kernels.pairwise import between_rows
 from tacit.measure.distance_sums import load_rows

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from tacit.cluster.small_kmeans import small_kmeans
-from tacit.cluster.small_spherical import are_units, small_spherical
+from tacit.cluster.kmeans.kmeans_small import small_kmeans
+from tacit.cluster.kmeans.spherical_small import are_units, small_spherical
 from tacit.core.engines import Serial, check_stop
 
 __all__ = [
@@ -107,7 +107,7 @@ def labels_by(model: Any, rows: Any) -> np.ndarray:
 
 def labelings(estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]) -> list:
     """The labels of the rows for every k; a tree is built once and cut many times."""
-    from tacit.cluster.agglomerative import AgglomerativeClustering
+    from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
 
     if isinstance(estimator, Quick):
         return quick_labelings(estimator, rows, ks, seeds)
@@ -140,7 +140,7 @@ def quick_labelings(quick: Quick, rows: Any, ks: Sequence[int], seeds: Sequence[
 
 
 def cuts(estimator: Any, rows: Any, ks: Sequence[int]) -> list:
-    from tacit.cluster.dendrogram import cut
+    from tacit.cluster.hierarchy.dendrogram import cut
 
     model = prepared(estimator, 0, n_clusters=1, distance_threshold=None).fit(rows)
     return [cut(model.linkage_matrix_, k=k) for k in ks]

@@ -28,8 +28,8 @@ from tacit.explore.stages.what_if_stage import divide_otherwise
 from tacit.explore.stages.word_stage import find_word_neighbors
 
 __all__ = [
-    "LIVE_STAGES", "STAGES", "Told", "keys_of", "live_keys", "missing_live", "prepare_live",
-    "result_hash", "run_stages", "stage_titles",
+    "LIVE_STAGES", "STAGES", "Told", "keys_after", "keys_of", "live_keys", "missing_live",
+    "prepare_live", "result_hash", "run_stages", "stage_titles",
 ]  # fmt: skip
 
 STAGES = (
@@ -104,6 +104,7 @@ def run_stages(
         settings=settings.to_dict(),
         left_out={name: choice.left_out[name] for name in sorted(gone)},
         efforts=dict(choice.efforts),
+        asked=choice.asked(),
     )
     context = Context(folder, settings, get_engine(engine), callbacks)
     stages = [stage for stage in STAGES if stage.name not in gone]

@@ -156,6 +156,7 @@ class Plan:
     limit: int | None = None  # bytes
     compiles: bool = False
     source: str = field(default="", repr=False)
+    asked: tuple[str, ...] | None = None  # the stages asked for; None is all
 
     @property
     def seconds(self) -> float:
@@ -183,6 +184,8 @@ class Plan:
                 for s in self.stages
                 if s.effort != asked and s.does != "leave out"
             },
+            self.asked,
+            self.limit,
         )
 
     def expected(self) -> dict[str, float]:

@@ -7,13 +7,13 @@ from typing import Any
 from tacit.core.engines import Engine, Serial, Threads, cores, get_engine
 from tacit.data.documents import Documents
 from tacit.explore.inputs import EFFORTS, folder_for, open_documents
-from tacit.explore.pipeline import READING, STAGES, keys_of
+from tacit.explore.pipeline import READING, STAGES, keys_after, keys_of
 from tacit.explore.plan import Plan, PlannedStage, cost_of, in_bytes
 from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.stage import Settings, Stage
+from tacit.explore.stage import Choice, Context, Settings, Stage
 from tacit.explore.stages.ingest import look_over
 
-__all__ = ["closure", "make_plan", "plan_documents"]
+__all__ = ["closure", "make_plan", "plan_again", "plan_documents", "recorded"]
 
 REPORT = "report"
 DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
@@ -63,8 +63,10 @@ def make_plan(
     engine: Engine | None = None,
     stages: Iterable[str] | None = None,
     memory: int | None = None,
+    ingested: str | None = None,
 ) -> Plan:
-    """Decide which stages run, at which effort, and what that costs.
+    """Decide which stages run, at which effort, and what that costs. ``ingested`` is the key
+    of the documents where they are the project's own.
 
     Examples
     --------
@@ -73,6 +75,7 @@ def make_plan(
     >>> [stage.name for stage in plan.stages if stage.does == "run"]
     ['ingest', 'counts', 'report']
     """
+    stages = None if stages is None else tuple(stages)
     found = look_over(documents)
     size = len(documents) / 1000, found.bytes / 1e6
     wanted = closure(stages)
@@ -81,7 +84,10 @@ def make_plan(
     efforts: dict[str, str] = {}
 
     def kept(name: str) -> bool:
-        keys = keys_of(settings, found.digest, efforts)
+        if ingested is None:
+            keys = keys_of(settings, found.digest, efforts)
+        else:
+            keys = keys_after(ingested, settings, efforts)
         return folder is not None and folder.has(name, keys[name])
 
     planned = [planned_stage("ingest", READING, size, settings.effort, gain, kept("ingest"))]
@@ -115,7 +121,45 @@ def make_plan(
         PlannedStage(REPORT, "Writing the report", "run", seconds, held, settings.effort)
     )
     return Plan(len(documents), found.bytes, tuple(planned), settings, memory, is_cold(),
-                found.digest)  # fmt: skip
+                found.digest, stages)  # fmt: skip
+
+
+def plan_again(
+    folder: ProjectFolder,
+    settings: Settings,
+    *,
+    stages: Iterable[str] | None = None,
+    memory: int | None = None,
+) -> Plan:
+    """Decide how to explore the documents that a project holds once more."""
+    documents = Context(folder, settings, Serial(), ()).documents()
+    key = folder.record["stages"]["ingest"]["key"]
+    return make_plan(
+        folder, documents, settings,
+        engine=get_engine("threads"), stages=stages, memory=memory, ingested=key,
+    )  # fmt: skip
+
+
+def recorded(record: dict[str, Any]) -> Choice | None:
+    """The stages and the memory that a project was last explored with; None where its record,
+    which a stranger or an older Tacit may have written, does not tell.
+
+    >>> recorded({"asked": {"stages": ["map"], "memory": 4_000_000_000}}).asked()
+    {'stages': ['map'], 'memory': 4000000000}
+    """
+    asked = record.get("asked")
+    if not isinstance(asked, dict):
+        return None
+    stages, memory = asked.get("stages"), asked.get("memory")
+    if stages is not None:
+        known = {stage.name for stage in STAGES} | {"ingest"}
+        if not isinstance(stages, list) or not all(
+            isinstance(each, str) and each in known for each in stages
+        ):
+            return None
+    if memory is not None and (type(memory) is not int or memory < 1):
+        return None
+    return Choice(stages=None if stages is None else tuple(stages), memory=memory)
 
 
 def planned_stage(

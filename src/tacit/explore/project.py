@@ -29,7 +29,6 @@ from tacit.explore.summary import summary_lines, summary_of
 __all__ = ["EFFORTS", "Project", "explore_documents", "explored", "folder_for"]
 
 
-
 class Project:
     """What was found in a collection of documents, in a folder on disk.
 
@@ -202,6 +201,50 @@ class Project:
         by_row = {self.live.row_of(document): name for document, name in (labels or {}).items()}
         export(self.live, name, path, by_row, spread=spread)
         return Path(path)
+
+    # --- Labels ---
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """The labels that are kept in the project, by row, as ``spread``, ``compare`` and
+        ``export`` take them: given here or in the page of ``tacit serve``."""
+        from tacit.explore.server.project_labels import label_rows
+
+        return label_rows(self.path, self.live)
+
+    def give_label(self, documents: Iterable[int | str], name: str | None) -> None:
+        """Label documents, by row or id; None takes their labels away."""
+        from tacit.explore.server.label_names import clean_name
+        from tacit.explore.server.project_labels import change_labels, keys_of_rows
+
+        name = None if name is None else clean_name(name)
+        rows = sorted({self.live.row_of(document) for document in documents})
+        with change_labels(self.path) as labels:
+            labels.put(keys_of_rows(self.live, rows), name)
+
+    def rename_label(self, name: str, to: str, *, merge: bool = False) -> int:
+        """Give all documents of a label another one; how many changed. If there is a label of
+        that name, ``merge=True`` makes the two one."""
+        from tacit.explore.server.label_names import clean_name
+        from tacit.explore.server.project_labels import change_labels
+
+        to = clean_name(to, "to")
+        with change_labels(self.path) as labels:
+            return labels.rename(name, to, merge=merge)
+
+    def delete_label(self, name: str) -> int:
+        """Take a label from all documents; how many changed."""
+        from tacit.explore.server.project_labels import change_labels
+
+        with change_labels(self.path) as labels:
+            return labels.remove(name)
+
+    def undo_labels(self) -> bool:
+        """Take the last change of labels back; False if there is none."""
+        from tacit.explore.server.project_labels import change_labels
+
+        with change_labels(self.path) as labels:
+            return labels.undo()
 
     @cached_property
     def live(self) -> Any:

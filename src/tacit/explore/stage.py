@@ -57,10 +57,17 @@ class Choice:
     source: str | None = None  # the fingerprint of the documents, where it is known
     left_out: dict[str, str] = field(default_factory=dict)  # why, by stage
     efforts: dict[str, str] = field(default_factory=dict)  # by stage, where lower than asked
+    stages: tuple[str, ...] | None = None  # those asked for; None is all
+    memory: int | None = None  # bytes to stay within
 
     def effort(self, stage: str, asked: str) -> str:
         """The effort of a stage."""
         return self.efforts.get(stage, asked)
+
+    def asked(self) -> dict[str, Any]:
+        """What it was made for, as JSON values: the next run is planned by it too."""
+        stages = None if self.stages is None else list(self.stages)
+        return {"stages": stages, "memory": self.memory}
 
 
 @dataclass

@@ -136,7 +136,7 @@ def choose(ks: list[int], gap: np.ndarray, error: np.ndarray) -> int:
 
 
 def partition_by_kmeans(engine: Engine) -> Clusterer:
-    from tacit.cluster.kmeans import KMeans
+    from tacit.cluster.kmeans.kmeans import KMeans
 
     def labels(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
         return KMeans(k, n_init=3, random_state=seed, engine=engine).fit_predict(rows)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.cluster.dendrogram import cut as cut_tree
-from tacit.cluster.dendrogram import label_leaves, leaf_positions, subtree_heights
+from tacit.cluster.hierarchy.dendrogram import cut as cut_tree
+from tacit.cluster.hierarchy.dendrogram import label_leaves, leaf_positions, subtree_heights
 
 __all__ = ["SMALLEST", "Tree", "cut_height", "groups_to_draw", "labels_of", "simplify"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.cluster.dendrogram import check_linkage
+from tacit.cluster.hierarchy.dendrogram import check_linkage
 from tacit.plot.axes import new_axes
 from tacit.plot.dendrogram_layout import (
     SMALLEST,
@@ -75,7 +75,7 @@ def dendrogram(
 
     Examples
     --------
-    >>> from tacit.cluster.linkages import linkage
+    >>> from tacit.cluster.linkages.linking import linkage
     >>> Z = linkage(np.array([[0.0], [1.0], [5.0], [7.0]]))
     >>> ax = dendrogram(Z, labels=["ash", "oak", "elm", "yew"], cut=2)
     >>> [text.get_text() for text in ax.get_xticklabels()]

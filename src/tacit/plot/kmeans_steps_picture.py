@@ -111,7 +111,7 @@ def watch(rows: Any, model: Any, random_state: Any) -> list[Moment]:
     """Run k-means and keep the centers after every update."""
     from sklearn.base import clone
 
-    from tacit.cluster.kmeans import KMeans
+    from tacit.cluster.kmeans.kmeans import KMeans
 
     if isinstance(model, KMeans):
         chosen = clone(model)

@@ -40,7 +40,8 @@ def test_labels_are_given_counted_taken_away_and_taken_back(ask, post):
     post("/api/labels", {"rows": [3, 1, 3], "name": "  sea \n letters "})
     post("/api/labels", {"rows": [2], "name": "bread"})
     told = post("/api/labels", {"rows": [1], "name": None})
-    assert told["names"] == [{"name": "bread", "count": 1}, {"name": "sea letters", "count": 1}]
+    assert told["names"] == [{"name": "bread", "count": 1, "away": 0},
+                             {"name": "sea letters", "count": 1, "away": 0}]  # fmt: skip
     assert told["rows"] == {"2": "bread", "3": "sea letters"}
     assert told["undo"] == 3
     assert post("/api/labels/undo", {})["rows"]["1"] == "sea letters"

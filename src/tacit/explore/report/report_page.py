@@ -39,7 +39,8 @@ SCRIPTS = (
 )  # fmt: skip
 LIVE_SCRIPTS = (
     "live_api", "live_jobs", "live_find", "live_context", "live_compare", "live_labels",
-    "live_spread", "live_drawer", "live_words", "live_language", "live_divide", "live_frame",
+    "live_label_edit", "live_spread", "live_drawer", "live_words", "live_language",
+    "live_divide", "live_frame",
 )  # fmt: skip
 LIVE_FOOT = (
     f"Made by Tacit {__version__}. This page asks the server it came from and nothing else. "

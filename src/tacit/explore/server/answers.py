@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from tacit.explore import ask
+from tacit.explore.planning import closure
 from tacit.explore.server.desk import Desk, Opened
-from tacit.explore.server.labels import MOST_NAME
+from tacit.explore.server.label_names import MOST_NAME, clean_name
 from tacit.explore.server.parameters import MISSING, Refused, Values, check_row
 
 __all__ = ["GETS", "POSTS", "Answer", "Asked"]
@@ -19,6 +20,7 @@ __all__ = ["GETS", "POSTS", "Answer", "Asked"]
 MOST_TOP, MOST_START = 1000, 10**9
 MOST_QUERY = 2000  # characters
 MOST_K = 1000
+MOST_MEMORY = 2**60  # bytes
 WAYS = ("ranked", "boolean", "meaning")
 SORTS = ("document", "left", "right")
 EFFORTS = ("quick", "normal", "thorough")
@@ -157,16 +159,39 @@ def put_labels(asked: Asked) -> dict[str, Any]:
     given, desk = asked.posted("rows", "name"), asked.desk
     now = desk.opened
     rows = given.rows("rows", now.documents)
-    name = given.text("name", most=MOST_NAME) if given.given.get("name") is not None else None
-    if name is not None:
-        name = " ".join(name.split())
-        if not name.isprintable():
-            raise Refused(400, "name holds characters that cannot be shown; use plain text.")
-    elif "name" not in given.given:
+    if "name" not in given.given:
         raise Refused(400, "name must be given, as text, or null to take labels away.")
+    name = None if given.given["name"] is None else new_name(given, "name")
     desk.must_write()
     desk.labels.put(now.keys(rows), name)
     return desk.label_facts()
+
+
+def rename_label(asked: Asked) -> dict[str, Any]:
+    """A label under another name; under one that is there only with ``merge``."""
+    given, desk = asked.posted("name", "to", "merge"), asked.desk
+    name, to, merge = old_name(given), new_name(given, "to"), given.flag("merge")
+    desk.must_write()
+    changed = desk.labels.rename(name, to, merge=merge)
+    return {**desk.label_facts(), "changed": changed}
+
+
+def delete_label(asked: Asked) -> dict[str, Any]:
+    """A label taken from all documents."""
+    given, desk = asked.posted("name"), asked.desk
+    name = old_name(given)
+    desk.must_write()
+    changed = desk.labels.remove(name)
+    return {**desk.label_facts(), "changed": changed}
+
+
+def old_name(given: Values) -> str:
+    """The name of a label as the file has it, which a stranger may have written."""
+    return given.text("name", most=MOST_NAME, empty=True, exact=True)
+
+
+def new_name(given: Values, what: str) -> str:
+    return clean_name(given.text(what, most=MOST_NAME), what)
 
 
 def undo_labels(asked: Asked) -> dict[str, Any]:
@@ -186,7 +211,7 @@ def jobs(asked: Asked) -> list[dict[str, Any]]:
 
 
 def start_job(asked: Asked) -> dict[str, Any]:
-    given = asked.posted("kind", "k", "effort")
+    given = asked.posted("kind", "k", "effort", "stages", "memory")
     kind = given.choice("kind", ("spread", "explore", "prepare"))
     settings: dict[str, Any] = {}
     if kind == "explore":
@@ -194,9 +219,23 @@ def start_job(asked: Asked) -> dict[str, Any]:
             settings["k"] = given.whole("k", MISSING, 1, MOST_K)
         if given.given.get("effort") is not None:
             settings["effort"] = given.choice("effort", EFFORTS)
+        settings |= own_limits(given)
     elif len(given.given) > 1:
-        raise Refused(400, f"A job of kind {kind} takes no k and no effort.")
+        raise Refused(400, f"A job of kind {kind} takes no k, effort, stages or memory.")
     return {"job": asked.desk.start_job(kind, settings).id}
+
+
+def own_limits(given: Values) -> dict[str, Any]:
+    """Stages and memory of a request; null is no limit, and what is not given is as the
+    project was made."""
+    limits: dict[str, Any] = {}
+    if "stages" in given.given:
+        limits["stages"] = None if given.given["stages"] is None else given.names("stages")
+        closure(limits["stages"])  # or an error: a stage that is not there
+    if "memory" in given.given:
+        whole = given.given["memory"] is not None
+        limits["memory"] = given.whole("memory", MISSING, 1, MOST_MEMORY) if whole else None
+    return limits
 
 
 def cancel_job(asked: Asked) -> dict[str, Any]:
@@ -256,6 +295,8 @@ POSTS: dict[str, Answer] = {
     "/api/compare": compare,
     "/api/generate": generate,
     "/api/labels": put_labels,
+    "/api/labels/rename": rename_label,
+    "/api/labels/delete": delete_label,
     "/api/labels/undo": undo_labels,
     "/api/jobs": start_job,
     "/api/jobs/{job}/cancel": cancel_job,

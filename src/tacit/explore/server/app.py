@@ -24,6 +24,7 @@ from tacit.explore.ask import NotReady
 from tacit.explore.server.answers import GETS, POSTS, Answer, Asked
 from tacit.explore.server.desk import Desk
 from tacit.explore.server.events import as_stream
+from tacit.explore.server.label_names import NameTaken, NoLabel
 from tacit.explore.server.parameters import Refused, Values, read_json
 from tacit.explore.server.security import Access, Guard, refusal
 
@@ -106,8 +107,10 @@ def explained(error: Exception) -> Response:
     match error:
         case Refused():
             return refusal(error.status, error.sentence)
-        case Locked():
+        case Locked() | NameTaken():
             return refusal(409, str(error))
+        case NoLabel():
+            return refusal(404, str(error))
         case DataError():  # a file of the project, not the question
             return refusal(500, str(error))
         case ValueError():  # a query that cannot be read

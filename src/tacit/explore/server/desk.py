@@ -7,6 +7,7 @@ in the middle of writing, the next question opens it anew; answers under way kee
 import json
 import os
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +15,15 @@ from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import Live
 from tacit.explore.pipeline import missing_live, result_hash
+from tacit.explore.planning import closure, recorded
 from tacit.explore.project import Project
 from tacit.explore.project_folder import LOCK, ProjectFolder, locked
 from tacit.explore.project_record import RECORD, digest, sensible
 from tacit.explore.server.jobs import Job, Jobs
-from tacit.explore.server.labels import LABELS, Key, Labels, fingerprint_of
+from tacit.explore.server.labels import LABELS, Key, Labels
 from tacit.explore.server.owners import Ownership, holder_of
 from tacit.explore.server.parameters import Refused
+from tacit.explore.server.project_labels import keys_of_rows, places_of, rows_of_keys
 from tacit.explore.server.security import page_policy
 
 __all__ = ["Desk", "Opened", "Page"]
@@ -59,25 +62,16 @@ class Opened:
 
     def keys(self, rows: list[int]) -> list[Key]:
         """What labels of these rows belong to."""
-        texts = self.live.texts(rows)
-        return [
-            Key(self.live.id_of(row), fingerprint_of(text))
-            for row, text in zip(rows, texts, strict=True)
-        ]
+        return keys_of_rows(self.live, rows)
 
     def rows(self, keys: list[Key]) -> dict[Key, int]:
         """The rows of these keys, without those whose document is gone or changed."""
         with self._lock:
             if self._places is None:
-                ids = self.live.table["id"].to_pylist()
-                self._places = {str(id): row for row, id in enumerate(ids)}
+                self._places = places_of(self.live)
             unknown = [key for key in keys if key not in self._rows]
-            there = [key for key in unknown if key.id in self._places]
             self._rows.update(dict.fromkeys(unknown))
-            places = [self._places[key.id] for key in there]
-            for key, row, text in zip(there, places, self.live.texts(places), strict=True):
-                if fingerprint_of(text) == key.print:
-                    self._rows[key] = row
+            self._rows.update(rows_of_keys(self.live, self._places, unknown))
             found = {key: self._rows[key] for key in keys}
         return {key: row for key, row in found.items() if row is not None}
 
@@ -158,15 +152,18 @@ class Desk:
     def label_facts(self) -> dict[str, Any]:
         """Labels as the page reads them."""
         now, kept = self.opened, self.labels.all()
-        rows = {row: kept[key] for key, row in now.rows(list(kept)).items()}
+        found = now.rows(list(kept))
+        rows = {row: kept[key] for key, row in found.items()}
         spread = self.labels.spread(now.run)
         if spread is not None:
             spread["stale"] = spread.pop("of", "") != digest_of(rows)
-        names: dict[str, int] = {}
-        for name in rows.values():
-            names[name] = names.get(name, 0) + 1
+        names = Counter(rows.values())
+        away = Counter(name for key, name in kept.items() if key not in found)
         return {
-            "names": [{"name": name, "count": names[name]} for name in sorted(names)],
+            "names": [
+                {"name": name, "count": names[name], "away": away[name]}
+                for name in sorted(names)
+            ],
             "rows": {str(row): rows[row] for row in sorted(rows)},
             "spread": spread,
             "undo": self.labels.steps(),
@@ -184,22 +181,37 @@ class Desk:
     def start_job(self, kind: str, asked: dict[str, Any]) -> Job:
         """Start a job, with what it needs to know."""
         self.must_write()
-        more = {}
+        more: dict[str, Any] = {}
         if kind == "spread":
             rows = self.label_rows(self.opened)
             if len(set(rows.values())) < 2:
                 raise Refused(400, "Give at least two different labels before spreading them.")
-            more["labels"] = rows
+            more |= {"labels": rows, "of": digest_of(rows)}
+        if kind == "explore":
+            self.must_divide(asked)
         record = (self.path / RECORD).read_bytes() if kind == "explore" else b""
         return self.jobs.start(kind, asked, more, record)
+
+    def must_divide(self, asked: dict[str, Any]) -> None:
+        """A number of groups is for a run that finds groups."""
+        kept = recorded(self.opened.folder.record)
+        stages = asked.get("stages", kept.stages if kept else None)
+        if asked.get("k") is None or stages is None:
+            return
+        if "groups" not in closure(stages):
+            told = ", ".join(stages) or "none"
+            raise Refused(
+                400,
+                f"k={asked['k']} is for finding groups, and the stages are {told}. Give stages "
+                "with groups among them, or null for all.",
+            )
 
     def job_ended(self, job: Job) -> None:
         """Take in what a job did, or undo what it left half done."""
         if job.kind == "explore" and job.state != "done":
             self.put_back(job.record)
         if job.kind == "spread" and job.state == "done":
-            rows = self.label_rows(self._opened)
-            self.labels.keep_spread(self._opened.run, {**job.result, "of": digest_of(rows)})
+            self.labels.keep_spread(self._opened.run, job.result)
         self.reopen()
 
     def put_back(self, record: bytes) -> None:

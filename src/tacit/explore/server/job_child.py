@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.core.progress import Step
     from tacit.explore.pipeline import Told
     from tacit.explore.project_folder import ProjectFolder
-    from tacit.explore.stage import Choice
+    from tacit.explore.stage import Choice, Settings
 
 __all__ = ["main"]
 
@@ -97,20 +97,23 @@ def prepare(request: dict[str, Any], report: Reporter) -> str:
     if folder.record.get(UNFINISHED):
         from tacit.explore.stage import Settings
 
-        run_again(folder, Settings.of(folder.record["settings"]), report)
+        run_again(folder, Settings.of(folder.record["settings"]), {}, report)
     prepare_live(folder, "threads", report.tell, [report])
     return "Everything is ready."
 
 
 def explore(request: dict[str, Any], report: Reporter) -> str:
-    """Explore the documents of the project again, with other settings."""
+    """Explore the documents of the project again, with other settings; the stages and the
+    memory of the last run count, unless the request has its own."""
     from tacit.explore.pipeline import prepare_live
     from tacit.explore.stage import Settings
 
     folder = open_folder(request)
     before = Settings.of(folder.record["settings"])
     effort = request.get("effort") or before.effort
-    run_again(folder, Settings(seed=before.seed, k=request.get("k"), effort=effort), report)
+    settings = Settings(seed=before.seed, k=request.get("k"), effort=effort)
+    own = {name: value for name, value in request.items() if name in ("stages", "memory")}
+    run_again(folder, settings, own, report)
     prepare_live(folder, "threads", report.tell, [report])
     return "The documents were explored again."
 
@@ -124,7 +127,7 @@ def spread(request: dict[str, Any], report: Reporter) -> str:
     report.send("progress", **title, done=False, part=None)
     labels = {int(row): name for row, name in request["labels"].items()}
     answer = spread_labels(Live(open_folder(request)), labels)
-    report.send("result", answer=answer)
+    report.send("result", answer={**answer, "of": request["of"]})  # they may change meanwhile
     report.send("progress", **title, done=True, part=None)
     return "The labels were spread to the rest."
 
@@ -138,14 +141,16 @@ def open_folder(request: dict[str, Any]) -> "ProjectFolder":
     return ProjectFolder(request["project"])
 
 
-def run_again(folder: "ProjectFolder", settings: Any, report: Reporter) -> None:
+def run_again(
+    folder: "ProjectFolder", settings: "Settings", own: dict[str, Any], report: Reporter
+) -> None:
     """Bring the stages up to date; the record says so until they are."""
     from tacit.explore.pipeline import run_stages
     from tacit.explore.report.report_page import write_report
 
     with folder.writing():
+        choice = choice_for(folder, settings, own)
         folder.record[UNFINISHED] = True  # the first commit of the run takes it along
-        choice = choice_of(folder.record, settings.effort)
         run_stages(
             folder, None, settings, tell=report.tell, callbacks=[report], choice=choice
         )
@@ -154,10 +159,22 @@ def run_again(folder: "ProjectFolder", settings: Any, report: Reporter) -> None:
         folder.commit()
 
 
-def choice_of(record: dict[str, Any], effort: str) -> "Choice":
-    """What the project's plan left out or did with less effort, for want of memory."""
+def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any]) -> "Choice":
+    """Which stages run and how: by the stages and the memory asked for, or by those on
+    record."""
+    from tacit.explore.planning import plan_again, recorded
+
+    on_record = recorded(folder.record)
+    limits = {**(on_record.asked() if on_record else {}), **own}
+    if own or any(value is not None for value in limits.values()):
+        return plan_again(folder, settings, **limits).choice
+    return as_before(folder.record, settings.effort)
+
+
+def as_before(record: dict[str, Any], effort: str) -> "Choice":
+    """What was left out or done with less effort, where the record does not tell what for."""
+    from tacit.explore.inputs import EFFORTS
     from tacit.explore.pipeline import STAGES
-    from tacit.explore.project import EFFORTS
     from tacit.explore.stage import Choice
 
     def told(name: str) -> dict[str, str]:

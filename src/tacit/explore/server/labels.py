@@ -3,7 +3,8 @@
 A label belongs to a document's id and to a fingerprint of its text, not to its row: it is
 there again after a new run, and stays away from a document that changed under the same id.
 Every change is one transaction on the disk (journal_mode=DELETE, synchronous=FULL) before it
-is answered, and can be taken back; so can the one before it.
+is answered, and can be taken back; so can the one before it. Renaming a label, merging it into
+another and deleting it are such changes, of all documents that have it.
 
 The file may come from a stranger. Its tables must be the ones below, word for word: a trigger
 or a view that came along is damage. It is never repaired or replaced here.
@@ -20,13 +21,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
+from tacit.explore.server.label_names import MOST_NAME, check_rename, check_there
 
 __all__ = ["LABELS", "Key", "Labels", "fingerprint_of"]
 
 LABELS = "labels.sqlite"
 FORMAT = 1
 MOST_STEPS = 200  # that can be taken back
-MOST_NAME = 200  # characters
 APPLICATION = 0x54616369  # "Taci", so that `file` and we know whose it is
 TABLES = {
     "labels": "CREATE TABLE labels (id TEXT NOT NULL, print TEXT NOT NULL, "
@@ -86,6 +87,11 @@ class Labels:
             found = db.execute("SELECT id, print, name FROM labels").fetchall()
         return {Key(id, print): name for id, print, name in found}
 
+    def names(self) -> dict[str, int]:
+        """How many documents have each label, in the project at the moment or not."""
+        with self._reading() as db:
+            return {} if db is None else names_in(db)
+
     def steps(self) -> int:
         """How many changes can be taken back."""
         with self._reading() as db:
@@ -106,7 +112,7 @@ class Labels:
     def put(self, keys: Iterable[Key], name: str | None) -> None:
         """Give documents a name, or None to take theirs away: one step."""
         with self._writing() as db:
-            step = (db.execute("SELECT max(step) FROM steps").fetchone()[0] or 0) + 1
+            step = next_step(db)
             changed = False
             for id, print in keys:
                 found = db.execute(
@@ -121,7 +127,21 @@ class Labels:
                 )
                 set_name(db, id, print, name)
             if changed:
-                db.execute("DELETE FROM steps WHERE step <= ?", (step - MOST_STEPS,))
+                forget_before(db, step)
+
+    def rename(self, name: str, to: str, *, merge: bool = False) -> int:
+        """Give every document of a label another one: one step. How many there are."""
+        check_rename(self.names(), name, to, merge)  # what cannot be done makes no file
+        with self._writing() as db:
+            check_rename(names_in(db), name, to, merge)  # as it is now
+            return replace_name(db, name, to)
+
+    def remove(self, name: str) -> int:
+        """Take a label from every document: one step. How many there were."""
+        check_there(self.names(), name)
+        with self._writing() as db:
+            check_there(names_in(db), name)
+            return replace_name(db, name, None)
 
     def undo(self) -> bool:
         """Take the last change back; False if there is none."""
@@ -248,6 +268,33 @@ def check_tables(db: sqlite3.Connection, there: dict[str, str], path: Path) -> N
     ).fetchone()[0]
     if bad:
         raise DataError(f"is damaged: {bad:,} labels are no names. {WAY_OUT}", file=path)
+
+
+def names_in(db: sqlite3.Connection) -> dict[str, int]:
+    return dict(db.execute("SELECT name, count(*) FROM labels GROUP BY name").fetchall())
+
+
+def replace_name(db: sqlite3.Connection, name: str, to: str | None) -> int:
+    """Change a label wherever it is, and note what it was; how many documents had it."""
+    step = next_step(db)
+    db.execute(
+        "INSERT INTO steps SELECT ?, id, print, name FROM labels WHERE name = ?", (step, name)
+    )
+    if to is None:
+        done = db.execute("DELETE FROM labels WHERE name = ?", (name,))
+    else:
+        done = db.execute("UPDATE labels SET name = ? WHERE name = ?", (to, name))
+    forget_before(db, step)
+    return done.rowcount
+
+
+def next_step(db: sqlite3.Connection) -> int:
+    return (db.execute("SELECT max(step) FROM steps").fetchone()[0] or 0) + 1
+
+
+def forget_before(db: sqlite3.Connection, step: int) -> None:
+    """Keep the last steps only."""
+    db.execute("DELETE FROM steps WHERE step <= ?", (step - MOST_STEPS,))
 
 
 def set_name(db: sqlite3.Connection, id: str, print: str, name: str | None) -> None:

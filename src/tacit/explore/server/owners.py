@@ -1,6 +1,5 @@
 """Who has a project in hand: the one server that writes, and whoever runs stages."""
 
-import contextlib
 import os
 import socket
 from pathlib import Path
@@ -66,16 +65,14 @@ def holder_of(path: Path) -> str | None:
     if fcntl is None:
         return None
     try:
-        descriptor = os.open(path, os.O_RDONLY | NO_LINK)
+        with open(path, "rb", opener=lambda at, flags: os.open(at, flags | NO_LINK)) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return name_in(file.read(200))
+            fcntl.flock(file, fcntl.LOCK_UN)
     except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return name_in(file.read(200))
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        pass  # there is none, or a folder is in its place
     return None
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from starlette.requests import Request
 
-__all__ = ["Refused", "Values", "read_json"]
+__all__ = ["Refused", "Values", "check_row", "read_json", "short"]
 
 MOST_BODY = 2**20  # bytes
 MOST_TEXT = 10_000  # characters of a query, or of a text to go on from
+MOST_WORD = 100  # characters of one of a list
 MISSING = object()
 
 
@@ -53,9 +54,11 @@ class Values:
         return cls(given, known)
 
     def text(
-        self, name: str, default: Any = MISSING, *, most: int = MOST_TEXT, empty: bool = False
-    ) -> Any:
-        """A string that is not blank, unless it may be."""
+        self, name: str, default: Any = MISSING, *, most: int = MOST_TEXT, empty: bool = False,
+        exact: bool = False,
+    ) -> Any:  # fmt: skip
+        """A string that is not blank, unless it may be, without what no text holds, unless it
+        must be ``exact``."""
         value = self.given.get(name, default)
         if value is default and default is not MISSING:
             return default
@@ -67,7 +70,23 @@ class Values:
             )
         if not (empty or value.strip()):
             raise Refused(400, f"{name} is empty; give some text.")
-        return value.encode("utf-8", "replace").decode().replace("\0", " ")
+        return value if exact else value.encode("utf-8", "replace").decode().replace("\0", " ")
+
+    def flag(self, name: str) -> bool:
+        """True or false; false where it is not given."""
+        value = self.given.get(name, False)
+        if not isinstance(value, bool):
+            raise Refused(400, f"{name}={short(value)} must be true or false.")
+        return value
+
+    def names(self, name: str) -> list[str]:
+        """A list of words; what they are is for others to say."""
+        value = self.given.get(name)
+        if not isinstance(value, list) or not all(
+            isinstance(each, str) and len(each) <= MOST_WORD for each in value
+        ):
+            raise Refused(400, f"{name} must be a list of names.")
+        return value
 
     def whole(self, name: str, default: Any, low: int, high: int) -> Any:
         """A whole number from ``low`` to ``high``. MISSING: it must be there."""

@@ -76,7 +76,7 @@ def group_rows(
     rows: np.ndarray, k: int, *, starts: int, seed: np.uint64, engine: Engine
 ) -> Grouped:
     """The best of several starts on a sample, then passes over all rows until they settle."""
-    from tacit.cluster.dendrogram import by_size
+    from tacit.cluster.labels import by_size
 
     sample = drawn_rows(rows, max(STABILITY_ROWS, k), seed, 0, 9)
     tasks = [Start(i) for i in range(starts)]
@@ -130,7 +130,7 @@ def repeat_groups(
 
 def sum_span(params: tuple[np.ndarray, np.ndarray], span: Span) -> tuple[np.ndarray, Any]:
     """The labels of some rows, and the sum of those of each label."""
-    from tacit.cluster.small_spherical import nearest_directions
+    from tacit.cluster.kmeans.spherical_small import nearest_directions
 
     rows, centers = params
     some = rows[span.start : span.stop]
@@ -140,7 +140,7 @@ def sum_span(params: tuple[np.ndarray, np.ndarray], span: Span) -> tuple[np.ndar
 
 
 def run_start(search: Search, start: Start):
-    from tacit.cluster.small_spherical import small_spherical
+    from tacit.cluster.kmeans.spherical_small import small_spherical
     from tacit.core.randoms import key
 
     seed = int(key(search.seed, start.number, 5)) % 2**31
@@ -149,7 +149,7 @@ def run_start(search: Search, start: Start):
 
 def run_repeat(how: Repeats, start: Start) -> tuple[np.ndarray, np.ndarray]:
     """Cluster some of the rows from new starts, and give all of them to what was found."""
-    from tacit.cluster.small_spherical import nearest_directions, small_spherical
+    from tacit.cluster.kmeans.spherical_small import nearest_directions, small_spherical
     from tacit.core.randoms import key
 
     sample = drawn_rows(how.rows, how.size, how.seed, start.number, 7)

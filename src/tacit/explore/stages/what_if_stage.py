@@ -62,8 +62,8 @@ def divide_otherwise(context: Context) -> Output:
 
 
 def divide(data: Rows, number: Number) -> np.ndarray:
-    from tacit.cluster.dendrogram import by_size
-    from tacit.cluster.small_spherical import nearest_directions, small_spherical
+    from tacit.cluster.kmeans.spherical_small import nearest_directions, small_spherical
+    from tacit.cluster.labels import by_size
     from tacit.core.randoms import key
 
     seed = int(key(data.seed, number.k, 8)) % 2**31

@@ -32,6 +32,18 @@ function drawSides() {
   };
   $('#ab').replaceChildren(box('A'), box('B'), button('Swap', () => { [sides.A, sides.B] = [sides.B, sides.A]; drawSides(); compareNow(); }, { disabled: !sides.A && !sides.B }));
 }
+/** Sides that are labels follow them: to another name, to other documents, or away. */
+function mendSides(from, to) {
+  let mended = false;
+  for (const [side, held] of Object.entries(sides)) {
+    const name = held?.spec.label, now = labelNamed(name === from ? to : name);
+    if (name == null || (now && now.name === name && now.count === held.count)) continue;
+    sides[side] = now ? { label: `Label ${now.name}`, spec: { label: now.name }, count: now.count } : null;
+    mended = true;
+  }
+  drawSides();
+  if (mended) compareNow();
+}
 /** Bars of the first words, and of all on demand. */
 function longBars(list) {
   const box = el('div', {}, wordBars(list.slice(0, FIRST)));

@@ -5,10 +5,11 @@ const labelSlot = name => { const i = labelled.names.findIndex(l => l.name === n
 const CHANGED = 'The project has changed since this page was loaded. Load it again first.';
 const MOST_ROWS = 100000; // of one request
 
-function takeLabels(told) {
+/** Labels as the server tells them, after one was renamed (from, to) or deleted (from, null). */
+function takeLabels(told, from, to) {
   labelled = { names: told.names, rows: new Map(Object.entries(told.rows).map(([row, name]) => [+row, name])), spread: told.spread, undo: told.undo, away: told.away || 0, version: labelled.version + 1 };
   kindsCache.clear();
-  drawLabels(); drawSpread(); drawSides();
+  drawLabels(); drawSpread(); mendSides(from, to);
   for (const [id, there] of [['#labopt', labelled.names.length > 0], ['#spreadopt', !!labelled.spread]]) { const o = $(id); if (o) o.hidden = o.disabled = !there; }
   if (sc) {
     if (/^(label|spread)$/.test(state.color)) { if ($(`#color option[value=${state.color}]`).disabled) { state.color = M.grouped ? 'group' : 'length'; $('#color').value = state.color; } paint(); if (!state.sel) panel(); }
@@ -31,7 +32,7 @@ async function giveLabel(rows, name) {
   } catch (e) { toast(e.message); say(e.message); return false; }
 }
 async function undoLabel() {
-  try { takeLabels(await ask('labels/undo', { body: {} })); toast('Undone'); say('The last labelling was undone'); } catch (e) { toast(e.message); say(e.message); }
+  try { takeLabels(await ask('labels/undo', { body: {} })); toast('Undone'); say('The last change of labels was undone'); } catch (e) { toast(e.message); say(e.message); }
   refreshLabelBoxes();
 }
 /** A field and buttons that label some documents; rows() says which. Keeps itself up to date. */
@@ -56,10 +57,17 @@ function labelBox(rows, what) {
 }
 const refreshLabelBoxes = () => $$('.labelbox').forEach(box => box.refresh());
 function drawLabels() {
+  const held = $('#labellist').contains(document.activeElement) ? document.activeElement : null;
+  if (editing && !labelNamed(editing.name)) editing = null;
+  showLabels();
+  const same = b => b.textContent === held.textContent && b.getAttribute('aria-label') === held.getAttribute('aria-label');
+  if (held) (held.isConnected ? held : $$('#labellist button').find(same))?.focus({ preventScroll: true }); // drawn anew
+}
+function showLabels() {
   const count = labelled.names.reduce((a, l) => a + l.count, 0);
   $('#h-labels').textContent = count ? `${plural(count, 'document')} ${count === 1 ? 'carries' : 'carry'} ${labelled.names.length === 1 ? 'the label' : `one of ${labelled.names.length} labels`}${labelled.names.length === 1 ? ` “${labelled.names[0].name}”` : ''}` : 'No document has a label yet';
   $('#labelnames').replaceChildren(...labelled.names.map(l => el('option', { value: l.name })));
-  const undo = button('Undo the last', undoLabel, { disabled: !labelled.undo });
+  const undo = button('Undo the last', undoLabel, { id: 'labundo', disabled: !labelled.undo });
   if (!count) {
     $('#labellist').replaceChildren(notice(sc ? 'Draw around documents on the map, or click a group, and give the selection a name in the panel beside it.' : 'Open a document and give it a name.'), labelled.undo ? el('div', { class: 'rowbtns' }, undo) : '');
     return;
@@ -67,7 +75,7 @@ function drawLabels() {
   const list = el('ul', { class: 'lablist' });
   for (const l of labelled.names) {
     const rows = () => [...labelled.rows].filter(([, name]) => name === l.name).map(([row]) => row), docs = M.grouped ? mappedOf(rows()) : [];
-    list.append(el('li', {}, el('i', { class: `sw p${labelSlot(l.name)}` }), el('b', { class: 'txt', dir: 'auto', text: l.name }), el('span', { class: 'num note', text: plural(l.count, 'document') }), docs.length ? el('div', { class: 'mixed' }, mixture(docs)) : null,
+    list.append(el('li', {}, el('i', { class: `sw p${labelSlot(l.name)}` }), el('b', { class: 'txt', dir: 'auto', text: l.name }), el('span', { class: 'num note', text: plural(l.count, 'document') }), editButton(l), openEdit(l), docs.length ? el('div', { class: 'mixed' }, mixture(docs)) : null,
       el('div', { class: 'rowbtns' }, sc ? button('Show on the map', () => selectRows(rows(), `Label: ${l.name}`), { 'aria-label': `Show on the map: ${l.name}` }) : null,
         ...['A', 'B'].map(side => button(`Set as ${side}`, () => setSide(side, { label: `Label ${l.name}`, spec: { label: l.name }, count: l.count }), { 'aria-label': `Set as ${side}: ${l.name}` })))));
   }

@@ -31,6 +31,7 @@ function spreadWords(s) {
   const most = Math.max(1, ...by), bars = el('div', { class: 'cw' });
   s.classes.forEach((name, i) => bars.append(el('span', { class: 'txt', dir: 'auto', text: name }), el('span', { class: `b p${Math.max(0, labelSlot(name))}`, 'aria-hidden': 'true' }, el('i', { class: 'own', css: { width: pct(by[i] / most, 1) } })), el('span', { class: 'v', text: N(by[i]) })));
   out.push(bars);
+  if (s.stale) out.push(notice('Labels have changed since. Spread again to take that in.', 'note'));
   if (s.note) out.push(notice(s.note, 'note'));
   return out;
 }

@@ -1,0 +1,1 @@
+"""``choose_k``: how many clusters there are, and why."""

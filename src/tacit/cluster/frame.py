@@ -1,0 +1,162 @@
+"""What a clustering must know of the data before its first pass.
+
+One pass checks every value, and measures what k-means leans on: the origin and scale that
+make float32 safe, the grids that make sums exact, and the variance that ``tol`` is relative
+to. Bad values are reported here, with their place.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.core.engines import Engine, Serial
+from tacit.core.kernel import kernel
+from tacit.core.stats import Stats, tree_sum
+from tacit.data.bad_values import check_values
+from tacit.data.table import Table, parts
+from tacit.kernels.exact_sum import grids
+
+__all__ = ["Frame", "frame_of", "measure"]
+
+
+class Frame(NamedTuple):
+    """Facts about the data that never change during a fit."""
+
+    rows: int
+    weight: float  # sum of the weights
+    variance: float  # mean over the columns
+    origin: np.ndarray  # (d,) the mean; zero for sparse data
+    scale: float  # a power of two that brings x - origin below one
+    grid: np.ndarray  # (2,) rounding constants of the sums
+    weight_grid: np.ndarray  # (2,)
+    whole: bool  # all weights are whole numbers
+    dtype: np.dtype  # of the rows
+
+
+@dataclass(frozen=True)
+class Extent(Stats):
+    """Sums about a pivot, so that a large offset does not drown the spread."""
+
+    rows: int
+    weight: float
+    whole: bool
+    largest: float  # max |x|
+    sums: np.ndarray  # (d,) of w (x - pivot)
+    squares: np.ndarray  # (d,) of w (x - pivot)^2
+
+    def __add__(self, other):
+        return Extent(
+            self.rows + other.rows,
+            self.weight + other.weight,
+            self.whole and other.whole,
+            max(self.largest, other.largest),
+            self.sums + other.sums,
+            self.squares + other.squares,
+        )
+
+
+def measure(table: Table, engine: Engine, *, name: str) -> Frame:
+    """Walk the table once; raise where a value is not finite, or too large to square."""
+    blocks = list(table)
+    if not blocks:
+        raise ValueError(f"{name} found no rows in {table!r}. Give it at least one.")
+    first = parts(blocks[0].load()).rows[:1]
+    sparse = sp.issparse(first)
+    pivot = np.zeros(table.shape[1]) if sparse else np.asarray(first[0], np.float64)
+    pivot = np.where(np.isfinite(pivot), pivot, 0.0)
+    extents = []
+    for block, extent in zip(blocks, engine.map(extent_of, pivot, table), strict=True):
+        if not np.isfinite(extent.squares).all():
+            check_values(parts(block.load()).rows, name, block.start, table.source)
+        extents.append(extent)
+    return frame_from(tree_sum(extents), pivot, sparse, first.dtype, name)
+
+
+def frame_of(rows: Any, weights: Any = None) -> Frame:
+    """The frame of rows in memory."""
+    table = Table.from_array(rows)
+    table = table if weights is None else table.with_weights(weights)
+    return measure(table, Serial(), name="k-means")
+
+
+def extent_of(pivot: np.ndarray, block: Any) -> Extent:
+    rows, _, weights = parts(block)
+    weights = np.empty(0) if weights is None else weights
+    weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
+    whole = bool((weights == np.floor(weights)).all())
+    if sp.issparse(rows):
+        largest, sums, squares = extent_sparse(
+            rows.data, rows.indices, rows.indptr, weights, rows.shape[1]
+        )
+    else:
+        largest, sums, squares = extent_dense(rows, pivot, weights)
+    return Extent(rows.shape[0], weight, whole, largest, sums, squares)
+
+
+def frame_from(
+    extent: Extent, pivot: np.ndarray, sparse: bool, dtype: np.dtype, name: str
+) -> Frame:
+    d = len(pivot)
+    most = max(extent.rows, extent.weight)
+    if extent.largest > 0 and 2 * math.log10(extent.largest) + math.log10(most * d) > 300:
+        raise ValueError(
+            f"{name}: the data holds values as large as {extent.largest:.3g}, whose squared "
+            "distances overflow. Rescale it, for example divide by that number."
+        )
+    if not extent.weight > 0:
+        raise ValueError(
+            f"{name}: the sample weights add up to {extent.weight}. Give some above 0."
+        )
+    mean = extent.sums / extent.weight
+    variance = float(np.maximum(extent.squares / extent.weight - mean**2, 0.0).mean())
+    origin = np.zeros(d) if sparse else (pivot + mean).astype(dtype).astype(np.float64)
+    size = extent.largest + float(np.abs(origin).max(initial=0.0))
+    scale = 2.0 ** -math.frexp(size)[1] if size > 0 else 1.0
+    total = most * extent.largest
+    return Frame(
+        extent.rows,
+        extent.weight,
+        variance,
+        origin,
+        scale,
+        grids(total, most),
+        grids(most, most),
+        extent.whole,
+        dtype,
+    )
+
+
+# --- Kernels ---
+
+
+@kernel
+def extent_dense(X, pivot, weights):
+    n, d = X.shape
+    largest, sums, squares = np.zeros(d), np.zeros(d), np.zeros(d)
+    for i in range(n):
+        row = X[i]
+        w = weights[i] if weights.shape[0] else 1.0
+        for j in range(d):
+            x = np.float64(row[j])
+            size = abs(x)
+            largest[j] = size if size > largest[j] else largest[j]
+            z = x - pivot[j]
+            sums[j] += w * z
+            squares[j] += w * z * z
+    return largest.max(), sums, squares
+
+
+@kernel
+def extent_sparse(data, indices, indptr, weights, d):
+    largest, sums, squares = 0.0, np.zeros(d), np.zeros(d)
+    for i in range(indptr.shape[0] - 1):
+        w = weights[i] if weights.shape[0] else 1.0
+        for t in range(indptr[i], indptr[i + 1]):
+            x = np.float64(data[t])
+            largest = max(largest, abs(x))
+            sums[indices[t]] += w * x
+            squares[indices[t]] += w * x * x
+    return largest, sums, squares

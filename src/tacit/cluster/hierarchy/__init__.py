@@ -1,0 +1,1 @@
+"""Trees of clusters: models that build them, and what is done with them."""

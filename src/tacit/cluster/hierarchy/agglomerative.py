@@ -1,0 +1,361 @@
+"""Agglomerative clustering: cut the tree that ``linkage`` builds.
+
+This file gives the tree scikit-learn's manners: a number of clusters or a height to cut at,
+labels, a graph that says who may merge, and new rows. Trees need all rows at once; for more
+than fit, ``compress`` clusters the centers of k-means, each counting for its rows.
+
+The notes' section on hierarchical clustering; linkages and papers are in ``linkages.linking``.
+"""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import ClusterMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.cluster.hierarchy.dendrogram import check_linkage, cut
+from tacit.cluster.hierarchy.nearest_cluster import (
+    Clusters,
+    assembled,
+    clusters_of,
+    nearest_clusters,
+    row_weights,
+)
+from tacit.cluster.kmeans import lloyd
+from tacit.cluster.kmeans.kmeans import KMeans
+from tacit.cluster.linkages.constrained import check_graph, constrained_linkage
+from tacit.cluster.linkages.inputs import (
+    CENTERED,
+    METHODS,
+    METRICS,
+    Given,
+    give,
+    refuse_blocks,
+)
+from tacit.cluster.linkages.linking import linkage_of, reporter
+from tacit.core.engines import get_engine
+from tacit.core.estimator import Estimator, check_rows
+from tacit.core.kernel import kernel
+from tacit.data.bad_values import check_values
+from tacit.data.table import Table
+
+__all__ = ["AgglomerativeClustering"]
+
+
+class AgglomerativeClustering(ClusterMixin, Estimator):
+    """Merge the closest clusters, from single rows up to ``n_clusters``.
+
+    The whole tree is always built; ``tacit.cluster.cut`` gives other numbers of clusters
+    without another fit. The same rows give the same bits on any engine.
+
+    Parameters
+    ----------
+    n_clusters : int or None
+        How many clusters. None to cut at ``distance_threshold`` instead.
+    metric : str or function of two rows
+        "euclidean", "cosine", "cityblock" and others of SciPy's, "precomputed" for a square
+        matrix of distances, or a function that gives the distance of two rows, or of two
+        objects if X is a list of them. Not, as in scikit-learn, a function of the whole of X:
+        call that first, and give its result as "precomputed".
+    linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
+        How far apart two clusters are. ward, centroid and median go with Euclidean distance.
+    connectivity : sparse or dense matrix of shape (n, n), function of X, or None
+        Rows that touch, where it is not zero: only clusters that touch merge, those closest
+        first by the whole linkage's distance. (scikit-learn's average, complete and single
+        linkage look at distances along the edges only.) Pieces that nothing joins are merged
+        last.
+    distance_threshold : float or None
+        Clusters at this distance or farther are not merged.
+    compress : int or None
+        Cluster the centers of k-means, this many, instead of the rows themselves; each center
+        counts for its rows. For large data, in memory or a Table. Not needed, and ignored,
+        where an array has no more rows than that.
+    compute_full_tree, compute_distances
+        Accepted for scikit-learn's sake: the tree is always whole, its heights always kept.
+    random_state : int, RandomState or None
+        Seed of the k-means of ``compress``; the trees are not random.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where distances and ``predict`` run.
+    callbacks : list or None
+        Told about every few merges; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    labels_ : int32 array of shape (n_rows,), 0 for the largest cluster; absent for a Table
+    n_clusters_ : int
+    n_leaves_ : int, rows, or centers of ``compress``
+    leaf_labels_ : int32 array of shape (n_leaves_,)
+    children_ : int64 array of shape (n_leaves_ - 1, 2), what each merge merges
+    distances_ : array of shape (n_leaves_ - 1,), and how far apart that was
+    linkage_matrix_ : array of shape (n_leaves_ - 1, 4), both as SciPy has them
+    n_connected_components_ : int, pieces of the graph
+    compressor_ : KMeans, of ``compress``; else absent
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])
+    >>> model = AgglomerativeClustering(n_clusters=2).fit(X)
+    >>> model.labels_
+    array([1, 1, 0, 0, 0], dtype=int32)
+    >>> model.predict([[3.0]])
+    array([1], dtype=int32)
+    """
+
+    contract = "whole"
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "metric": [StrOptions(set(METRICS)), callable],
+        "linkage": [StrOptions(set(METHODS))],
+        "connectivity": ["array-like", "sparse matrix", callable, None],
+        "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+        "compress": [Interval(Integral, 2, None, closed="left"), None],
+        "compute_full_tree": [StrOptions({"auto"}), "boolean"],
+        "compute_distances": ["boolean"],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+    _saved_private = ("_rows", "_weights", "_centers", "_spread")
+    _file_schema: ClassVar[dict] = {
+        "children_": ("n_leaves_-1", 2),
+        "distances_": ("n_leaves_-1",),
+        "leaf_labels_": ("n_leaves_",),
+        "labels_": ("n_rows",),
+        "_weights": ("n_leaves_",),
+    }
+    _file_optional = ("labels_",)
+    _file_kinds: ClassVar[dict] = {"children_": "i", "leaf_labels_": "i", "labels_": "i"}
+
+    def __init__(
+        self,
+        n_clusters=2,
+        *,
+        metric="euclidean",
+        linkage="ward",
+        connectivity=None,
+        distance_threshold=None,
+        compress=None,
+        compute_full_tree="auto",
+        compute_distances=True,
+        random_state=None,
+        engine="threads",
+        callbacks=None,
+    ):
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.linkage = linkage
+        self.connectivity = connectivity
+        self.distance_threshold = distance_threshold
+        self.compress = compress
+        self.compute_full_tree = compute_full_tree
+        self.compute_distances = compute_distances
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> "AgglomerativeClustering":
+        """Build the tree and cut it. X is an array, a sparse matrix, distances, a list of
+        objects if the metric is a function; with ``compress`` also a Table or a Dask array."""
+        self._validate_params()
+        self._check_choices()
+        for name in ("compressor_", "labels_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        with self._listening(1) as callbacks:
+            if self._compresses(X):
+                self._fit_compressed(X, callbacks)
+            else:
+                self._fit_rows(X, callbacks)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster of every row, new ones too, by the linkage's own notion of distance:
+        see ``tacit.cluster.hierarchy.nearest_cluster``. For ``metric="precomputed"`` X holds
+        the distances to the rows of the fit, (rows, n_leaves_). After ``compress`` a row goes
+        with its nearest center."""
+        check_is_fitted(self)
+        if callable(self.metric) and not hasattr(self, "n_features_in_"):
+            return nearest_clusters(self._clusters(), list(X))
+        if not in_blocks(X):
+            X = check_rows(self, X, reset=False)
+        if hasattr(self, "compressor_"):
+            return self.leaf_labels_[self.compressor_.predict(X)]
+        table = Table.of(X)
+        engine = get_engine(self.engine)
+        name = type(self).__name__
+        for block in table:
+            check_values(block.load(), name, block.start, table.source)
+        found = engine.map(nearest_clusters, self._clusters(), table)
+        return np.concatenate([np.empty(0, np.int32), *found])
+
+    @property
+    def linkage_matrix_(self) -> np.ndarray:
+        """The tree as SciPy's (n_leaves_ - 1, 4) matrix."""
+        check_is_fitted(self)
+        sizes = count_leaves(self.children_)
+        return np.column_stack([self.children_.astype(np.float64), self.distances_, sizes])
+
+    # --- Fitting ---
+
+    def _check_choices(self) -> None:
+        name = type(self).__name__
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ValueError(
+                f"{name} needs either n_clusters or distance_threshold, and the other None, "
+                f"but has n_clusters={self.n_clusters}, distance_threshold="
+                f"{self.distance_threshold}."
+            )
+        if self.compress is None:
+            return
+        if self.metric != "euclidean" or self.connectivity is not None:
+            raise ValueError(
+                f"{name}(compress={self.compress}) clusters the centers of k-means, which are "
+                "for metric='euclidean' and without connectivity. Change those, or drop "
+                "compress."
+            )
+
+    def _compresses(self, X: Any) -> bool:
+        if self.compress is None:
+            return False
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        return in_blocks(X) or n > self.compress
+
+    def _fit_rows(self, X: Any, callbacks: list) -> None:
+        name, engine = type(self).__name__, get_engine(self.engine)
+        refuse_blocks(X, self.linkage, name)
+        if callable(self.metric) and not hasattr(X, "shape"):
+            rows: Any = list(X)
+            self.__dict__.pop("n_features_in_", None)
+        else:
+            rows = check_rows(self, X, reset=True, dtypes=(np.float64,))
+        given = give(rows, self.linkage, self.metric, engine, name=name)
+        self._check_enough(given.n)
+        Z = self._tree(given, rows, callbacks)
+        self._keep(Z, rows, np.ones(given.n))
+        self.labels_ = self.leaf_labels_.copy()
+
+    def _tree(self, given: Given, rows: Any, callbacks: list) -> np.ndarray:
+        name, self.n_connected_components_ = type(self).__name__, 1
+        if self.connectivity is None:
+            return linkage_of(given, self.linkage, callbacks=callbacks, name=name)
+        graph = check_graph(self.connectivity, rows, given.n, name)
+        pieces = int(connected_components(graph, directed=False, return_labels=False))
+        self.n_connected_components_ = pieces
+        if self.n_clusters is not None and pieces > self.n_clusters:
+            warnings.warn(
+                f"{name}: the connectivity graph is in {pieces} pieces, more than the "
+                f"{self.n_clusters} clusters asked for. Pieces that nothing joins were merged.",
+                stacklevel=5,
+            )
+
+        def join(left: Given, method: str, sizes: np.ndarray) -> np.ndarray:
+            return linkage_of(left, method, sizes=sizes)
+
+        return constrained_linkage(
+            given, self.linkage, graph, join, get_engine(self.engine),
+            pause=reporter(name, given.n, callbacks),
+        )  # fmt: skip
+
+    def _fit_compressed(self, X: Any, callbacks: list) -> None:
+        name, engine = type(self).__name__, get_engine(self.engine)
+        if not in_blocks(X):
+            X = check_rows(self, X, reset=True)
+        assert self.compress is not None
+        self._check_enough(X.shape[0])
+        centers = KMeans(
+            min(self.compress, X.shape[0]), random_state=self.random_state, engine=self.engine
+        ).fit(X)
+        counts = np.zeros(centers.n_clusters)
+        for labels in centers._map(X, lloyd.assign):
+            counts += np.bincount(labels, minlength=len(counts))
+        # A center without rows, where rows are many times the same, is no leaf.
+        centers.cluster_centers_ = centers.cluster_centers_[counts > 0]
+        centers.n_clusters, counts = int((counts > 0).sum()), counts[counts > 0]
+        centers.__dict__.pop("labels_", None)
+        self._check_enough(centers.n_clusters)
+        self.n_features_in_ = X.shape[1]
+        self.n_connected_components_ = 1
+        rows = centers.cluster_centers_.astype(np.float64)
+        given = give(rows, self.linkage, self.metric, engine, name=name)
+        Z = linkage_of(given, self.linkage, sizes=counts, callbacks=callbacks, name=name)
+        self._keep(Z, np.empty((centers.n_clusters, 0)), counts)
+        self.compressor_ = centers
+        if not in_blocks(X):
+            self.labels_ = self.leaf_labels_[centers.predict(X)]
+
+    def _keep(self, Z: np.ndarray, rows: Any, sizes: np.ndarray) -> None:
+        """Keep the tree, its cut, and what ``predict`` must know of the rows."""
+        self.n_leaves_ = len(Z) + 1
+        self.children_ = Z[:, :2].astype(np.int64)
+        self.distances_ = np.ascontiguousarray(Z[:, 2])
+        if self.n_clusters is not None:
+            labels = cut(Z, k=self.n_clusters)
+        else:
+            labels = cut(Z, height=np.nextafter(float(self.distance_threshold), -np.inf))
+        self.leaf_labels_ = labels
+        self.n_clusters_ = int(labels.max()) + 1
+        weights = row_weights(Z, labels, self.linkage, sizes)
+        kept = clusters_of(rows, labels, weights, self.linkage, self.metric)
+        self._rows, self._weights = kept.rows, kept.weights
+        self._centers, self._spread = kept.centers, kept.spread
+
+    def _clusters(self) -> Clusters:
+        """The clusters as ``predict`` sees them."""
+        return assembled(
+            self.leaf_labels_, self._rows, self._weights, self._centers, self._spread,
+            self.linkage, self.metric,
+        )  # fmt: skip
+
+    def _check_enough(self, n: int) -> None:
+        if self.n_clusters is not None and n < self.n_clusters:
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
+                f"rows, but the data has n_samples={n}. Lower n_clusters."
+            )
+
+    def _after_load(self) -> None:
+        check_linkage(self.linkage_matrix_, name="the tree")
+        labels = np.unique(self.leaf_labels_)
+        if not np.array_equal(labels, np.arange(self.n_clusters_)):
+            raise ValueError("the labels do not count from 0 to n_clusters_ - 1")
+        if hasattr(self, "compressor_"):
+            if len(self.compressor_.cluster_centers_) != self.n_leaves_:
+                raise ValueError("there is not one center for every leaf")
+        elif self.metric != "precomputed":
+            centered = self.linkage in CENTERED
+            kept, rows = (
+                (self._centers, self.n_clusters_) if centered else (self._rows, self.n_leaves_)
+            )
+            if kept.shape != (rows, self.n_features_in_):
+                raise ValueError("the rows to compare new ones with are not all there")
+        elif self.linkage in CENTERED and len(self._spread) != self.n_clusters_:
+            raise ValueError("there is not one spread for every cluster")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric in ("euclidean", "sqeuclidean", "cosine")
+        return tags
+
+
+def in_blocks(X: Any) -> bool:
+    """Whether X is to be walked rather than held."""
+    return isinstance(X, Table) or type(X).__module__.startswith("dask.")
+
+
+# --- Kernels ---
+
+
+@kernel
+def count_leaves(children):
+    n = children.shape[0] + 1
+    sizes = np.ones(2 * n - 1)
+    for s in range(n - 1):
+        sizes[n + s] = sizes[children[s, 0]] + sizes[children[s, 1]]
+    return sizes[n:]

@@ -1,0 +1,254 @@
+"""Trees as Newick text, the format that tree viewers read, and back.
+
+A leaf is its name, a cluster is its parts in parentheses, and each is followed by the length
+of the branch above it: the height of the merge less its own, so that all leaves hang equally
+low. Names that could be misread are put in single quotes, a quote inside doubled. Comments in
+brackets are skipped when reading.
+
+Olsen (1990), Gary Olsen's interpretation of the "Newick's 8:45" tree format standard.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.cluster.hierarchy.dendrogram import check_linkage
+from tacit.cluster.linkages.merges import Merges, in_order
+
+__all__ = ["from_newick", "to_newick"]
+
+PLAIN = re.compile(r"[^\s()\[\]'\":;,_\x00-\x20\x7f]+")
+TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|([(),:;])|([^\s()\[\]':;,]+))")
+
+
+def to_newick(Z: Any, names: Sequence[Any] | None = None) -> str:
+    """Write a tree as Newick text.
+
+    Parameters
+    ----------
+    Z : array of shape (n-1, 4)
+        A linkage matrix.
+    names : sequence of n, optional
+        What to call the leaves; their numbers otherwise.
+
+    Examples
+    --------
+    >>> to_newick([[0, 1, 1.0, 2], [2, 3, 4.0, 3]], ["gold", "cold", "it's"])
+    "('it''s':4.0,(gold:1.0,cold:1.0):3.0);"
+    """
+    Z = check_linkage(Z)
+    n = len(Z) + 1
+    words = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
+    if len(words) != n:
+        raise ValueError(f"to_newick was given {len(words)} names for {n} leaves.")
+    words = [quote(word) for word in words]
+    if n == 1:
+        return f"{words[0]};"
+    heights = np.concatenate([np.zeros(n), Z[:, 2]])
+    text: list[str] = []
+    # Depth first without recursion: a chain of 10,000 merges is a tree like any other.
+    waiting: list[str | tuple[int, float]] = [(2 * n - 2, math.nan)]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            text.append(item)
+            continue
+        node, above = item
+        length = "" if math.isnan(above) else f":{float(above - heights[node])!r}"
+        if node < n:
+            text.append(words[node] + length)
+            continue
+        left, right = (int(c) for c in Z[node - n, :2])
+        text.append("(")
+        waiting += [f"){length}", (right, heights[node]), ",", (left, heights[node])]
+    return "".join(text) + ";"
+
+
+def quote(name: str) -> str:
+    """A name as Newick may hold it.
+
+    >>> quote("plain"), quote("two words"), quote("a_b"), quote("")
+    ('plain', "'two words'", "'a_b'", "''")
+    """
+    if PLAIN.fullmatch(name):
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+def from_newick(text: str) -> tuple[np.ndarray, list[str]]:
+    """Read Newick text: the linkage matrix and the names of its leaves.
+
+    Leaves are numbered as they come. A cluster of three parts or more becomes merges at one
+    height. Branches without length give heights that count merges. A tree whose leaves do not
+    all hang equally low has no linkage matrix, and is refused.
+
+    Examples
+    --------
+    >>> Z, names = from_newick("((gold:1,cold:1):3,'it''s':4);")
+    >>> Z, names
+    (array([[0., 1., 1., 2.],
+           [2., 3., 4., 3.]]), ['gold', 'cold', "it's"])
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"from_newick reads text, not {type(text).__name__}.")
+    names, parts, lengths = parse(text)
+    n = len(names)
+    if n == 1:
+        return np.empty((0, 4)), names
+    given = [length for length in lengths[:-1] if length is not None]
+    if given and len(given) < len(lengths) - 1:
+        raise ValueError(
+            f"from_newick: {len(lengths) - 1 - len(given)} of {len(lengths) - 1} branches have "
+            "no length. Give all of them one, or none."
+        )
+    heights = measure_up(parts, lengths) if given else levels(parts)
+    return as_linkage(n, parts, heights), names
+
+
+# --- Reading ---
+
+Node = tuple[int, ...]  # the nodes that a cluster is made of; none for a leaf
+
+
+def parse(text: str) -> tuple[list[str], list[Node], list[float | None]]:
+    """Names of leaves; nodes, parts before wholes; the length of the branch above each."""
+    names: list[str] = []
+    nodes: list[Node] = []
+    lengths: list[float | None] = []
+    open_parts: list[list[int]] = []
+    ready = False  # a node stands complete, and may get a length
+    for token, at in tokens(text):
+        if ready and token not in (",", ")", ";") and token[0] != ":":
+            if nodes[-1] and token != "(":
+                continue  # the name of a cluster, which a linkage matrix cannot keep
+            raise fault(text, at, f"{token!r} where a comma or a parenthesis should be")
+        if token == "(":
+            open_parts.append([])
+        elif token[0] == ":":
+            if not ready or lengths[-1] is not None:
+                raise fault(text, at, "a length that belongs to nothing")
+            lengths[-1] = number(text, token[1:], at)
+        elif token in (",", ")", ";"):
+            if not ready:
+                raise fault(text, at, f"{token!r} where a leaf should be")
+            if token == ";":
+                if open_parts:
+                    raise fault(text, at, f"{len(open_parts)} parentheses still open")
+                return names, nodes, lengths
+            if not open_parts:
+                raise fault(text, at, f"{token!r} outside of all parentheses")
+            open_parts[-1].append(len(nodes) - 1)
+            ready = token == ")"
+            if ready:
+                nodes.append(tuple(open_parts.pop()))
+                lengths.append(None)
+        else:
+            nodes.append(())
+            lengths.append(None)
+            names.append(unquote(token))
+            ready = True
+    raise fault(text, len(text), "the end of the text before a semicolon")
+
+
+def tokens(text: str):
+    """Marks, names, and lengths with their colon; and where each stands."""
+    at, colon = 0, -1
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+        elif text[at] == "[":
+            end = text.find("]", at)
+            if end < 0:
+                raise fault(text, at, "a comment that is never closed")
+            at = end + 1
+        elif (found := TOKEN.match(text, at)) is None:
+            raise fault(text, at, "a quote that is never closed or a stray bracket")
+        else:
+            token = found.group(1) or found.group(2) or found.group(3)
+            if token == ":" and colon < 0:
+                colon = at
+            elif colon >= 0:
+                yield ":" + token, colon
+                colon = -1
+            else:
+                yield token, at
+            at = found.end()
+    if colon >= 0:
+        raise fault(text, colon, "a colon without a length")
+
+
+def unquote(token: str) -> str:
+    if token[0] == "'":
+        return token[1:-1].replace("''", "'")
+    return token.replace("_", " ")
+
+
+def number(text: str, word: str, at: int) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise fault(text, at, f"{word[:20]!r} where the length of a branch should be")
+    return value
+
+
+def fault(text: str, at: int, what: str) -> ValueError:
+    line = text.count("\n", 0, at) + 1
+    column = at - (text.rfind("\n", 0, at) + 1) + 1
+    return ValueError(f"from_newick: line {line}, column {column} has {what}.")
+
+
+# --- Heights ---
+
+
+def levels(nodes: list[Node]) -> list[float]:
+    """Heights that count merges."""
+    out: list[float] = []
+    for node in nodes:
+        out.append(1.0 + max(out[part] for part in node) if node else 0.0)
+    return out
+
+
+def measure_up(nodes: list[Node], lengths: list[float | None]) -> list[float]:
+    """Heights from the lengths of branches, which must agree."""
+    out: list[float] = []
+    for node in nodes:
+        above = [out[part] + (lengths[part] or 0.0) for part in node]
+        if above and max(above) - min(above) > 1e-6 * max(abs(each) for each in above):
+            raise ValueError(
+                f"from_newick: the leaves of a cluster lie {min(above):.6g} and "
+                f"{max(above):.6g} below it. A linkage matrix needs trees whose leaves are all "
+                "equally far down."
+            )
+        out.append(above[0] if above else 0.0)
+    return out
+
+
+def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
+    merges = Merges.empty(n)
+    lowest: list[int] = []  # of every node its lowest leaf, which is its name
+    found: list[tuple[float, int, int, int]] = []
+    leaf = 0
+    for node, height in zip(nodes, heights, strict=True):
+        if not node:
+            lowest.append(leaf)
+            leaf += 1
+            continue
+        name = lowest[node[0]]
+        for part in node[1:]:
+            low, high = min(name, lowest[part]), max(name, lowest[part])
+            found.append((height, len(found), low, high))
+            name = low
+        lowest.append(name)
+    rising = all(
+        heights[part] <= height
+        for node, height in zip(nodes, heights, strict=True)
+        for part in node
+    )
+    for s, (height, _, low, high) in enumerate(sorted(found) if rising else found):
+        merges.low[s], merges.high[s], merges.heights[s] = low, high, height
+    return check_linkage(in_order(merges), name="from_newick")

@@ -1,0 +1,1 @@
+"""k-means and its kin: hard clusters around centers."""

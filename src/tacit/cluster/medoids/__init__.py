@@ -1,0 +1,1 @@
+"""k-medoids: clusters around one of their own items, by any distance."""

@@ -1,0 +1,1 @@
+"""``stability``: which clusters are found again on changed data."""

@@ -1,0 +1,1 @@
+"""Clusters that rows belong to in part: fuzzy c-means and soft k-means."""

@@ -1,0 +1,188 @@
+"""Soft k-means: rows shared among centers by how stiff the walls between them are.
+
+    collect   responsibilities r; sums of r and of r times the row
+    update    move each center to the mean under r
+
+A row's responsibilities are r_j proportional to exp(-stiffness d_j^2 / 2), so that
+1 / sqrt(stiffness) is a length: the width of a cluster. The loss is the free energy
+
+    - 2 / stiffness * log( mean over j of exp(-stiffness d_j^2 / 2) )
+
+per row, which never rises; up to a factor it is the likelihood of a mixture of k equal round
+normals, of which this is EM. As the stiffness grows it becomes k-means and the loss the
+squared distance. Below 1 / (variance along the first principal axis) all centers fall into
+the mean.
+
+MacKay (2003), Information Theory, Inference, and Learning Algorithms, ch. 20 and 22. Cambridge.
+The notes' sections on soft k-means and on mixtures.
+"""
+
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tacit.cluster.frame import Frame
+from tacit.cluster.soft.membership import (
+    MembershipStats,
+    SoftClusters,
+    gather,
+    mean_centers,
+    squares_to_centers,
+)
+from tacit.data.table import parts
+
+__all__ = ["SoftKMeans", "SoftParams", "collect", "memberships", "start", "update"]
+
+
+class SoftParams(NamedTuple):
+    """Centers, and how stiff they are."""
+
+    centers: np.ndarray  # (k, d) float64
+    origin: np.ndarray  # (d,) about which sums are taken
+    stiffness: float  # above 0
+
+
+# --- The algorithm: three pure functions ---
+
+
+def start(centers: np.ndarray, frame: Frame, *, stiffness: float) -> SoftParams:
+    """Params for given first centers."""
+    return SoftParams(np.array(centers, np.float64, order="C"), frame.origin, float(stiffness))
+
+
+def collect(params: SoftParams, block: Any) -> MembershipStats:
+    """Responsibilities of every row; sums under them."""
+    weigh = partial(shares_and_energy, stiffness=params.stiffness)
+    return gather(params.centers, params.origin, block, weigh)
+
+
+def update(params: SoftParams, stats: MembershipStats) -> SoftParams:
+    """Centers become weighted means."""
+    return params._replace(centers=mean_centers(params.centers, params.origin, stats))
+
+
+# --- Their parts ---
+
+
+def memberships(params: SoftParams, block: Any) -> np.ndarray:
+    """(n, k) responsibilities of a block, in the dtype of its rows."""
+    rows = parts(block).rows
+    squares = squares_to_centers(params.centers, params.origin, rows)
+    return shares_and_energy(squares, params.stiffness)[0].astype(rows.dtype)
+
+
+def shares_and_energy(squares: np.ndarray, stiffness: float) -> tuple[np.ndarray, np.ndarray]:
+    """Responsibilities and the free energy of every row, from squared distances.
+
+    >>> shares, energy = shares_and_energy(np.array([[1.0, 1.0], [0.0, 1e9]]), stiffness=2.0)
+    >>> shares
+    array([[0.5, 0.5], [1. , 0. ]])
+    >>> energy
+    array([1.   , 0.693])
+    """
+    nearest = squares.min(axis=1, keepdims=True)
+    shares = np.exp((nearest - squares) * (stiffness / 2))
+    total = shares.sum(axis=1, keepdims=True)
+    shares /= total
+    energy = nearest - np.log(total / squares.shape[1]) * (2 / stiffness)
+    return shares, energy.ravel()
+
+
+def natural_stiffness(n_clusters: int, frame: Frame) -> float:
+    """Twice the stiffness at which so many round clusters would fill the data's variance."""
+    if not frame.variance > 0:
+        return 1.0  # all rows are equal: any will do
+    return 2 * n_clusters ** (2 / len(frame.origin)) / frame.variance
+
+
+# --- The estimator ---
+
+
+class SoftKMeans(SoftClusters):
+    """Cluster rows around ``n_clusters`` centers with soft walls between them.
+
+    Parameters
+    ----------
+    n_clusters : int
+        How many centers.
+    stiffness : float or "auto"
+        How fast a center's pull falls off: one over the square of a cluster's width. "auto" is
+        2 n_clusters^(2 / n_features) over the mean variance of the columns.
+    init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
+        Where the first centers come from, as for ``KMeans``.
+    n_init : int
+        How many starts to try; the one with the lowest objective is kept.
+    max_iter : int
+        Most updates to make in one run.
+    tol : float
+        Stop when the centers move, in squares, by less than this share of the data's variance.
+    random_state : int, RandomState or None
+        Seed of the first centers, the only random step.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run.
+    callbacks : list or None
+        Told about every pass; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+    stiffness_ : float, the stiffness used
+    labels_ : int32 array of shape (n_rows,), the cluster each row belongs to most; absent when
+        fitted on a Table or a Dask array
+    objective_ : float, the weighted sum of the free energy at ``cluster_centers_``
+    losses_ : list of float, the mean of that after 0, 1, 2, ... updates
+    n_iter_ : int, updates made
+    converged_ : bool, False where ``max_iter`` or a callback ended the fit
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [5.5], [10.0], [11.0]])
+    >>> model = SoftKMeans(2, stiffness=1.0, init=[[0.0], [11.0]]).fit(X)
+    >>> model.membership(X[1:4]).round(2)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SoftClusters._parameter_constraints,
+        "stiffness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    }
+    _collect = staticmethod(collect)
+    _update = staticmethod(update)
+    _memberships = staticmethod(memberships)
+    _way_out = "Lower n_clusters, or raise stiffness."
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        stiffness="auto",
+        init="k-means++",
+        n_init=1,
+        max_iter=300,
+        tol=1e-4,
+        random_state=None,
+        engine="threads",
+        callbacks=None,
+    ):
+        self.n_clusters = n_clusters
+        self.stiffness = stiffness
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    def _prepare(self, frame: Frame) -> None:
+        auto = isinstance(self.stiffness, str)
+        chosen = natural_stiffness(self.n_clusters, frame) if auto else self.stiffness
+        self.stiffness_ = float(chosen)
+
+    def _start(self, centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> SoftParams:
+        return start(centers, frame, stiffness=self.stiffness_)
