@@ -13,6 +13,7 @@ import tacit
 from tacit.classify import PassiveAggressiveClassifier, Perceptron
 from tacit.classify.error_steps import PA, PA_I, PA_II, Rule, new_state, visit
 from tacit.classify.linear import csr_arrays
+from tacit.classify.passive_aggressive import CALM
 from tacit.data.table import Table
 from tests.contract.cases import blobs, documents
 
@@ -61,16 +62,37 @@ def unfold(theta, k):
     ("cls", "step"),
     [(Perceptron, perceptron_step), (PassiveAggressiveClassifier, pa_step(0.01))],
 )
-def test_the_notes_algorithm_and_its_average_over_all_visits(cls, step, average):
+def test_the_notes_algorithm_and_its_average_over_visits(cls, step, average):
     rows = X[:60].toarray()
     path = by_the_notes(rows, y[:60], 4, 3, step)
-    options = {"C": 0.01} if cls is PassiveAggressiveClassifier else {}
+    aggressive = cls is PassiveAggressiveClassifier
+    options = {"C": 0.01} if aggressive else {}
     model = cls(shuffle=False, max_iter=3, tol=None, average=average, **options)
-    model.fit(X[:60], y[:60])
-    weights, intercept = unfold(path.mean(axis=0) if average else path[-1], 4)
+    model.fit(rows, y[:60])
+    past = path[60:] if aggressive else path  # learns first, averages then
+    weights, intercept = unfold(past.mean(axis=0) if average else path[-1], 4)
     assert_allclose(model.weights_, weights, rtol=1e-9, atol=1e-12)
     assert_allclose(model.intercept_, intercept, rtol=1e-9, atol=1e-12)
-    assert model.t_ == 180
+    assert model.t_ == len(past)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("loss", ["hinge", "MIRA"])
+def test_the_intercept_of_sparse_rows_is_a_feature_of_less_than_one(classes, loss):
+    labels = y % classes
+    value = np.sqrt(CALM)
+    wider = sp.hstack([X, np.full((X.shape[0], 1), value)], format="csr")
+    settings = {"C": 0.1, "loss": loss, "max_iter": 3, "tol": None, "random_state": 0}
+    model = PassiveAggressiveClassifier(**settings).fit(X, labels)
+    plain = PassiveAggressiveClassifier(**settings, fit_intercept=False).fit(wider, labels)
+    assert_allclose(model.weights_, plain.weights_[:-1], rtol=1e-9, atol=1e-12)
+    assert_allclose(model.intercept_, value * plain.weights_[-1], rtol=1e-9, atol=1e-12)
+
+
+def test_an_average_over_one_pass_takes_that_pass():
+    one = PassiveAggressiveClassifier(max_iter=1, tol=None, random_state=0).fit(X, y)
+    assert one.t_ == X.shape[0]
+    assert not np.array_equal(one.weights_, one._last_weights)
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -161,7 +183,7 @@ def test_mira_makes_the_least_change_that_gives_every_class_a_margin(values, lab
     x = np.array([1.0, *values[:2]])
     weights = np.array(values[2:]).reshape(3, 4)
     model = PassiveAggressiveClassifier(loss="MIRA", fit_intercept=False)
-    rule = model._rule()
+    rule = model._rule(sparse=False)
     change = one_step(rule.kind, x, weights, label)
     after = x @ (weights + change)
     margins = after[label] - np.delete(after, label)
@@ -253,7 +275,7 @@ def test_a_file_of_rows_is_shuffled_in_blocks(cls, tmp_path):
     assert_array_equal(a.weights_, b.weights_)
     assert a.score(rows, y) > 0.9
     plain = cls(shuffle=False, max_iter=2, tol=None).fit(table, y)
-    inside = cls(shuffle=False, max_iter=2, tol=None).fit(X, y)
+    inside = cls(shuffle=False, max_iter=2, tol=None).fit(rows, y)
     assert_array_equal(plain.weights_, inside.weights_)
 
 

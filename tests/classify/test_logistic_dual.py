@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from tacit.classify import LogisticRegression
+from tacit.classify import LogisticRegression, logistic_dual
 from tacit.classify.dual_steps import by_column, by_row, divergence
+from tacit.classify.dual_two import best_intercept
 from tacit.classify.linear import FEW, Csr
 from tacit.classify.logistic_dual import Dual, most_first
 from tacit.classify.logistic_saga import Problem
@@ -110,8 +111,9 @@ def test_any_rows_end_at_the_minimum_that_newton_finds(seed, k, size, intercept)
     np.testing.assert_allclose(ours.predict_proba(X), wanted.predict_proba(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("tol", [1e-3, 1e-7])
-def test_any_number_of_workers_gives_the_same_bits(tol):
+@pytest.mark.parametrize(("tol", "long"), [(1e-3, 0), (1e-7, 0), (1e-3, 1 << 40)])
+def test_any_number_of_workers_gives_the_same_bits(tol, long, monkeypatch):
+    monkeypatch.setattr(logistic_dual, "LONG", long)  # from 0 on, in two halves
     X, y = texts(8000, 40_000, 5, mean=40)  # sorted by frequency, and shared out
     assert X.nnz > FEW
     models = [
@@ -154,3 +156,27 @@ def test_the_dual_needs_a_penalty_and_rows_in_memory():
         LogisticRegression(solver="dual", C=np.inf).fit(X, y)
     with pytest.raises(ValueError, match="has no L1 penalty"):
         LogisticRegression(solver="dual", l1_ratio=0.5).fit(X, y)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_two_halves_at_once_end_where_one_row_after_another_does(k, C, monkeypatch):
+    X, y = texts(600, 2000, k, mean=20)
+    shared = {"C": C, "random_state": 0, "tol": 1e-8, "solver": "dual"}
+    one = LogisticRegression(**shared).fit(X, y)
+    monkeypatch.setattr(logistic_dual, "LONG", 0)
+    two = LogisticRegression(**shared).fit(X, y)
+    assert not np.array_equal(one.weights_, two.weights_)  # it went another way
+    np.testing.assert_allclose(two.weights_, one.weights_, atol=1e-6)
+    np.testing.assert_allclose(two.objective_, one.objective_, rtol=1e-10)
+    assert two.n_iter_ <= 2 * one.n_iter_
+
+
+@given(st.integers(0, 2**31), st.floats(-8, 8))
+def test_the_best_intercept_leaves_no_slope(seed, start):
+    rng = np.random.default_rng(seed)
+    scores, codes = rng.normal(0, 3, 50), np.r_[0, 1, rng.integers(2, size=48)]
+    costs = rng.integers(0, 3, 50).astype(float)
+    costs[:2] = 1
+    b = best_intercept(scores[:, None], codes.astype(np.int32), costs, start)
+    assert abs(costs @ (1 / (1 + np.exp(-scores - b)) - codes)) < 1e-4 * costs.sum()

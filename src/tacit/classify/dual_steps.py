@@ -19,12 +19,14 @@ __all__ = [
     "by_column",
     "by_row",
     "divergence",
+    "put_mean",
     "see_rows",
     "steepest_of",
     "visit_many",
 ]
 
 LEAST = 1e-12  # probabilities are not set lower
+APART = 512  # numbers between arrays, more than SIMD takes at a time
 
 
 @kernel
@@ -70,14 +72,18 @@ def visit_many(
     width = intercept.size
     kind = intercept.dtype.type
     one, zero, least = kind(1), kind(0), kind(LEAST)
-    found = np.zeros(width, intercept.dtype)
-    p = np.zeros(width, intercept.dtype)
+    # Loops over arrays that lie close together are done one by one, others in SIMD, and their
+    # sums differ in the last bit: so the places of these are fixed.
+    room = np.zeros((5, APART + width), intercept.dtype)
+    found, p, offset = room[1, :width], room[2, :width], room[3, :width]
+    added = np.zeros((3, APART + width))[1, :width]
+    offset[:] = intercept
     gap, loss = 0.0, 0.0
     for o in range(start, stop):
         i = order[o]
         first, end, code = indptr[i], indptr[i + 1], codes[i]
         for k in range(width):
-            found[k] = intercept[k]
+            found[k] = offset[k]
         for s in range(first, end):
             row, x = weights[np.uint32(indices[s])], data[s]
             for k in range(width):
@@ -116,12 +122,12 @@ def visit_many(
         if c * far > kind(0.3):
             length = step_length(found, p, q, c, columns, one)
         for k in range(columns):
-            found[k] *= length
-            q[k] += found[k]
-            found[k] *= costs[i]
-            sums[k] += found[k]
-            intercept[k] -= kind(soft) * found[k]
-            found[k] *= kind(-reach)
+            change = length * found[k]
+            q[k] += change
+            change *= costs[i]
+            added[k] += change
+            offset[k] -= kind(soft) * change
+            found[k] = change * kind(-reach)
         q[code] -= one
         for k in range(columns, width):
             found[k] = zero
@@ -129,6 +135,8 @@ def visit_many(
             row, x = weights[np.uint32(indices[s])], data[s]
             for k in range(width):
                 row[k] += x * found[k]
+    intercept[:] = offset
+    sums += added
     return gap, loss
 
 
@@ -217,3 +225,11 @@ def steepest_of(slopes, weights, share, l2, begin, end):
             square += own[k] * own[k]
         squares += square
     return float(steepest), squares
+
+
+@kernel
+def put_mean(first, second, out):
+    """The mean of two tables of weights."""
+    a, b, own, half = first.ravel(), second.ravel(), out.ravel(), out.dtype.type(0.5)
+    for j in range(own.size):
+        own[j] = half * (a[j] + b[j])

@@ -28,7 +28,7 @@ from tacit.classify.linear import (
 )
 from tacit.core.progress import Progress, Step, tell
 from tacit.core.randoms import key, permutation
-from tacit.data.table import Batch, Table, parts
+from tacit.data.table import Batch, Table, is_sparse, parts
 
 __all__ = ["ErrorDriven"]
 
@@ -56,10 +56,11 @@ class ErrorDriven(LinearClassifier):
         "_intercept_sums": ("columns",),
     }
 
-    def _rule(self) -> Rule:
+    def _rule(self, sparse: bool) -> Rule:
         raise NotImplementedError
 
     _loss_place: ClassVar[int] = 0  # of the loss in what ``visit`` finds
+    _learns_first: ClassVar[bool] = False  # averages leave the first pass out
 
     # --- Fitting ---
 
@@ -69,12 +70,13 @@ class ErrorDriven(LinearClassifier):
         self._check_two(labeled.classes)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31))
+        fresh = self._learns_first and not (self.warm_start and hasattr(self, "_last_weights"))
         state = self._start(labeled.classes)
         labeled, exam = self._hold_out(labeled, seed)
-        rule, (costs, weight) = self._rule(), self._costs(labeled)
+        rule, (costs, weight) = self._rule(is_sparse(labeled.table)), self._costs(labeled)
         losses: list[float] = []
         errors: list[float] = []  # on the rows held out
-        self.separated_ = self.converged_ = False
+        self.separated_ = self.converged_ = settled = False
         blocks, n = self._blocks(labeled.table), len(labeled.table)
         with self._listening(self.max_iter) as listening, closing_all(listening) as callbacks:
             if getattr(self, "verbose", 0):
@@ -90,9 +92,10 @@ class ErrorDriven(LinearClassifier):
                     errors.append(share_wrong(state, rule, exam))
                 self.converged_ = self.separated_ or self._stalled(errors or losses, n)
                 done = self.converged_ or number + 1 == self.max_iter
-                first = state.clock[0] == len(losses) * n  # has not started again yet
-                if first and not done and losses[-1] < FRESH * max(losses):
+                calm = not settled and losses[-1] < FRESH * max(losses)
+                if not done and (calm or (number == 0 and fresh)):
                     start_again(state)
+                settled = settled or calm
                 step = Step(type(self).__name__, number + 1, self.max_iter, losses, state, done)
                 if tell(callbacks, step) or self.converged_:
                     break
@@ -125,9 +128,9 @@ class ErrorDriven(LinearClassifier):
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31))
         (costs, weight), found = self._costs(labeled), np.zeros(3)
-        blocks = self._blocks(labeled.table)
+        blocks, rule = self._blocks(labeled.table), self._rule(is_sparse(labeled.table))
         for rows, codes, order in self._walk(blocks, seed, int(state.clock[0])):
-            found += visit(state, self._rule(), rows, codes, costs, order)
+            found += visit(state, rule, rows, codes, costs, order)
         self._refuse_overflow(found)
         self.separated_, self.converged_ = not found[2], False
         self.losses_.append(float(found[self._loss_place] / weight))
@@ -145,7 +148,10 @@ class ErrorDriven(LinearClassifier):
                     f"the classes {self.classes_.tolist()[:10]}, but the data has {width} and "
                     f"{classes.tolist()[:10]}. Use the same, or warm_start=False."
                 )
-            return self._state()
+            state = self._state()
+            if self._learns_first:
+                start_again(state)
+            return state
         return new_state(width, len(classes), average)
 
     def _blocks(self, table: Table) -> list:

@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
     kind: int
     C: float = 1.0
-    intercept: bool = True
+    intercept: float = 1.0  # the square of the value its feature has in every row; 0 for none
     average: bool = False
 
 
@@ -115,10 +115,9 @@ def length_of_step(kind, C, loss, square):
 @kernel
 def visit_two(
     indptr, indices, data, codes, costs, order, squares,
-    weights, intercept, sums, intercept_sums, clock, kind, C, fit_intercept, average, found,
+    weights, intercept, sums, intercept_sums, clock, kind, C, bias, average, found,
 ):  # fmt: skip
     w, s = weights.ravel(), sums.ravel()
-    bias = 1.0 if fit_intercept else 0.0
     time = float(clock[0])
     for i in order:
         sign, cost = 1.0 if codes[i] == 1 else -1.0, costs[codes[i]]
@@ -158,12 +157,11 @@ def add_scores(indices, data, start, stop, weights, scores):
 @kernel
 def visit_many(
     indptr, indices, data, codes, costs, order, squares,
-    weights, intercept, sums, intercept_sums, clock, kind, C, fit_intercept, average, found,
+    weights, intercept, sums, intercept_sums, clock, kind, C, bias, average, found,
 ):  # fmt: skip
     k = weights.shape[1]
     scores = np.empty(k)
     steps = np.empty(k)
-    bias = 1.0 if fit_intercept else 0.0
     time = float(clock[0])
     for i in order:
         start, stop, y = indptr[i], indptr[i + 1], codes[i]

@@ -16,9 +16,16 @@ mixed, and no second table beside the weights has to follow; a pass takes the ga
 two sides, sum_i a_i KL(q_i || p_i) / n, down to a tenth if C is moderate. The gap bounds what
 the objective is above its minimum, so a fit knows when to stop. ``dual_steps`` holds the steps.
 
+Where there is much to do, and C times the squared length of rows is small so that they have
+little to do with each other, two halves of them are visited at once, each with weights of its
+own. Either takes what it does for half of what is done: its steps count twice for itself, and
+the mean of both is what they add up to. That takes no more passes than one row after another;
+with a large C it would.
+
 The intercept has no penalty. It gets a small one, on its distance from where it was at the
 beginning of the pass, which vanishes as it comes to rest (the method of multipliers).
 
+Ma et al. (2015), Adding vs. averaging in distributed primal-dual optimization. ICML.
 Shalev-Shwartz and Zhang (2013), Stochastic dual coordinate ascent methods for regularized loss
 minimization. JMLR 14. Yu, Huang and Lin (2011), Dual coordinate descent methods for logistic
 regression and maximum entropy models. Machine Learning 85. Rockafellar (1976), Augmented
@@ -36,6 +43,7 @@ from tacit.classify.dual_steps import (
     add_across,
     by_column,
     by_row,
+    put_mean,
     see_rows,
     steepest_of,
     visit_many,
@@ -51,7 +59,7 @@ from tacit.classify.dual_two import (
 from tacit.classify.linear import FEW
 from tacit.classify.logistic_loss import SPAN, spans
 from tacit.classify.logistic_saga import Problem
-from tacit.core.engines import Engine, Serial, Threads
+from tacit.core.engines import Engine, RunningThreads, Serial
 from tacit.core.randoms import key, permutation
 from tacit.kernels.sparse_rows import scale_down
 
@@ -60,6 +68,8 @@ __all__ = ["Dual", "Reached"]
 LANES = 8  # rows of weights are padded to whole SIMD registers
 CACHE = 1 << 20  # bytes of weights that are quick to reach in any order
 PIECES = 8  # that a pass at fixed weights is shared out in
+LONG = 1 << 23  # products in a pass, from where on there is something to share
+LOOSE = 2.0  # C times the squared length of rows, up to which two halves are visited at once
 SOFT = 0.1  # the penalty of the intercept, against that of a mean row
 
 
@@ -84,9 +94,10 @@ class Dual:
     ) -> None:
         self.problem, self.seed, self.passes = problem, seed, 0
         rows, k = problem.rows, problem.columns
-        shared = isinstance(engine, Threads) and len(rows.data) >= FEW
+        shared = isinstance(engine, RunningThreads) and len(rows.data) >= FEW
         self.engine = engine if shared else Serial()
         n, v = len(problem.codes), problem.features
+        self.padded = k if k < 3 else 4 if k < 5 else -(-k // LANES) * LANES
         squares = problem.squares
         self.unit = float(np.sqrt(squares.max(initial=0.0))) or 1.0
         self.used = np.flatnonzero(problem.weights > 0)
@@ -96,8 +107,9 @@ class Dual:
         mean = float(squares.sum()) / len(self.used)
         soft = max(SOFT * self.reach * mean, 200.0 / len(self.used))
         self.soft = min(1.0, soft) if problem.intercept else 0.0
+        long = len(rows.data) * self.padded >= LONG
+        self.halves = 2 if long and self.reach * mean <= LOOSE else 1
         self.curves = self.reach * squares + self.soft * problem.weights
-        self.padded = k if k < 3 else 4 if k < 5 else -(-k // LANES) * LANES
         # The weights of the most frequent features, side by side, stay in the cache.
         large = v * self.padded * np.dtype(dtype).itemsize > CACHE
         self.order = None
@@ -147,9 +159,11 @@ class Dual:
             self.indices, self.data = by_row(indptr, *self.across, self.starts)
         self.residuals = self.residuals.astype(dtype, copy=False)
         self.intercept = self.intercept.astype(dtype, copy=False)
-        self.lengths = self.curves.astype(dtype)
+        self.lengths = (self.halves * self.curves).astype(dtype)
         self.costs = self.problem.weights.astype(dtype)
         self.scores = np.empty_like(self.residuals)
+        if self.halves == 2:
+            self.twins = np.empty((2, self.problem.features, self.padded), dtype)
 
     def sharpen(self) -> None:
         """Go on in float64, with weights that are exactly what the residuals say."""
@@ -181,20 +195,51 @@ class Dual:
 
     def run_pass(self, check: Callable[[], None] = lambda: None) -> tuple[float, float]:
         """Visit every row once, in a fresh order; gap and mean loss as each was found."""
-        problem, n = self.problem, len(self.used)
+        n = len(self.used)
         self.intercept -= self.dtype.type(self.soft) * self.sums.astype(self.dtype)
         order = self.used[permutation(key(self.seed, self.passes), n)]
+        self.passes += 1
+        if self.halves == 1:
+            found = self._visit(order, check, self.weights_now, self.intercept)
+        else:
+            found = self._visit_halves(order, check)
+        self.sums += found[2:]
+        return found[0] / n, found[1] / n
+
+    def _visit_halves(self, order: np.ndarray, check: Callable[[], None]) -> np.ndarray:
+        """Visit the two halves of an order at once, or one after the other: the same bits."""
+
+        def visit_half(start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            weights, offset = self.twins[int(start > 0)], self.intercept.copy()
+            weights[:] = self.weights_now
+            return self._visit(order[start:stop], check, weights, offset), weights, offset
+
+        n = len(order)
+        half = [Stretch(0, n // 2), Stretch(n // 2, n)]
+        (a, first, left), (b, second, right) = self.engine.map(run_stretch, visit_half, half)
+        self.intercept = (left + right) / self.dtype.type(2)
+        for _ in self._share(len(first), lambda start, stop: put_mean(
+            first[start:stop], second[start:stop], self.weights_now[start:stop]
+        )):  # fmt: skip
+            pass
+        return a + b
+
+    def _visit(
+        self, order: np.ndarray, check: Callable[[], None], weights: np.ndarray,
+        intercept: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Visit rows; gap, loss, and by how much the sums of the residuals changed."""
+        problem = self.problem
         visit = visit_two if problem.columns == 1 else visit_many
-        found = np.zeros(2)
+        sums, found = np.zeros(self.padded), np.zeros(2)
         for start, stop in self._stretches(order):
             found += visit(
                 problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
-                order, start, stop, self.weights_now, self.intercept, self.residuals,
-                self.sums, self.lengths, self.soft, self.reach, problem.columns,
+                order, start, stop, weights, intercept, self.residuals, sums, self.lengths,
+                self.halves * self.soft, self.halves * self.reach, problem.columns,
             )  # fmt: skip
             check()
-        self.passes += 1
-        return found[0] / n, found[1] / n
+        return np.concatenate([found, sums])
 
     def _stretches(self, order: np.ndarray) -> Iterable[tuple[int, int]]:
         """Visits that take a moment each, together."""

@@ -17,7 +17,7 @@ from tacit.classify.logistic_dual import Dual
 from tacit.classify.logistic_loss import LogisticParams, LogisticStats, collect
 from tacit.classify.logistic_newton import newton
 from tacit.classify.logistic_saga import Problem, Saga
-from tacit.core.engines import Engine, check_stop, one_blas_thread
+from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.data.table import Table
 
 __all__ = [
@@ -136,7 +136,12 @@ def solve_dual(
     Ends when no slope is steeper than ``tol`` and the objective is within a fifth of that,
     relative, of its minimum: where rows can be told apart the slopes are small long before.
     """
-    state = Dual(problem, seed, objective.engine)
+    with ready(objective.engine) as engine:
+        return ascend(Dual(problem, seed, engine), tol=tol, max_iter=max_iter, heard=heard)
+
+
+def ascend(state: Dual, *, tol: float, max_iter: int, heard: Heard) -> Solution:
+    """Passes, until the rows have little to say."""
     floor = COARSE * max(1.0, state.unit)
     coarse, before, wait, found = True, np.inf, 0, None
     while state.passes < max_iter:

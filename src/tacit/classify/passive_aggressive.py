@@ -29,6 +29,7 @@ from tacit.classify.error_steps import MIRA, PA, PA_I, PA_II, Rule
 
 __all__ = ["PassiveAggressiveClassifier"]
 
+CALM = 0.3  # the square of the intercept's feature among features that few rows have
 RULES = {
     "hinge": PA_I,
     "PA-I": PA_I,
@@ -48,7 +49,9 @@ class PassiveAggressiveClassifier(ErrorDriven):
         The longest step (of "hinge"), or how soft steps are ("squared_hinge"): the smaller,
         the less a single row can do.
     fit_intercept : bool
-        Whether every class has an offset.
+        Whether every class has an offset. It learns as the weight of a feature would that is 1
+        in every row; of a sparse matrix 0.55, because its other features are in few rows and
+        could not keep up.
     max_iter : int
         Most passes over the rows.
     tol : float or None
@@ -78,8 +81,8 @@ class PassiveAggressiveClassifier(ErrorDriven):
         What the steps for each class are multiplied by; "balanced" is the inverse of its
         frequency.
     average : bool
-        Decide with the average of the weights over all visits; otherwise, as scikit-learn
-        does, with the last.
+        Decide with the average of the weights over all visits but those of the first pass, if
+        there are more; otherwise, as scikit-learn does, with the last.
     callbacks : list or None
         Told about every pass; see ``tacit.core.progress``.
 
@@ -95,8 +98,8 @@ class PassiveAggressiveClassifier(ErrorDriven):
     validation_scores_ : list of float, with early stopping the accuracy on rows held out
     n_iter_ : int, passes made
     converged_ : bool, False where ``max_iter`` or a callback ended the fit
-    t_ : int, visits that averages are taken over: all, but for class weights that lie far
-        apart, where the first passes are forgotten
+    t_ : int, visits that averages are taken over: all but those of the first pass, or, for
+        class weights that lie far apart, of the first passes
 
     Examples
     --------
@@ -108,6 +111,7 @@ class PassiveAggressiveClassifier(ErrorDriven):
     array([[-0.5,  1. ]])
     """
 
+    _learns_first: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
@@ -175,5 +179,6 @@ class PassiveAggressiveClassifier(ErrorDriven):
         """Visit more rows once. The first call names all ``classes`` there will ever be."""
         return self._partial_fit(X, y, classes)
 
-    def _rule(self) -> Rule:
-        return Rule(RULES[self.loss], float(self.C), bool(self.fit_intercept), self._averages())
+    def _rule(self, sparse: bool) -> Rule:
+        offset = (CALM if sparse else 1.0) * self.fit_intercept
+        return Rule(RULES[self.loss], float(self.C), offset, self._averages())

@@ -138,5 +138,5 @@ class Perceptron(ErrorDriven):
         """Visit more rows once. The first call names all ``classes`` there will ever be."""
         return self._partial_fit(X, y, classes)
 
-    def _rule(self) -> Rule:
-        return Rule(PERCEPTRON, 1.0, bool(self.fit_intercept), self._averages())
+    def _rule(self, sparse: bool) -> Rule:
+        return Rule(PERCEPTRON, 1.0, float(self.fit_intercept), self._averages())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["BLOCK_ROWS", "Batch", "Table", "block_rows_for", "parts"]
+__all__ = ["BLOCK_ROWS", "Batch", "Table", "block_rows_for", "is_sparse", "parts"]
 
 BLOCK_ROWS = 16_384
 BLOCK_VALUES = 2**23  # a block of wide rows holds fewer of them
@@ -53,6 +53,11 @@ class Batch(NamedTuple):
 def parts(block: Any) -> Batch:
     """Rows, labels and weights of a loaded block; the last two None where absent."""
     return block if isinstance(block, Batch) else Batch(block)
+
+
+def is_sparse(table: "Table") -> bool:
+    """Whether the blocks load as CSR matrices."""
+    return sp.issparse(parts(table.blocks[0].load()).rows)
 
 
 # --- Blocks: each knows which rows it is and how to load them ---

@@ -5,7 +5,6 @@ from hashlib import blake2b
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -15,9 +14,9 @@ from tacit.cluster.kmeans import lloyd
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator, check_rows, check_weights
 from tacit.core.stats import tree_sum
-from tacit.data.table import Table, parts
+from tacit.data.table import Table, is_sparse
 
-__all__ = ["BaseKMeans", "fingerprint", "is_sparse"]
+__all__ = ["BaseKMeans", "fingerprint"]
 
 
 class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
@@ -132,11 +131,6 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def is_sparse(table: Table) -> bool:
-    """Whether the blocks load as CSR matrices."""
-    return sp.issparse(parts(table.blocks[0].load()).rows)
 
 
 def fingerprint(table: Table, frame: Frame) -> str:

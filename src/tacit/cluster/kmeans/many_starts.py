@@ -16,12 +16,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.cluster.frame import Frame, measure
 from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.base import BaseKMeans, fingerprint, is_sparse
+from tacit.cluster.kmeans.base import BaseKMeans, fingerprint
 from tacit.cluster.kmeans.seeding import first_centers
 from tacit.core.checkpoint import begin, finish
 from tacit.core.engines import Engine, get_engine
 from tacit.core.loop import Fit, iterate
-from tacit.data.table import Table
+from tacit.data.table import Table, is_sparse
 
 __all__ = ["ManyStarts"]
 

@@ -20,13 +20,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.cluster.frame import measure
 from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.base import BaseKMeans, fingerprint, is_sparse
+from tacit.cluster.kmeans.base import BaseKMeans, fingerprint
 from tacit.cluster.kmeans.seeding import first_centers
 from tacit.core.engines import get_engine
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
-from tacit.data.table import Batch, Table
+from tacit.data.table import Batch, Table, is_sparse
 
 __all__ = ["MiniBatchKMeans"]
 

@@ -22,11 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.frame import measure
 from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.base import is_sparse
 from tacit.cluster.kmeans.many_starts import ManyStarts
 from tacit.core.engines import check_stop, get_engine
 from tacit.core.stats import Stats, tree_sum
-from tacit.data.table import Table, parts
+from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import mend_small
 
 __all__ = ["MembershipStats", "SoftClusters", "gather", "mean_centers", "squares_to_centers"]
