@@ -2,12 +2,12 @@
 
 Rows are TF-IDF of 20 Newsgroups (training set by date), float64, 20 classes, at C=1 and C=10,
 and two of the classes alone; movie reviews, sentences of rt-polarity (words and pairs) and SMS
-with two classes. The quality is the objective, mean loss + |w|^2 / (2 C n), from
-the weights; it counts as equal within one part in 50,000. scikit-learn's solvers run at the
-loosest tolerance that brings them there. newton-cholesky cannot hold the Hessian of so many
-features, and liblinear, which has no multinomial loss and penalizes the intercept, only joins
-for two classes, and not for SMS, where that keeps it from the minimum. Tacit's default solver is coordinate ascent in the dual, which steps in one
-thread and looks where it is in all; its SAGA, and its L-BFGS, run beside it.
+with two classes. The quality is the objective, mean loss + |w|^2 / (2 C n), from the weights;
+it counts as equal within one part in 50,000. scikit-learn's solvers run at the loosest
+tolerance that brings them there. newton-cholesky cannot hold the Hessian of so many features,
+and liblinear, which has no multinomial loss and penalizes the intercept, only joins for two
+classes, and not for SMS, where that keeps it from the minimum. Tacit's default solver is
+coordinate ascent in the dual; its SAGA, and its L-BFGS, run beside it.
 """
 
 from functools import partial
