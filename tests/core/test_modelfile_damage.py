@@ -388,6 +388,7 @@ def places(node, way=()):
             yield from places(node[key], (*way, key))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(data=st.data())
 def test_a_forged_description_is_an_error_or_a_model(path, data):
