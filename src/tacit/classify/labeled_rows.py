@@ -98,6 +98,8 @@ def check_table(
 
 def check_labels(y: Any) -> np.ndarray:
     """Labels as one column of strings or whole numbers."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
+        return y
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "fc":
         assert_all_finite(y, input_name="y")

@@ -111,10 +111,12 @@ def csr_rows(rows: Any) -> Any:
     return rows if sp.issparse(rows) else sp.csr_array(rows)
 
 
-def csr_arrays(rows: Any, name: str = "fit") -> Csr:
-    """The arrays of a block, of the types that kernels are compiled for; all values finite."""
+def csr_arrays(rows: Any, name: str = "fit", *, finite: bool = True) -> Csr:
+    """The arrays of a block, of the types that kernels are compiled for; all values finite,
+    unless the caller looks after that."""
     rows = csr_rows(rows)
-    check_finite(rows, name)
+    if finite:
+        check_finite(rows, name)
     return Csr(
         np.asarray(rows.indptr, np.int64),
         np.asarray(rows.indices, np.int32),

@@ -27,6 +27,7 @@ from sklearn.utils.metaestimators import available_if
 from tacit.classify.error_driven import closing_all, whole
 from tacit.classify.linear import (
     Labeled,
+    check_finite,
     check_labeled,
     check_more,
     csr_arrays,
@@ -320,10 +321,13 @@ class LogisticRegression(RowByRow):
     def _problem(self, objective: Objective, columns: int) -> Problem:
         """All rows, for the solvers that step by single ones."""
         rows, codes, weights = Whole(objective.table).load()
-        csr = csr_arrays(rows, "LogisticRegression")
+        csr = csr_arrays(rows, "LogisticRegression", finite=False)
+        squares = row_squares(csr.indptr, csr.data)
+        if not np.isfinite(squares.max()):  # one of the values is not, or is very large
+            check_finite(rows, "LogisticRegression")
         return Problem(
-            csr, codes, weights * ((weights > 0).sum() / objective.total),
-            row_squares(csr.indptr, csr.data), objective.table.shape[1], columns,
+            csr, codes, weights * ((weights > 0).sum() / objective.total), squares,
+            objective.table.shape[1], columns,
             objective.l2, objective.l1, objective.intercept,
         )  # fmt: skip
 
