@@ -53,7 +53,8 @@ def objective_of(problem, state):
 
 
 @pytest.mark.parametrize("k", [2, 5])
-def test_one_row_is_solved_by_few_visits(k):
+def test_one_row_is_solved_by_few_whole_steps(k, monkeypatch):
+    monkeypatch.setattr(logistic_dual, "EASE", 1.0)
     X, y = sp.csr_array([[0.6, 0.8]]), np.array([1])
     problem = problem_of(X, y, k, C=3.0, intercept=False)
     state = Dual(problem, SEED, Serial(), np.float64)

@@ -66,7 +66,7 @@ def by_row(indptr, rows, values, starts):
 @kernel(fastmath=True)
 def visit_many(
     indptr, indices, data, codes, costs, order, start, stop, weights, intercept, residuals,
-    sums, lengths, soft, reach, columns,
+    sums, lengths, soft, reach, columns, ease,
 ):  # fmt: skip
     """Visit rows; the gap and the loss of each before its visit, added up."""
     width = intercept.size
@@ -121,6 +121,7 @@ def visit_many(
         length = one
         if c * far > kind(0.3):
             length = step_length(found, p, q, c, columns, one)
+        length *= kind(ease)
         for k in range(columns):
             change = length * found[k]
             q[k] += change

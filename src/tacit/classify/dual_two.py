@@ -20,7 +20,7 @@ __all__ = [
 @kernel(fastmath=True)
 def visit_two(
     indptr, indices, data, codes, costs, order, start, stop, weights, intercept, residuals,
-    sums, lengths, soft, reach, columns,
+    sums, lengths, soft, reach, columns, ease,
 ):  # fmt: skip
     """Visit rows; the gap and the loss of each before its visit, added up."""
     kind = intercept.dtype.type
@@ -51,6 +51,7 @@ def visit_two(
                     high = change
                 else:
                     low = change
+        change *= kind(ease)
         held[i] += change
         change *= costs[i]
         sums[0] += change

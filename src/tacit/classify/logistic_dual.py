@@ -70,6 +70,7 @@ CACHE = 1 << 20  # bytes of weights that are quick to reach in any order
 PIECES = 8  # that a pass at fixed weights is shared out in
 LONG = 1 << 23  # products in a pass, from where on there is something to share
 LOOSE = 2.0  # C times the squared length of rows, up to which two halves are visited at once
+EASE = 0.9  # of the step of a row, where the rows to come will pull the same way
 SOFT = 0.1  # the penalty of the intercept, against that of a mean row
 
 
@@ -109,6 +110,7 @@ class Dual:
         self.soft = min(1.0, soft) if problem.intercept else 0.0
         long = len(rows.data) * self.padded >= LONG
         self.halves = 2 if long and self.reach * mean <= LOOSE else 1
+        self.ease = EASE if self.halves == 1 and self.reach * mean <= 2 * LOOSE else 1.0
         self.curves = self.reach * squares + self.soft * problem.weights
         # The weights of the most frequent features, side by side, stay in the cache.
         large = v * self.padded * np.dtype(dtype).itemsize > CACHE
@@ -236,7 +238,7 @@ class Dual:
             found += visit(
                 problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
                 order, start, stop, weights, intercept, self.residuals, sums, self.lengths,
-                self.halves * self.soft, self.halves * self.reach, problem.columns,
+                self.halves * self.soft, self.halves * self.reach, problem.columns, self.ease,
             )  # fmt: skip
             check()
         return np.concatenate([found, sums])

@@ -31,8 +31,9 @@ __all__ = [
 
 Heard = Callable[[int, float, Any], bool]  # number of the step, objective, params: stop?
 COARSE = 2e-6  # slopes that float32 can be trusted with, of rows of length one
-NEAR = 0.2  # of the tolerance: the objective's distance from its minimum, relative
+NEAR = 0.5  # of the tolerance: the objective's distance from its minimum, relative
 STEEP = 0.003  # the square of the steepest slope over the gap, for text as a rule
+FLAT = 0.0003  # the same where the intercept has none
 TINY = 1e-12  # a gap that float64 cannot tell from none
 GAIN = 5.0  # what a pass of SAGA usually takes off the slope
 
@@ -133,7 +134,7 @@ def solve_dual(
 ) -> Solution:  # fmt: skip
     """Dual coordinate ascent in float32 as far as that carries, then in float64.
 
-    Ends when no slope is steeper than ``tol`` and the objective is within a fifth of that,
+    Ends when no slope is steeper than ``tol`` and the objective is within half of that,
     relative, of its minimum: where rows can be told apart the slopes are small long before.
     """
     with ready(objective.engine) as engine:
@@ -154,7 +155,8 @@ def ascend(state: Dual, *, tol: float, max_iter: int, heard: Heard) -> Solution:
             break
         # Most of the gap that rows had when they were visited is gone now.
         rest = 0.5 * shrink * gap
-        soon = min(NEAR * tol * loss, (tol / state.unit) ** 2 / STEEP)
+        steep = FLAT if state.problem.columns == 1 else STEEP
+        soon = min(NEAR * tol * loss, (tol / state.unit) ** 2 / steep)
         if wait > 0 or rest > max(soon, TINY):
             continue
         found = state.measure()
