@@ -154,7 +154,7 @@ def ascend(state: Dual, *, tol: float, max_iter: int, heard: Heard) -> Solution:
         if heard(state.passes, loss, state):
             break
         # Most of the gap that rows had when they were visited is gone now.
-        rest = 0.5 * shrink * gap
+        rest = shrink * gap
         steep = FLAT if state.problem.columns == 1 else STEEP
         soon = min(NEAR * tol * loss, (tol / state.unit) ** 2 / steep)
         if wait > 0 or rest > max(soon, TINY):
