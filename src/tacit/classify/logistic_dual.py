@@ -61,7 +61,7 @@ from tacit.classify.logistic_loss import SPAN, spans
 from tacit.classify.logistic_saga import Problem
 from tacit.core.engines import Engine, RunningThreads, Serial
 from tacit.core.randoms import key, permutation
-from tacit.kernels.sparse_rows import scale_down
+from tacit.kernels.sparse_rows import scale_down, square_sum
 
 __all__ = ["Dual", "Reached"]
 
@@ -137,13 +137,14 @@ class Dual:
         held = (off[:, 1:] if two else off)[problem.codes] * problem.weights[:, None]
         self.residuals[:, :k] = held
         slopes = self._across(self.residuals)
-        size = np.square(slopes, dtype=np.float64).sum() * self.reach**2
+        size = square_sum(slopes.ravel()) * self.reach**2
         parts = np.linspace(0, 1, 65)[1:-1]
         between = labels + parts[:, None, None] * off
         with np.errstate(divide="ignore", invalid="ignore"):
             entropy = -np.where(between > 0, between * np.log(between), 0).sum(axis=2) @ shares
         part = parts[np.argmax(entropy - 0.5 * self.l2 * size * parts**2)]
-        self.weights_now = slopes * self.dtype.type(-self.reach * part)
+        slopes *= self.dtype.type(-self.reach * part)
+        self.weights_now = slopes
         self.residuals[:, :k] = part * (off[:, 1:] if two else off)[problem.codes]
         self.sums[:] = (self.residuals * self.costs[:, None]).sum(axis=0, dtype=np.float64)
         if problem.intercept:

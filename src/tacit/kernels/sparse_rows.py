@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core.kernel import kernel
 
-__all__ = ["add_row", "dot_row", "row_squares", "scale_down"]
+__all__ = ["add_row", "dot_row", "row_squares", "scale_down", "square_sum"]
 
 U = np.uint64
 
@@ -46,6 +46,15 @@ def scale_down(data, unit, out):
 
 
 @kernel(fastmath={"reassoc"})  # sums in any order
+def square_sum(values):
+    """The squares of all values of a vector added up, in float64."""
+    total = 0.0
+    for j in range(values.size):
+        total += np.float64(values[j]) * np.float64(values[j])
+    return total
+
+
+@kernel(fastmath={"reassoc"})
 def row_squares(indptr, data):
     """The squared length of every row."""
     out = np.empty(indptr.size - 1)
