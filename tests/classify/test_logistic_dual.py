@@ -11,8 +11,8 @@ from tacit.classify import LogisticRegression, logistic_dual
 from tacit.classify.dual_steps import by_column, by_row, divergence
 from tacit.classify.dual_two import best_intercept
 from tacit.classify.linear import FEW, Csr
-from tacit.classify.logistic_dual import Dual, most_first
-from tacit.classify.logistic_saga import Problem
+from tacit.classify.logistic_dual import Dual
+from tacit.classify.logistic_saga import Problem, most_first
 from tacit.core.engines import Serial, Threads
 from tacit.kernels.sparse_rows import row_squares
 

@@ -70,7 +70,7 @@ class ErrorDriven(LinearClassifier):
         self._check_two(labeled.classes)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31))
-        fresh = self._learns_first and not (self.warm_start and hasattr(self, "_last_weights"))
+        fresh = self._learns_first and not self._goes_on()
         state = self._start(labeled.classes)
         labeled, exam = self._hold_out(labeled, seed)
         rule, (costs, weight) = self._rule(is_sparse(labeled.table)), self._costs(labeled)
@@ -138,9 +138,12 @@ class ErrorDriven(LinearClassifier):
         self._keep(state)
         return self
 
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "_last_weights")
+
     def _start(self, classes: np.ndarray) -> State:
         width, average = self.n_features_in_, self._averages()
-        if self.warm_start and hasattr(self, "_last_weights"):
+        if self._goes_on():
             shape = (width, 1 if len(classes) == 2 else len(classes))
             if self._last_weights.shape != shape or not np.array_equal(self.classes_, classes):
                 raise ValueError(

@@ -58,7 +58,7 @@ from tacit.classify.dual_two import (
 )
 from tacit.classify.linear import FEW
 from tacit.classify.logistic_loss import SPAN, spans
-from tacit.classify.logistic_saga import Problem
+from tacit.classify.logistic_saga import Problem, most_first
 from tacit.core.engines import Engine, RunningThreads, Serial
 from tacit.core.randoms import key, permutation
 from tacit.kernels.sparse_rows import scale_down, square_sum
@@ -333,9 +333,3 @@ class Stretch(NamedTuple):
 
 def run_stretch(function: Callable[[int, int], Any], stretch: Stretch) -> Any:
     return function(*stretch)
-
-
-def most_first(counts: np.ndarray) -> np.ndarray:
-    """Features by how many rows have them; the rarest of many are alike."""
-    most = min(int(counts.max(initial=0)), 2**16 - 1)
-    return np.argsort((most - np.minimum(counts, most)).astype(np.uint16), kind="stable")

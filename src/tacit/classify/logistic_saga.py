@@ -33,7 +33,7 @@ from tacit.classify.logistic_loss import SPAN, spans, to_residual
 from tacit.core.kernel import kernel
 from tacit.core.randoms import key, permutation
 
-__all__ = ["Problem", "Saga", "frequent_first", "rate_for", "reordered"]
+__all__ = ["Problem", "Saga", "frequent_first", "most_first", "rate_for", "reordered"]
 
 LANES = 4  # rows of weights are padded to whole SIMD registers
 
@@ -160,8 +160,13 @@ class Saga:
 def frequent_first(rows: Csr, features: int) -> np.ndarray:
     """The features by how many rows have them: the weights of the most frequent, side by
     side, stay in the cache."""
-    counts = np.bincount(rows.indices, minlength=features)
-    return np.argsort(-counts, kind="stable")
+    return most_first(np.bincount(rows.indices, minlength=features))
+
+
+def most_first(counts: np.ndarray) -> np.ndarray:
+    """Features by how many rows have them; the rarest of many are alike."""
+    most = min(int(counts.max(initial=0)), 2**16 - 1)
+    return np.argsort((most - np.minimum(counts, most)).astype(np.uint16), kind="stable")
 
 
 def reordered(rows: Csr, order: np.ndarray) -> Csr:

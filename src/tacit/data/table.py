@@ -56,8 +56,11 @@ def parts(block: Any) -> Batch:
 
 
 def is_sparse(table: "Table") -> bool:
-    """Whether the blocks load as CSR matrices."""
-    return sp.issparse(parts(table.blocks[0].load()).rows)
+    """Whether the blocks load as CSR matrices. Files are not read to find out."""
+    block = getattr(table.blocks[0], "rows", table.blocks[0])
+    if isinstance(block, Rows | CsrRows | NpyRows | ParquetRows):
+        return isinstance(block, CsrRows)
+    return sp.issparse(parts(block.load()).rows)
 
 
 # --- Blocks: each knows which rows it is and how to load them ---
