@@ -7,7 +7,8 @@ a time. Quality comes before speed: a ratio counts only where Tacit's answer is 
 the rival's, within the tolerance of the case.
 
     time      the median of the repeats; the first call of each process is not among them,
-              and a contender whose repeats have taken half a minute is not asked again
+              and a contender whose repeats have taken half a minute is not asked again. A run
+              of less than a tenth of a second is made several times in its turn
     ratio     the rival's median over Tacit's: above 1, Tacit is faster; best is the same of
               the shortest times, which other programs disturb less
     cpu       processor seconds of all threads, idle spinning included

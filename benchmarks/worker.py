@@ -7,6 +7,7 @@ standard output, one at a time: while one contender runs, the others sleep.
 
 import os
 import pickle
+import statistics
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -23,6 +25,8 @@ __all__ = ["ROOT", "Child", "Failed"]
 
 ROOT = Path(__file__).parents[1]
 POOLS = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA", "POLARS", "RAYON", "VECLIB")
+MOMENT = 0.1  # seconds
+MOST = 20  # runs in a row
 
 
 class Failed(Exception):
@@ -33,7 +37,8 @@ class Child:
     """A contender in its own process. ``ask`` waits for the reply.
 
     Every thread pool that reads its size from the environment gets ``threads``; the
-    contender's function sees to those that do not. ``cache`` is the folder for compiled
+    contender's function sees to those that do not, which should cost it no time: looking for
+    pools, as threadpoolctl does, takes milliseconds. ``cache`` is the folder for compiled
     kernels, None for the usual one.
     """
 
@@ -88,15 +93,23 @@ class Worker:
         self.run, self.data, self.threads = run, data, threads
         self.highest = self.base = machine.reset_peak()
 
-    def call(self, data: Any) -> dict[str, Any]:
-        """One run: seconds, its answer, and how busy others kept the machine."""
+    def call(self, data: Any, most: int = MOST) -> dict[str, Any]:
+        """One run: seconds, its answer, and how busy others kept the machine.
+
+        Of a run that is over in a moment, the median of several in a row: the first after a
+        sleep says more about the machine's caches than about the program.
+        """
         busy, own, start = machine.busy_seconds(), time.process_time(), time.perf_counter()
-        answer = self.run(data, self.threads)
-        seconds = time.perf_counter() - start
+        laps = [start]
+        while len(laps) == 1 or (laps[-1] - start < MOMENT and len(laps) <= most):
+            answer = self.run(data, self.threads)
+            laps.append(time.perf_counter())
+        seconds = statistics.median(b - a for a, b in pairwise(laps))
         own, everybody = time.process_time() - own, machine.busy_seconds()
         others = None
         if busy is not None and everybody is not None:
-            others = max(0.0, everybody - busy - own) / seconds
+            others = max(0.0, everybody - busy - own) / (laps[-1] - start)
+        own /= len(laps) - 1
         peak = machine.peak_resident()
         self.highest = max(self.highest, peak)
         return {
@@ -106,7 +119,7 @@ class Worker:
 
     def obey(self, order: str, argument: Any) -> Any:
         if order == "warm":  # the first call: imports, compilation, thread pools
-            return self.call(argument or self.data)
+            return self.call(argument or self.data, most=1)
         if order == "base":
             self.base = machine.reset_peak()
             return self.base

@@ -257,16 +257,11 @@ def tacit_run(data: Data, threads: int, *, name: str, settings: dict) -> Answer:
 
 def sklearn_run(data: Data, threads: int, *, module: str, name: str, settings: dict) -> Answer:
     import importlib
-    import warnings
-
-    from threadpoolctl import threadpool_limits
 
     cls = getattr(importlib.import_module(f"sklearn.{module}"), name)
     if "n_jobs" in cls().get_params() and name != "LogisticRegression":
         settings = {**settings, "n_jobs": threads}
-    with threadpool_limits(threads), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # classes that leave, n_jobs that does nothing
-        return run_splits(partial(cls, **settings), data)
+    return run_splits(partial(cls, **settings), data)
 
 
 def contenders(ours: tuple, theirs: list) -> list[Contender]:

@@ -113,13 +113,11 @@ def tacit_kmeans(data: Data, threads: int) -> Answer:
 
 def sklearn_kmeans(data: Data, threads: int, *, algorithm: str) -> Answer:
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(threads):
-        model = KMeans(
-            len(data["start"]), init=data["start"], n_init=1, max_iter=data["max_iter"],
-            tol=TOLERANCE, algorithm=algorithm,
-        ).fit(data["X"])  # fmt: skip
+    model = KMeans(
+        len(data["start"]), init=data["start"], n_init=1, max_iter=data["max_iter"],
+        tol=TOLERANCE, algorithm=algorithm,
+    ).fit(data["X"])  # fmt: skip
     return {"centers": model.cluster_centers_, "updates": int(model.n_iter_)}
 
 

@@ -111,14 +111,12 @@ def tacit_fit(rows, data: Data, threads: int) -> Answer:
 
 def sklearn_minibatch(data: Data, threads: int) -> Answer:
     from sklearn.cluster import MiniBatchKMeans
-    from threadpoolctl import threadpool_limits
 
     path = forget(data["path"])
     model = MiniBatchKMeans(CENTERS, init=data["start"], n_init=1, random_state=0)
-    with threadpool_limits(threads):
-        for start in range(0, len(np.load(path, mmap_mode="r")), 16_384):
-            rows = np.load(path, mmap_mode="r")  # anew: pages of a map stay resident
-            model.partial_fit(np.array(rows[start : start + 16_384]))
+    for start in range(0, len(np.load(path, mmap_mode="r")), 16_384):
+        rows = np.load(path, mmap_mode="r")  # anew: pages of a map stay resident
+        model.partial_fit(np.array(rows[start : start + 16_384]))
     return {"centers": model.cluster_centers_, "passes": 1}
 
 

@@ -54,14 +54,12 @@ def tacit_seeding(data: Data, threads: int) -> Answer:
 
 def sklearn_seeding(data: Data, threads: int, *, sample: int | None) -> Answer:
     from sklearn.cluster import kmeans_plusplus
-    from threadpoolctl import threadpool_limits
 
     X, k, centers = data["X"], len(data["start"]), []
-    with threadpool_limits(threads):
-        for seed in range(SEEDS):
-            rng = np.random.RandomState(seed)
-            chosen = X if sample is None else X[np.sort(rng.permutation(len(X))[:sample])]
-            centers.append(kmeans_plusplus(chosen, k, random_state=rng)[0])
+    for seed in range(SEEDS):
+        rng = np.random.RandomState(seed)
+        chosen = X if sample is None else X[np.sort(rng.permutation(len(X))[:sample])]
+        centers.append(kmeans_plusplus(chosen, k, random_state=rng)[0])
     return {"centers": centers}
 
 
@@ -75,11 +73,9 @@ def tacit_minibatch(data: Data, threads: int) -> Answer:
 
 def sklearn_minibatch(data: Data, threads: int) -> Answer:
     from sklearn.cluster import MiniBatchKMeans
-    from threadpoolctl import threadpool_limits
 
     k = len(data["start"])
-    with threadpool_limits(threads):
-        return minibatches(data, lambda seed: MiniBatchKMeans(k, random_state=seed))
+    return minibatches(data, lambda seed: MiniBatchKMeans(k, random_state=seed))
 
 
 def minibatches(data: Data, make: Callable[[int], Any]) -> Answer:

@@ -115,20 +115,18 @@ def sklearn_pipeline(data: Data, threads: int) -> Answer:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.metrics import silhouette_score
     from sklearn.preprocessing import normalize
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(threads):
-        words = TfidfVectorizer(
-            sublinear_tf=True, stop_words="english", max_df=0.5, min_df=3
-        ).fit_transform(data["texts"])
-        rows = normalize(TruncatedSVD(100, random_state=0).fit_transform(words))
-        best, labels = -1.0, np.zeros(len(rows), int)
-        for k in range(2, MOST_K + 1):
-            found = KMeans(k, n_init=5, random_state=0).fit_predict(rows)
-            size = min(5000, len(rows))
-            sharp = silhouette_score(rows, found, sample_size=size, random_state=0)
-            if sharp > best:
-                best, labels = sharp, found
+    words = TfidfVectorizer(
+        sublinear_tf=True, stop_words="english", max_df=0.5, min_df=3
+    ).fit_transform(data["texts"])
+    rows = normalize(TruncatedSVD(100, random_state=0).fit_transform(words))
+    best, labels = -1.0, np.zeros(len(rows), int)
+    for k in range(2, MOST_K + 1):
+        found = KMeans(k, n_init=5, random_state=0).fit_predict(rows)
+        size = min(5000, len(rows))
+        sharp = silhouette_score(rows, found, sample_size=size, random_state=0)
+        if sharp > best:
+            best, labels = sharp, found
     return {"labels": labels, "k": int(labels.max()) + 1}
 
 

@@ -148,19 +148,17 @@ def sklearn_lsi(data: Data, threads: int) -> Answer:
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(threads):
-        vectorizer = TfidfVectorizer(min_df=2, sublinear_tf=True, dtype=np.float32)
-        svd = TruncatedSVD(100, random_state=0)
-        vectors = normalize(svd.fit_transform(vectorizer.fit_transform(data["texts"])))
-        near = nearest(vectors @ vectors[data["asked"]].T, data["asked"])
+    vectorizer = TfidfVectorizer(min_df=2, sublinear_tf=True, dtype=np.float32)
+    svd = TruncatedSVD(100, random_state=0)
+    vectors = normalize(svd.fit_transform(vectorizer.fit_transform(data["texts"])))
+    near = nearest(vectors @ vectors[data["asked"]].T, data["asked"])
 
-        def ask(query: str) -> np.ndarray:
-            place = normalize(svd.transform(vectorizer.transform([query])))
-            return nearest(vectors @ place.T, np.array([-1]))
+    def ask(query: str) -> np.ndarray:
+        place = normalize(svd.transform(vectorizer.transform([query])))
+        return nearest(vectors @ place.T, np.array([-1]))
 
-        return {"neighbours": near, "query ms": round(latency(ask), 2)}
+    return {"neighbours": near, "query ms": round(latency(ask), 2)}
 
 
 def sklearn_tfidf(data: Data, threads: int) -> Answer:

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from tacit.classify import LogisticRegression, logistic_dual
+from tacit.classify import LogisticRegression, logistic_dual, logistic_two
 from tacit.classify.dual_steps import by_column, by_row, divergence
 from tacit.classify.dual_two import best_intercept
 from tacit.classify.linear import FEW, Csr
 from tacit.classify.logistic_dual import Dual
 from tacit.classify.logistic_saga import Problem, most_first
+from tacit.classify.logistic_two import DualTwo
 from tacit.core.engines import Serial, Threads
 from tacit.kernels.sparse_rows import row_squares
 
@@ -43,6 +44,15 @@ def problem_of(X, y, k, *, C=1.0, intercept=True, weights=None):
     )
 
 
+def state_of(problem, dtype=np.float32):
+    return (DualTwo if problem.columns == 1 else Dual)(problem, SEED, Serial(), dtype)
+
+
+def in_halves_from(products, monkeypatch):
+    for module in (logistic_dual, logistic_two):
+        monkeypatch.setattr(module, "LONG", products)
+
+
 def objective_of(problem, state):
     X = sp.csr_array(tuple(problem.rows)[::-1], shape=(len(problem.codes), problem.features))
     found = X @ state.weights + state.offsets
@@ -54,10 +64,10 @@ def objective_of(problem, state):
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_one_row_is_solved_by_few_whole_steps(k, monkeypatch):
-    monkeypatch.setattr(logistic_dual, "EASE", 1.0)
+    monkeypatch.setattr(logistic_dual, "EASE", (1.0, 1.0))
     X, y = sp.csr_array([[0.6, 0.8]]), np.array([1])
     problem = problem_of(X, y, k, C=3.0, intercept=False)
-    state = Dual(problem, SEED, Serial(), np.float64)
+    state = state_of(problem, np.float64)
     for _ in range(8):
         gap, _ = state.run_pass()
     assert gap < 1e-20
@@ -72,7 +82,7 @@ def test_the_gap_bounds_the_distance_from_the_minimum(k, C):
     problem = problem_of(X, y, k, C=C, intercept=False, weights=weights)
     best = LogisticRegression(C=C, solver="newton", fit_intercept=False, tol=1e-10)
     least = best.fit(X, y, problem.weights).objective_
-    state = Dual(problem, SEED, Serial(), np.float64)
+    state = state_of(problem, np.float64)
     first = state.measure().gap
     for _ in range(20):
         reached = state.measure()
@@ -87,14 +97,15 @@ def test_the_gap_bounds_the_distance_from_the_minimum(k, C):
 def test_weights_in_float64_are_what_the_residuals_say(k):
     X, y = texts(300, 80, k)
     problem = problem_of(X, y, k)
-    state = Dual(problem, SEED, Serial())
+    state = state_of(problem)
     for _ in range(5):
         state.run_pass()
     coarse = state.weights
     state.sharpen()
     np.testing.assert_allclose(state.weights, coarse, atol=1e-4)
     width = problem.columns
-    wanted = -(X.T @ (state.residuals[:, :width] * problem.weights[:, None]))
+    residuals = state.residuals.reshape(300, -1)[:, :width]
+    wanted = -(X.T @ (residuals * problem.weights[:, None]))
     np.testing.assert_allclose(state.weights, wanted, atol=1e-12)
 
 
@@ -112,10 +123,19 @@ def test_any_rows_end_at_the_minimum_that_newton_finds(seed, k, size, intercept)
     np.testing.assert_allclose(ours.predict_proba(X), wanted.predict_proba(X), atol=1e-5)
 
 
-@pytest.mark.parametrize(("tol", "long"), [(1e-3, 0), (1e-7, 0), (1e-3, 1 << 40)])
-def test_any_number_of_workers_gives_the_same_bits(tol, long, monkeypatch):
-    monkeypatch.setattr(logistic_dual, "LONG", long)  # from 0 on, in two halves
-    X, y = texts(8000, 40_000, 5, mean=40)  # sorted by frequency, and shared out
+@pytest.mark.parametrize(
+    ("k", "v", "tol", "long"),
+    [
+        (5, 40_000, 1e-3, 0),
+        (5, 40_000, 1e-7, 0),
+        (5, 40_000, 1e-3, 1 << 40),
+        (2, 300_000, 1e-3, 0),
+        (2, 300_000, 1e-7, 0),
+    ],
+)
+def test_any_number_of_workers_gives_the_same_bits(k, v, tol, long, monkeypatch):
+    in_halves_from(long, monkeypatch)
+    X, y = texts(8000, v, k, mean=40)  # sorted by frequency, and shared out
     assert X.nnz > FEW
     models = [
         LogisticRegression(random_state=0, tol=tol, engine=engine).fit(X, y)
@@ -163,9 +183,9 @@ def test_the_dual_needs_a_penalty_and_rows_in_memory():
 @pytest.mark.parametrize("C", [0.1, 1.0])
 def test_two_halves_at_once_end_where_one_row_after_another_does(k, C, monkeypatch):
     X, y = texts(600, 2000, k, mean=20)
-    shared = {"C": C, "random_state": 0, "tol": 1e-8, "solver": "dual"}
+    shared = {"C": C, "random_state": 0, "tol": 1e-9, "solver": "dual"}
     one = LogisticRegression(**shared).fit(X, y)
-    monkeypatch.setattr(logistic_dual, "LONG", 0)
+    in_halves_from(0, monkeypatch)
     two = LogisticRegression(**shared).fit(X, y)
     assert not np.array_equal(one.weights_, two.weights_)  # it went another way
     np.testing.assert_allclose(two.weights_, one.weights_, atol=1e-6)
@@ -179,5 +199,5 @@ def test_the_best_intercept_leaves_no_slope(seed, start):
     scores, codes = rng.normal(0, 3, 50), np.r_[0, 1, rng.integers(2, size=48)]
     costs = rng.integers(0, 3, 50).astype(float)
     costs[:2] = 1
-    b = best_intercept(scores[:, None], codes.astype(np.int32), costs, start)
+    b = best_intercept(scores, codes.astype(np.int32), costs, start)
     assert abs(costs @ (1 / (1 + np.exp(-scores - b)) - codes)) < 1e-4 * costs.sum()

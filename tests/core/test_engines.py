@@ -14,9 +14,11 @@ from tacit.core.engines import (
     Serial,
     Stopped,
     Threads,
+    both,
     check_stop,
     get_engine,
     one_blas_thread,
+    ready,
 )
 from tacit.data.table import Table
 
@@ -120,6 +122,38 @@ def test_a_pass_that_is_given_up_stops_its_blocks():
     results.close()  # as an exception in the caller would
     assert stopped.is_set()
     assert threading.active_count() == before
+
+
+@every_engine
+def test_two_things_are_done_and_the_first_error_is_raised(engine):
+    def invert(x):
+        return 1 / x
+
+    with ready(engine) as running:
+        assert both(running, invert, 2, 4) == [0.5, 0.25]
+        with pytest.raises(ZeroDivisionError):
+            both(running, invert, 1, 0)
+
+
+def test_of_two_things_one_that_fails_stops_the_other():
+    started, stopped = threading.Event(), threading.Event()
+
+    def run(long):
+        if not long:
+            started.wait()
+            raise OSError("the first cannot be read")
+        started.set()
+        try:
+            for _ in range(10_000):
+                check_stop()
+                time.sleep(0.001)
+        except Stopped:
+            stopped.set()
+            raise
+
+    with ready(Threads(2)) as running, pytest.raises(OSError, match="the first"):
+        both(running, run, False, True)
+    assert stopped.is_set()
 
 
 def test_only_a_bounded_number_of_blocks_is_loaded_ahead():

@@ -1,4 +1,12 @@
-"""The steps of ``dual_steps`` for two classes, whose weights are one column."""
+"""The steps of ``logistic_two``: two classes, whose weights are one column.
+
+    lay_rows        values in the precision of the passes, and sums of rows
+    visit_two       set the probabilities of rows, and let the weights follow
+    score_rows      scores at the weights as they are
+    best_intercept  where the scores leave the intercept no slope
+    measure_two     loss, gap and slopes of rows with these scores
+    steepest_two    the steepest slope of all features
+"""
 
 import numpy as np
 
@@ -7,8 +15,8 @@ from tacit.core.kernel import kernel
 from tacit.kernels.sparse_rows import add_row, dot_row
 
 __all__ = [
-    "add_rows",
     "best_intercept",
+    "lay_rows",
     "measure_two",
     "score_rows",
     "steepest_two",
@@ -16,27 +24,36 @@ __all__ = [
 ]
 
 
+@kernel
+def lay_rows(indptr, indices, data, share, held, out, sums, start, stop):
+    """Values times a share, in the precision of ``out``; rows, each times what is held for it,
+    are added to ``sums``."""
+    for i in range(start, stop):
+        for t in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out[t] = data[t] * share
+        add_row(indices, out, indptr[i], indptr[i + 1], sums, held[i])
+
+
 # fastmath as in ``dual_steps``.
 @kernel(fastmath=True)
 def visit_two(
-    indptr, indices, data, codes, costs, order, start, stop, weights, intercept, residuals,
-    sums, lengths, soft, reach, columns, ease,
+    indptr, indices, data, codes, costs, lengths, order, held, weights, offset, soft, reach,
+    ease,
 ):  # fmt: skip
-    """Visit rows; the gap and the loss of each before its visit, added up."""
-    kind = intercept.dtype.type
+    """Visit rows in an order, in which their residuals are held; the gap and the loss of each
+    before its visit, the changes of the residuals, each added up, and the intercept."""
+    kind = weights.dtype.type
     one, zero, half, least = kind(1), kind(0), kind(0.5), kind(1e-7)
-    flat, held = weights.ravel(), residuals.ravel()
-    offset = intercept[0]
-    gap, loss = 0.0, 0.0
-    for o in range(start, stop):
+    gap, loss, added = 0.0, 0.0, 0.0
+    for o in range(order.size):
         i = order[o]
         first, end = indptr[i], indptr[i + 1]
-        score = offset + dot_row(indices, data, first, end, flat)
+        score = offset + dot_row(indices, data, first, end, weights)
         e = np.exp(-abs(score))
         p = (one if score >= 0 else e) / (one + e)
         right = kind(codes[i])
         loss += costs[i] * (np.log(one + e) + max((one - right - right) * score, zero))
-        q = held[i] + right
+        q = held[o] + right
         c = lengths[i]
         both = p + q + least
         gap += costs[i] * (p - q) * (p - q) / (both * (one - half * both + least))
@@ -52,33 +69,31 @@ def visit_two(
                 else:
                     low = change
         change *= kind(ease)
-        held[i] += change
+        held[o] += change
         change *= costs[i]
-        sums[0] += change
+        added += change
         offset -= kind(soft) * change
-        add_row(indices, data, first, end, flat, change * kind(-reach))
-    intercept[0] = offset
-    return gap, loss
+        add_row(indices, data, first, end, weights, change * kind(-reach))
+    return gap, loss, added, offset
 
 
 @kernel
 def score_rows(indptr, indices, data, weights, scores, start, stop):
     """The scores of rows, less the intercept."""
-    flat, out = weights.ravel(), scores.ravel()
     for i in range(start, stop):
-        out[i] = dot_row(indices, data, indptr[i], indptr[i + 1], flat)
+        scores[i] = dot_row(indices, data, indptr[i], indptr[i + 1], weights)
 
 
 @kernel
 def best_intercept(scores, codes, costs, intercept):
     """The intercept at which the slope is zero, by Newton's method from a near one."""
-    found, total = scores.ravel(), costs.sum()
+    total = costs.sum()
     b = np.float64(intercept)
     for _ in range(20):
         off, curve = 0.0, 0.0
-        for i in range(found.size):
-            e = np.exp(-abs(b + found[i]))
-            p = 1 / (1 + e) if b + found[i] >= 0 else e / (1 + e)
+        for i in range(scores.size):
+            e = np.exp(-abs(b + scores[i]))
+            p = 1 / (1 + e) if b + scores[i] >= 0 else e / (1 + e)
             off += costs[i] * (p - (1.0 if codes[i] == 1 else 0.0))
             curve += costs[i] * p * (1 - p)
         b -= min(max(off / max(curve, 1e-300), -1.0), 1.0)
@@ -95,40 +110,32 @@ def measure_two(
     """Loss and gap of rows with these scores, and the sum of what they are off by; their
     slopes are added to ``slopes``."""
     kind = slopes.dtype.type
-    found, held, out = scores.ravel(), residuals.ravel(), slopes.ravel()
     loss, gap, off = 0.0, 0.0, 0.0
     for i in range(start, stop):
         if costs[i] == 0:
             continue
-        score = np.float64(found[i]) + intercept
+        score = np.float64(scores[i]) + intercept
         e = np.exp(-abs(score))
         low, high = e / (1 + e), 1 / (1 + e)  # the shares of the two classes
         right = codes[i] == 1
         p, rest = (high, low) if score >= 0 else (low, high)
-        q = np.float64(held[i]) + (1.0 if right else 0.0)
+        q = np.float64(residuals[i]) + (1.0 if right else 0.0)
         gap += costs[i] * (divergence(q, p) + divergence(1 - q, rest))
         loss += costs[i] * (np.log1p(e) + max(-score if right else score, 0.0))
         wrong = kind((-rest if right else p) * costs[i])
         off += wrong
-        add_row(indices, data, indptr[i], indptr[i + 1], out, wrong)
+        add_row(indices, data, indptr[i], indptr[i + 1], slopes, wrong)
     return loss, gap, off
 
 
-@kernel
-def add_rows(indptr, indices, data, held, out, start, stop):
-    """Add rows, each times what is held for it."""
-    each, flat = held.ravel(), out.ravel()
-    for i in range(start, stop):
-        add_row(indices, data, indptr[i], indptr[i + 1], flat, each[i])
-
-
 @kernel(fastmath=True)
-def steepest_two(slopes, weights, share, l2):
-    """The steepest slope of all features, and the squares of their weights added up."""
-    out, own = slopes.ravel(), weights.ravel()
-    kind = own.dtype.type
+def steepest_two(first, second, weights, share, l2):
+    """The steepest slope of all features, and the squares of their weights added up. The
+    slopes come in two halves, or as the same twice with half the ``share``."""
+    kind = weights.dtype.type
     steepest, squares = kind(0), 0.0
-    for j in range(own.size):
-        steepest = max(steepest, abs(kind(share) * out[j] + kind(l2) * own[j]))
-        squares += np.float64(own[j]) * own[j]
+    for j in range(weights.size):
+        slope = kind(share) * (first[j] + second[j]) + kind(l2) * weights[j]
+        steepest = max(steepest, abs(slope))
+        squares += np.float64(weights[j]) * weights[j]
     return float(steepest), squares

@@ -84,8 +84,8 @@ class LogisticRegression(RowByRow):
     tol : float
         "dual", "saga", "lbfgs", "newton": stop when no slope of the objective (divided by C
         and the weight of all rows) is steeper; "dual" also wants the objective to be within
-        half of ``tol``, relative, of its minimum. "sgd", "adagrad": stop when
-        ``n_iter_no_change`` passes in a row did not lower the loss by this much.
+        ``tol``, relative, of its minimum. "sgd", "adagrad": stop when ``n_iter_no_change``
+        passes in a row did not lower the loss by this much.
     max_iter : int
         Most passes or iterations.
     fit_intercept : bool

@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import entr
 
 from tacit.classify.dual_steps import (
     add_across,
@@ -48,29 +49,21 @@ from tacit.classify.dual_steps import (
     steepest_of,
     visit_many,
 )
-from tacit.classify.dual_two import (
-    add_rows,
-    best_intercept,
-    measure_two,
-    score_rows,
-    steepest_two,
-    visit_two,
-)
 from tacit.classify.linear import FEW
-from tacit.classify.logistic_loss import SPAN, spans
+from tacit.classify.logistic_loss import SPAN
 from tacit.classify.logistic_saga import Problem, most_first
-from tacit.core.engines import Engine, RunningThreads, Serial
+from tacit.core.engines import Engine, RunningThreads, Serial, both
 from tacit.core.randoms import key, permutation
 from tacit.kernels.sparse_rows import scale_down, square_sum
 
-__all__ = ["Dual", "Reached"]
+__all__ = ["Dual", "Reached", "Scale", "scale_of"]
 
 LANES = 8  # rows of weights are padded to whole SIMD registers
 CACHE = 1 << 20  # bytes of weights that are quick to reach in any order
 PIECES = 8  # that a pass at fixed weights is shared out in
 LONG = 1 << 23  # products in a pass, from where on there is something to share
 LOOSE = 2.0  # C times the squared length of rows, up to which two halves are visited at once
-EASE = 0.9  # of the step of a row, where the rows to come will pull the same way
+EASE = (0.8, 0.9)  # of a row's step, as the rows to come will pull the same way; first pass
 SOFT = 0.1  # the penalty of the intercept, against that of a mean row
 
 
@@ -83,11 +76,35 @@ class Reached(NamedTuple):
     slope: float  # the steepest
 
 
+class Scale(NamedTuple):
+    """The unit of the rows, which is the length of the longest so that float32 holds for data
+    of any unit, and what follows from it."""
+
+    unit: float
+    l2: float  # scaled back
+    reach: float  # how far weights go for a row
+    stretch: float  # C times the squared length of rows, the mean
+    soft: float  # the same as reach, for the intercept
+
+    def ease(self, passes: int) -> float:
+        """The part of its step that a row takes, after so many passes."""
+        return EASE[min(passes, 1)] if self.stretch <= 2 * LOOSE else 1.0
+
+
+def scale_of(problem: Problem, used: np.ndarray) -> Scale:
+    """The scale of a fit on the rows that are used."""
+    unit = float(np.sqrt(problem.squares.max(initial=0.0))) or 1.0
+    l2, n = problem.l2 / unit**2, len(used)
+    reach = 1.0 / (l2 * n)
+    stretch = reach * float((problem.weights * problem.squares).sum()) / unit**2 / n
+    soft = min(1.0, max(SOFT * stretch, 200.0 / n)) if problem.intercept else 0.0
+    return Scale(unit, l2, reach, stretch, soft)
+
+
 class Dual:
     """The state of a fit; ``run_pass`` visits all rows.
 
-    Rows are scaled by ``unit``, the length of the longest, so that float32 holds for data of
-    any unit; penalties are scaled back.
+    Two classes, which one column of weights tells apart, have ``logistic_two``.
     """
 
     def __init__(
@@ -98,20 +115,15 @@ class Dual:
         shared = isinstance(engine, RunningThreads) and len(rows.data) >= FEW
         self.engine = engine if shared else Serial()
         n, v = len(problem.codes), problem.features
-        self.padded = k if k < 3 else 4 if k < 5 else -(-k // LANES) * LANES
-        squares = problem.squares
-        self.unit = float(np.sqrt(squares.max(initial=0.0))) or 1.0
+        self.padded = 4 if k < 5 else -(-k // LANES) * LANES
         self.used = np.flatnonzero(problem.weights > 0)
-        self.l2 = problem.l2 / self.unit**2
-        self.reach = 1.0 / (self.l2 * len(self.used))
-        squares = problem.weights * squares / self.unit**2
-        mean = float(squares.sum()) / len(self.used)
-        soft = max(SOFT * self.reach * mean, 200.0 / len(self.used))
-        self.soft = min(1.0, soft) if problem.intercept else 0.0
+        self.scale = scale_of(problem, self.used)
+        self.unit, self.l2 = self.scale.unit, self.scale.l2
+        self.reach, self.soft = self.scale.reach, self.scale.soft
         long = len(rows.data) * self.padded >= LONG
-        self.halves = 2 if long and self.reach * mean <= LOOSE else 1
-        self.ease = EASE if self.halves == 1 and self.reach * mean <= 2 * LOOSE else 1.0
-        self.curves = self.reach * squares + self.soft * problem.weights
+        self.halves = 2 if long and self.scale.stretch <= LOOSE else 1
+        squares = problem.squares / self.unit**2
+        self.curves = problem.weights * (self.reach * squares + self.soft)
         # The weights of the most frequent features, side by side, stay in the cache.
         large = v * self.padded * np.dtype(dtype).itemsize > CACHE
         self.order = None
@@ -130,26 +142,22 @@ class Dual:
         """Start from probabilities between the label and the shares of the classes, the same
         part of the way for every row: the part at which the dual is highest."""
         problem, k = self.problem, self.problem.columns
-        two = k == 1
-        shares = np.bincount(problem.codes, problem.weights, max(2, k)) / len(self.used)
-        labels = np.eye(len(shares))
+        shares = np.bincount(problem.codes, problem.weights, k) / len(self.used)
+        labels = np.eye(k)
         off = shares - labels
-        held = (off[:, 1:] if two else off)[problem.codes] * problem.weights[:, None]
-        self.residuals[:, :k] = held
+        self.residuals[:, :k] = off[problem.codes] * problem.weights[:, None]
         slopes = self._across(self.residuals)
         size = square_sum(slopes.ravel()) * self.reach**2
         parts = np.linspace(0, 1, 65)[1:-1]
-        between = labels + parts[:, None, None] * off
-        with np.errstate(divide="ignore", invalid="ignore"):
-            entropy = -np.where(between > 0, between * np.log(between), 0).sum(axis=2) @ shares
+        entropy = entr(labels + parts[:, None, None] * off).sum(axis=2) @ shares
         part = parts[np.argmax(entropy - 0.5 * self.l2 * size * parts**2)]
         slopes *= self.dtype.type(-self.reach * part)
         self.weights_now = slopes
-        self.residuals[:, :k] = part * (off[:, 1:] if two else off)[problem.codes]
+        self.residuals[:, :k] = part * off[problem.codes]
         self.sums[:] = (self.residuals * self.costs[:, None]).sum(axis=0, dtype=np.float64)
         if problem.intercept:
             logs = np.log(np.maximum(shares, 1.0 / len(self.used)))
-            self.intercept[:k] = logs[1] - logs[0] if two else logs - logs.mean()
+            self.intercept[:k] = logs - logs.mean()
 
     def _settle(self, dtype: Any) -> None:
         """Values in the precision of the passes to come."""
@@ -179,13 +187,6 @@ class Dual:
     def _across(self, held: np.ndarray) -> np.ndarray:
         """(v, padded) sums over the rows of values times what is held for each row."""
         n, v = len(held), self.problem.features
-        if self.problem.columns == 1:
-            out = np.zeros((v, 1), self.dtype)
-            for start, stop in spans(self.problem.rows.indptr):
-                add_rows(
-                    self.problem.rows.indptr, self.indices, self.data, held, out, start, stop
-                )
-            return out
         if self.order is None:
             rows = (self.data, self.indices, self.problem.rows.indptr)
             return sp.csr_array(rows, shape=(n, v)).T @ held
@@ -201,25 +202,26 @@ class Dual:
         n = len(self.used)
         self.intercept -= self.dtype.type(self.soft) * self.sums.astype(self.dtype)
         order = self.used[permutation(key(self.seed, self.passes), n)]
-        self.passes += 1
         if self.halves == 1:
             found = self._visit(order, check, self.weights_now, self.intercept)
         else:
             found = self._visit_halves(order, check)
+        self.passes += 1
         self.sums += found[2:]
         return found[0] / n, found[1] / n
 
     def _visit_halves(self, order: np.ndarray, check: Callable[[], None]) -> np.ndarray:
         """Visit the two halves of an order at once, or one after the other: the same bits."""
 
-        def visit_half(start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            weights, offset = self.twins[int(start > 0)], self.intercept.copy()
-            weights[:] = self.weights_now
-            return self._visit(order[start:stop], check, weights, offset), weights, offset
+        middle = len(order) // 2
 
-        n = len(order)
-        half = [Stretch(0, n // 2), Stretch(n // 2, n)]
-        (a, first, left), (b, second, right) = self.engine.map(run_stretch, visit_half, half)
+        def visit_half(half: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            weights, offset = self.twins[half], self.intercept.copy()
+            weights[:] = self.weights_now
+            own = order[middle:] if half else order[:middle]
+            return self._visit(own, check, weights, offset), weights, offset
+
+        (a, first, left), (b, second, right) = both(self.engine, visit_half, 0, 1)
         self.intercept = (left + right) / self.dtype.type(2)
         for _ in self._share(len(first), lambda start, stop: put_mean(
             first[start:stop], second[start:stop], self.weights_now[start:stop]
@@ -233,13 +235,13 @@ class Dual:
     ) -> np.ndarray:  # fmt: skip
         """Visit rows; gap, loss, and by how much the sums of the residuals changed."""
         problem = self.problem
-        visit = visit_two if problem.columns == 1 else visit_many
+        ease = self.scale.ease(self.passes) if self.halves == 1 else 1.0
         sums, found = np.zeros(self.padded), np.zeros(2)
         for start, stop in self._stretches(order):
-            found += visit(
+            found += visit_many(
                 problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
                 order, start, stop, weights, intercept, self.residuals, sums, self.lengths,
-                self.halves * self.soft, self.halves * self.reach, problem.columns, self.ease,
+                self.halves * self.soft, self.halves * self.reach, problem.columns, ease,
             )  # fmt: skip
             check()
         return np.concatenate([found, sums])
@@ -255,8 +257,6 @@ class Dual:
 
     def measure(self) -> Reached:
         """See every row at the weights as they are."""
-        if self.problem.columns == 1:
-            return self._measure_two()
         problem, n = self.problem, len(self.used)
         found = [*self._share(len(problem.codes), lambda a, b: see_rows(
             problem.rows.indptr, self.indices, self.data, problem.codes, self.costs,
@@ -273,29 +273,6 @@ class Dual:
             offsets = self.scores.sum(axis=0, dtype=np.float64) / n
             slope = max(slope, float(np.abs(offsets[: problem.columns]).max()))
         return Reached(loss, 0.5 * self.l2 * sum(each[1] for each in parts), gap, slope)
-
-    def _measure_two(self) -> Reached:
-        """The same, with the intercept that is best for these weights: its slope is the
-        steepest by far, and it takes no pass over the rows to find where it is zero."""
-        problem, n = self.problem, len(self.used)
-        rows = (problem.rows.indptr, self.indices, self.data)
-        parts = spans(problem.rows.indptr)
-        for part in parts:
-            score_rows(*rows, self.weights_now, self.scores, *part)
-        offset = float(self.intercept[0])
-        if problem.intercept:
-            offset = best_intercept(self.scores, problem.codes, self.costs, offset)
-            self.intercept[0] = offset
-        slopes, found = np.zeros_like(self.weights_now), np.zeros(3)
-        for part in parts:
-            found += measure_two(
-                *rows, problem.codes, self.costs, self.scores, offset, self.residuals, slopes,
-                *part,
-            )  # fmt: skip
-        loss, gap, off = found / n
-        steepest, squares = steepest_two(slopes, self.weights_now, 1.0 / n, self.l2)
-        slope = max(self.unit * steepest, abs(off) if problem.intercept else 0.0)
-        return Reached(float(loss), 0.5 * self.l2 * squares, float(gap), float(slope))
 
     def _share(self, n: int, function: Callable[[int, int], Any]) -> Iterator[Any]:
         """A function of stretches of rows or features, which do not touch each other's: the

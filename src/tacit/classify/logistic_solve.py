@@ -17,6 +17,7 @@ from tacit.classify.logistic_dual import Dual
 from tacit.classify.logistic_loss import LogisticParams, LogisticStats, collect
 from tacit.classify.logistic_newton import newton
 from tacit.classify.logistic_saga import Problem, Saga
+from tacit.classify.logistic_two import DualTwo
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.data.table import Table
 
@@ -31,9 +32,9 @@ __all__ = [
 
 Heard = Callable[[int, float, Any], bool]  # number of the step, objective, params: stop?
 COARSE = 2e-6  # slopes that float32 can be trusted with, of rows of length one
-NEAR = 0.5  # of the tolerance: the objective's distance from its minimum, relative
-STEEP = 0.003  # the square of the steepest slope over the gap, for text as a rule
-FLAT = 0.0003  # the same where the intercept has none
+WHOLE = 1.25  # the objective over the loss, for text as a rule
+STEEP = 0.003  # the square of the steepest slope over the gap, likewise
+FLAT = 0.0001  # the same where the intercept has none
 TINY = 1e-12  # a gap that float64 cannot tell from none
 GAIN = 5.0  # what a pass of SAGA usually takes off the slope
 
@@ -134,14 +135,16 @@ def solve_dual(
 ) -> Solution:  # fmt: skip
     """Dual coordinate ascent in float32 as far as that carries, then in float64.
 
-    Ends when no slope is steeper than ``tol`` and the objective is within half of that,
-    relative, of its minimum: where rows can be told apart the slopes are small long before.
+    Ends when no slope is steeper than ``tol`` and the gap shows the objective to be within
+    ``tol``, relative, of its minimum: where rows can be told apart the slopes are small long
+    before.
     """
     with ready(objective.engine) as engine:
-        return ascend(Dual(problem, seed, engine), tol=tol, max_iter=max_iter, heard=heard)
+        state = (DualTwo if problem.columns == 1 else Dual)(problem, seed, engine)
+        return ascend(state, tol=tol, max_iter=max_iter, heard=heard)
 
 
-def ascend(state: Dual, *, tol: float, max_iter: int, heard: Heard) -> Solution:
+def ascend(state: Dual | DualTwo, *, tol: float, max_iter: int, heard: Heard) -> Solution:
     """Passes, until the rows have little to say."""
     floor = COARSE * max(1.0, state.unit)
     coarse, before, wait, found = True, np.inf, 0, None
@@ -149,18 +152,18 @@ def ascend(state: Dual, *, tol: float, max_iter: int, heard: Heard) -> Solution:
         gap, loss = state.run_pass(check_stop)
         if not np.isfinite(gap):
             raise FloatingPointError("the steps of the dual ran away")
-        found, shrink = None, min(max(gap / before, 1e-3), 0.95)
+        found, shrink = None, min(max(gap / before, 0.02), 0.95)
         before, wait = gap, wait - 1
         if heard(state.passes, loss, state):
             break
         # Most of the gap that rows had when they were visited is gone now.
         rest = shrink * gap
         steep = FLAT if state.problem.columns == 1 else STEEP
-        soon = min(NEAR * tol * loss, (tol / state.unit) ** 2 / steep)
+        soon = min(WHOLE * tol * loss, (tol / state.unit) ** 2 / steep)
         if wait > 0 or rest > max(soon, TINY):
             continue
         found = state.measure()
-        near = max(NEAR * tol * (found.loss + found.penalty), TINY)
+        near = max(tol * (found.loss + found.penalty), TINY)
         if found.slope <= tol and found.gap <= near:
             break
         if coarse and tol < 10 * floor and (found.slope <= 10 * floor or gap <= TINY):

@@ -54,13 +54,13 @@ def square_sum(values):
     return total
 
 
-@kernel(fastmath={"reassoc"})
+@kernel(fastmath={"reassoc", "contract"})
 def row_squares(indptr, data):
     """The squared length of every row."""
     out = np.empty(indptr.size - 1)
     for i in range(out.size):
         total = 0.0
-        for t in range(indptr[i], indptr[i + 1]):
+        for t in range(U(indptr[i]), U(indptr[i + 1])):  # signed, it would not be SIMD
             total += data[t] * data[t]
         out[i] = total
     return out
