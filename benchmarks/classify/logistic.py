@@ -2,12 +2,13 @@
 
 Rows are TF-IDF, float64: 20 Newsgroups (training set by date) with 20 classes, at C=1 and
 C=10, and two of the classes alone; sentences in 28 languages (letters, pairs and triples);
-movie reviews, sentences of rt-polarity (words and pairs) and SMS with two classes. The quality is the objective, mean loss + |w|^2 / (2 C n), from the weights;
-it counts as equal within one part in 50,000. scikit-learn's solvers run at the loosest
-tolerance that brings them there. newton-cholesky cannot hold the Hessian of so many features,
-and liblinear, which has no multinomial loss and penalizes the intercept, only joins for two
-classes, and not for SMS, where that keeps it from the minimum. Tacit's default solver is
-coordinate ascent in the dual; its SAGA, and its L-BFGS, run beside it.
+movie reviews, sentences of rt-polarity (words and pairs) and SMS with two classes. The quality
+is the objective, mean loss + |w|^2 / (2 C n), from the weights; it counts as equal within one
+part in 50,000. scikit-learn's solvers run at the loosest tolerance that brings them there.
+newton-cholesky cannot hold the Hessian of so many features, and liblinear, which has no
+multinomial loss and penalizes the intercept, only joins for two classes, and not for SMS, where
+that keeps it from the minimum. Tacit's default solver is coordinate ascent in the dual; its
+SAGA, and its L-BFGS, run beside it.
 """
 
 from functools import partial
@@ -34,7 +35,7 @@ def cases(scale: float) -> list[Case]:
     return [
         Case(
             name,
-            partial(newsgroups, scale, C, classes) if key is None else partial(other, key, scale),
+            partial(other, key, scale) if key else partial(newsgroups, scale, C, classes),
             (TACIT, TACIT_SAGA, TACIT_LBFGS, *rivals(key, C, classes)),
             objective,
             measure="objective",
