@@ -23,10 +23,14 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.classify.class_counts import Counting, present
-from tacit.classify.naive_bayes import NaiveBayes
+from tacit.classify.naive_bayes import NaiveBayes, log_counts
+from tacit.core.kernel import kernel
 from tacit.data.table import parts
 
 __all__ = ["BernoulliNB"]
+
+FLOOR = -1e5
+TILE = 1024  # rows that are added up before their sum joins the others: rounding stays small
 
 
 def of_present(function: Any, threshold: float, params: Any, block: Any) -> np.ndarray:
@@ -110,20 +114,20 @@ class BernoulliNB(NaiveBayes):
     def _logs(self) -> tuple[np.ndarray, np.ndarray]:
         """log p and log (1 - p), (v, k)."""
         alpha = np.asarray(self._smoothing())
-        alpha = alpha[:, None] if alpha.ndim else alpha
-        rows = self.class_count_ + 2 * alpha
-        there = np.array(self.feature_count_.T, order="C")
-        gone = self.class_count_ - there
-        np.maximum(gone, 0, out=gone)  # rounding may go below
+        rows = self.class_count_ + 2 * (alpha[:, None] if alpha.ndim else alpha)
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.log(rows)
-            for part in (there, gone):
-                part += alpha
-                np.log(part, out=part)
-                part -= scale
-                if not rows.all():  # a class without a row, and alpha 0
-                    part[np.broadcast_to(rows == 0, part.shape)] = -np.log(2)
-        return there, gone
+            if alpha.ndim:
+                there = np.array(self.feature_count_.T, order="C")
+                gone = np.maximum(self.class_count_ - there, 0)  # rounding may go below
+                both = [np.log(part + alpha[:, None]) - scale for part in (there, gone)]
+            else:
+                given = (self.feature_count_, float(alpha), scale, self.engine)
+                both = [log_counts(*given), log_counts(*given, rest_of=self.class_count_)]
+        if not rows.all():  # a class without a row, and alpha 0
+            for part in both:
+                part[np.broadcast_to(rows == 0, part.shape)] = -np.log(2)
+        return both[0], both[1]
 
     def _weigh(self) -> None:
         most = self.class_count_[:, None] * (1 + 1e-9)
@@ -136,13 +140,25 @@ class BernoulliNB(NaiveBayes):
         there, gone = self._logs()
         # With alpha 0 a feature may always be there, or never: a logarithm is -inf and the
         # score no longer linear. A large finite number keeps a class out just as well.
-        floor = -1e5
-        if np.isneginf(there.min()) or np.isneginf(gone.min()):
-            there, gone = np.maximum(there, floor), np.maximum(gone, floor)
-        self.intercept_ = self.class_log_prior_ + gone.sum(axis=0)
+        if not np.all(self._smoothing()):
+            there, gone = np.maximum(there, FLOOR), np.maximum(gone, FLOOR)
+        self.intercept_ = self.class_log_prior_ + column_sums(gone)
         self.weights_ = np.subtract(there, gone, out=there)
 
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
         if self.binarize is not None:
             function = partial(of_present, function, self.binarize)
         return super()._map_blocks(function, X)
+
+
+@kernel
+def column_sums(table):
+    """The sum of each column; NumPy is slow where they are few."""
+    out, some = np.zeros(table.shape[1]), np.empty(table.shape[1])
+    for start in range(0, table.shape[0], TILE):
+        some[:] = 0.0
+        for j in range(start, min(start + TILE, table.shape[0])):
+            for y in range(some.size):
+                some[y] += table[j, y]
+        out += some
+    return out

@@ -22,7 +22,7 @@ from tacit.data.table import Table, parts
 
 __all__ = ["ClassCounts", "Counting", "collect", "count", "few_blocks", "present"]
 
-WORTH = 1 << 20  # entries that are worth a block
+WORTH = 1 << 20  # entries that are worth a block, or a second thread
 STEP = 1 << 22  # entries to a kernel call: some 20 ms
 GROUPS = 8  # of classes that are counted at a time
 
@@ -55,7 +55,7 @@ def count(engine: Any, params: Counting, table: Table) -> ClassCounts:
     """Add up the rows of a table by class. What is one block to be counted is shared out by
     classes, whose counts nobody else touches: the same bits."""
     table = few_blocks(table, params.n_classes)
-    threads = worth_sharing(engine, table)
+    threads = worth_sharing(engine, table, WORTH)
     if threads is None or len(table.blocks) > 1:
         return engine_for(engine, table).reduce(collect, params, table)
     task = prepared(params, table.blocks[0].load())
@@ -86,8 +86,6 @@ class Group(NamedTuple):
 
 def prepared(params: Counting, block: Any) -> Task:
     rows, codes, weights = parts(block)
-    if params.threshold is not None:
-        rows = present(rows, params.threshold, params.name)
     rows = csr_rows(rows)
     data = rows.data
     if data.dtype != np.int64:  # the only two that the kernel is compiled for
@@ -102,10 +100,14 @@ def add_some(task: Task, order: np.ndarray) -> None:
     share = len(order) / max(1, len(task.codes))
     for part in np.array_split(order, max(1, int(share * len(task.csr.data)) // STEP)):
         check_stop()
-        total, least = add_rows(*task.csr, task.codes, task.weights, part, task.feature_count)
+        given = (*task.csr, task.codes, task.weights, part, task.feature_count)
+        if task.params.threshold is None:
+            total, least = add_rows(*given)
+        else:
+            total, least = add_present(*given, float(task.params.threshold)), 0.0
         if not np.isfinite(total):  # or a sum too large: look closely
             check_values(task.rows, task.params.name)
-        if least < 0 and task.params.threshold is None:
+        if least < 0:
             refuse_negative(task.params.name, task.rows)
 
 
@@ -186,3 +188,16 @@ def add_rows(indptr, indices, data, codes, weights, order, counts):
             if x < least:
                 least = x
     return total, least
+
+
+@kernel
+def add_present(indptr, indices, data, codes, weights, order, counts, threshold):
+    """Add one for every value above a threshold; the sum of the values."""
+    total = 0.0
+    for i in order:
+        row, weight = counts[codes[i]], weights[i]
+        for t in range(indptr[i], indptr[i + 1]):
+            x = float(data[t])
+            total += x
+            row[np.uint32(indices[t])] += weight if x > threshold else 0.0
+    return total

@@ -90,10 +90,10 @@ def engine_for(engine: Any, table: Table) -> Engine:
     return Serial() if few and isinstance(chosen, Threads) else chosen
 
 
-def worth_sharing(engine: Any, table: Table) -> Threads | None:
-    """The engine, if its workers see this memory and there is enough in it to share out."""
+def worth_sharing(engine: Any, table: Table, least: int) -> Threads | None:
+    """The engine, if its workers see this memory and at least so many entries are in it."""
     chosen = get_engine(engine)
-    if not (isinstance(chosen, Threads) and table.in_memory and entries(table) >= FEW):
+    if not (isinstance(chosen, Threads) and table.in_memory and entries(table) >= least):
         return None
     return chosen
 

@@ -46,7 +46,7 @@ from tacit.core.engines import Serial, Threads, get_engine
 from tacit.core.kernel import kernel
 from tacit.data.table import parts
 
-__all__ = ["MultinomialNB", "NaiveBayes", "log_shares"]
+__all__ = ["MultinomialNB", "NaiveBayes", "log_counts", "log_shares"]
 
 SMALLEST = 1e-10  # alpha with force_alpha=False
 TABLE = 1024  # logarithms of smaller whole counts are looked up
@@ -74,18 +74,35 @@ def log_shares(
         scale = np.log(totals)
         if alpha.ndim:
             shares = np.ascontiguousarray(np.log(counts + alpha).T) - scale
-        else:  # most counts are small whole numbers, and most of those are zero
-            logs = np.log(np.arange(TABLE) + float(alpha))
-            shares = np.empty((v, len(counts)))
-            task = (counts, logs, float(alpha), scale, shares)
-            threads = get_engine(engine)
-            if not isinstance(threads, Threads) or counts.size < FEW:
-                threads = Serial()
-            for _ in threads.map(look_up_some, task, Columns.of(v)):
-                pass
+        else:
+            shares = log_counts(counts, float(alpha), scale, engine)
     if not totals.all():  # a class without a word, and alpha 0: every word is as likely
         shares[:, totals == 0] = -np.log(v)
     return shares
+
+
+def log_counts(
+    counts: np.ndarray, alpha: float, scale: np.ndarray, engine: Any = "serial",
+    *, rest_of: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """(v, k) logarithms of (k, v) counts plus alpha, less the ``scale`` of each class. Those
+    of what the counts leave ``rest_of`` a class, if that is given.
+
+    Most counts are small whole numbers, which are looked up, and most of those are zero.
+    """
+    small = np.arange(TABLE, dtype=np.float64)[None]
+    start = np.zeros(len(counts)) if rest_of is None else rest_of
+    held = small if rest_of is None else np.maximum(start[:, None] - small, 0.0)
+    with np.errstate(divide="ignore"):
+        logs = np.log(held + alpha)
+    out = np.empty(counts.shape[::-1])
+    task = (counts, logs, start, 1.0 if rest_of is None else -1.0, alpha, scale, out)
+    threads = get_engine(engine)
+    if not isinstance(threads, Threads) or counts.size < FEW:
+        threads = Serial()
+    for _ in threads.map(look_up_some, task, Columns.of(counts.shape[1])):
+        pass
+    return out
 
 
 class Columns(NamedTuple):
@@ -345,16 +362,18 @@ class MultinomialNB(NaiveBayes):
 
 
 @kernel
-def look_up(counts, logs, alpha, scale, out, start, stop):
+def look_up(counts, logs, origin, sign, alpha, scale, out, start, stop):
     k = counts.shape[0]
-    base = logs[0] - scale
+    base = np.empty(k)
+    for y in range(k):
+        base[y] = logs[min(y, logs.shape[0] - 1), 0] - scale[y]
     seen = np.empty(TILE + 1, np.int64)
     for first in range(start, stop, TILE):  # both tables go through the cache once
         last = min(first + TILE, stop)
         for j in range(first, last):
             out[j] = base
         for y in range(k):
-            row, shift = counts[y], scale[y]
+            row, shift, known = counts[y], scale[y], logs[min(y, logs.shape[0] - 1)]
             m = 0
             for j in range(first, last):  # without a branch: nobody can guess which are zero
                 seen[m] = j
@@ -363,6 +382,6 @@ def look_up(counts, logs, alpha, scale, out, start, stop):
                 j = seen[i]
                 c = row[j]
                 if 0.0 < c < TABLE and c == int(c):
-                    out[j, y] = logs[int(c)] - shift
+                    out[j, y] = known[int(c)] - shift
                 else:
-                    out[j, y] = np.log(c + alpha) - shift
+                    out[j, y] = np.log(max(origin[y] + sign * c, 0.0) + alpha) - shift
