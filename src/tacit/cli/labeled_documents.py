@@ -38,7 +38,7 @@ def labels_of(documents: "Documents", path: str, column: str | None) -> list[Any
         column = next((name for name in NAMES if name in columns), None)
     if column is None or column not in columns:
         raise click.BadParameter(
-            (f"there is no column {column!r} in {path}" if column else "which column is it?")
+            (f"there is no column {column!r} in {path}." if column else "which column is it?")
             + f" The columns beside the text are {columns}.",
             param_hint="--label",
         )
