@@ -30,7 +30,8 @@ import numpy as np
 from tacit.classify.linear import Csr
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.kernels.sparse_rows import add_row, dot_row, row_squares
+from tacit.kernels.prefetch import FAR, fetch_rows
+from tacit.kernels.sparse_rows import add_row, add_scores, dot_row, row_squares
 
 __all__ = ["MIRA", "PA", "PA_I", "PA_II", "PERCEPTRON", "Rule", "State", "new_state", "visit"]
 
@@ -147,14 +148,6 @@ def visit_two(
 
 
 @kernel
-def add_scores(indices, data, start, stop, weights, scores):
-    for t in range(start, stop):
-        row, x = weights[np.uint32(indices[t])], data[t]
-        for c in range(scores.size):
-            scores[c] += x * row[c]
-
-
-@kernel
 def visit_many(
     indptr, indices, data, codes, costs, order, squares,
     weights, intercept, sums, intercept_sums, clock, kind, C, bias, average, found,
@@ -163,8 +156,13 @@ def visit_many(
     scores = np.empty(k)
     steps = np.empty(k)
     time = float(clock[0])
-    for i in order:
+    far = weights.nbytes > FAR
+    for o in range(order.size):
+        i = order[o]
         start, stop, y = indptr[i], indptr[i + 1], codes[i]
+        if far and o + 1 < order.size:
+            after = order[o + 1]
+            fetch_rows(indices, indptr[after], indptr[after + 1], weights)
         cost = costs[y]
         for c in range(k):
             scores[c] = intercept[c]
