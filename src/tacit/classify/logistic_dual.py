@@ -63,7 +63,7 @@ CACHE = 1 << 20  # bytes of weights that are quick to reach in any order
 PIECES = 8  # that a pass at fixed weights is shared out in
 LONG = 1 << 23  # products in a pass, from where on there is something to share
 LOOSE = 2.0  # C times the squared length of rows, up to which two halves are visited at once
-EASE = (0.8, 0.9)  # of a row's step, as the rows to come will pull the same way; first pass
+EASE = (0.8, 0.9)  # of a row's step in the first pass and later: those to come pull as well
 SOFT = 0.1  # the penalty of the intercept, against that of a mean row
 
 
@@ -96,7 +96,8 @@ def scale_of(problem: Problem, used: np.ndarray) -> Scale:
     unit = float(np.sqrt(problem.squares.max(initial=0.0))) or 1.0
     l2, n = problem.l2 / unit**2, len(used)
     reach = 1.0 / (l2 * n)
-    stretch = reach * float((problem.weights * problem.squares).sum()) / unit**2 / n
+    squares = problem.weights * (problem.squares / unit**2)
+    stretch = reach * float(squares.sum()) / n
     soft = min(1.0, max(SOFT * stretch, 200.0 / n)) if problem.intercept else 0.0
     return Scale(unit, l2, reach, stretch, soft)
 
