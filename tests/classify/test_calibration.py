@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit.classify import CalibratedClassifier, LinearSVC, LogisticRegression, calibrate
@@ -92,3 +93,28 @@ def test_it_can_be_saved_and_cloned(tmp_path):
 def test_too_few_rows_for_the_folds_are_refused():
     with pytest.raises(ValueError, match="Lower cv"):
         CalibratedClassifier(LinearSVC()).fit(np.eye(6), [0, 0, 0, 0, 0, 1])
+
+
+def test_predict_before_fit_says_so():
+    with pytest.raises(NotFittedError):
+        CalibratedClassifier(LinearSVC()).predict([[1.0]])
+
+
+def test_rows_and_labels_are_as_many():
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match="inconsistent"):
+        CalibratedClassifier(LinearSVC(), cv=2).fit(X, [0, 1] * 10)
+    with pytest.raises(ValueError, match="0 rows"):
+        CalibratedClassifier(LinearSVC(), cv=2).fit(X[:0], [])
+
+
+def test_the_columns_of_a_frame_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    X = np.arange(40.0)
+    frame = pandas.DataFrame({"a": X, "b": -X})
+    y = np.where((X > 20) ^ (X % 7 == 0), "high", "low")
+    model = CalibratedClassifier(LinearSVC(), random_state=0).fit(frame, y)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    model.predict(frame)  # without a warning that names are missing
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a"]])

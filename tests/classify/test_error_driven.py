@@ -373,3 +373,10 @@ def test_few_rows_get_a_thousand_visits_before_a_fit_stops():
         model = cls(random_state=0, tol=1.0).fit(rows, labels)
         assert model.n_iter_ == 21
         assert model.converged_
+
+
+@pytest.mark.parametrize("model", [Perceptron, PassiveAggressiveClassifier])
+@pytest.mark.parametrize("weight", [-2.0, np.nan, np.inf])
+def test_a_class_cannot_weigh_less_than_nothing(model, weight):
+    with pytest.raises(ValueError, match="class 0 a weight of"):
+        model(class_weight={0: weight}).fit([[0.0], [1.0]], [0, 1])

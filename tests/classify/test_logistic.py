@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import tacit
-from tacit.classify import LogisticRegression
+from tacit.classify import LinearSVC, LogisticRegression
+from tacit.classify.labeled_rows import distinct
 from tacit.classify.logistic_loss import LogisticParams, collect, log_shares, update
 from tacit.classify.logistic_saga import caught_up
 from tacit.core.engines import Serial, Threads
@@ -375,3 +376,36 @@ def test_auto_goes_on_with_lbfgs_where_steps_by_rows_are_slow():
     assert model.solver_ == "lbfgs"
     assert model.converged_
     assert model.n_iter_ > 60
+
+
+@pytest.mark.parametrize("weight", [-0.1, np.nan, np.inf])
+def test_a_class_cannot_weigh_less_than_nothing(weight):
+    for model in (LogisticRegression, LinearSVC):
+        with pytest.raises(ValueError, match="class 0 a weight of"):
+            model(class_weight={0: weight}).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize(("value", "C"), [(1e300, 1.0), (1e150, 1.0), (1.0, 1e300)])
+def test_the_dual_refuses_what_its_numbers_cannot_hold(value, C, k):
+    X = np.eye(6)
+    X[3, 2] = value
+    with pytest.raises(ValueError, match="Scale the columns"):
+        LogisticRegression(solver="dual", C=C).fit(sp.csr_array(X), np.arange(6) % k)
+
+
+def test_labels_of_few_bits_may_lie_far_apart():
+    y = np.tile(np.arange(-100, 101), 3).astype(np.int8)
+    found, codes = distinct(y)
+    np.testing.assert_array_equal(found[codes], y)
+
+
+def test_labels_that_are_missing_or_mixed_are_named():
+    X = [[0.0], [1.0], [2.0]]
+    for missing in (None, np.nan):
+        with pytest.raises(ValueError, match="in row 1, which is no label"):
+            LogisticRegression().fit(X, np.array(["a", missing, "b"], object))
+    with pytest.raises(TypeError, match="that of row 2 is 1"):
+        LogisticRegression().fit(X, np.array(["a", "b", 1], object))
+    with pytest.raises(ValueError, match="knows no class 'c'; it knows"):
+        LogisticRegression().fit(X, ["a", "b", "a"]).top_features("c")

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
 
 from tacit.classify import LogisticRegression, logistic_dual, logistic_two
 from tacit.classify.dual_steps import by_column, by_row, divergence
@@ -201,3 +202,18 @@ def test_the_best_intercept_leaves_no_slope(seed, start):
     costs[:2] = 1
     b = best_intercept(scores, codes.astype(np.int32), costs, start)
     assert abs(costs @ (1 / (1 + np.exp(-scores - b)) - codes)) < 1e-4 * costs.sum()
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_fit_that_ends_before_its_gap_closes_has_not_converged(k):
+    # Rows that can be told apart and hardly a penalty: slopes are small long before the end.
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.normal(size=(90, 36)))
+    y = np.digitize(X.sum(axis=1), [0.0] if k == 2 else [-2.0, 2.0])
+    shared = {"C": 1e6, "tol": 1e-4, "random_state": 0}
+    with pytest.warns(ConvergenceWarning, match="not within tol=0.0001 of its minimum"):
+        model = LogisticRegression(solver="dual", max_iter=300, **shared).fit(X, y)
+    best = LogisticRegression(solver="newton", C=1e6, tol=1e-12).fit(X, y)
+    assert model.slope_ <= model.tol
+    assert model.objective_ > (1 + 1e-4) * best.objective_
+    assert not model.converged_

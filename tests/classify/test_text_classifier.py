@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit.classify import MultinomialNB, Perceptron, TextClassifier, choose_classifier
@@ -127,3 +128,13 @@ def test_nothing_of_a_fold_is_known_to_the_model_that_labels_it():
 def test_settings_reach_the_models_that_know_them():
     assert make("perceptron", random_state=7, engine="serial")[0].random_state == 7
     assert make("naive-bayes", random_state=7, engine="serial")[0].engine == "serial"
+
+
+def test_predict_before_fit_says_so():
+    with pytest.raises(NotFittedError):
+        TextClassifier().predict(["hello"])
+
+
+def test_a_fold_that_leaves_one_class_is_named():
+    with pytest.raises(ValueError, match="fold 1 of 2 leaves only documents of class"):
+        choose_classifier(["hello there", "good bye"], ["a", "b"], folds=2)

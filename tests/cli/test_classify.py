@@ -219,3 +219,109 @@ def test_bad_input(tacit, train_file, model, tmp_path):
     assert "holds a KMeans" in run.err
     run = tacit("classify", "predict", model, train_file, "--json", "--out", out)
     assert run.code == 2
+
+
+@pytest.mark.parametrize("content", ["", "label,text\n"])
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_a_file_without_documents_is_bad_input_and_not_wrong_usage(
+    tacit, tmp_path, model, command, content
+):
+    path = tmp_path / "none.csv"
+    path.write_text(content)
+    out = ["--out", tmp_path / "new.safetensors"] if command == "train" else []
+    before = [] if command == "train" else [model]
+    run = tacit("classify", command, *before, path, *out, "-q")
+    assert run.code == 4
+    assert f"{path} holds no documents" in run.err
+
+
+def test_lines_have_no_labels_and_the_message_says_what_has(tacit, tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("one\ntwo\n")
+    run = tacit("classify", "train", path, "--out", tmp_path / "m.safetensors", "-q")
+    assert run.code == 2
+    assert "has no column beside the text" in run.err
+    assert "--format" in run.err
+
+
+def test_a_model_is_not_written_to_a_file_called_dash(tacit, train_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = tacit("classify", "train", train_file, "--out", "-", "--model", "naive-bayes")
+    assert run.code == 2
+    assert "Standard output takes no models" in run.err
+    assert not (tmp_path / "-").exists()
+
+
+def test_truth_values_are_the_same_labels_in_every_format(tacit, tmp_path):
+    truths = [label == "sea" for label in LABELS]
+    packed, lines = tmp_path / "truths.parquet", tmp_path / "truths.jsonl"
+    pq.write_table(pa.table({"text": TEXTS, "label": truths}), packed)
+    jsonl(lines, TEXTS, truths)
+    out = tmp_path / "truths.safetensors"
+    run = tacit("classify", "train", packed, "--out", out, "--model", "naive-bayes", "--json")
+    assert json.loads(run.out)["classes"] == ["false", "true"]
+    results = [tacit("classify", "evaluate", out, each, "--json") for each in (packed, lines)]
+    first, second = (json.loads(each.out) for each in results)
+    assert first["classes"] == second["classes"] == ["false", "true"]
+    assert first["accuracy"] == second["accuracy"] > 0.9
+
+
+@pytest.mark.parametrize("kind", [bool, float, int])
+def test_a_model_made_in_python_is_asked_about_labels_of_its_kind(tacit, tmp_path, kind):
+    out = tmp_path / "python.safetensors"
+    labels = [kind(label == "sea") for label in LABELS]
+    TextClassifier("naive-bayes").fit(TEXTS, labels).save(out)
+    path = jsonl(tmp_path / "python.jsonl", TEXTS, labels)
+    run = tacit("classify", "evaluate", out, path, "--json")
+    assert run.code == 0, run.err
+    found = json.loads(run.out)
+    assert found["classes"] == [kind(0), kind(1)]
+    assert found["accuracy"] > 0.9
+    run = tacit("classify", "explain", out, "--class", str(kind(1)), TEXTS[0], "--json")
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["class_"] == kind(1)
+
+
+def test_whole_numbers_that_no_computer_word_holds_are_labels(tacit, tmp_path):
+    labels = [10**25 if label == "sea" else 5 for label in LABELS]
+    path = jsonl(tmp_path / "long.jsonl", TEXTS, labels)
+    out = tmp_path / "long.safetensors"
+    run = tacit("classify", "train", path, "--out", out, "--model", "naive-bayes", "--json")
+    assert run.code == 0, run.err
+    assert sorted(json.loads(run.out)["classes"]) == sorted([str(10**25), "5"])
+
+
+def test_models_with_labels_of_different_kinds_are_compared_or_refused(
+    tacit, model, tmp_path, test_file
+):
+    out = tmp_path / "numbers.safetensors"
+    numbers = [int(label == "sea") for label in LABELS]
+    TextClassifier("naive-bayes").fit(TEXTS, numbers).save(out)
+    run = tacit("classify", "evaluate", model, test_file, "--against", out, "--json")
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["against"]["accuracy"] == 0
+    path = jsonl(tmp_path / "numbers.jsonl", NEW, [int(label == "sea") for label in TRUTH])
+    run = tacit("classify", "evaluate", out, path, "--against", model)
+    assert run.code == 2
+    assert "--against" in run.err
+
+
+def test_a_class_that_is_unknown_is_named_as_it_was_given(tacit, model, tmp_path):
+    run = tacit("classify", "explain", model, "--class", "nope", "money")
+    assert run.code == 2
+    assert "--class" in run.err
+    assert "'nope'" in run.err
+    assert "np." not in run.err
+
+
+def test_a_label_of_many_lines_takes_one_line_of_the_table(tacit, tmp_path):
+    labels = ["\x1b[31mx\ny" if label == "sea" else "h" * 3000 for label in LABELS]
+    path = jsonl(tmp_path / "odd.jsonl", TEXTS, labels)
+    out = tmp_path / "odd.safetensors"
+    run = tacit("classify", "train", path, "--out", out, "--model", "naive-bayes", "-q")
+    assert run.code == 0, run.err
+    run = tacit("classify", "evaluate", out, path, "-q")
+    lines = run.out.splitlines()
+    assert max(map(len, lines)) < 100
+    assert sum(line.startswith(("x y", "hhh", "macro")) for line in lines) == 3
+    assert "\x1b" not in run.out

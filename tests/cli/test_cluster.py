@@ -62,6 +62,12 @@ def test_sizes_shares_and_what_sets_apart_are_printed(tacit, file):
     assert "rows" not in run.out.replace("Rows", "")  # notes are not results
 
 
+def test_one_group_is_set_apart_by_nothing(tacit, file):
+    run = tacit("cluster", file, "--k", 1)
+    assert run.code == 0
+    assert "100.0%  nothing" in run.out
+
+
 def test_json_is_one_document_and_nothing_else(tacit, file):
     run = tacit("cluster", file, "--k", 3, "--json")
     result = json.loads(run.out)

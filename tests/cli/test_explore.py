@@ -131,6 +131,8 @@ def test_some_stages_and_little_memory(here, tacit):
     assert "left out  not asked for by --stages" in run.err
     assert run.out.startswith("60 documents. Finding groups was left out")
     assert 'id="map"' not in (here / "letters.tacit" / "report.html").read_text()
+    run = tacit("explore", "letters.txt", "--stages", " , ")
+    assert (run.code, "names no stage" in run.err) == (2, True)
     run = tacit("explore", "letters.txt", "--stages", "counts,clusters")
     assert run.code == 2
     assert "There is no stage 'clusters'; choose from duplicates, counts" in run.err

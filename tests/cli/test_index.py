@@ -248,3 +248,24 @@ def test_json_and_csv_cannot_share_standard_output(tacit, corpus):
     run = tacit("index", "duplicates", corpus, "--out", "-", "-q")
     assert run.out.splitlines()[0] == "id,group"
     assert "1 groups" in run.err
+
+
+def test_documents_of_an_index_of_meanings_are_found_by_their_numbers(tacit, corpus, tmp_path):
+    target = tmp_path / "meanings.safetensors"
+    text = b"crude oil price\ncrude oil export\nnatural gas price\n"
+    build = tacit("index", "build", "-", "--semantic", "--out", target, stdin=text)
+    assert build.code == 0
+    run = tacit("index", "similar", target, "1", "--json")
+    assert run.code == 0
+    assert json.loads(run.out)["hits"][0]["id"] == 0
+    assert tacit("index", "similar", target, "3").code == 2
+    run = tacit("words", "similar", target, "zeppelin")
+    assert run.code == 2
+    assert "There is no term 'zeppelin' in the index." in run.err
+
+
+def test_an_index_is_not_written_to_a_file_called_minus(tacit, corpus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = tacit("index", "build", corpus, "--out", "-")
+    assert run.code == 2
+    assert not (tmp_path / "-").exists()

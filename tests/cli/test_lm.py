@@ -163,3 +163,62 @@ def test_other_models_are_not_language_models(tmp_path, tacit):
     run = tacit("lm", "next", path, "the")
     assert run.code == 4
     assert "not a language model" in run.err
+
+
+def test_a_flipped_bit_in_a_model_is_an_error_and_no_crash(model, text, tmp_path, tacit):
+    sound = model.read_bytes()
+    begin = 8 + int.from_bytes(sound[:8], "little")
+    for place in range(begin, len(sound), 29):
+        harmed = bytearray(sound)
+        harmed[place] ^= 1 << place % 8
+        path = tmp_path / "harmed.lm"
+        path.write_bytes(harmed)
+        run = tacit("lm", "score", path, text)
+        assert run.code == 4
+        assert "harmed.lm" in run.err
+
+
+def test_the_files_of_a_folder_are_scored_line_by_line(model, text, tmp_path, tacit):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "text.txt").write_bytes(text.read_bytes())
+    run = tacit("lm", "score", model, folder)
+    assert run.out == tacit("lm", "score", model, text).out
+    assert len(run.out.splitlines()) == len(TEXT)
+
+
+def test_what_is_no_text_does_not_go_to_a_file_called_minus(
+    model, text, tmp_path, tacit, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for command in (["train", text, "--out", "-"], ["convert", model, "-"]):
+        run = tacit("lm", *command)
+        assert run.code == 2
+        assert "Standard output takes no models" in run.err
+    assert not (tmp_path / "-").exists()
+
+
+def test_two_outputs_need_two_names_and_standard_input_is_read_once(model, text, tacit):
+    run = tacit("lm", "train", text, "--out", "same.lm", "--arpa", "same.lm")
+    assert run.code == 2
+    assert "different names" in run.err
+    run = tacit("lm", "perplexity", model, "-", "--mix", model, "--held-out", "-", stdin=b"a\n")
+    assert run.code == 2
+    assert "only once" in run.err
+
+
+def test_a_file_of_words_may_have_a_mark_but_not_be_empty(text, tmp_path, tacit):
+    words, out = tmp_path / "words.txt", tmp_path / "m.lm"
+    words.write_bytes(b"\xef\xbb\xbfwhale\nthe\n")
+    assert tacit("lm", "train", text, "--out", out, "--limit-vocab-file", words).code == 0
+    assert package.load(out).words_[3:] == ["the", "whale"]
+    words.write_bytes(b"\n \n")
+    run = tacit("lm", "train", text, "--out", out, "--limit-vocab-file", words)
+    assert run.code == 4
+    assert "there is no word in it" in run.err
+
+
+def test_a_temperature_without_end_is_refused(model, tacit):
+    run = tacit("lm", "generate", model, "--temperature", "inf")
+    assert run.code == 4
+    assert "temperature=inf" in run.err

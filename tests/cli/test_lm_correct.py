@@ -137,3 +137,15 @@ def test_a_long_text_is_cut_at_lines_or_spaces_and_nothing_is_lost(text):
     assert all(0 < len(part) <= PIECE for part in parts)
     if " " in text or "\n" in text:
         assert all(part[-1] in " \n" for part in parts)
+
+
+def test_a_share_that_is_no_number_is_refused(tacit, corpus, typed):
+    run = tacit("lm", "correct", typed, "--learn", corpus, "--error-rate", "nan")
+    assert run.code == 4
+    assert "'error_rate'" in run.err
+
+
+def test_standard_input_is_read_once(tacit):
+    run = tacit("lm", "correct", "-", "--learn", "-", stdin=b"teh house")
+    assert run.code == 2
+    assert "only once" in run.err

@@ -183,3 +183,16 @@ def test_completion_answers_the_shell():
         check=False,
     )
     assert "cluster" in run.stdout
+
+
+def test_a_command_without_arguments_shows_its_help_and_no_error(tacit):
+    for arguments in ((), ("lm",)):
+        run = tacit(*arguments)
+        assert run.code == 2
+        assert run.err.startswith("Usage: tacit")
+        assert "Try" not in run.err
+
+
+def test_closed_standard_streams_are_no_fault():
+    command = f'"{sys.executable}" -m tacit datasets --json <&- >&- 2>&-'
+    assert subprocess.run(command, shell=True, check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 
 import pytest
 from hypothesis import given
@@ -102,3 +103,13 @@ def test_a_target_that_cannot_be_written_is_known_before_the_work(tmp_path, monk
     monkeypatch.setattr("tacit.cli.csv_out.access", lambda *_: False)
     with pytest.raises(PermissionError):
         check_target(str(tmp_path / "new.csv"))
+
+
+def test_a_reader_that_left_is_told_apart_from_a_fault(monkeypatch):
+    class Left(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Left())
+    with pytest.raises(BrokenPipeError):
+        console().print("one line")

@@ -556,3 +556,47 @@ def test_the_report_is_also_plain_values(tmp_path):
     assert plain["repairs"]["empty"] == 1
     assert plain["duplicate_ids"] == {"a": 2}
     assert repr(documents).startswith("Documents(3 documents, 1 blocks, from ")
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.string()])
+def test_bytes_of_a_parquet_file_that_are_no_text_become_u_fffd(tmp_path, kind):
+    sizes = pa.py_buffer(np.array([0, 7, 10], np.int32))
+    column = pa.Array.from_buffers(kind, 2, [None, sizes, pa.py_buffer(b"the catx\xffy")])
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"text": column}), path)
+    found = Documents.open(path)
+    assert list(found.texts()) == ["the cat", "x\ufffdy"]
+    assert found.report.repairs.undecodable == 1
+    with pytest.raises(DataError, match=r"t\.parquet, row 2: byte 2 of the document is not"):
+        Documents.open(path, errors="strict")
+
+
+def test_a_parquet_column_of_lists_is_an_error_that_names_the_file(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"text": [["a"], ["b", "c"]]}), path)
+    with pytest.raises(DataError, match=r"t\.parquet: the column of the text is of type list"):
+        Documents.open(path)
+
+
+def test_a_suffix_gives_no_document_the_id_of_another(tmp_path):
+    rows = ["id,text", "a,one", "a,two", "a#2,three", "a,four", "a#3,five"]
+    path = write(tmp_path / "t.csv", "\n".join(rows).encode())
+    found = Documents.open(path)
+    assert list(found.ids) == ["a", "a#4", "a#2", "a#5", "a#3"]
+    assert found.report.duplicate_ids == {"a": 3}
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "base64", "idna", "undefined"])
+def test_codecs_that_are_no_encodings_of_text_are_refused(tmp_path, encoding):
+    path = write(tmp_path / "t.txt", b"the cat\n")
+    with pytest.raises(ValueError, match=f"encoding='{encoding}' is not known to Python"):
+        Documents.open(path, encoding=encoding)
+
+
+def test_utf_16_without_a_mark_is_told_by_its_zeros(tmp_path):
+    for kind in ("utf-16-le", "utf-16-be"):
+        path = write(tmp_path / "t.txt", ("the cat sat on the mat\n" * 5).encode(kind))
+        with pytest.raises(DataError, match=f"say encoding='{kind}'"):
+            Documents.open(path)
+        with pytest.raises(DataError, match=r"t\.txt: .* Say encoding='utf-16-le' or"):
+            Documents.open(path, encoding="utf-16")

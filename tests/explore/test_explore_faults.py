@@ -194,4 +194,6 @@ def test_a_record_that_is_damaged_is_named(here, capsys):
     record.write_bytes(record.read_bytes()[:-40])
     capsys.readouterr()
     assert main(["explore", "letters.txt", *OPTIONS]) == 4
-    assert "project/project.json: is damaged: " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "project/project.json: is damaged: " in said
+    assert "another folder (--out)" in said

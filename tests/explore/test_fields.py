@@ -9,8 +9,10 @@ from tacit.core.engines import Threads
 from tacit.data.documents import Documents
 from tacit.explore.pipeline import run_stages
 from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.report.method_words import agreement
 from tacit.explore.report.report_more import relate
 from tacit.explore.stages.column_kinds import MOST_KINDS, columns_of, look_at
+from tacit.explore.stages.ingest import column_of, kept_columns
 from tests.explore.corpora import HOSTILE, only
 from tests.explore.test_pipeline import QUICK, TOPICS, letters, look
 
@@ -79,6 +81,39 @@ def test_what_a_column_holds(values, role, why):
     assert column.why.startswith(why)
 
 
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([1, None, 2.5], [1.0, None, 2.5]),
+        ([2**53, -(2**53)], [2.0**53, -(2.0**53)]),
+        ([1234567890123456789, 5], ["1234567890123456789", "5"]),
+        ([10**30, None], ["1" + "0" * 30, None]),
+        ([False, None], ["False", None]),
+        ([True, False], ["True", "False"]),
+    ],
+)
+def test_numbers_stay_numbers_where_that_loses_nothing(values, kept):
+    assert column_of(values).to_pylist() == kept
+
+
+def test_a_column_of_long_numbers_is_explored(tmp_path):
+    post = [1234567890123456789 + i % 3 for i in range(90)]
+    context = explored_table(tmp_path, {"post": post})
+    (field,) = context.facts("fields")["fields"]
+    assert field["values"] == [str(1234567890123456789 + i) for i in range(3)]
+
+
+def test_columns_called_like_ours_are_kept_under_another_name():
+    table = pa.table({"ref": ["a", "b"], "body": ["x", "y"], "text": ["p", "q"], "id": [7, 7]})
+    documents = Documents.of(table, text="body", id="ref")
+    assert kept_columns(documents) == {"ref": "ref", "given_text": "text", "given_id": "id"}
+    documents = Documents.of(table, text="body", id="id")
+    assert kept_columns(documents) == {"ref": "ref", "given_text": "text"}
+    taken = pa.table({"body": ["x"], "text": ["p"], "given_text": ["q"]})
+    kept = kept_columns(Documents.of(taken, text="body"))
+    assert kept == {"given_text": "given_text", "given_given_text": "text"}
+
+
 def test_hostile_names_and_values_stay_text(tmp_path):
     bad = [HOSTILE[i % 3] for i in range(90)]
     context = explored_table(tmp_path, {"<b>kind</b>\x1b[31m": bad})
@@ -110,6 +145,11 @@ def test_agreement_with_groups_is_that_of_scikit_learn():
     adjusted = adjusted_mutual_info_score(codes[both], labels[both])
     assert found["adjusted"] == pytest.approx(adjusted, abs=1e-3)
     assert np.sum(found["table"]) == both.sum()
+
+
+@pytest.mark.parametrize(("index", "said"), [(-0.001, "0.00;"), (-0.02, "−0.02;")])
+def test_agreement_is_a_number_with_a_true_sign(index, said):
+    assert f"index {said}" in agreement({"name": "site", "agreement": index})
 
 
 def test_agreement_with_one_value_is_not_told():

@@ -154,6 +154,16 @@ def test_a_word_is_shown_in_context_from_its_button_and_sorted(live):
     page.wait_for_selector("#dr-ex mark:has-text('whale')")
 
 
+def test_frequent_words_of_a_project_without_groups_stand_close(chromium, serve):
+    address = serve("bare", lambda: ["ship sea", "sea ship", "mast"] * 12)
+    for page_of in pages(chromium, address):
+        page = page_of()
+        tops = page.locator("#topwords").evaluate(
+            "list => [getComputedStyle(list).display, getComputedStyle(list).columnCount]"
+        )
+        assert tops == ["block", "2"]
+
+
 def test_two_selections_are_compared_in_both_directions(live):
     page = live()
     page.click("#gd .btn:has-text('Set as A')")

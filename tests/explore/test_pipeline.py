@@ -10,6 +10,7 @@ from tacit.data.documents import Documents
 from tacit.explore.pipeline import STAGES, result_hash, run_stages
 from tacit.explore.project_folder import ProjectFolder
 from tacit.explore.stage import Context, Settings
+from tacit.explore.stages.meaning_stage import directions_of
 
 WORDS = {
     "sea": "whale ship harbor sailor wave anchor mast tide deck captain storm reef",
@@ -121,6 +122,19 @@ def test_small_collections_say_what_cannot_be_said(tmp_path, texts, stage, reaso
     folder, told = explore(tmp_path, texts)
     assert len(told) == len(STAGES) + 1
     assert reason in (look(folder).skipped(stage) or "")
+
+
+def test_every_document_of_a_few_words_has_a_place(tmp_path):
+    words = TOPICS["sea"][:7]
+    folder, _ = explore(tmp_path, [words[i % 7] for i in range(70)])
+    found = look(folder).facts("meaning")
+    assert (found["directions"], found["blank"]) == (7, 0)
+
+
+def test_what_no_direction_reaches_is_left_blank_and_not_rounding():
+    rows, lengths = directions_of(np.array([[3.0, 4.0], [0.0, 0.0], [1e-17, -2e-17]]))
+    np.testing.assert_array_equal(lengths, [5.0, 0.0, 0.0])
+    np.testing.assert_array_equal(rows[1:], 0)
 
 
 def test_facts_are_plain_json_whatever_the_documents_hold(tmp_path):

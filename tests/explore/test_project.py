@@ -33,6 +33,17 @@ def test_a_list_of_documents_gives_a_project_that_goes_with_its_folder():
     assert not path.exists()
 
 
+def test_one_group_that_was_asked_for_is_no_lack_of_groups():
+    project = tacit.explore(letters()[0], k=1, effort="quick")
+    best = project.summary["k_recommended"]
+    assert best > 1
+    assert f"One group was asked for; the measures speak for {best}." in str(project)
+    page = (project.path / "report.html").read_text(encoding="utf-8")
+    assert "were left undivided, as asked" in page
+    assert f"One group was asked for; the measures speak for {best}" in page
+    assert "do not fall into groups" not in page
+
+
 def test_dataframes_have_a_row_for_every_document_and_group(topics):
     documents, clusters = topics.documents, topics.clusters
     assert len(documents) == 90

@@ -184,6 +184,14 @@ def test_small_collections_open_without_a_fault(name, opened, request):
         assert page.locator("#pairs .pair").count() > 2
 
 
+def test_a_vocabulary_that_does_not_grow_is_a_flat_line(opened, explored):
+    page = opened(explored("flat", lambda: ["ship sea", "sea ship", "mast sail"] * 40))
+    assert "(exponent 0.00)" in page.inner_text("#words")
+    lines = [path.get_attribute("d") for path in page.locator("#heaps path.fit").all()]
+    assert len(lines) == 1
+    assert "NaN" not in lines[0]
+
+
 @pytest.mark.parametrize("k", [2, 40])
 def test_any_number_of_groups_can_be_asked_for(k, opened, explored):
     page = opened(explored(f"asked {k}", lambda: letters()[0], k=k))

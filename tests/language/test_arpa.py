@@ -185,3 +185,16 @@ def test_scores_are_kenlms(tmp_path, smoothing):
         assert model.score(sentence, bos=False) == pytest.approx(
             rival.score(sentence, bos=False), abs=1e-4
         )
+
+
+def test_a_back_off_weight_without_end_is_refused(tmp_path):
+    path = tmp_path / "m.arpa"
+    text = (
+        "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1\t<unk>\n-99\t<s>\t-0.3\n-0.5\t</s>\n"
+        "-0.4\ta\tWEIGHT\n\n\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
+    )
+    path.write_text(text.replace("WEIGHT", "0.2"))
+    assert read_arpa(path).score("a") == pytest.approx(-0.1 + 0.2 - 0.5)
+    path.write_text(text.replace("WEIGHT", "inf"))
+    with pytest.raises(DataError, match="row 9: expected a probability"):
+        read_arpa(path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit.language import CacheModel, ClassModel, MixedModel, NGramModel
@@ -128,3 +129,8 @@ def test_a_class_model_mixes_with_a_word_model():
     found = dict(mixed.next_words("the", top=99))
     for word, p in found.items():
         assert p == pytest.approx(sum(each.get(word, 0.0) for each in both) / 2)
+
+
+def test_a_cache_that_was_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        CacheModel(NGramModel(2).fit(["a b"])).perplexity(["a b"])

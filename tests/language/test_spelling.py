@@ -377,3 +377,10 @@ def test_accents_apart_from_their_letters_are_one_word():
 def test_capitals_of_one_letter_words_are_first_letters():
     assert in_case_of("a", "I") == "A"
     assert in_case_of("au lait", "Aulait") == "Au lait"
+
+
+def test_a_word_longer_than_any_is_left_as_it_is_and_not_cut_in_two():
+    model = SpellingCorrector().fit(["a" * 40 + " " + "b" * 40] * 50)
+    assert model.correct("a" * 20 + "x").text == "a" * 20 + "x"
+    for word in ("a" * 40 + "b" * 40, "c" * 300_000):
+        assert model.correct(word).text == word

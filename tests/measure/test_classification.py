@@ -176,3 +176,63 @@ def test_wilson_interval_by_the_textbook():
     low, high = wilson_interval(1.0, 5)
     assert 0.5 < low < 1
     assert high == 1
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_labels_of_few_bits_may_lie_far_apart(dtype):
+    y = np.tile(np.arange(-100, 101), 3).astype(dtype)
+    assert accuracy_score(y, y) == 1.0
+    assert accuracy_score(y, np.roll(y, 1)) == 0.0
+    assert confusion(y, y).classes == list(range(-100, 101))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "1 weights for 2 rows"),
+        ([1.0, -1.0], "weight of row 1 is -1"),
+        ([np.nan, 1.0], "weight of row 0 is nan"),
+        ([0.0, 0.0], "all zero"),
+        ([[1.0], [1.0]], "shape"),
+    ],
+)
+def test_weights_that_are_no_weights_are_refused(weights, message):
+    for measure in (accuracy_score, confusion):
+        with pytest.raises(ValueError, match=message):
+            measure([1, 2], [1, 2], sample_weight=weights)
+    with pytest.raises(ValueError, match=message):
+        log_loss([0, 1], [[0.5, 0.5], [0.5, 0.5]], sample_weight=weights)
+
+
+def test_a_row_without_weight_adds_nothing_to_the_log_loss():
+    found = log_loss([1, 1], [[1, 0], [0.5, 0.5]], labels=[0, 1], sample_weight=[0, 1])
+    assert found == pytest.approx(np.log(2))
+
+
+def test_an_interval_needs_rows_and_a_share():
+    with pytest.raises(ValueError, match="rows=0"):
+        wilson_interval(0.5, 0)
+    for share in (1.5, -0.1, np.nan):
+        with pytest.raises(ValueError, match="from 0 to 1"):
+            wilson_interval(share, 10)
+
+
+def test_classes_are_named_once_and_beta_is_not_negative():
+    with pytest.raises(ValueError, match="names 1 twice"):
+        confusion([1, 2], [1, 2], labels=[1, 1, 2])
+    with pytest.raises(ValueError, match="not among"):
+        confusion([1, 2], [1, 2], labels=[])
+    with pytest.raises(ValueError, match="beta=-1"):
+        precision_recall_f([1, 2], [1, 2], beta=-1)
+
+
+def test_probabilities_are_a_table_or_a_column():
+    with pytest.raises(ValueError, match="shape"):
+        log_loss([0, 1], 0.5)
+    with pytest.raises(ValueError, match="shape"):
+        calibration([0, 1], 0.5)
+
+
+def test_a_bootstrap_of_a_measure_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="nan"):
+        paired_bootstrap([0, 1], [0, 1], [1, 1], metric=lambda *_: np.nan, draws=10)

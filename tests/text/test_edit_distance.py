@@ -535,3 +535,19 @@ def test_a_plan_travels():
     block = string_blocks.RowBlock(0, numbering.encode(["ab", "b"]))
     again = pickle.loads(pickle.dumps(block))
     np.testing.assert_array_equal(again.strings.codes, block.strings.codes)
+
+
+def test_a_swap_where_the_band_reaches_a_new_word_counts_once():
+    a = "abbdcddcacbcabbcadcbacaacdbacbcdacdadbaabacdbbdcacdcbabcbaacbdaacc"
+    b = "ddabdaccbddaabbcdaacacbaabbadddaaaaaaabbcdccaaabbacabbaddcccbccca"
+    assert optimal_string_alignment(a, b) == 37
+    costs = EditCosts()  # the plain table, cell by cell
+    rng = np.random.default_rng(0)
+    pairs = [(a, b)]
+    for _ in range(300):
+        pair = ["".join(rng.choice(list("abc"), size)) for size in rng.integers(65, 76, 2)]
+        pairs.append((pair[0], pair[1]))
+    for one, two in pairs:
+        assert optimal_string_alignment(one, two) == optimal_string_alignment(
+            one, two, costs=costs
+        )

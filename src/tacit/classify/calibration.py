@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from tacit.classify.linear import check_labels, encode
 from tacit.classify.logistic_loss import log_shares, shares
@@ -121,6 +121,9 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         """Fit on all rows; find factor and shift by cross-validation."""
         self._validate_params()
         y = check_labels(y)
+        check_consistent_length(X, y)
+        if not len(y):
+            raise ValueError("CalibratedClassifier was given 0 rows. Give some of each class.")
         self.classes_, codes = encode(y, name="CalibratedClassifier")
         k = len(self.classes_)
         if self.method == "platt" and k > 2:
@@ -134,7 +137,8 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
                 f"CalibratedClassifier(cv={self.cv}) needs two classes or more with at least "
                 f"{self.cv} rows each, but there are {k}, the smallest with {fewest}. Lower cv."
             )
-        X = X if sp.issparse(X) or isinstance(X, list) else np.asarray(X)
+        # A frame stays one, so that its columns keep their names.
+        X = X if sp.issparse(X) or isinstance(X, list) or hasattr(X, "iloc") else np.asarray(X)
         weights = check_weights(sample_weight, codes)
         folds = spread(codes, self.cv, seed_from(self.random_state))
         found = np.zeros((len(codes), 1 if k == 2 else k))
@@ -147,8 +151,11 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
             found, codes, method=self.method, weights=weights
         )
         self.estimator_ = self._fitted(X, y, weights, np.arange(len(codes)))
-        if hasattr(self.estimator_, "n_features_in_"):
-            self.n_features_in_ = self.estimator_.n_features_in_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):  # of a fit before
+                delattr(self, name)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -163,7 +170,8 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class; of equals the first."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        found = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[found]
 
     def _fitted(self, X: Any, y: np.ndarray, weights: Any, which: np.ndarray) -> Any:
         extra = {} if weights is None else {"sample_weight": weights[which]}

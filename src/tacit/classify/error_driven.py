@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.classify.error_steps import Rule, State, new_state, visit
+from tacit.classify.labeled_rows import check_factors
 from tacit.classify.linear import (
     Csr,
     Labeled,
@@ -219,6 +220,7 @@ class ErrorDriven(LinearClassifier):
         codes = np.concatenate([block.labels.load() for block in labeled.table])
         y = labeled.classes[codes]
         costs = compute_class_weight(self.class_weight, classes=labeled.classes, y=y)
+        check_factors(costs, labeled.classes)
         return costs, float(np.bincount(codes, minlength=k) @ costs) or 1.0
 
     def _averages(self) -> bool:

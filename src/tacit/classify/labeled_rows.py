@@ -31,6 +31,7 @@ __all__ = [
 
 
 FLOATS = (np.float64, np.float32)
+MISSING = ("None", "nan", "NaT", "<NA>")  # as they print
 NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
 
 
@@ -101,11 +102,30 @@ def check_labels(y: Any) -> np.ndarray:
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
         return y
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "O":
+        check_objects(y)
     if y.dtype.kind in "fc":
         assert_all_finite(y, input_name="y")
     if y.dtype.kind not in "iubU":  # whole numbers and strings are labels whatever they are
         check_classification_targets(y)
     return y
+
+
+def check_objects(y: np.ndarray) -> None:
+    """Labels that can be sorted: none missing, and not some of them strings."""
+    texts = np.fromiter((isinstance(each, str) for each in y), np.bool_, len(y))
+    for row in np.flatnonzero(~texts):
+        if str(y[row]) in MISSING:
+            raise ValueError(
+                f"y contains {y[row]} in row {row}, which is no label. Leave out rows that "
+                "have none."
+            )
+    if texts.any() and not texts.all():
+        other = int(np.argmin(texts))
+        raise TypeError(
+            f"Some labels are strings, but that of row {other} is {y[other]!r}. Make all "
+            "of them strings or all of them whole numbers."
+        )
 
 
 def labels_of(estimator: Any, table: Table) -> np.ndarray:
@@ -152,11 +172,24 @@ def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "iu" and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low < len(y):
-            offsets = (y - y.dtype.type(low)).astype(np.intp)
+            # Of int8 labels, the distances from the lowest may not fit into int8.
+            wide = y if y.dtype.kind == "u" else y.astype(np.int64, copy=False)
+            offsets = (wide - wide.dtype.type(low)).astype(np.intp)
             taken = np.bincount(offsets, minlength=high - low + 1) > 0
             found = np.flatnonzero(taken).astype(y.dtype) + y.dtype.type(low)
             return found, (np.cumsum(taken) - 1)[offsets]
     return np.unique(y, return_inverse=True)
+
+
+def check_factors(factors: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The weights of classes, which no row may count less than nothing by."""
+    bad = np.flatnonzero(~((factors >= 0) & np.isfinite(factors)))
+    if len(bad):
+        raise ValueError(
+            f"class_weight gives the class {classes[bad].tolist()[0]!r} a weight of "
+            f"{factors[bad[0]]:g}. Give finite weights of at least 0."
+        )
+    return factors
 
 
 def check_more(

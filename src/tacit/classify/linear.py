@@ -266,8 +266,8 @@ class LinearClassifier(ClassifierMixin, Estimator):
         found = np.flatnonzero(self.classes_ == class_)
         if len(found) != 1:
             raise ValueError(
-                f"{type(self).__name__} knows no class {class_!r}; it knows "
-                f"{self.classes_.tolist()[:20]}."
+                f"{type(self).__name__} knows no class {np.asarray(class_).tolist()!r}; it "
+                f"knows {self.classes_.tolist()[:20]}."
             )
         return int(found[0])
 

@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from tacit.classify.error_driven import closing_all, whole
+from tacit.classify.labeled_rows import check_factors
 from tacit.classify.linear import (
     Labeled,
     check_finite,
@@ -84,8 +85,9 @@ class LogisticRegression(RowByRow):
     tol : float
         "dual", "saga", "lbfgs", "newton": stop when no slope of the objective (divided by C
         and the weight of all rows) is steeper; "dual" also wants the objective to be within
-        ``tol``, relative, of its minimum. "sgd", "adagrad": stop when ``n_iter_no_change``
-        passes in a row did not lower the loss by this much.
+        ``tol``, relative, of its minimum, as far as the weights go: what the intercept could
+        still gain is not in that. "sgd", "adagrad": stop when ``n_iter_no_change`` passes in
+        a row did not lower the loss by this much.
     max_iter : int
         Most passes or iterations.
     fit_intercept : bool
@@ -118,7 +120,7 @@ class LogisticRegression(RowByRow):
     slope_ : float, the steepest slope there; at most ``tol`` if ``converged_``
     solver_ : str, the solver that was used
     n_iter_ : int
-    converged_ : bool
+    converged_ : bool, whether ``tol`` was met
 
     Examples
     --------
@@ -209,12 +211,15 @@ class LogisticRegression(RowByRow):
         self.intercept_ = solution.params.intercept
         self.objective_, self.slope_ = solution.height, solution.slope
         self.n_iter_ = solution.steps
-        self.converged_ = bool(solution.slope <= self.tol)
+        flat = solution.slope <= self.tol
+        self.converged_ = bool(flat and solution.near)
         if not self.converged_ and self.n_iter_ >= self.max_iter:
+            reached = f"a slope of {self.slope_:.2g}, above tol={self.tol:g}"
+            if flat:
+                reached = f"an objective not within tol={self.tol:g} of its minimum"
             warnings.warn(
-                f"LogisticRegression(max_iter={self.max_iter}) stopped with a slope of "
-                f"{self.slope_:.2g}, above tol={self.tol:g}. Raise max_iter or tol, lower C, "
-                "or scale the columns of X.",
+                f"LogisticRegression(max_iter={self.max_iter}) stopped with {reached}. Raise "
+                "max_iter or tol, lower C, or scale the columns of X.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -278,7 +283,7 @@ class LogisticRegression(RowByRow):
             factors = compute_class_weight(
                 self.class_weight, classes=classes, y=classes[codes], **balanced
             )
-            weights = weights * factors[codes]
+            weights = weights * check_factors(factors, classes)[codes]
             table = table.with_weights(weights)
         total = float(weights.sum())
         if not total > 0:
@@ -357,13 +362,16 @@ class LogisticRegression(RowByRow):
             try:
                 by_rows = solve_dual if self.solver_ == "dual" else solve_saga
                 found = by_rows(objective, problem, seed, **settings)
-            except FloatingPointError:
+            except ArithmeticError:
                 raise ValueError(
                     f"LogisticRegression(solver={self.solver_!r}) ran away: X holds values too "
-                    "far apart in size. Scale the columns, or use solver='lbfgs'."
+                    f"far apart in size, or C={self.C:g} or the weights of rows are too large. "
+                    "Scale the columns, lower C, or use solver='lbfgs'."
                 ) from None
             settings["max_iter"] = self.max_iter - found.steps
-            if patient or found.slope <= self.tol or settings["max_iter"] < 1:
+            if found.slope <= self.tol and not patient:
+                return found._replace(near=True)  # L-BFGS, which asks for no more, ends here
+            if patient or settings["max_iter"] < 1:
                 return found
             if found.steps < PATIENCE:
                 return found  # a callback ended it

@@ -97,6 +97,8 @@ def scale_of(problem: Problem, used: np.ndarray) -> Scale:
     l2, n = problem.l2 / unit**2, len(used)
     reach = 1.0 / (l2 * n)
     squares = problem.weights * (problem.squares / unit**2)
+    if not reach * float(problem.weights.max()) < 1e37:
+        raise FloatingPointError("a step of the dual is more than float32 can hold")
     stretch = reach * float(squares.sum()) / n
     soft = min(1.0, max(SOFT * stretch, 200.0 / n)) if problem.intercept else 0.0
     return Scale(unit, l2, reach, stretch, soft)

@@ -79,6 +79,7 @@ class Solution(NamedTuple):
     steps: int
     slope: float  # the steepest there
     height: float
+    near: bool = True  # no gap is known to be left
 
 
 def solve_lbfgs(
@@ -175,7 +176,8 @@ def ascend(state: Dual | DualTwo, *, tol: float, max_iter: int, heard: Heard) ->
     found = found or state.measure()
     params = LogisticParams(state.weights, state.offsets)
     height = found.loss + found.penalty
-    return Solution(params, max(1, state.passes), found.slope, height)
+    near = found.gap <= max(tol * height, TINY)
+    return Solution(params, max(1, state.passes), found.slope, height, near)
 
 
 def solve_saga(

@@ -126,6 +126,7 @@ def choose_classifier(
     said = {name: np.empty(len(y), y.dtype) for name in names}
     seconds = dict.fromkeys(names, 0.0)
     for number in np.unique(numbers):
+        check_classes(y, numbers, number)
         sides = split(counts, numbers == number, engine)
         for name, (model, weighted) in made.items():
             if told is not None:
@@ -140,6 +141,18 @@ def choose_classifier(
         table[0].name, vectorizer=vectorizer, random_state=random_state, engine=engine
     )
     return ModelChoice(table, len(np.unique(numbers)), best.fit(documents, y))
+
+
+def check_classes(y: np.ndarray, numbers: np.ndarray, number: int) -> None:
+    """There is something to tell apart beside a fold, if there is in all."""
+    left = np.unique(y[numbers != number])
+    if len(left) < 2 and len(np.unique(y)) > 1:
+        folds = np.unique(numbers)
+        place = int(np.searchsorted(folds, number)) + 1
+        raise ValueError(
+            f"To leave out fold {place} of {len(folds)} leaves only documents of class "
+            f"{left.tolist()[0]!r} to learn from. Give more documents of the other classes."
+        )
 
 
 def split(counts: Any, out: np.ndarray, engine: Any) -> dict[bool, tuple[Any, Any]]:

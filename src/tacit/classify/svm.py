@@ -24,6 +24,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.classify.error_driven import closing_all, whole
+from tacit.classify.labeled_rows import check_factors
 from tacit.classify.linear import Csr, LinearClassifier, check_labeled, csr_arrays
 from tacit.classify.logistic_loss import spans
 from tacit.classify.logistic_online import stretches
@@ -276,7 +277,7 @@ class LinearSVC(LinearClassifier):
             factors = compute_class_weight(
                 self.class_weight, classes=classes, y=classes[codes], **balanced
             )
-            weights = weights * factors[codes]
+            weights = weights * check_factors(factors, classes)[codes]
         if not weights.sum() > 0:
             raise ValueError(
                 "LinearSVC was given weights that are all zero. Give at least one row a "

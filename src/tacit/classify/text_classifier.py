@@ -118,6 +118,7 @@ class TextClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every document."""
+        check_is_fitted(self)
         return self._over(X, "predict", self.classes_.dtype)
 
     @available_if(has("predict_proba"))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.classify_page import draw_choice, draw_words, pairs
-from tacit.cli.csv_out import check_target, open_output, write_rows
+from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
 from tacit.cli.documents import check_whole, document_options, read_documents
-from tacit.cli.labeled_documents import label_option, labels_of
+from tacit.cli.labeled_documents import known_class, label_option, labels_of, same_kind
 from tacit.cli.model import in_bytes
 from tacit.cli.options import (
     debug_option,
@@ -100,7 +100,7 @@ def train(
     .tsv, .jsonl or .parquet file with a column of labels, each also packed; - is standard
     input.
     """
-    check_target(out)
+    check_file(out)
     runner = engine_from(engine, workers)
 
     from tacit.classify.model_choice import choose_classifier
@@ -254,7 +254,8 @@ def evaluate(
         curve = calibration(labels[known], shares[known], labels=model.classes_)
         result["calibration"] = curve.to_dict()
     if against is not None:
-        other = open_model(against).predict(documents)
+        said = open_model(against).predict(documents).tolist()
+        other = same_kind(said, model, "--against")
         test, boot = mcnemar(labels, found, other), paired_bootstrap(labels, found, other)
         result["against"] = {
             "model": against,
@@ -293,7 +294,7 @@ def explain(
     from tacit.classify import explain as why
 
     model = open_model(file)
-    chosen = None if class_ is None else same_kind([class_], model)[0]
+    chosen = None if class_ is None else known_class(class_, model)
     if not text:
         each_class = model.classes_.tolist() if chosen is None else [chosen]
         words = {str(each): model.top_features(each, n=top) for each in each_class}
@@ -310,7 +311,7 @@ def explain(
         found = why(model, None, document, n=top)
         pushes, whole = list(found.pushes), found.to_dict()
     else:
-        pushes, whole = model.explain(document, class_=chosen, n=top), {"class_": class_}
+        pushes, whole = model.explain(document, class_=chosen, n=top), {"class_": chosen}
     if as_json:
         terms = pairs({"": pushes})[""]
         print_json({"model": file, "label": said, **whole, "pushes": terms})
@@ -348,22 +349,6 @@ def label(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
         return model.predict(documents), None
     shares = model.predict_proba(documents)
     return model.classes_[shares.argmax(axis=1)], shares
-
-
-def same_kind(labels: list, model: "TextClassifier") -> Any:
-    """Labels as the model has them: 1 in a file may be "1" in another."""
-    import numpy as np
-
-    if model.classes_.dtype.kind in "OUT":
-        return np.asarray([str(label) for label in labels])
-    try:
-        return np.asarray([int(label) for label in labels])
-    except ValueError:
-        raise click.BadParameter(
-            f"the model's labels are whole numbers such as {model.classes_.tolist()[0]}, but "
-            "those given are not.",
-            param_hint="--label",
-        ) from None
 
 
 def enough_rows(labels: list, folds: int, quiet: bool) -> int:

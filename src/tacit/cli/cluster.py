@@ -20,7 +20,7 @@ from tacit.cli.cluster_methods import (
 )
 from tacit.cli.cluster_picture import check_picture, draw_picture
 from tacit.cli.cluster_report import describe, draw, how_apart, losses_of, means_of
-from tacit.cli.csv_out import check_target, open_output, write_rows
+from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
 from tacit.cli.options import engine_from, standard_options
 from tacit.cli.terminal import clean, print_json, say
 
@@ -119,8 +119,9 @@ def cluster(
     plan = Plan(method, metric, compress, seed, engine_from(engine, workers), quiet)
     check_options(plan)
     check_picture(plot_path)
-    for target in (out, model_path, plot_path):
-        check_target(target)
+    check_target(out)
+    for target in (model_path, plot_path):
+        check_file(target)
 
     from tacit.data.files import read_numbers
 

@@ -120,7 +120,8 @@ def draw(result: dict[str, Any], sentences: list[str], *, stderr: bool) -> None:
     for column in table.columns[:-1]:
         column.justify = "right"
     for group in groups[:SHOWN]:
-        apart = ", ".join(f"{clean(name)} {far:+.2f}" for name, far in group["apart"].items())
+        far_off = [(name, far) for name, far in group["apart"].items() if abs(far) >= 0.005]
+        apart = ", ".join(f"{clean(name)} {far:+.2f}" for name, far in far_off)
         cells = [str(group["cluster"]), f"{group['rows']:,}", f"{group['share']:.1%}"]
         if sure:
             cells.append(f"{group.get('confidence', 0.0):.0%}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from tacit.cli.csv_out import check_target, open_output, write_rows
+from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
 from tacit.cli.documents import check_whole, document_options, read_documents
 from tacit.cli.options import engine_from, standard_options
 from tacit.cli.terminal import clean, console, print_json, say
@@ -73,8 +73,9 @@ def counts(
     """
     if out == "-" and as_json:
         raise click.UsageError("--json and --out - both want standard output. Drop one.")
-    for target in (out, matrix, model_path):
-        check_target(target)
+    check_target(out)
+    for target in (matrix, model_path):
+        check_file(target)
 
     import numpy as np
 

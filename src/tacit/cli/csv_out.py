@@ -11,7 +11,9 @@ from os import W_OK, access, strerror
 from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["check_target", "guard", "open_output", "write_rows"]
+import click
+
+__all__ = ["check_file", "check_target", "guard", "open_output", "write_rows"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -46,6 +48,16 @@ def check_target(path: str | None) -> None:
         raise FileNotFoundError(ENOENT, "There is no such folder", str(folder))
     if not access(Path(path) if Path(path).exists() else folder, W_OK):
         raise PermissionError(EACCES, strerror(EACCES), path)
+
+
+def check_file(path: str | None) -> None:
+    """The same for what is no text, and so cannot go to standard output."""
+    if path == "-":
+        raise click.UsageError(
+            "Standard output takes no models, matrices and pictures: - must be the name of a "
+            "file here. For a file that is called so, write ./-"
+        )
+    check_target(path)
 
 
 @contextmanager

@@ -105,6 +105,9 @@ def explore(
     """
     if (path is None) == (not docs):
         raise click.UsageError("Name a PATH to explore, or give --docs, and not both.")
+    names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
+    if names == []:
+        raise click.UsageError(f"--stages {stages!r} names no stage; leave it out to run all.")
     runner = engine_from(engine, workers)
 
     from tacit.core.errors import DataError, TacitError
@@ -122,7 +125,6 @@ def explore(
         documents = read_documents(path, text_column, id_column, kind, encoding)
     say(*documents.report.lines(), quiet=quiet)
     settings = Settings(seed=seed, k=k, effort=effort or "normal")
-    names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
     try:
         plan = make_plan(
             ProjectFolder(target), documents, settings,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.csv_out import check_target, open_output, write_rows
+from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
 from tacit.cli.documents import check_whole, document_options, read_documents
 from tacit.cli.hits import show_hits
 from tacit.cli.model import in_bytes
@@ -85,7 +85,7 @@ def build(
     PATH is a folder of text files, or a .txt (one document a line), .csv, .tsv, .jsonl or
     .parquet file, each also packed with gzip or zstd; - is standard input.
     """
-    check_target(out)
+    check_file(out)
     runner = engine_from(engine, workers)
 
     documents = read_documents(path, text_column, id_column, kind, encoding)

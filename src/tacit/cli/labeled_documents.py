@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from tacit.classify.text_classifier import TextClassifier
     from tacit.data.documents import Documents
 
-__all__ = ["label_option", "labels_of"]
+__all__ = ["known_class", "label_option", "labels_of", "same_kind"]
 
 NAMES = ("label", "labels", "class", "category", "target", "y")  # taken where nobody says
 
@@ -25,6 +26,10 @@ label_option = click.option(
 
 def labels_of(documents: "Documents", path: str, column: str | None) -> list[Any]:
     """The label of every document; an error where one is missing, with its place."""
+    if not len(documents):
+        from tacit.core.errors import DataError
+
+        raise DataError(f"{path} holds no documents. Give some, with their labels.")
     columns = list(documents.columns)
     if not columns and documents.names is not None:
         if column is not None:
@@ -36,6 +41,12 @@ def labels_of(documents: "Documents", path: str, column: str | None) -> list[Any
         return labels_of_folders(documents, path)
     if column is None:
         column = next((name for name in NAMES if name in columns), None)
+    if not columns:
+        raise click.BadParameter(
+            f"{path} has no column beside the text that could hold labels. Give a .csv, .tsv, "
+            ".jsonl or .parquet file, or say with --format which of them it is.",
+            param_hint="--label",
+        )
     if column is None or column not in columns:
         raise click.BadParameter(
             (f"there is no column {column!r} in {path}." if column else "which column is it?")
@@ -53,9 +64,14 @@ def labels_of(documents: "Documents", path: str, column: str | None) -> list[Any
                 row=row,
                 column=column,
             )
-    if not all(isinstance(label, int) for label in labels):
-        labels = [str(label) for label in labels]
+    if not all(type(label) is int and abs(label) < 2**63 for label in labels):
+        labels = [as_text(label) for label in labels]
     return labels
+
+
+def as_text(label: Any) -> str:
+    """A label that is no number; truth values as JSON writes them, whatever held them."""
+    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def labels_of_folders(documents: "Documents", path: str) -> list[str]:
@@ -72,3 +88,45 @@ def labels_of_folders(documents: "Documents", path: str) -> list[str]:
             )
         labels.append(parts[0])
     return labels
+
+
+# --- Labels as a model has them ---
+
+
+def same_kind(labels: list, model: "TextClassifier", option: str = "--label") -> Any:
+    """Labels as the model has them: 1 in a file may be "1" in another."""
+    import numpy as np
+
+    kind = model.classes_.dtype.kind
+    if kind in "OUT":
+        return np.asarray([as_text(label) for label in labels])
+    read: Any = {"b": truth, "f": float}.get(kind, whole)
+    for label in labels:
+        try:
+            read(label)
+        except (KeyError, ValueError):
+            raise click.BadParameter(
+                f"the model's labels are {model.classes_.tolist()[:2]} and the like, but one "
+                f"given is {label!r}. Give labels of the same kind.",
+                param_hint=option,
+            ) from None
+    return np.asarray([read(label) for label in labels])
+
+
+def whole(label: Any) -> int:
+    return int(str(label))  # not a part of 1.5
+
+
+def truth(label: Any) -> bool:
+    return {"true": True, "false": False, "1": True, "0": False}[str(label).lower()]
+
+
+def known_class(name: str, model: "TextClassifier") -> Any:
+    """The class of the model that is called so."""
+    found = same_kind([name], model, "--class").tolist()[0]
+    if found not in model.classes_.tolist():
+        raise click.BadParameter(
+            f"the model knows no class {name!r}; it knows {model.classes_.tolist()[:20]}.",
+            param_hint="--class",
+        )
+    return found

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tacit.language.ngram_model import NGramModel
 
 __all__ = [
-    "PruningCommand", "is_arpa", "open_model", "read_text", "show_training", "text_options",
-    "write_model",
+    "PruningCommand", "each_line", "is_arpa", "open_model", "read_text", "read_vocabulary",
+    "show_training", "text_options", "write_model",
 ]  # fmt: skip
 
 
@@ -35,7 +35,7 @@ class PruningCommand(click.Command):
         if "--prune" in args:
             at = args.index("--prune") + 1
             end = at
-            while end < len(args) and args[end].isdigit():
+            while end < len(args) and args[end].isdecimal():
                 end += 1
             if end == at:
                 raise click.BadParameter("Give numbers, as in --prune 0 0 1.", ctx)
@@ -98,6 +98,23 @@ def read_text(path: str, options: TextOptions) -> "Documents":
     return documents
 
 
+def each_line(documents: "Documents") -> Iterator[str]:
+    """The sentences of documents, one to a line as in training; a file has many."""
+    for text in documents.texts():
+        yield from text.removesuffix("\n").split("\n")
+
+
+def read_vocabulary(path: str) -> list[str]:
+    """The words of a file, between ASCII white space as in the text itself."""
+    from tacit.cli.lm_correct import read_whole
+    from tacit.core.errors import DataError
+
+    words = {word.decode("utf-8") for word in read_whole(path).encode("utf-8").split()}
+    if not words:
+        raise DataError("there is no word in it. Write one to a line.", file=path)
+    return sorted(words)
+
+
 def is_arpa(path: str) -> bool:
     """Whether a name asks for an ARPA file."""
     return path.removesuffix(".gz").endswith(".arpa")
@@ -118,7 +135,8 @@ def open_model(path: str, engine: Any = None) -> "NGramModel":
     from tacit.core.errors import ModelFileError
     from tacit.language import read_arpa
 
-    model = tacit.load(path, mmap=True) if holds_model(path) else read_arpa(path)
+    # Read whole and checked, not mapped: kernels trust the numbers, nobody the file.
+    model = tacit.load(path) if holds_model(path) else read_arpa(path)
     if not hasattr(model, "next_words") or not hasattr(model, "score_sentences"):
         raise ModelFileError(
             f"{path} holds a {type(model).__name__}, not a language model. Train one with: "

@@ -4,12 +4,14 @@ from typing import Any
 
 import click
 
-from tacit.cli.csv_out import check_target
+from tacit.cli.csv_out import check_file, check_target
 from tacit.cli.documents import check_whole, document_options, read_documents
 from tacit.cli.language_models import (
     PruningCommand,
+    each_line,
     open_model,
     read_text,
+    read_vocabulary,
     show_training,
     text_options,
     write_model,
@@ -95,14 +97,13 @@ def train(
         raise click.UsageError("Say where the model goes: --out FILE, --arpa FILE, or both.")
     if arpa == "-" and as_json:
         raise click.UsageError("--json and --arpa - both want standard output. Drop one.")
-    for target in (out, arpa):
-        check_target(target)
+    if out is not None and out == arpa:
+        raise click.UsageError(f"--out and --arpa are both {out}. Give them different names.")
+    check_file(out)
+    check_target(arpa)
     from tacit.language import NGramModel
 
-    vocabulary = None
-    if words is not None:
-        with open(words, encoding="utf-8", errors="replace") as file:
-            vocabulary = sorted(set(file.read().split()))
+    vocabulary = None if words is None else read_vocabulary(words)
     documents = read_documents(path, text_column, id_column, kind, encoding)
     say(*documents.report.lines(), quiet=quiet)
     model = NGramModel(
@@ -134,8 +135,8 @@ def score(model: str, path: str, options: Any) -> None:
     """log10 of the probability of each line of PATH; - is standard input."""
     found = open_model(model, options.engine)
     documents = read_text(path, options)
-    scores = found.score_sentences(documents)
-    lines = documents.texts()
+    scores = found.score_sentences(each_line(documents))
+    lines = each_line(documents)
     if options.as_json:
         rows = [
             {"sentence": text, "score": float(s) if s > float("-inf") else None}
@@ -168,6 +169,8 @@ def perplexity(
         raise click.UsageError("--mix MODEL and --held-out FILE go together.")
     if mix is not None and cache is not None:
         raise click.UsageError("--mix and --cache do not go together yet. Drop one.")
+    if [path, cache, held_out].count("-") > 1:
+        raise click.UsageError("Standard input can be read only once. Name a file.")
     found: Any = open_model(model, options.engine)
     documents = read_text(path, options)
     weights = None
@@ -276,7 +279,7 @@ def convert(model: str, target: str, quantize: bool, quiet: bool) -> None:
     """Write MODEL as TARGET: an ARPA file if its name ends with .arpa or .arpa.gz."""
     from tacit.cli.language_models import is_arpa
 
-    check_target(target)
+    check_file(target)
     found = open_model(model)
     if quantize:
         found = found.quantized()

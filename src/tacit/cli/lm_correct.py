@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.csv_out import check_target, open_output
+from tacit.cli.csv_out import check_file, check_target, open_output
 from tacit.cli.options import (
     debug_option,
     engine_from,
@@ -88,9 +88,11 @@ def correct(
             "--dictionary, --pairs, --order and --running say how to learn; they go with "
             "--learn, not with --model."
         )
+    if [text, learn, dictionary, pairs].count("-") > 1:
+        raise click.UsageError("Standard input can be read only once. Name a file.")
     if as_json and out == "-":
         out = ""
-    check_target(save)
+    check_file(save)
     check_target(out or None)
     given = read_whole(text, quiet=quiet)
     if file is not None:
@@ -103,6 +105,7 @@ def correct(
     speller.set_params(**{name: value for name, value in changed.items() if value is not None})
     if unknown_only:
         speller.set_params(real_words=False)
+    speller._validate_params()  # click lets nan pass a range
     if save is not None:
         speller.save(save)
         say(f"Corrector written to {save}.", quiet=quiet)

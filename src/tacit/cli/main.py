@@ -98,6 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if COMPLETE in os.environ:
         cli.main(prog_name="tacit")  # answers the shell and exits
     settings: dict[str, Any] = {"debug": False}
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who called us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # a stream that cannot
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -135,6 +138,8 @@ def explain(error: BaseException) -> tuple[int, str]:
             return error.exit_code, ""
         case click.Abort():
             return 130, "Interrupted."
+        case click.exceptions.NoArgsIsHelpError():
+            return 2, error.format_message()
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "tacit"
             hint = f"Try '{path} --help' for help."
@@ -150,7 +155,7 @@ def explain(error: BaseException) -> tuple[int, str]:
         case OSError() if error.errno in NOT_ALLOWED:
             return 6, f"Error: {place(error)}. Change the permissions, or the place."
         case OSError():  # no such file, a folder, a scheduler that does not answer
-            return 4, f"Error: {place(error)}."
+            return 4, f"Error: {place(error).rstrip('.')}."
         case ValueError():
             return 4, f"Error: {error}"
         case ImportError() if not isinstance(error, ModuleNotFoundError):

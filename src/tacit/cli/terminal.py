@@ -55,9 +55,13 @@ def console(*, stderr: bool = False) -> "Console":
     """Where tables and pictures are drawn. Obeys NO_COLOR and the terminal's width."""
     from rich.console import Console
 
+    class Page(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # rich would exit with 1, but a reader that left is no fault
+
     stream = sys.stderr if stderr else sys.stdout
     # Data is never markup: a column called [bold] is a column called [bold].
-    return Console(file=stream, markup=False, emoji=False, highlight=False)
+    return Page(file=stream, markup=False, emoji=False, highlight=False)
 
 
 def print_json(document: dict[str, Any]) -> None:

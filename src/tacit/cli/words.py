@@ -34,7 +34,10 @@ def similar(index: str, word: str, top: int, as_json: bool, quiet: bool) -> None
             f"{index} holds a {type(model).__name__}, which knows no meanings. Build an index "
             "with: tacit index build PATH --semantic --out FILE"
         )
-    found = model.similar_terms(word, top=top)
+    try:
+        found = model.similar_terms(word, top=top)
+    except KeyError as error:
+        raise click.BadParameter(clean(error.args[0]), param_hint="WORD") from None
     if as_json:
         print_json({"word": word, "similar": [{"word": h.id, "score": h.score} for h in found]})
         return

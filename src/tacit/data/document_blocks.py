@@ -15,7 +15,7 @@ from tacit.data.text_block import LARGEST, Text, is_missing, text_of
 
 __all__ = [
     "BLOCK_BYTES", "ArrowRows", "KeptRows", "ListRows", "ObjectRows", "cut_by_size", "sizes_of",
-    "text_of_arrow",
+    "strings_of", "text_of_arrow", "values_of",
 ]  # fmt: skip
 
 BLOCK_BYTES = 2**21
@@ -67,12 +67,13 @@ class ArrowRows(NamedTuple):
     text: str
     start: int
     stop: int
+    errors: str = "replace"
 
     def load(self) -> Text:
-        return text_of_arrow(self._part().column(self.text))
+        return text_of_arrow(self._part().column(self.text), self.errors, self.start)
 
     def column(self, name: str) -> list:
-        return self._part().column(name).to_pylist()
+        return values_of(self._part().column(name))
 
     def _part(self) -> Any:
         return self.table.slice(self.start, self.stop - self.start)
@@ -80,7 +81,7 @@ class ArrowRows(NamedTuple):
     def __reduce__(self):
         # A slice would drag the whole table along.
         part = self._part().select([self.text]).take(list(range(self.stop - self.start)))
-        return ArrowRows, (part, self.text, 0, self.stop - self.start)
+        return ArrowRows, (part, self.text, 0, self.stop - self.start, self.errors)
 
 
 class KeptRows(NamedTuple):
@@ -98,11 +99,43 @@ class KeptRows(NamedTuple):
         return [value for value, kept in values if kept]
 
 
-def text_of_arrow(column: Any) -> Text:
-    """An Arrow column of strings as a block of text. Sound text is not copied."""
+def strings_of(column: Any) -> Any:
+    """An Arrow column as strings; as bytes if some of them are no UTF-8."""
     import pyarrow as pa
 
-    whole = column.cast(pa.large_string()).combine_chunks()
+    try:
+        strings = column.cast(pa.large_string())
+        strings.validate(full=True)  # a file may call anything a string
+        return strings
+    except pa.ArrowNotImplementedError:
+        raise DataError(
+            f"the column of the text is of type {column.type}, not of strings. Choose another "
+            "column."
+        ) from None
+    except pa.ArrowInvalid:
+        return column.cast(pa.large_binary())
+
+
+def values_of(column: Any) -> list:
+    """The values of an Arrow column; bytes that are no UTF-8 become U+FFFD."""
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        values = column.cast("large_binary").to_pylist()
+        return [v if v is None else v.decode("utf-8", "replace") for v in values]
+
+
+def text_of_arrow(column: Any, errors: str | None = None, row: int = 0) -> Text:
+    """An Arrow column of strings as a block of text. Sound text is not copied.
+
+    ``errors`` is what to do with bytes that are no UTF-8; None trusts the column.
+    """
+    import pyarrow as pa
+
+    whole = column.cast(pa.large_string()) if errors is None else strings_of(column)
+    if pa.types.is_large_binary(whole.type):
+        return text_of_bytes(whole.to_pylist(), str(errors), row)
+    whole = whole.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # no chunks at all
         whole = pa.array([], pa.large_string())
     missing = whole.null_count
@@ -125,6 +158,22 @@ def text_of_arrow(column: Any) -> Text:
         text = Text(np.where(raw == 0, np.uint8(32), raw), starts, stops)
     empty = int(np.count_nonzero(starts == stops))
     return text.with_repairs(empty=empty, missing=missing, nuls=nuls)
+
+
+def text_of_bytes(documents: list[bytes | None], errors: str, row: int) -> Text:
+    """Bytes of a table, some of which are no UTF-8: U+FFFD in their place, or an error."""
+    if errors == "replace":
+        return text_of(documents, errors="replace")
+    for i, document in enumerate(documents, row + 1):
+        try:
+            str(document or b"", "utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"byte {error.start + 1} of the document is not UTF-8 ({error.reason}). "
+                "errors='replace' reads it as U+FFFD; a table is not read with 'skip'.",
+                row=i,
+            ) from None
+    raise DataError("the column of the text cannot be read as strings.")
 
 
 def block_bytes_for(total: int) -> int:

@@ -70,6 +70,7 @@ class Build:
         """Give the documents their ids; ``duplicates`` is what to do if one comes again."""
         names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids)]
         counts: dict[str, int] = {}
+        given, latest = set(names), dict[str, int]()
         first = np.zeros(len(names), np.bool_)
         for i, each in enumerate(names):
             counts[each] = count = counts.get(each, 0) + 1
@@ -82,7 +83,10 @@ class Build:
                     row=i + 1,
                 )
             if count > 1 and duplicates == "suffix":
-                names[i] = f"{each}#{count}"
+                number = max(count, latest.get(each, 0) + 1)
+                while f"{each}#{number}" in given:  # the id that another document came with
+                    number += 1
+                latest[each], names[i] = number, f"{each}#{number}"
         self.report.duplicate_ids = {each: n for each, n in counts.items() if n > 1}
         self.ids = names
         if self.report.duplicate_ids and duplicates in ("first", "last"):

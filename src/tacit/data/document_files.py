@@ -272,8 +272,9 @@ def refuse_binary(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     head = first[:HEAD]
     controls, nuls = count_controls(head), head.count(0)
     if len(head) >= ENOUGH and controls > len(head) / 20:
+        kind = "be" if 2 * head[::2].count(0) > nuls else "le"  # where the zeros of Latin are
         way_out = (
-            "If it is UTF-16 without a mark, say encoding='utf-16-le'."
+            f"If it is UTF-16 without a mark, say encoding='utf-16-{kind}'."
             if nuls > len(head) / 4
             else "If it is text all the same, say format='lines'."
         )

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
-from tacit.data.document_blocks import BLOCK_BYTES, ArrowRows, cut_by_size, text_of_arrow
+from tacit.data.document_blocks import (
+    BLOCK_BYTES,
+    ArrowRows,
+    cut_by_size,
+    strings_of,
+    text_of_arrow,
+    values_of,
+)
 from tacit.data.document_build import Build, Options, Stamp
 from tacit.data.document_records import (
     SAMPLE,
@@ -40,12 +47,17 @@ class ParquetRows(NamedTuple):
     text: str
     groups: tuple[int, ...]
     stamp: Stamp
+    errors: str = "replace"
+    row: int = 0
 
     def load(self) -> Text:
-        return text_of_arrow(self._read(self.text))
+        try:
+            return text_of_arrow(self._read(self.text), self.errors, self.row)
+        except DataError as error:
+            raise DataError(error.message, file=self.path, row=error.row) from None
 
     def column(self, name: str) -> list:
-        return self._read(name).to_pylist()
+        return values_of(self._read(name))
 
     def _read(self, name: str) -> Any:
         import pyarrow.parquet as pq
@@ -226,7 +238,7 @@ def add_groups(path: str, options: Options, build: Build) -> None:
     with file:
         schema, meta = file.schema_arrow, file.metadata
         head = next(file.iter_batches(SAMPLE), None)
-        sample = head.to_pylist() if head is not None else []
+        sample = rows_of(head) if head is not None else []
         text, identity = choose_columns(sample, string_columns(schema), options, build.report)
         if text not in schema.names:
             raise DataError(f"there is no column of strings; it has {schema.names}.", file=path)
@@ -238,7 +250,9 @@ def add_groups(path: str, options: Options, build: Build) -> None:
                 if size > LARGE_GROUP:
                     add_frame(file.read_row_groups(held), options, build, text, identity)
                 else:
-                    block = ParquetRows(path, text, tuple(held), stamp)
+                    block = ParquetRows(
+                        path, text, tuple(held), stamp, options.limits.errors, sum(build.rows)
+                    )
                     build.add(block, block.load())
                 held, size = [], 0
     build.columns = [name for name in schema.names if name != text]
@@ -270,19 +284,26 @@ def add_frame(
     import pyarrow.compute as pc
 
     if text is None:
-        sample = table.slice(0, SAMPLE).to_pylist()
+        sample = rows_of(table.slice(0, SAMPLE))
         columns = string_columns(table.schema)
         text, identity = choose_columns(sample, columns, options, build.report)
         if text not in table.schema.names:
             raise DataError(f"{build.report.source} has no column of strings: "
                             f"it has {table.schema.names}.")  # fmt: skip
-    sizes = pc.binary_length(table.column(text).cast("large_string")).fill_null(0).to_numpy()
+    sizes = pc.binary_length(strings_of(table.column(text))).fill_null(0).to_numpy()
     for start, stop in cut_by_size(sizes):
-        block = ArrowRows(table, text, start, stop)
+        block = ArrowRows(table, text, start, stop, options.limits.errors)
         build.add(block, block.load())
     build.columns = [name for name in table.schema.names if name != text]
     if identity is not None and build.ids is None:
-        build.name(table.column(identity).to_pylist(), options.duplicate_ids)
+        build.name(values_of(table.column(identity)), options.duplicate_ids)
+
+
+def rows_of(table: Any) -> list[dict]:
+    """The rows of a table or batch as dictionaries."""
+    names = table.schema.names
+    columns = [values_of(table.column(i)) for i in range(len(names))]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def string_columns(schema: Any) -> list[str]:

@@ -11,7 +11,6 @@ what can be read only once is kept as compressed blocks. ``report`` says what wa
 repaired, cut and left out.
 """
 
-import codecs
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -204,9 +203,11 @@ class Documents:
                 )
         if encoding is not None:
             try:
-                codecs.lookup(encoding)
-            except LookupError:
-                raise ValueError(f"encoding={encoding!r} is not known to Python.") from None
+                b"a".decode(encoding, "replace")
+            except (LookupError, UnicodeError):  # rot13 and base64 are codecs too
+                raise ValueError(
+                    f"encoding={encoding!r} is not known to Python as an encoding of text."
+                ) from None
         if max_document < 16:
             raise ValueError(f"max_document={max_document} must be at least 16 bytes.")
         limits = Limits(int(max_document), oversize, errors)

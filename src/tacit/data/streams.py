@@ -85,9 +85,15 @@ class Source:
             yield from pieces
             return
         decoder = codecs.getincrementaldecoder(self._codec())("replace")
-        for piece in chain([first], pieces):
-            yield self._recoded(decoder.decode(piece))
-        yield self._recoded(decoder.decode(b"", True))
+        try:
+            for piece in chain([first], pieces):
+                yield self._recoded(decoder.decode(piece))
+            yield self._recoded(decoder.decode(b"", True))
+        except UnicodeError as error:  # UTF-16 that does not say which kind it is
+            raise DataError(
+                f"{error}. Say encoding='{self._codec()}-le' or '{self._codec()}-be'.",
+                file=self.name,
+            ) from None
 
     def _recoded(self, text: str) -> bytes:
         # U+FFFD that was in the file cannot be told apart here, and is rare.

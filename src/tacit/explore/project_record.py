@@ -31,6 +31,7 @@ MOST_RECORD = 2**26  # bytes; ours are thousands of times smaller
 CHUNK = 2**20
 DIGEST = re.compile(r"[0-9a-f]{64}")
 ANEW = "Run tacit explore again; it makes anew what is missing."
+ELSEWHERE = "Explore into another folder (--out); labels.sqlite can be copied there."
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -39,6 +40,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     refuse_links(folder)
     try:
         record = read_json(path)
+    except DataError as error:
+        raise DataError(f"{error.message} {ELSEWHERE}", file=path) from None
     except FileNotFoundError:
         return {"format": FORMAT, "tacit": __version__, "settings": {}, "stages": {}}
     except NotADirectoryError:

@@ -60,6 +60,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     n, groups = summary["documents"], summary["groups"]
     if not groups:
         why = summary["skipped"].get("groups") or summary["skipped"].get("counts")
+        if (best := summary["k_recommended"] or 1) > 1:
+            why = why or f"One group was asked for; the measures speak for {best}."
         why = why or "They do not fall into groups: no division is sharper than chance."
         return [f"{counted(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}

@@ -367,7 +367,7 @@ def parse_lines(data, size, k, count, begin, end, probs, backoffs):
                 i += 1
             if field == 0 or field == k + 1:
                 number, fine = parse_number(data, start, i)
-                sound &= fine
+                sound &= fine and number < np.inf
                 if field == 0:
                     probs[line] = number
                 else:

@@ -17,6 +17,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
@@ -84,6 +85,7 @@ class CacheModel(Estimator):
 
     def perplexity(self, sentences: Any) -> Perplexity:
         """How well the adapted model predicts a text, read from the beginning."""
+        check_is_fitted(self, "weights_")
         found = self._scores(sentences)
         mixed = self._columns(found, 10.0**found.scores) @ self.weights_
         with np.errstate(divide="ignore"):

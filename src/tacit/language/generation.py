@@ -37,10 +37,10 @@ def generate_words(
     markers: bool,
 ) -> list[int]:
     """The ids of words drawn after a history, until the stop token. <unk> is never drawn."""
-    if not temperature > 0:
+    if not 0 < temperature < np.inf:
         raise ValueError(
-            f"generate(temperature={temperature}) must be above 0. Towards 0 the likeliest "
-            "word is taken ever more often."
+            f"generate(temperature={temperature}) must be a number above 0. Towards 0 the "
+            "likeliest word is taken ever more often."
         )
     if max_words < 0:
         raise ValueError(f"generate(max_words={max_words}) must be 0 or more.")

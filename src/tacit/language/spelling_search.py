@@ -10,7 +10,13 @@ from tacit.language.backoff_tables import Tables
 from tacit.language.channel import Channel, pair_costs
 from tacit.language.correction_search import Lattice, best_path, weigh
 from tacit.language.corrections import Change, Correction, Suggestion, explain_edits
-from tacit.language.deletion_index import Candidates, DeletionIndex, find_words, strings_of
+from tacit.language.deletion_index import (
+    LONGEST,
+    Candidates,
+    DeletionIndex,
+    find_words,
+    strings_of,
+)
 from tacit.language.sentences import FIRST, UNKNOWN
 from tacit.language.spelling_fit import sum_letters
 from tacit.language.spelling_text import Token, in_case_of, key_of, tokens_of
@@ -216,6 +222,8 @@ def is_possessive(speller: Speller, key: str) -> bool:
 
 def add_split(speller: Speller, key: str, made: Options) -> None:
     """The best way to read an unknown word as two."""
+    if len(key) > LONGEST:  # its own only candidate; and every part of it is a copy
+        return
     best, where = -np.inf, 0
     for i in range(1, len(key)):
         a, b = key[:i], key[i:]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.measure.classification import check_probabilities, places
+from tacit.measure.classification import as_columns, check_probabilities, places
 from tacit.measure.labels import codes_of
 
 __all__ = ["Calibration", "calibration"]
@@ -65,9 +65,7 @@ def calibration(
     """
     if n_bins < 1:
         raise ValueError(f"calibration(n_bins={n_bins}) needs at least one bin.")
-    p = np.asarray(probabilities, np.float64)
-    if p.ndim == 1:
-        p = np.column_stack([1 - p, p])
+    p = as_columns(probabilities, "calibration")
     check_probabilities(p, "calibration")
     true = codes_of(y_true, name="calibration", rows=len(p))
     names = true.names if labels is None else np.asarray(labels)

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 SHOWN = 30  # classes of a table that is printed
+WIDE = 50  # characters of the name of a class
 Z95 = 1.959963984540054
 
 
@@ -54,6 +55,8 @@ class Confusion:
 
     def per_class(self, beta: float = 1.0) -> dict[str, np.ndarray]:
         """Arrays by class: precision, recall, f and support (its rows)."""
+        if not beta >= 0:
+            raise ValueError(f"beta={beta} is no weight for recall. Give at least 0.")
         right = np.diag(self.table).astype(float)
         precision = shares(right, self.table.sum(axis=0))
         recall = shares(right, self.table.sum(axis=1))
@@ -87,11 +90,12 @@ class Confusion:
 
     def __str__(self) -> str:
         found = self.per_class()
-        width = max([5, *(len(str(name)) for name in self.classes)])
+        names = [one_line(name) for name in self.classes[:SHOWN]]
+        width = max([5, *map(len, names)])
         lines = [f"{'':{width}}  precision  recall      F    rows"]
-        for k, name in enumerate(self.classes[:SHOWN]):
+        for k, name in enumerate(names):
             p, r, f, n = (found[each][k] for each in ("precision", "recall", "f", "support"))
-            lines.append(f"{name!s:{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {n:7g}")
+            lines.append(f"{name:{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {n:7g}")
         if len(self.classes) > SHOWN:
             lines.append(f"... and {len(self.classes) - SHOWN} more classes")
         p, r, f = self.average("macro")
@@ -124,7 +128,7 @@ def confusion(
     """
     true, pred, names = both_codes(y_true, y_pred, labels, "confusion")
     k = len(names)
-    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    weights = check_row_weights(sample_weight, len(true), "confusion")
     table = np.bincount(true * k + pred, weights, k * k).reshape(k, k)
     return Confusion(names.tolist(), table)
 
@@ -136,7 +140,8 @@ def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> fl
     0.75
     """
     true, pred, _ = both_codes(y_true, y_pred, None, "accuracy_score")
-    return float(np.average(true == pred, weights=sample_weight))
+    weights = check_row_weights(sample_weight, len(true), "accuracy_score")
+    return float(np.average(true == pred, weights=weights))
 
 
 def precision_recall_f(
@@ -183,9 +188,7 @@ def log_loss(
     >>> log_loss(["ham", "spam"], [[0.5, 0.5], [0.2, 0.8]])
     0.458
     """
-    p = np.asarray(probabilities, np.float64)
-    if p.ndim == 1:
-        p = np.column_stack([1 - p, p])
+    p = as_columns(probabilities, "log_loss")
     true = codes_of(y_true, name="log_loss", rows=len(p))
     names = true.names if labels is None else np.asarray(labels)
     if p.shape[1] != len(names):
@@ -197,7 +200,10 @@ def log_loss(
     place = places(true.names, names, "log_loss")
     with np.errstate(divide="ignore"):
         losses = -np.log(p[np.arange(len(p)), place[true.codes]])
-    return float(np.average(losses, weights=sample_weight))
+    weights = check_row_weights(sample_weight, len(p), "log_loss")
+    if weights is not None:  # a row that counts nothing may have lost everything
+        losses, weights = losses[weights > 0], weights[weights > 0]
+    return float(np.average(losses, weights=weights))
 
 
 def wilson_interval(share: float, rows: float, z: float = Z95) -> tuple[float, float]:
@@ -208,6 +214,11 @@ def wilson_interval(share: float, rows: float, z: float = Z95) -> tuple[float, f
     >>> wilson_interval(0.9, 100)
     (0.826, 0.945)
     """
+    if not (rows > 0 and 0 <= share <= 1):
+        raise ValueError(
+            f"wilson_interval(share={share}, rows={rows}) needs a share from 0 to 1 of at "
+            "least one row."
+        )
     middle = share + z * z / (2 * rows)
     half = z * np.sqrt(share * (1 - share) / rows + (z / (2 * rows)) ** 2)
     scale = 1 + z * z / rows
@@ -238,9 +249,14 @@ def both_codes(
 def places(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
     """Where each of ``some`` stands among ``names``."""
     order = np.argsort(names, kind="stable")
-    found = np.searchsorted(names, some, sorter=order)
-    place = order[np.minimum(found, len(names) - 1)]
-    strange = some[names[place] != some]
+    twice = names[order][1:][names[order][1:] == names[order][:-1]]
+    if len(twice):
+        raise ValueError(f"{name}: labels names {twice.tolist()[0]!r} twice. Leave one out.")
+    strange = some
+    if len(names):
+        found = np.searchsorted(names, some, sorter=order)
+        place = order[np.minimum(found, len(names) - 1)]
+        strange = some[names[place] != some]
     if len(strange):
         raise ValueError(
             f"{name}: the label {strange.tolist()[0]!r} is not among "
@@ -249,8 +265,50 @@ def places(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
     return place
 
 
+def one_line(name: Any) -> str:
+    """A class as the table shows it, however long its name is."""
+    text = " ".join(str(name).split()) or repr(name)
+    return text if len(text) <= WIDE else text[: WIDE - 3] + "..."
+
+
 def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def check_row_weights(sample_weight: Any, rows: int, name: str) -> np.ndarray | None:
+    """What rows count: one number of at least 0 for each, not all of them 0."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.ndim != 1:
+        raise ValueError(
+            f"{name}: sample_weight has the shape {weights.shape}. Give a number for each row."
+        )
+    if len(weights) != rows:
+        raise ValueError(
+            f"{name} got {len(weights)} weights for {rows} rows. Give one for each row."
+        )
+    good = (weights >= 0) & np.isfinite(weights)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(
+            f"{name}: the weight of row {row} is {weights[row]:g}. Give finite weights of at "
+            "least 0."
+        )
+    if not weights.any():
+        raise ValueError(f"{name}: the weights are all zero. Give some row a positive one.")
+    return weights
+
+
+def as_columns(probabilities: Any, name: str) -> np.ndarray:
+    """Probabilities as (rows, classes); one column is that of the second of two classes."""
+    p = np.asarray(probabilities, np.float64)
+    if p.ndim not in (1, 2):
+        raise ValueError(
+            f"{name}: probabilities have the shape {p.shape}. Give (rows, classes), or (rows,) "
+            "for the second of two."
+        )
+    return np.column_stack([1 - p, p]) if p.ndim == 1 else p
 
 
 def check_probabilities(p: np.ndarray, name: str) -> None:

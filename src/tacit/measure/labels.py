@@ -57,6 +57,8 @@ def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
 
 
 def counted(array: np.ndarray, low: int, high: int) -> Codes:
+    if array.dtype.kind == "i":  # of int8, the distances from the lowest may not fit
+        array = array.astype(np.int64, copy=False)
     offsets = (array - array.dtype.type(low)).astype(np.int64, copy=False)
     counts = np.bincount(offsets, minlength=high - low + 1)
     used = np.flatnonzero(counts)

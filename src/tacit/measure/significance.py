@@ -133,6 +133,12 @@ def paired_bootstrap(
         observed, found = float(gains.mean()), means_of_draws(gains, draws, seed)
     else:
         raise ValueError(f"metric={metric!r} is unknown; give 'accuracy' or a function.")
+    if not (np.isfinite(observed) and np.isfinite(found).all()):
+        worst = observed if not np.isfinite(observed) else found[~np.isfinite(found)][0]
+        raise ValueError(
+            f"paired_bootstrap: the metric gave a difference of {worst}. Give one that is a "
+            "number for every sample of rows."
+        )
     low, high = np.percentile(found, [2.5, 97.5])
     # A sample counts as turned where it is at or past zero: one more for the data itself.
     turned = min((found <= 0).sum(), (found >= 0).sum())

@@ -71,11 +71,13 @@ class Content(NamedTuple):
             if row < 0:
                 raise KeyError(f"There is no document {id!r} in the index.")
             return row
-        if not isinstance(id, int | np.integer) or not 0 <= id < n:
+        number = str(id)
+        row = int(number) if number.isascii() and number.isdigit() else -1
+        if not 0 <= row < n:
             raise KeyError(
                 f"There is no document {id!r} in the index: they are numbered 0 to {n - 1}."
             )
-        return int(id)
+        return row
 
     def text(self, row: int) -> str:
         if self.texts is None:

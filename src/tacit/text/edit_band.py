@@ -173,11 +173,15 @@ def advance_band(masks, text, start, stop, m, width, plus, minus, same, swaps, s
         up, down, half = ONE, U(0), U(0)  # what the word above hands down
         for w in range(first, last + 1):
             here, p, n_ = row[w] | down, plus[w], minus[w]
+            if swaps:
+                # Before the sum, like a match: in a word that the band has just reached, the
+                # rows below a swap are guesses too high, and must come down with it.
+                fresh = ~same[w] & row[w]
+                here |= (fresh << ONE | half) & before[w]
+                half = fresh >> TOP
             d0 = (((here & p) + p) ^ p) | here | n_
             if swaps:
-                fresh = ~same[w] & row[w]
-                d0 |= (fresh << ONE | half) & before[w]
-                half, same[w] = fresh >> TOP, d0
+                same[w] = d0
             hp = n_ | ~(d0 | p)
             hn = d0 & p
             next_up, next_down = hp >> TOP, hn >> TOP

@@ -71,6 +71,9 @@ def bisect(
             cluster.stuck = True
             continue
         model = make().fit(rows)
+        if len(np.unique(model.labels_)) < 2:  # they differ by less than rounding can tell
+            cluster.stuck = True
+            continue
         cluster.split = len(splits)
         splits.append(np.asarray(model.cluster_centers_, np.float64))
         halves.append((len(clusters), len(clusters) + 1))

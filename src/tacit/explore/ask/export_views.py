@@ -57,7 +57,7 @@ def tree_text(live: Live) -> str:
     found = live.facts("groups")
     groups = found.get("groups", [])
     if not groups:
-        why = found.get("skipped", "The documents do not fall into groups.")
+        why = found.get("skipped", "The documents are not divided into groups.")
         raise ValueError(f"There is no tree of groups to export. {why}")
     named = [name_of([word for word, *_ in telling_first(group["words"])]) for group in groups]
     names = [

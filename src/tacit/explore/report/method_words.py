@@ -9,7 +9,7 @@ from typing import Any
 from tacit._version import __version__
 from tacit.explore.report.more_words import more_method
 from tacit.explore.report.page_text import clean_line, cut
-from tacit.explore.report.phrases import Told, percent
+from tacit.explore.report.phrases import Told, minus, percent
 
 __all__ = ["caveats", "command", "method", "times", "versions"]
 
@@ -72,7 +72,7 @@ def agreement(field: dict[str, Any]) -> str:
     how = next((word for least, word in words if index >= least), "no better than by chance")
     return (
         f" Compared afterwards, they agree with <bdi>{name}</bdi> {how} (adjusted Rand index "
-        f"{index:.2f}; 1 is perfect, 0 is chance)."
+        f"{minus(index)}; 1 is perfect, 0 is chance)."
     )
 
 

@@ -121,5 +121,9 @@ def percent(share: float) -> str:
 
 
 def minus(value: float) -> str:
-    """A number with a true minus sign."""
-    return f"{value:.2f}".replace("-", "−")
+    """A number with a true minus sign, and none before zero.
+
+    >>> minus(-0.5), minus(-0.001)
+    ('−0.50', '0.00')
+    """
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")

@@ -143,6 +143,13 @@ def standfirst(told: Told) -> list[str]:
         ]
     if "skipped" in facts["groups"]:
         return few(told, read)
+    if not meta["grouped"] and facts["groups"]["choice"]["best"] > 1:  # one was asked for
+        return [
+            f"These {read:,} documents were left undivided, as asked. By its own measures "
+            f"Tacit would have said {facts['groups']['choice']['best']} groups.",
+            plain(facts["groups"]["choice"]["reasons"][:1])
+            + " The map still shows which documents are alike.",
+        ]
     if not meta["grouped"]:
         return [
             f"These {read:,} documents <b>do not fall into groups</b>: no division is sharper "

@@ -114,7 +114,7 @@ def choice_words(told: Told) -> dict[str, str]:
         return {}
     best, k = choice["best"], meta["K"]
     if told.facts["groups"].get("asked"):
-        heading = f"{k} groups were asked for"
+        heading = f"{k} groups were asked for" if k > 1 else "One group was asked for"
         heading += (
             "; the measures agree"
             if best == k
@@ -155,7 +155,7 @@ def word_words(told: Told) -> dict[str, str]:
     heaps = f"{count(types, 'different word')}; {once:,} occur once."
     if (growth := meta["heapsSlope"]) is not None:
         kind = "New words keep arriving" if growth > 0.25 else "Few new words arrive"
-        heaps = f"{kind} (exponent {growth:.2f}). {once:,} of {types:,} occur once."
+        heaps = f"{kind} (exponent {minus(growth)}). {once:,} of {types:,} occur once."
     heading = "How words are distributed"
     if meta["terms"]:
         heading = f"Look up one of {len(meta['terms']):,} words to see what is used like it"

@@ -5,7 +5,6 @@ reads: a misspelled one would be ignored in silence.
 """
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -93,7 +92,7 @@ class Values:
         value = self.given.get(name, default)
         if value is default and default is not MISSING:
             return default
-        if isinstance(value, str) and value.isascii() and value.lstrip("-").isdigit():
+        if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             value = int(value) if len(value) < 20 else None
         if not is_whole(value) or not low <= value <= high:
             given = short(self.given.get(name, ""))
@@ -110,7 +109,7 @@ class Values:
             except ValueError:
                 value = None
         fits = isinstance(value, int | float) and value is not True and value is not False
-        if not (fits and math.isfinite(value) and low <= value <= high):
+        if not (fits and low <= value <= high):  # which nan and infinities are not
             given = short(self.given[name])
             raise Refused(400, f"{name}={given} must be a number from {low:g} to {high:g}.")
         return float(value)

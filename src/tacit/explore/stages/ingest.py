@@ -12,6 +12,7 @@ __all__ = ["RESERVED", "Source", "facts_of", "fingerprint", "look_over", "write_
 
 ROWS = 4096  # documents to a row group: what reading one of them costs
 RESERVED = ("id", "text")
+EXACT = 2**53  # whole numbers up to this are floats without loss; longer ones are names
 
 
 class Source(NamedTuple):
@@ -46,8 +47,8 @@ def write_documents(documents: Documents, folder: Path) -> None:
     import pyarrow.parquet as pq
 
     ids = [str(each) for each in documents.ids]
-    columns = {name: documents.column(name) for name in kept_columns(documents)}
-    arrays = {name: column_of(values) for name, values in columns.items()}
+    kept = kept_columns(documents)
+    arrays = {name: column_of(documents.column(given)) for name, given in kept.items()}
     schema = pa.schema(
         [("id", pa.string()), ("text", pa.large_string())]
         + [(name, array.type) for name, array in arrays.items()]
@@ -73,17 +74,39 @@ def flush(writer, schema, ids, held, arrays, start) -> int:
     return stop
 
 
-def kept_columns(documents: Documents) -> list[str]:
-    return [name for name in documents.columns if name not in RESERVED]
+def kept_columns(documents: Documents) -> dict[str, str]:
+    """The columns to keep, by the name they are kept under. Those called like one of ours are
+    given_NAME; the one that the ids are from is there already."""
+    kept = {name: name for name in documents.columns if name not in RESERVED}
+    for name in documents.columns:
+        if name == "text" or (name == "id" and not holds_ids(documents)):
+            free = f"given_{name}"
+            while free in kept:
+                free = f"given_{free}"
+            kept[free] = name
+    return kept
+
+
+def holds_ids(documents: Documents) -> bool:
+    """Whether the column "id" is what the ids are from; one that came again has "#2"."""
+    pairs = zip(documents.ids, documents.column("id"), strict=True)
+    return all(v in (None, "") or str(each).partition("#")[0] == str(v).partition("#")[0]
+               for each, v in pairs)  # fmt: skip
 
 
 def column_of(values: list) -> Any:
     """Numbers stay numbers; everything else becomes text."""
     import pyarrow as pa
 
-    if all(v is None or (isinstance(v, int | float) and v is not True) for v in values):
+    if all(v is None or is_number(v) for v in values):
         return pa.array(values, pa.float64())
     return pa.array([None if v is None else str(v) for v in values], pa.string())
+
+
+def is_number(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= EXACT)
 
 
 def facts_of(documents: Documents) -> dict[str, Any]:
@@ -94,6 +117,6 @@ def facts_of(documents: Documents) -> dict[str, Any]:
         "source": report.source,
         "sentences": report.lines(),
         "repairs": asdict(report.repairs),
-        "columns": kept_columns(documents),
+        "columns": list(kept_columns(documents)),
         "partial": [file.sentence() for file in report.partial],
     }

@@ -10,6 +10,7 @@ __all__ = ["find_meaning", "use_words", "word_weights"]
 DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
 MOST_SHARE = 0.5  # of the documents that a word may be in
 LEAST_DOCUMENTS = 3  # that a word must be in, of a collection of a hundred or more
+ROUNDING = 1e-6  # of the longest row; shorter ones are none
 RARE = 5000  # and of a large one, one in so many: no direction depends on words rarer still
 
 
@@ -26,7 +27,7 @@ def find_meaning(context: Context) -> Output:
     if n < 3 or width < 3:
         return Output(skipped=too_few(n, width, counts.shape[1]))
     weights = weigh(counts, used, context.arrays("counts")["document_counts"])
-    directions = min(DIRECTIONS[context.settings.effort], width - 1, n - 1)
+    directions = min(DIRECTIONS[context.settings.effort], width, n)
     svd = TruncatedSVD(
         directions,
         random_state=context.settings.seed,
@@ -69,8 +70,10 @@ def weigh(counts: sp.csr_array, used: np.ndarray, document_counts: np.ndarray) -
 
 
 def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows at length one, float32, and their lengths. A row of zeros stays one."""
+    """Rows at length one, float32, and their lengths. A row of zeros stays one, and what is
+    rounding beside the longest row is zero: it points nowhere."""
     lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
+    lengths[lengths < ROUNDING * lengths.max(initial=0.0)] = 0.0
     out = np.ascontiguousarray(rows, np.float32)
     scale = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1.0), 0.0)
     return out * scale.astype(np.float32)[:, None], lengths

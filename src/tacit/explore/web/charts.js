@@ -42,7 +42,7 @@ function logChart(host, points, slope, xName, alt) {
   for (let e = Math.ceil(y0); e <= y1; e++) { s.append(svg('path', { class: 'g', d: `M${m.l} ${y(e)}H${W - m.r}` })); label(s, m.l - 7, y(e) + 4, 'end', short(10 ** e)); }
   for (let e = Math.ceil(x0); e <= x1; e++) label(s, x(e), H - m.b + 17, 'middle', short(10 ** e));
   if (slope != null) {
-    const k = points.length * .45 | 0, b = ly[k] - slope * lx[k], end = v => clamp((v - b) / slope, x0, x1), a0 = slope < 0 ? end(y1) : end(y0), a1 = slope < 0 ? end(y0) : end(y1);
+    const k = points.length * .45 | 0, b = ly[k] - slope * lx[k], end = v => clamp((v - b) / slope, x0, x1), [a0, a1] = !slope ? [x0, x1] : slope < 0 ? [end(y1), end(y0)] : [end(y0), end(y1)];
     s.append(svg('path', { class: 'fit', d: `M${x(a0)} ${y(slope * a0 + b)}L${x(a1)} ${y(slope * a1 + b)}` }));
   }
   s.append(svg('path', { class: 'ln', d: 'M' + points.map((_, i) => `${x(lx[i]).toFixed(1)} ${y(ly[i]).toFixed(1)}`).join('L') }));

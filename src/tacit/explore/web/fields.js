@@ -41,7 +41,7 @@ function columnSaid(c) {
   if (c.v != null) {
     const level = [[.8, 'almost wholly'], [.5, 'well'], [.2, 'moderately'], [.05, 'a little']].find(([least]) => c.adjusted >= least);
     out.push(level ? `The groups found follow this column ${level[1]}: ` : 'The groups found have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
-      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${c.adjusted.toFixed(2).replace('-', '−')} after taking off what chance gives. `);
+      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')} after taking off what chance gives. `);
   }
   out.push(some === 0 ? 'No word sets one of its values apart more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
   return out;
