@@ -21,6 +21,7 @@ from tacit.data.table import BatchRows, Table
 __all__ = [
     "NUMBERS",
     "Labeled",
+    "check_factors",
     "check_labeled",
     "check_labels",
     "check_more",

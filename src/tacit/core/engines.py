@@ -91,7 +91,7 @@ class RunningThreads(NamedTuple):
         with one_blas_thread():
             try:
                 for i, block in enumerate(data):
-                    task = (stop, function, params, block, *slot(beside, i))
+                    task = (stop, run_block, function, params, block, *slot(beside, i))
                     pending.append(self.pool.submit(run_unless, *task))
                     if len(pending) > 2 * self.workers:  # bounds the blocks in memory
                         yield pending.popleft().result()
@@ -181,7 +181,7 @@ def both(engine: Engine, function: Callable[[Any], Any], first: Any, second: Any
     if not isinstance(engine, RunningThreads):
         return [function(first), function(second)]
     stop = threading.Event()
-    other = engine.pool.submit(run_beside, stop, function, second)
+    other = engine.pool.submit(run_unless, stop, function, second)
     try:
         return [function(first), other.result()]
     finally:
@@ -226,22 +226,12 @@ def check_stop() -> None:
         raise Stopped
 
 
-def run_unless(stop: threading.Event, *task):
-    """Run a block, unless its pass is given up before or while it runs."""
+def run_unless(stop: threading.Event, function: Callable, *arguments: Any) -> Any:
+    """Run a part of a pass, unless that is given up before or while it runs."""
     _worker.stop = stop
     try:
         check_stop()
-        return run_block(*task)
-    finally:
-        _worker.stop = None
-
-
-def run_beside(stop: threading.Event, function: Callable[[Any], Any], thing: Any) -> Any:
-    """The same for a function of one thing."""
-    _worker.stop = stop
-    try:
-        check_stop()
-        return function(thing)
+        return function(*arguments)
     finally:
         _worker.stop = None
 
