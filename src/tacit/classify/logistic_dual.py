@@ -86,9 +86,9 @@ class Scale(NamedTuple):
     stretch: float  # C times the squared length of rows, the mean
     soft: float  # the same as reach, for the intercept
 
-    def ease(self, passes: int) -> float:
-        """The part of its step that a row takes, after so many passes."""
-        return EASE[min(passes, 1)] if self.stretch <= 2 * LOOSE else 1.0
+    def ease(self, parts: tuple[float, float], passes: int) -> float:
+        """The part of its step that a row takes, in the first pass and after it."""
+        return parts[min(passes, 1)] if self.stretch <= 2 * LOOSE else 1.0
 
 
 def scale_of(problem: Problem, used: np.ndarray) -> Scale:
@@ -238,7 +238,7 @@ class Dual:
     ) -> np.ndarray:  # fmt: skip
         """Visit rows; gap, loss, and by how much the sums of the residuals changed."""
         problem = self.problem
-        ease = self.scale.ease(self.passes) if self.halves == 1 else 1.0
+        ease = self.scale.ease(EASE, self.passes) if self.halves == 1 else 1.0
         sums, found = np.zeros(self.padded), np.zeros(2)
         for start, stop in self._stretches(order):
             found += visit_many(

@@ -35,6 +35,7 @@ COARSE = 2e-6  # slopes that float32 can be trusted with, of rows of length one
 WHOLE = 1.25  # the objective over the loss, for text as a rule
 STEEP = 0.003  # the square of the steepest slope over the gap, likewise
 FLAT = 0.0001  # the same where the intercept has none
+EARLY = 0.5  # a second pass takes off more than a first, which begins far away: twice as much
 TINY = 1e-12  # a gap that float64 cannot tell from none
 GAIN = 5.0  # what a pass of SAGA usually takes off the slope
 
@@ -159,7 +160,10 @@ def ascend(state: Dual | DualTwo, *, tol: float, max_iter: int, heard: Heard) ->
             break
         # Most of the gap that rows had when they were visited is gone now.
         rest = shrink * gap
-        steep = FLAT if state.problem.columns == 1 else STEEP
+        steep = STEEP
+        if state.problem.columns == 1:
+            rest *= EARLY if state.passes == 2 else 1.0
+            steep = FLAT
         soon = min(WHOLE * tol * loss, (tol / state.unit) ** 2 / steep)
         if wait > 0 or rest > max(soon, TINY):
             continue

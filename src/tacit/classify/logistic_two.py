@@ -1,12 +1,14 @@
 """Logistic regression of two classes in the dual: ``logistic_dual`` with one column of weights.
 
-The column is a vector here, and rows lie as they came. Whatever is done for all rows is done
-by halves where ``logistic_dual`` visits two halves at once; on two threads or one, the bits
-are the same.
+The column is a vector here. Short rows are shuffled once and copied together in that order: to
+go from one to another all over memory, and to stop at odd lengths, would take longer than their
+visits. Passes then take groups of them in fresh orders. Long rows stay where they are.
+
+Whatever is done for all rows is done by halves where ``logistic_dual`` visits two halves at
+once; on two threads or one, the bits are the same.
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,16 @@ from scipy.special import entr
 
 from tacit.classify.dual_steps import put_mean
 from tacit.classify.dual_two import (
-    best_intercept,
+    PAD,
+    add_rows,
     lay_rows,
-    measure_two,
+    pack_rows,
     score_rows,
     steepest_two,
     visit_two,
 )
 from tacit.classify.logistic_dual import CACHE, LONG, LOOSE, Reached, scale_of
-from tacit.classify.logistic_loss import SPAN, spans
+from tacit.classify.logistic_loss import SPAN
 from tacit.classify.logistic_saga import Problem, most_first
 from tacit.core.engines import Engine, both, check_stop
 from tacit.core.randoms import key, permutation
@@ -30,25 +33,30 @@ from tacit.kernels.sparse_rows import square_sum
 
 __all__ = ["DualTwo"]
 
+SHORT = 128  # entries of a row on average, up to which rows are copied together
+GROUP = 8  # rows that are visited in a row then
+EASE = (0.75, 0.95)  # as in ``logistic_dual``
+SOFTER = (1.0, 0.7)  # of the intercept's softness, likewise
+
 
 class DualTwo:
-    """The state of a fit, as ``logistic_dual.Dual``."""
+    """The state of a fit, as ``logistic_dual.Dual``. Rows count in the order of the fit."""
 
     def __init__(
         self, problem: Problem, seed: np.uint64, engine: Engine, dtype: Any = np.float32
     ) -> None:
         self.problem, self.seed, self.engine, self.passes = problem, seed, engine, 0
-        self.used = np.flatnonzero(problem.weights > 0)
-        self.scale = scale_of(problem, self.used)
+        used = np.flatnonzero(problem.weights > 0)
+        self.scale = scale_of(problem, used)
         self.unit, self.l2 = self.scale.unit, self.scale.l2
-        indptr, self.indices, data = problem.rows
+        _, self.indices, data = problem.rows
+        self.short = len(data) <= SHORT * len(problem.codes)
+        self.order = used[permutation(key(seed, 0), len(used))] if self.short else used
+        self.count, self.shares = len(used), problem.weights[self.order]
+        self.codes = problem.codes[self.order]
+        self.signs = 2.0 * self.codes - 1
         self.halves = 2 if len(data) >= LONG and self.scale.stretch <= LOOSE else 1
-        middle = int(np.searchsorted(indptr, len(data) // 2))
-        edges = [0, len(indptr) - 1] if self.halves == 1 else [0, middle, len(indptr) - 1]
-        self.stretches = [
-            [(first + a, first + b) for a, b in spans(indptr[first : last + 1])]
-            for first, last in pairwise(edges)
-        ]
+        self.lot = max(1, SPAN * self.count // max(1, len(data)))  # rows: a moment's work
         self.places = None
         if problem.features * np.dtype(dtype).itemsize > CACHE:
             # The weights of the most frequent features, side by side, stay in the cache.
@@ -61,10 +69,10 @@ class DualTwo:
     def _begin(self, dtype: Any) -> None:
         """Start from probabilities between the label and the shares of the classes, the same
         part of the way for every row: the part at which the dual is highest."""
-        problem, scale, n = self.problem, self.scale, len(self.used)
-        share = float(problem.weights[problem.codes == 1].sum()) / n
-        off = np.array([share, share - 1])[problem.codes]
-        slopes = self._settle(off * problem.weights, dtype)
+        problem, scale, n = self.problem, self.scale, self.count
+        share = float(self.shares[self.codes == 1].sum()) / n
+        off = np.array([share, share - 1], dtype)[self.codes]
+        slopes = self._settle(off, dtype)
         parts = np.linspace(0, 1, 65)[1:-1]
         wrong = parts[:, None] * [share, 1 - share]  # by class, what the other gets
         entropy = (entr(wrong) + entr(1 - wrong)) @ [1 - share, share]
@@ -72,66 +80,73 @@ class DualTwo:
         part = parts[np.argmax(entropy - 0.5 * self.l2 * size * parts**2)]
         slopes *= self.dtype.type(-scale.reach * part)
         self.weights_now = slopes
-        self.residuals = (part * off).astype(dtype)  # q - [y]
-        self.sums = part * float((off * problem.weights).sum())  # of the residuals
+        self.residuals = off * self.dtype.type(part)  # q - [y]
+        self.sums = 0.0  # of the residuals
         self.intercept = 0.0
         if problem.intercept:
             logs = np.log(np.maximum([1 - share, share], 1.0 / n))
             self.intercept = float(logs[1] - logs[0])
 
     def _settle(self, held: np.ndarray, dtype: Any) -> np.ndarray:
-        """Values in the precision of the passes to come; the sum of the rows, each times what
-        is held for it."""
-        problem, scale, self.dtype = self.problem, self.scale, np.dtype(dtype)
+        """Values in the precision of the passes to come; the sum of the rows, each times its
+        weight and what is held for it."""
+        problem, self.dtype = self.problem, np.dtype(dtype)
         indptr, _, data = problem.rows
-        self.rows = (indptr, self.indices, np.empty(len(data), dtype))
-        self.scores = np.empty(len(held), dtype)
-        self.twins = np.empty((self.halves, problem.features), dtype)
-        lengths = problem.squares * (self.halves * scale.reach / self.unit**2)
-        lengths = (lengths + self.halves * scale.soft) * problem.weights
-        self.lengths, self.costs = lengths.astype(dtype), problem.weights.astype(dtype)
-        each, sums = held.astype(dtype, copy=False), self._zeros()
-        self._share(lambda half, a, b: lay_rows(
-            indptr, self.indices, data, 1.0 / self.unit, each, self.rows[2], sums[half], a, b
-        ))  # fmt: skip
-        return sums.sum(axis=0)
+        share = self.halves * self.scale.reach / self.unit**2
+        self.costs = self.shares.astype(dtype)
+        self.lengths = (share * problem.squares[self.order] * self.shares).astype(dtype)
+        first, last = indptr[self.order], indptr[self.order + 1]
+        each, sums = held * self.costs, self._zeros()
+        if self.short:
+            padded = -(-(last - first) // PAD) * PAD
+            ends = np.cumsum(padded, dtype=np.int64)
+            space = np.empty(ends[-1], self.indices.dtype), np.empty(ends[-1], dtype)
+            self.rows = (ends - padded, ends, *space)
+            self._share(lambda half, a, b: pack_rows(
+                first, last, self.indices, data, 1 / self.unit, each, *self.rows,
+                sums[half], a, b,
+            ))  # fmt: skip
+        else:
+            self.rows = (first, last, self.indices, np.empty(len(data), dtype))
+            self._share(lambda half, a, b: lay_rows(
+                *self.rows, data, 1 / self.unit, each, sums[half], a, b
+            ))  # fmt: skip
+        return added(sums)
 
     def sharpen(self) -> None:
         """Go on in float64, with weights that are exactly what the residuals say."""
-        held = self.residuals * self.problem.weights
         self.residuals = self.residuals.astype(np.float64)
-        self.sums = float(held.sum())
-        self.weights_now = self._settle(held, np.float64)
+        self.weights_now = self._settle(self.residuals, np.float64)
+        self.sums = float((self.residuals * self.costs).sum())
         self.weights_now *= -self.scale.reach
 
     def _zeros(self) -> np.ndarray:
-        """A table for every half to add to."""
-        self.twins[:] = 0
-        return self.twins
+        """A vector for every half to add to."""
+        return np.zeros((self.halves, self.problem.features), self.dtype)
 
     def run_pass(self, check: Callable[[], None] = lambda: None) -> tuple[float, float]:
         """Visit every row once, in a fresh order; gap and mean loss as each was found."""
-        n, scale = len(self.used), self.scale
-        self.intercept -= scale.soft * self.sums
-        order = self.used[permutation(key(self.seed, self.passes), n)]
-        held = self.residuals[order]  # two threads do not write to one line of the cache
-        cuts = [0, n // 2, n] if self.halves == 2 else [0, n]
-        ease = scale.ease(self.passes) if self.halves == 1 else 1.0
-        lot = max(1, SPAN * n // max(1, len(self.indices)))  # a moment's work
+        n, scale, size = self.count, self.scale, GROUP if self.short else 1
+        soft = SOFTER[min(self.passes, 1)] * scale.soft
+        ease = scale.ease(EASE, self.passes) if self.halves == 1 else 1.0
+        self.intercept -= soft * self.sums
         self.passes += 1
+        groups = permutation(key(self.seed, self.passes), -(-n // size))
+        cuts = self._cuts(len(groups))
+        lot = max(1, self.lot // size)
+        twins = np.empty((self.halves, self.problem.features), self.dtype)
 
         def visit(half: int) -> tuple[np.ndarray, float]:
             weights, offset = self.weights_now, self.dtype.type(self.intercept)
             if self.halves == 2:
-                weights = self.twins[half]
+                weights = twins[half]
                 weights[:] = self.weights_now
             found = np.zeros(3)
             for start in range(cuts[half], cuts[half + 1], lot):
-                part = slice(start, min(start + lot, cuts[half + 1]))
                 *some, offset = visit_two(
-                    *self.rows, self.problem.codes, self.costs, self.lengths, order[part],
-                    held[part], weights, offset, self.halves * scale.soft,
-                    self.halves * scale.reach, ease,
+                    *self.rows, self.codes, self.costs, self.lengths, self.residuals,
+                    groups[start : min(start + lot, cuts[half + 1])], size, weights, offset,
+                    self.halves * soft, self.halves * scale.reach, ease,
                 )  # fmt: skip
                 found += some
                 check()
@@ -139,8 +154,7 @@ class DualTwo:
 
         done = both(self.engine, visit, 0, 1) if self.halves == 2 else [visit(0)]
         if self.halves == 2:
-            put_mean(*self.twins, self.weights_now)
-        self.residuals[order] = held
+            put_mean(*twins, self.weights_now)
         gap, loss, change = np.sum([found for found, _ in done], axis=0)
         self.intercept = sum(offset for _, offset in done) / self.halves
         self.sums += change
@@ -149,29 +163,30 @@ class DualTwo:
     def measure(self) -> Reached:
         """See every row at the weights as they are, and settle the intercept: its slope is
         the steepest by far, and it takes no pass over the rows to find where it is zero."""
-        n, codes, now = len(self.used), self.problem.codes, self.weights_now
-        self._share(lambda _, a, b: score_rows(*self.rows, now, self.scores, a, b))
+        n, now, signs, costs = self.count, self.weights_now, self.signs, self.shares
+        scores = np.empty(n)
+        self._share(lambda _, a, b: score_rows(*self.rows, now, scores, a, b))
         if self.problem.intercept:
-            self.intercept = best_intercept(self.scores, codes, self.costs, self.intercept)
-        slopes = self._zeros()
-        found = self._share(lambda half, a, b: measure_two(
-            *self.rows, codes, self.costs, self.scores, self.intercept, self.residuals,
-            slopes[half], a, b,
-        ))  # fmt: skip
-        loss, gap, off = np.sum(found, axis=0) / n
-        steepest, squares = steepest_two(
-            slopes[0], slopes[-1], now, self.halves / (2 * n), self.l2
-        )
-        slope = max(self.unit * steepest, abs(off) if self.problem.intercept else 0.0)
-        return Reached(float(loss), 0.5 * self.l2 * squares, float(gap), float(slope))
+            self.intercept = best_intercept(scores, signs, costs, self.intercept)
+        held = np.abs(self.residuals.astype(np.float64))
+        losses, gaps, wrong = see_two(signs * (scores + self.intercept), held)
+        off = -costs * signs * wrong
+        each, slopes = off.astype(self.dtype), self._zeros()
+        self._share(lambda half, a, b: add_rows(*self.rows, each, slopes[half], a, b))
+        slope = self.unit * steepest_two(added(slopes), now, 1 / n, self.l2)
+        if self.problem.intercept:
+            slope = max(slope, abs(float(off.sum())) / n)
+        loss, gap = float((costs * losses).sum()) / n, float((costs * gaps).sum()) / n
+        return Reached(loss, 0.5 * self.l2 * square_sum(now), gap, slope)
 
     def _share(self, function: Callable[[int, int, int], Any]) -> list[Any]:
         """A function of a half and stretches of its rows, the halves at once."""
+        edges = self._cuts(self.count)
 
         def run(half: int) -> list[Any]:
             found = []
-            for start, stop in self.stretches[half]:
-                found.append(function(half, start, stop))
+            for start in range(edges[half], edges[half + 1], self.lot):
+                found.append(function(half, start, min(start + self.lot, edges[half + 1])))
                 check_stop()
             return found
 
@@ -179,6 +194,10 @@ class DualTwo:
             return run(0)
         first, second = both(self.engine, run, 0, 1)
         return first + second
+
+    def _cuts(self, n: int) -> list[int]:
+        """Where the halves of so many begin and end."""
+        return [0, n] if self.halves == 1 else [0, n // 2, n]
 
     @property
     def weights(self) -> np.ndarray:
@@ -190,3 +209,33 @@ class DualTwo:
     def offsets(self) -> np.ndarray:
         """(1,) intercept."""
         return np.array([self.intercept])
+
+
+def added(halves: np.ndarray) -> np.ndarray:
+    """The sum of one or two vectors."""
+    return halves[0] if len(halves) == 1 else halves[0] + halves[1]
+
+
+def best_intercept(
+    scores: np.ndarray, signs: np.ndarray, costs: np.ndarray, intercept: float
+) -> float:
+    """The intercept at which the slope is zero, by Newton's method from a near one."""
+    total, pulls = costs.sum(), costs * signs
+    for _ in range(20):
+        wrong = 0.5 - 0.5 * np.tanh(0.5 * signs * (scores + intercept))
+        slope = -float((pulls * wrong).sum())
+        curve = float((costs * wrong * (1 - wrong)).sum())
+        intercept -= min(max(slope / max(curve, 1e-300), -1.0), 1.0)
+        # The slope that is left is of the order of this one's square.
+        if abs(slope) < 1e-3 * curve and abs(slope) < 1e-4 * total:
+            break
+    return intercept
+
+
+def see_two(margins: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Loss and gap of rows, whose right class scores higher by a margin and whose wrong one is
+    held to have a share; and the share that the scores give to the wrong one."""
+    losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0)
+    low = np.clip(held, 1e-300, 1 - 1e-16)
+    entropies = low * np.log(low) + (1 - low) * np.log1p(-low)
+    return losses, losses + held * margins + entropies, np.exp(-losses - margins)

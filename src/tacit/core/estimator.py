@@ -6,12 +6,14 @@ tests and errors follow from it.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, FitCallback
+from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from tacit.core.kernel import kernel
@@ -25,6 +27,15 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
     """Base class of the models."""
 
     contract: ClassVar[str] = "summable"
+
+    def _validate_params(self) -> None:
+        """As in scikit-learn, which makes the constraints anew each time: a small fit takes no
+        longer than that. It is asked only for its error message."""
+        kind: Any = type(self)
+        for name, constraints in constraints_of(kind):
+            value = getattr(self, name)
+            if not any(each.is_satisfied_by(value) for each in constraints):
+                super()._validate_params()
 
     @contextmanager
     def _listening(self, most: int) -> Iterator[list[Callback]]:
@@ -49,6 +60,17 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
                 self._skl_callbacks = held
             elif theirs:
                 del self._skl_callbacks
+
+
+@cache
+def constraints_of(kind: Any) -> list[tuple[str, list[Any]]]:
+    """The parameters of a class that have constraints, and these."""
+    held = {name: kind._parameter_constraints.get(name) for name in kind._get_param_names()}
+    return [
+        (name, [make_constraint(each) for each in constraints])
+        for name, constraints in held.items()
+        if constraints not in (None, "no_validation")
+    ]
 
 
 class Relay:
@@ -79,15 +101,20 @@ def check_rows(
     ``distinct`` several entries for one cell are added up; models that only ever sum entries
     need not wait for that.
     """
-    X = validate_data(
-        estimator,
-        X,
-        dtype=list(dtypes),
-        order="C",
-        accept_sparse="csr" if sparse else False,
-        ensure_all_finite=finite,
-        reset=reset,
-    )
+    if reset and sparse and not finite and is_ready(X, dtypes):
+        estimator.n_features_in_ = X.shape[1]
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    else:
+        X = validate_data(
+            estimator,
+            X,
+            dtype=list(dtypes),
+            order="C",
+            accept_sparse="csr" if sparse else False,
+            ensure_all_finite=finite,
+            reset=reset,
+        )
     if sp.issparse(X):
         if distinct and repeats_cells(X):  # two entries for one cell would be two values
             X = X.copy()
@@ -95,6 +122,13 @@ def check_rows(
         if X.indices.dtype != X.indptr.dtype:
             X.indptr = X.indptr.astype(X.indices.dtype)
     return X
+
+
+def is_ready(X: Any, dtypes: Sequence[type]) -> bool:
+    """Whether scikit-learn would take X as it is: to find that out takes it longer than a small
+    fit."""
+    csr = type(X) in (sp.csr_array, sp.csr_matrix) and X.ndim == 2
+    return csr and X.dtype in dtypes and min(X.shape) > 0
 
 
 def repeats_cells(X: Any) -> bool:
