@@ -178,7 +178,7 @@ def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             offsets = (wide - wide.dtype.type(low)).astype(np.intp)
             taken = np.bincount(offsets, minlength=high - low + 1) > 0
             found = np.flatnonzero(taken).astype(y.dtype) + y.dtype.type(low)
-            return found, (np.cumsum(taken) - 1)[offsets]
+            return found, offsets if taken.all() else (np.cumsum(taken) - 1)[offsets]
     return np.unique(y, return_inverse=True)
 
 

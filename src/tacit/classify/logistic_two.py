@@ -16,12 +16,13 @@ from scipy.special import entr
 
 from tacit.classify.dual_steps import put_mean
 from tacit.classify.dual_two import (
-    PAD,
     add_rows,
     lay_rows,
+    line_up,
     pack_rows,
     score_rows,
     steepest_two,
+    visit_pairs,
     visit_two,
 )
 from tacit.classify.logistic_dual import CACHE, LONG, LOOSE, Reached, scale_of
@@ -36,6 +37,7 @@ __all__ = ["DualTwo"]
 SHORT = 128  # entries of a row on average, up to which rows are copied together
 GROUP = 8  # rows that are visited in a row then
 EASE = (0.75, 0.95)  # as in ``logistic_dual``
+PARTS = np.linspace(0, 1, 65)[1:-1]  # of the way to the shares of the classes
 SOFTER = (1.0, 0.7)  # of the intercept's softness, likewise
 
 
@@ -52,9 +54,11 @@ class DualTwo:
         _, self.indices, data = problem.rows
         self.short = len(data) <= SHORT * len(problem.codes)
         self.order = used[permutation(key(seed, 0), len(used))] if self.short else used
-        self.count, self.shares = len(used), problem.weights[self.order]
-        self.codes = problem.codes[self.order]
-        self.signs = 2.0 * self.codes - 1
+        self.count = len(used)
+        self.bounds, self.codes, self.shares, self.squares = line_up(
+            self.order, problem.rows.indptr, problem.codes, problem.weights, problem.squares
+        )
+        self.signs = 2 * self.codes.astype(dtype) - 1
         self.halves = 2 if len(data) >= LONG and self.scale.stretch <= LOOSE else 1
         self.lot = max(1, SPAN * self.count // max(1, len(data)))  # rows: a moment's work
         self.places = None
@@ -73,11 +77,10 @@ class DualTwo:
         share = float(self.shares[self.codes == 1].sum()) / n
         off = np.array([share, share - 1], dtype)[self.codes]
         slopes = self._settle(off, dtype)
-        parts = np.linspace(0, 1, 65)[1:-1]
-        wrong = parts[:, None] * [share, 1 - share]  # by class, what the other gets
+        wrong = PARTS[:, None] * [share, 1 - share]  # by class, what the other gets
         entropy = (entr(wrong) + entr(1 - wrong)) @ [1 - share, share]
         size = square_sum(slopes) * scale.reach**2
-        part = parts[np.argmax(entropy - 0.5 * self.l2 * size * parts**2)]
+        part = PARTS[np.argmax(entropy - 0.5 * self.l2 * size * PARTS**2)]
         slopes *= self.dtype.type(-scale.reach * part)
         self.weights_now = slopes
         self.residuals = off * self.dtype.type(part)  # q - [y]
@@ -90,18 +93,15 @@ class DualTwo:
     def _settle(self, held: np.ndarray, dtype: Any) -> np.ndarray:
         """Values in the precision of the passes to come; the sum of the rows, each times its
         weight and what is held for it."""
-        problem, self.dtype = self.problem, np.dtype(dtype)
-        indptr, _, data = problem.rows
+        data, self.dtype = self.problem.rows.data, np.dtype(dtype)
         share = self.halves * self.scale.reach / self.unit**2
         self.costs = self.shares.astype(dtype)
-        self.lengths = (share * problem.squares[self.order] * self.shares).astype(dtype)
-        first, last = indptr[self.order], indptr[self.order + 1]
+        self.lengths = (share * self.squares * self.shares).astype(dtype)
         each, sums = held * self.costs, self._zeros()
+        first, last, starts, ends = self.bounds
         if self.short:
-            padded = -(-(last - first) // PAD) * PAD
-            ends = np.cumsum(padded, dtype=np.int64)
             space = np.empty(ends[-1], self.indices.dtype), np.empty(ends[-1], dtype)
-            self.rows = (ends - padded, ends, *space)
+            self.rows = (starts, ends, *space)
             self._share(lambda half, a, b: pack_rows(
                 first, last, self.indices, data, 1 / self.unit, each, *self.rows,
                 sums[half], a, b,
@@ -135,48 +135,48 @@ class DualTwo:
         cuts = self._cuts(len(groups))
         lot = max(1, self.lot // size)
         twins = np.empty((self.halves, self.problem.features), self.dtype)
+        step = visit_pairs if self.short and scale.stretch <= LOOSE else visit_two
 
-        def visit(half: int) -> tuple[np.ndarray, float]:
+        def visit(half: int) -> tuple[float, float, float, float]:
             weights, offset = self.weights_now, self.dtype.type(self.intercept)
             if self.halves == 2:
                 weights = twins[half]
                 weights[:] = self.weights_now
-            found = np.zeros(3)
+            gap = loss = change = 0.0
             for start in range(cuts[half], cuts[half + 1], lot):
-                *some, offset = visit_two(
+                *found, offset = step(
                     *self.rows, self.codes, self.costs, self.lengths, self.residuals,
                     groups[start : min(start + lot, cuts[half + 1])], size, weights, offset,
                     self.halves * soft, self.halves * scale.reach, ease,
                 )  # fmt: skip
-                found += some
+                gap, loss, change = gap + found[0], loss + found[1], change + found[2]
                 check()
-            return found, float(offset)
+            return gap, loss, change, float(offset)
 
         done = both(self.engine, visit, 0, 1) if self.halves == 2 else [visit(0)]
         if self.halves == 2:
             put_mean(*twins, self.weights_now)
-        gap, loss, change = np.sum([found for found, _ in done], axis=0)
-        self.intercept = sum(offset for _, offset in done) / self.halves
+        gap, loss, change, offset = (sum(each) for each in zip(*done, strict=True))
+        self.intercept = offset / self.halves
         self.sums += change
         return gap / n, loss / n
 
     def measure(self) -> Reached:
         """See every row at the weights as they are, and settle the intercept: its slope is
         the steepest by far, and it takes no pass over the rows to find where it is zero."""
-        n, now, signs, costs = self.count, self.weights_now, self.signs, self.shares
-        scores = np.empty(n)
+        n, now, signs, costs = self.count, self.weights_now, self.signs, self.costs
+        scores = np.empty(n, self.dtype)
         self._share(lambda _, a, b: score_rows(*self.rows, now, scores, a, b))
         if self.problem.intercept:
             self.intercept = best_intercept(scores, signs, costs, self.intercept)
-        held = np.abs(self.residuals.astype(np.float64))
-        losses, gaps, wrong = see_two(signs * (scores + self.intercept), held)
-        off = -costs * signs * wrong
-        each, slopes = off.astype(self.dtype), self._zeros()
-        self._share(lambda half, a, b: add_rows(*self.rows, each, slopes[half], a, b))
+        margins = signs * (scores + self.dtype.type(self.intercept))
+        losses, gaps, wrong = see_two(margins, np.abs(self.residuals))
+        off, slopes = -costs * signs * wrong, self._zeros()
+        self._share(lambda half, a, b: add_rows(*self.rows, off, slopes[half], a, b))
         slope = self.unit * steepest_two(added(slopes), now, 1 / n, self.l2)
         if self.problem.intercept:
-            slope = max(slope, abs(float(off.sum())) / n)
-        loss, gap = float((costs * losses).sum()) / n, float((costs * gaps).sum()) / n
+            slope = max(slope, abs(total(off)) / n)
+        loss, gap = total(costs * losses) / n, total(costs * gaps) / n
         return Reached(loss, 0.5 * self.l2 * square_sum(now), gap, slope)
 
     def _share(self, function: Callable[[int, int, int], Any]) -> list[Any]:
@@ -216,18 +216,21 @@ def added(halves: np.ndarray) -> np.ndarray:
     return halves[0] if len(halves) == 1 else halves[0] + halves[1]
 
 
+def total(values: np.ndarray) -> float:
+    return float(values.sum(dtype=np.float64))
+
+
 def best_intercept(
     scores: np.ndarray, signs: np.ndarray, costs: np.ndarray, intercept: float
 ) -> float:
     """The intercept at which the slope is zero, by Newton's method from a near one."""
-    total, pulls = costs.sum(), costs * signs
+    half, pulls, whole = scores.dtype.type(0.5), costs * signs, total(costs)
     for _ in range(20):
-        wrong = 0.5 - 0.5 * np.tanh(0.5 * signs * (scores + intercept))
-        slope = -float((pulls * wrong).sum())
-        curve = float((costs * wrong * (1 - wrong)).sum())
+        wrong = half - half * np.tanh(half * signs * (scores + scores.dtype.type(intercept)))
+        slope, curve = -total(pulls * wrong), total(costs * wrong * (1 - wrong))
         intercept -= min(max(slope / max(curve, 1e-300), -1.0), 1.0)
         # The slope that is left is of the order of this one's square.
-        if abs(slope) < 1e-3 * curve and abs(slope) < 1e-4 * total:
+        if abs(slope) < 1e-3 * curve and abs(slope) < 1e-4 * whole:
             break
     return intercept
 
@@ -236,6 +239,7 @@ def see_two(margins: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Loss and gap of rows, whose right class scores higher by a margin and whose wrong one is
     held to have a share; and the share that the scores give to the wrong one."""
     losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0)
-    low = np.clip(held, 1e-300, 1 - 1e-16)
+    tiny = np.finfo(held.dtype)
+    low = np.clip(held, tiny.tiny, 1 - tiny.epsneg)
     entropies = low * np.log(low) + (1 - low) * np.log1p(-low)
     return losses, losses + held * margins + entropies, np.exp(-losses - margins)

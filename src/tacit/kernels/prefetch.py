@@ -1,8 +1,9 @@
-"""Rows of a table that will be needed soon, asked for in time.
+"""What will be needed soon, asked for in time.
 
 A sparse row names rows of a table of weights all over memory, and each that is not in the
-cache is waited for. The processor cannot guess them, but whoever visits rows knows which is
-next: asked for one visit ahead, they are there when their turn comes. It changes no result.
+cache is waited for; so are the entries of rows that are taken in a shuffled order. The
+processor cannot guess either, but whoever takes the rows knows which is next: asked for ahead,
+they are there when their turn comes. It changes no result.
 """
 
 from typing import Any
@@ -14,10 +15,11 @@ from numba.extending import intrinsic
 
 from tacit.core.kernel import kernel
 
-__all__ = ["FAR", "fetch_rows"]
+__all__ = ["FAR", "fetch_entries", "fetch_rows"]
 
 FAR = 1 << 20  # bytes: a table that is smaller stays in the cache by itself
 LINE = 64  # bytes that come together
+NEXT = 48  # entries of a row; of a longer one the processor fetches the rest by itself
 
 
 @intrinsic
@@ -47,3 +49,13 @@ def fetch_rows(indices, first, end, table):
         for c in range(0, width, step):
             ask_for(flat, start + c)  # type: ignore[call-arg]
         ask_for(flat, start + width - 1)  # type: ignore[call-arg]  # in the next line, perhaps
+
+
+@kernel
+def fetch_entries(indices, data, first):
+    """Ask for ``NEXT`` entries of rows. There may be fewer: nothing is read, and always the
+    same number takes no branch."""
+    for t in range(0, NEXT, LINE // data.itemsize):
+        ask_for(data, np.int64(first) + t)  # type: ignore[call-arg]
+    for t in range(0, NEXT, LINE // indices.itemsize):
+        ask_for(indices, np.int64(first) + t)  # type: ignore[call-arg]
