@@ -92,3 +92,29 @@ def test_what_cannot_be_explained_is_refused():
     with pytest.raises(ValueError, match="one row"):
         explain(model, None, rows)
     assert np.isfinite(explain(model, words, "").lead)
+
+
+@pytest.mark.parametrize("n", [0, 2, None])
+def test_as_many_words_are_listed_as_asked_for(n):
+    words = CountVectorizer().fit(TEXTS)
+    model = LogisticRegression().fit(words.transform(TEXTS), LABELS)
+    row = words.transform(["win money at noon"])
+    most, all_words = (4, len(words.vocabulary_)) if n is None else (n, n)
+    assert len(model.explain(row, n=n)) == most
+    assert len(model.top_features("ham", n=n)) == all_words
+    assert len(explain(model, words, "win money at noon", n=n).pushes) == most
+
+
+def test_fewer_than_no_words_are_refused():
+    words = CountVectorizer().fit(TEXTS)
+    model = LogisticRegression().fit(words.transform(TEXTS), LABELS)
+    lexicon = LexiconClassifier()
+    for listed in (
+        lambda: model.explain(words.transform(["money"]), n=-1),
+        lambda: model.top_features("ham", n=-1),
+        lambda: explain(model, words, "money", n=-1),
+        lambda: lexicon.explain("good", n=-1),
+        lambda: lexicon.top_features("positive", n=-1),
+    ):
+        with pytest.raises(ValueError, match="at least 0, or None for all"):
+            listed()

@@ -131,8 +131,19 @@ def test_settings_reach_the_models_that_know_them():
 
 
 def test_predict_before_fit_says_so():
+    model = TextClassifier("naive-bayes")
+    for method in ("predict", "predict_proba", "predict_log_proba"):
+        with pytest.raises(NotFittedError):
+            getattr(model, method)(["hello"])
     with pytest.raises(NotFittedError):
-        TextClassifier().predict(["hello"])
+        TextClassifier("svm").decision_function(["hello"])
+
+
+def test_only_what_the_classifier_can_do_is_offered():
+    assert hasattr(TextClassifier("logistic"), "predict_proba")
+    assert hasattr(TextClassifier(MultinomialNB()), "predict_proba")
+    assert not hasattr(TextClassifier("svm"), "predict_proba")
+    assert not hasattr(TextClassifier("no such"), "predict_proba")
 
 
 def test_a_fold_that_leaves_one_class_is_named():

@@ -325,3 +325,13 @@ def test_a_label_of_many_lines_takes_one_line_of_the_table(tacit, tmp_path):
     assert max(map(len, lines)) < 100
     assert sum(line.startswith(("x y", "hhh", "macro")) for line in lines) == 3
     assert "\x1b" not in run.out
+
+
+def test_a_guessed_column_of_labels_is_named(tacit, tmp_path):
+    path, out = jsonl(tmp_path / "some.jsonl", TEXTS, LABELS, "category"), tmp_path / "m.st"
+    told = "labels from the column 'category'"
+    train = ("classify", "train", path, "--out", out, "--model", "naive-bayes")
+    assert told in tacit(*train).err
+    assert told not in tacit(*train, "--label", "category").err
+    assert told not in tacit(*train, "--quiet").err
+    assert told in tacit("classify", "evaluate", out, path).err

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "check_listed", "explain"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ def explain(
        +1.099  lunch
        +0.693  (other words)
     """
+    check_listed(n)
     if isinstance(model, Pipeline):
         if vectorizer_or_names is None:
             vectorizer_or_names = model[:-1]
@@ -100,6 +101,12 @@ def explain(
         tuple(listed),
         rest,
     )
+
+
+def check_listed(n: int | None, method: str = "explain") -> None:
+    """How many words are to be listed: a negative number would leave out the last ones."""
+    if n is not None and n < 0:
+        raise ValueError(f"{method}(n={n}) lists n words. Give at least 0, or None for all.")
 
 
 def scores_of(model: Any, rows: Any) -> np.ndarray:

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tacit.classify.explanation import check_listed
 from tacit.classify.lexicon_files import LANGUAGES, own_list, read_lexicon
 from tacit.core.estimator import Estimator
 from tacit.text.tokens import tokenize
@@ -166,6 +167,7 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         A push is what a word adds to the score of the winner less what it adds to that of
         the runner-up; pushes add up to the difference of the two scores.
         """
+        check_listed(n)
         (row,) = self._scores([document])
         order = np.argsort(-row, kind="stable")
         winner, rival = int(order[0]), int(order[1])
@@ -177,9 +179,10 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         ranked = sorted(pushes.items(), key=lambda item: (-abs(item[1]), item[0]))
         return ranked[:n]
 
-    def top_features(self, class_: Any, *, n: int = 10) -> list[tuple[str, float]]:
+    def top_features(self, class_: Any, *, n: int | None = 10) -> list[tuple[str, float]]:
         """The words with the largest weights for a class; of equals the first by letters."""
         self._ready()
+        check_listed(n, "top_features")
         found = np.flatnonzero(self.classes_ == class_)
         if not len(found):
             raise ValueError(

@@ -24,6 +24,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.classify.explanation import check_listed
 from tacit.classify.labeled_rows import (
     NUMBERS,
     Labeled,
@@ -200,15 +201,16 @@ class LinearClassifier(ClassifierMixin, Estimator):
         return (self.weights_[:, 1:] - self.weights_[:, :1] if two else self.weights_).T
 
     def top_features(
-        self, class_: Any, *, n: int = 10, names: Sequence[str] | None = None
+        self, class_: Any, *, n: int | None = 10, names: Sequence[str] | None = None
     ) -> list[tuple[Any, float]]:
-        """The features that speak most for a class, with their weights.
+        """The ``n`` features that speak most for a class, or with None all, with weights.
 
         A weight here is the class's own less the mean of the others'; ``names`` are those
         of the columns, as a vectorizer's ``get_feature_names_out`` gives them. Of equal
         weights the lower column comes first.
         """
         check_is_fitted(self)
+        check_listed(n, "top_features")
         if len(self.classes_) < 2:
             raise ValueError(
                 f"There is only the class {self.classes_.tolist()[0]!r}: nothing decided."
@@ -233,6 +235,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
         with the difference of the intercepts, to the difference of the scores. The ``n``
         strongest are given, or with None all; of equals the lower column comes first.
         """
+        check_listed(n)
         rows = sp.csr_array(csr_rows(check_rows(self, X, reset=False, finite=True)))
         if rows.shape[0] != 1:
             raise ValueError(f"explain takes one row, but X has {rows.shape[0]}. Give X[[i]].")

@@ -30,8 +30,9 @@ __all__ = ["TextClassifier"]
 
 def has(method: str) -> Any:
     def check(model: Any) -> bool:
-        classifier = getattr(model, "classifier_", None)
-        return hasattr(classifier, method)
+        classifier = getattr(model, "classifier_", model.classifier)  # or the one to be fitted
+        known = CANDIDATES.get(classifier) if isinstance(classifier, str) else None
+        return hasattr(model._new()[0] if known else classifier, method)
 
     return check
 
@@ -124,16 +125,19 @@ class TextClassifier(ClassifierMixin, Estimator):
     @available_if(has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class for every document."""
+        check_is_fitted(self)
         return self._over(X, "predict_proba", width=len(self.classes_))
 
     @available_if(has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the probability of every class for every document."""
+        check_is_fitted(self)
         return self._over(X, "predict_log_proba", width=len(self.classes_))
 
     @available_if(has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores; with two classes, that of the second against the first."""
+        check_is_fitted(self)
         two = len(self.classes_) == 2
         return self._over(X, "decision_function", width=None if two else len(self.classes_))
 
@@ -146,7 +150,7 @@ class TextClassifier(ClassifierMixin, Estimator):
         names = self.counter_.get_feature_names_out()
         return self.classifier_.explain(rows, class_=class_, against=against, n=n, names=names)
 
-    def top_features(self, class_: Any, *, n: int = 10) -> list[tuple[str, float]]:
+    def top_features(self, class_: Any, *, n: int | None = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class, with their weights."""
         check_is_fitted(self)
         names = self.counter_.get_feature_names_out()

@@ -108,7 +108,7 @@ def train(
 
     documents = read_documents(path, text_column, id_column, kind, encoding)
     say(*documents.report.lines(), quiet=quiet)
-    labels = labels_of(documents, path, label_column)
+    labels = labels_of(documents, path, label_column, quiet=quiet)
     vectorizer = CountVectorizer(
         analyzer="char_wb" if characters else "word", ngram_range=(1, ngrams), min_df=min_df
     )
@@ -231,7 +231,7 @@ def evaluate(
     model = open_model(file)
     documents = read_documents(path, text_column, id_column, kind, encoding)
     say(*documents.report.lines(), quiet=quiet)
-    labels = same_kind(labels_of(documents, path, label_column), model)
+    labels = same_kind(labels_of(documents, path, label_column, quiet=quiet), model)
     found, shares = label(model, documents)
     table = confusion(labels, found)
     low, high = wilson_interval(table.accuracy, len(labels))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.terminal import say
+
 if TYPE_CHECKING:
     from tacit.classify.text_classifier import TextClassifier
     from tacit.data.documents import Documents
@@ -24,8 +26,11 @@ label_option = click.option(
 )
 
 
-def labels_of(documents: "Documents", path: str, column: str | None) -> list[Any]:
-    """The label of every document; an error where one is missing, with its place."""
+def labels_of(
+    documents: "Documents", path: str, column: str | None, *, quiet: bool = False
+) -> list[Any]:
+    """The label of every document; an error where one is missing, with its place. Which column
+    they come from is said where nobody else did."""
     if not len(documents):
         from tacit.core.errors import DataError
 
@@ -41,6 +46,8 @@ def labels_of(documents: "Documents", path: str, column: str | None) -> list[Any
         return labels_of_folders(documents, path)
     if column is None:
         column = next((name for name in NAMES if name in columns), None)
+        if column is not None:
+            say(f"labels from the column {column!r} (--label takes another)", quiet=quiet)
     if not columns:
         raise click.BadParameter(
             f"{path} has no column beside the text that could hold labels. Give a .csv, .tsv, "
