@@ -48,6 +48,9 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
         theirs = [each for each in given if isinstance(each, FitCallback)]
         ours: list[Callback] = [each for each in given if each not in theirs]
         held = getattr(self, "_skl_callbacks", None)
+        if not (theirs or held or hasattr(self, "_parent_callback_ctx")):
+            yield ours  # there is nobody else to tell
+            return
         if theirs:
             self._skl_callbacks = [*(held or ()), *theirs]
         try:
