@@ -329,7 +329,7 @@ def test_a_label_of_many_lines_takes_one_line_of_the_table(tacit, tmp_path):
 
 def test_a_guessed_column_of_labels_is_named(tacit, tmp_path):
     path, out = jsonl(tmp_path / "some.jsonl", TEXTS, LABELS, "category"), tmp_path / "m.st"
-    told = "labels from the column 'category'"
+    told = "Guessed: labels are in column 'category'."
     train = ("classify", "train", path, "--out", out, "--model", "naive-bayes")
     assert told in tacit(*train).err
     assert told not in tacit(*train, "--label", "category").err

@@ -47,7 +47,7 @@ def labels_of(
     if column is None:
         column = next((name for name in NAMES if name in columns), None)
         if column is not None:
-            say(f"labels from the column {column!r} (--label takes another)", quiet=quiet)
+            say(f"Guessed: labels are in column {column!r}.", quiet=quiet)
     if not columns:
         raise click.BadParameter(
             f"{path} has no column beside the text that could hold labels. Give a .csv, .tsv, "
