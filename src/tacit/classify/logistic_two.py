@@ -35,7 +35,7 @@ from tacit.kernels.sparse_rows import square_sum
 __all__ = ["DualTwo"]
 
 SHORT = 128  # entries of a row on average, up to which rows are copied together
-GROUP = 8  # rows that are visited in a row then
+GROUP = 8  # of them that are visited one after the other
 EASE = (0.75, 0.95)  # as in ``logistic_dual``
 PARTS = np.linspace(0, 1, 65)[1:-1]  # of the way to the shares of the classes
 SOFTER = (1.0, 0.7)  # of the intercept's softness, likewise
@@ -134,20 +134,17 @@ class DualTwo:
         groups = permutation(key(self.seed, self.passes), -(-n // size))
         cuts = self._cuts(len(groups))
         lot = max(1, self.lot // size)
-        twins = np.empty((self.halves, self.problem.features), self.dtype)
+        now = self.weights_now
+        twins = [now] if self.halves == 1 else [now.copy(), now.copy()]
         step = visit_pairs if self.short and scale.stretch <= LOOSE else visit_two
 
         def visit(half: int) -> tuple[float, float, float, float]:
-            weights, offset = self.weights_now, self.dtype.type(self.intercept)
-            if self.halves == 2:
-                weights = twins[half]
-                weights[:] = self.weights_now
-            gap = loss = change = 0.0
+            gap, loss, change, offset = 0.0, 0.0, 0.0, self.dtype.type(self.intercept)
             for start in range(cuts[half], cuts[half + 1], lot):
                 *found, offset = step(
                     *self.rows, self.codes, self.costs, self.lengths, self.residuals,
-                    groups[start : min(start + lot, cuts[half + 1])], size, weights, offset,
-                    self.halves * soft, self.halves * scale.reach, ease,
+                    groups[start : min(start + lot, cuts[half + 1])], size, twins[half],
+                    offset, self.halves * soft, self.halves * scale.reach, ease,
                 )  # fmt: skip
                 gap, loss, change = gap + found[0], loss + found[1], change + found[2]
                 check()
@@ -155,7 +152,7 @@ class DualTwo:
 
         done = both(self.engine, visit, 0, 1) if self.halves == 2 else [visit(0)]
         if self.halves == 2:
-            put_mean(*twins, self.weights_now)
+            put_mean(*twins, now)
         gap, loss, change, offset = (sum(each) for each in zip(*done, strict=True))
         self.intercept = offset / self.halves
         self.sums += change
@@ -179,21 +176,19 @@ class DualTwo:
         loss, gap = total(costs * losses) / n, total(costs * gaps) / n
         return Reached(loss, 0.5 * self.l2 * square_sum(now), gap, slope)
 
-    def _share(self, function: Callable[[int, int, int], Any]) -> list[Any]:
-        """A function of a half and stretches of its rows, the halves at once."""
+    def _share(self, function: Callable[[int, int, int], None]) -> None:
+        """Run a function of a half and stretches of its rows, the halves at once."""
         edges = self._cuts(self.count)
 
-        def run(half: int) -> list[Any]:
-            found = []
+        def run(half: int) -> None:
             for start in range(edges[half], edges[half + 1], self.lot):
-                found.append(function(half, start, min(start + self.lot, edges[half + 1])))
+                function(half, start, min(start + self.lot, edges[half + 1]))
                 check_stop()
-            return found
 
         if self.halves == 1:
-            return run(0)
-        first, second = both(self.engine, run, 0, 1)
-        return first + second
+            run(0)
+        else:
+            both(self.engine, run, 0, 1)
 
     def _cuts(self, n: int) -> list[int]:
         """Where the halves of so many begin and end."""
@@ -217,6 +212,7 @@ def added(halves: np.ndarray) -> np.ndarray:
 
 
 def total(values: np.ndarray) -> float:
+    """The sum in float64, whatever the values are."""
     return float(values.sum(dtype=np.float64))
 
 
