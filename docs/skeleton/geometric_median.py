@@ -120,7 +120,7 @@ class GeometricMedian(Estimator):
         table = X if isinstance(X, Table) else Table.from_array(self._check(X))
         self.n_features_in_ = table.shape[1]
         start = init(table.sample(20_000, np.random.RandomState(0)))
-        with self._listening(self.max_iter) as callbacks:
+        with self._fit_callbacks() as callbacks:
             fit = iterate(
                 start,
                 collect,

@@ -381,7 +381,7 @@ def test_a_model_is_not_a_checkpoint(path):
 
 
 def test_a_loop_that_does_not_say_what_it_fits_is_refused(path):
-    with pytest.raises(ValueError, match="was not told what is being fitted"):
+    with pytest.raises(ValueError, match="has no key"):
         fit(Checkpoint(path))
     with pytest.raises(ValueError, match="cannot be resumed"):
         Checkpoint(path).on_step(Step("Online", 1, 2, [1.0], START))

@@ -203,3 +203,37 @@ def test_dask_without_a_client_says_how_to_get_one():
     table = Table.from_array(np.ones((4, 2)))
     with pytest.raises(ValueError, match=r"no Dask client.*Client"):
         Dask().reduce(lambda params, x: x.sum(), None, table)
+
+
+@pytest.mark.parametrize("engine", [Serial(), Threads(1), Threads(3)], ids=str)
+def test_each_gives_results_in_order_and_shares_memory(engine):
+    out = np.zeros(20)
+
+    def write(i):
+        out[i] = i
+        return 10 * i
+
+    assert list(engine.each(write, range(20))) == [10 * i for i in range(20)]
+    np.testing.assert_array_equal(out, np.arange(20))
+
+
+def test_small_work_stays_in_the_calling_thread():
+    def here(_):
+        return threading.get_ident()
+
+    mine = threading.get_ident()
+    assert set(Threads(2).each(here, range(8), work=1000)) == {mine}
+    assert set(Threads(2).each(here, [1])) == {mine}
+    assert mine not in set(Threads(2).each(here, range(8), work=1 << 30))
+    small = Table.from_array(np.zeros((100, 3)), block_rows=10)
+    assert set(Threads(2).map(lambda params, block: here(block), None, small)) == {mine}
+
+
+def test_a_failing_piece_ends_the_others():
+    def run(i):
+        if i == 3:
+            raise ZeroDivisionError
+        return i
+
+    with pytest.raises(ZeroDivisionError):
+        list(Threads(2).each(run, range(100)))

@@ -8,7 +8,6 @@ block and within blocks, those in memory all together.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from tacit.classify.linear import (
     csr_arrays,
     top_classes,
 )
-from tacit.core.progress import Progress, Step, tell
+from tacit.core.progress import Progress, Step, notify
 from tacit.core.randoms import key, permutation
 from tacit.data.table import Batch, Table, is_sparse, parts
 
@@ -79,7 +78,7 @@ class ErrorDriven(LinearClassifier):
         errors: list[float] = []  # on the rows held out
         self.separated_ = self.converged_ = settled = False
         blocks, n = self._blocks(labeled.table), len(labeled.table)
-        with self._listening(self.max_iter) as listening, closing_all(listening) as callbacks:
+        with self._fit_callbacks() as callbacks:
             if getattr(self, "verbose", 0):
                 callbacks.append(Progress())
             for number in range(self.max_iter):
@@ -100,7 +99,7 @@ class ErrorDriven(LinearClassifier):
                     start_again(state)
                 settled = settled or calm
                 step = Step(type(self).__name__, number + 1, self.max_iter, losses, state, done)
-                if tell(callbacks, step) or self.converged_:
+                if notify(callbacks, step) or self.converged_:
                     break
         self.classes_ = labeled.classes
         self.losses_, self.n_iter_ = losses, len(losses)
@@ -332,16 +331,6 @@ def start_again(state: State) -> None:
     about until the heavy rows are right; an average over that time is right about nothing."""
     for each in (state.sums, state.intercept_sums, state.clock):
         each[:] = 0
-
-
-@contextmanager
-def closing_all(callbacks: list) -> Iterator[list]:
-    """Have callbacks take their bars down, whatever ends the fit."""
-    try:
-        yield callbacks
-    finally:
-        for callback in callbacks:
-            getattr(callback, "close", lambda: None)()
 
 
 def whole(table: Table) -> tuple[Any, np.ndarray]:

@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from tacit.core.estimator import check_rows, check_weights
+from tacit.core.estimator import check_weights
+from tacit.data.checked import FLOATS, NUMBERS, check_table
 from tacit.data.table import BatchRows, Table
 
 __all__ = [
@@ -31,9 +32,7 @@ __all__ = [
 ]
 
 
-FLOATS = (np.float64, np.float32)
 MISSING = ("None", "nan", "NaT", "<NA>")  # as they print
-NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
 
 
 class Labeled(NamedTuple):
@@ -72,30 +71,6 @@ def check_labeled(
     table = table.with_labels(codes)
     weights = check_weights(sample_weight, codes)
     return Labeled(table if weights is None else table.with_weights(weights), classes)
-
-
-def check_table(
-    estimator: Any,
-    X: Any,
-    *,
-    reset: bool,
-    dtypes: Sequence[type] = FLOATS,
-    distinct: bool = True,
-) -> Table:
-    """X as blocks; arrays are checked as scikit-learn does, files as they are read. What is
-    of none of the ``dtypes`` becomes the first. For ``distinct`` see ``check_rows``."""
-    if not (isinstance(X, Table) or type(X).__module__.startswith("dask.")):
-        # Values are looked at block by block.
-        X = check_rows(estimator, X, reset=reset, dtypes=dtypes, distinct=distinct)
-    table = Table.of(X)
-    if reset:
-        estimator.n_features_in_ = table.shape[1]
-    elif table.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted on {estimator.n_features_in_} columns, but "
-            f"X has {table.shape[1]}. Give it the same columns."
-        )
-    return table
 
 
 def check_labels(y: Any) -> np.ndarray:

@@ -24,7 +24,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from tacit.classify.error_driven import closing_all, whole
+from tacit.classify.error_driven import whole
 from tacit.classify.labeled_rows import check_factors
 from tacit.classify.linear import (
     Labeled,
@@ -45,7 +45,7 @@ from tacit.classify.logistic_solve import (
 )
 from tacit.classify.logistic_stream import RowByRow, Whole, parts_of
 from tacit.core.engines import get_engine
-from tacit.core.progress import Step, tell
+from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
@@ -202,7 +202,7 @@ class LogisticRegression(RowByRow):
         for name in ("_squares", "_offset_squares", "steps_", "rows_", "eta0_"):
             if hasattr(self, name):
                 delattr(self, name)
-        with self._listening(self.max_iter) as callbacks, closing_all(callbacks):
+        with self._fit_callbacks() as callbacks:
             if self.solver_ in ("sgd", "adagrad"):
                 self._descend(objective, callbacks)
                 return self
@@ -343,7 +343,7 @@ class LogisticRegression(RowByRow):
         def heard(number: int, height: float, params: Any) -> bool:
             heights.append(height)
             step = Step("LogisticRegression", number, self.max_iter, heights, params)
-            return tell(callbacks, step)
+            return notify(callbacks, step)
 
         columns = width_of(len(self.classes_))
         settings: dict[str, Any] = {

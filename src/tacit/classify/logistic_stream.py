@@ -16,7 +16,7 @@ from tacit.classify.linear import LinearClassifier, csr_arrays
 from tacit.classify.logistic_loss import LogisticParams, width_of
 from tacit.classify.logistic_saga import rate_for
 from tacit.classify.logistic_solve import Objective
-from tacit.core.progress import Step, tell
+from tacit.core.progress import Step, notify
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Batch, Table, parts
 from tacit.kernels.sparse_rows import row_squares
@@ -52,7 +52,7 @@ class RowByRow(LinearClassifier):
             step = Step(
                 "LogisticRegression", number + 1, self.max_iter, losses, memory, done
             )
-            if tell(callbacks, step) or self.converged_:
+            if notify(callbacks, step) or self.converged_:
                 break
         self._keep(memory, losses[-1], objective.total, len(losses))
         params = LogisticParams(self.weights_, self.intercept_)

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.classify.error_driven import closing_all, whole
+from tacit.classify.error_driven import whole
 from tacit.classify.labeled_rows import check_factors
 from tacit.classify.linear import Csr, LinearClassifier, check_labeled, csr_arrays
 from tacit.classify.logistic_loss import spans
@@ -34,7 +34,7 @@ from tacit.classify.svm_newton import newton
 from tacit.classify.svm_primal import pegasos_rows, primal_height
 from tacit.classify.svm_two import TwoClass
 from tacit.core.engines import get_engine, one_blas_thread
-from tacit.core.progress import Step, tell
+from tacit.core.progress import Step, notify
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
@@ -155,7 +155,7 @@ class LinearSVC(LinearClassifier):
         self.solver_ = self._choose(table, classes)
         costs = self._costs(table, classes)
         self.classes_ = classes
-        with self._listening(self.max_iter) as callbacks, closing_all(callbacks):
+        with self._fit_callbacks() as callbacks:
             if self.solver_ == "newton":
                 self._newton(table.with_weights(costs), callbacks)
             else:
@@ -179,7 +179,7 @@ class LinearSVC(LinearClassifier):
 
         def heard(number: int, height: float, weights: np.ndarray) -> bool:
             heights.append(height)
-            return tell(callbacks, Step("LinearSVC", number, self.max_iter, heights, weights))
+            return notify(callbacks, Step("LinearSVC", number, self.max_iter, heights, weights))
 
         with one_blas_thread():
             weights, stats, self.n_iter_, self.converged_ = newton(
@@ -313,7 +313,7 @@ class LinearSVC(LinearClassifier):
             step = Step(
                 "LinearSVC", self.n_iter_, self.max_iter, gaps or [1.0], state.weights, done
             )
-            if tell(callbacks, step) or self.converged_:
+            if notify(callbacks, step) or self.converged_:
                 break
         if not self.converged_:
             self.objective_, self.gap_ = state.judge(spans(csr.indptr))
@@ -337,7 +337,7 @@ class LinearSVC(LinearClassifier):
             self.n_iter_ = number + 1
             norms = [float(np.vdot(weights, weights)) * clock[0] ** 2]
             step = Step("LinearSVC", number + 1, passes, norms, weights, number + 1 == passes)
-            if tell(callbacks, step):
+            if notify(callbacks, step):
                 half = min(half, (number + 1) * n - 1)
                 break
         taken = self.n_iter_ * n - half

@@ -1,9 +1,9 @@
-"""Write down how far a long fit has got, and go on from there.
+"""Save the state of a long fit, and resume from it.
 
-A checkpoint is a callback of ``core.loop.iterate``. What it writes is what the loop stands
-on: the params, and the losses measured before them. The loop measures the loss of the params
-again when it resumes, so the rest of the fit, and its result, have the same bits as those of
-a fit that was never interrupted.
+A checkpoint is a callback of the drivers ``iterate`` and ``sweep``. It writes the params and
+the losses so far. ``iterate`` measures the loss of the params again when it resumes, so its
+last loss is left out; ``sweep`` measures during a pass and keeps it. The rest of the fit, and
+its result, have the same bits as those of a fit that was never interrupted.
 
 An estimator says what is being fitted, so that no fit resumes from another one's state:
 
@@ -71,14 +71,14 @@ class Checkpoint:
         self._key: str | None = None
         self._file = Path(path)
         self._ended: dict[Path, bool] = {}  # by the file of each part
-        self._waiting: tuple[Any, list] | None = None  # told, but not yet written
+        self._waiting: tuple[Any, list] | None = None  # received, but not yet written
         self._wrote = time.monotonic()
 
     def __repr__(self) -> str:
         return f"Checkpoint({os.fspath(self.path)!r}, every={self.every!r})"
 
     def bind(self, key: str, part: int = 0) -> None:
-        """Say what is about to be fitted, before the loop; called by the estimator."""
+        """Set the key of the fit that is about to start; called by the estimator."""
         if not isinstance(key, str):
             raise TypeError(f"Checkpoint.bind(key={key!r}) needs a string.")
         path = Path(self.path)
@@ -87,7 +87,7 @@ class Checkpoint:
             kind = PermissionError if folder.is_dir() else FileNotFoundError
             raise kind(
                 f"Checkpoint({os.fspath(path)!r}) needs a folder that exists and can be "
-                f"written to, but {os.fspath(folder)!r} is none. Make it, or choose another."
+                f"written to; {os.fspath(folder)!r} is not one. Create it, or choose another."
             )
         if part == 0:
             self._ended = {}
@@ -121,20 +121,20 @@ class Checkpoint:
         return found, losses
 
     def on_step(self, step: Step) -> None:
-        """Hear of a step; write it if the last write was long enough ago."""
+        """Write the step if the last write was long enough ago."""
         self._bound()
         if step.done:
             # The loop would not stop here a second time, but it will one update earlier.
             self.close()
             self._ended[self._file] = True
             return
-        # Without the loss of these very params: the loop will measure it again.
-        self._waiting = step.params, list(step.losses[:-1])
+        measured = step.losses if step.resumes_after else step.losses[:-1]
+        self._waiting = step.params, list(measured)
         if time.monotonic() - self._wrote >= self.every:
             self.close()
 
     def close(self) -> None:
-        """Write the latest step that was told, unless it is written already."""
+        """Write the latest step, unless it is written already."""
         if self._waiting is None:
             return
         (params, losses), self._waiting = self._waiting, None
@@ -171,7 +171,7 @@ class Checkpoint:
     def _bound(self) -> str:
         if self._key is None:
             raise ValueError(
-                f"{self!r} was not told what is being fitted, so it could not tell this fit "
+                f"{self!r} has no key, so it cannot distinguish this fit "
                 "from another. This estimator cannot be resumed; leave the checkpoint out. "
                 "(In a loop of your own, call bind(key) first.)"
             )
@@ -179,14 +179,14 @@ class Checkpoint:
 
 
 def begin(callbacks: Iterable | None, key: str, part: int = 0) -> None:
-    """Tell the checkpoints among the callbacks what is about to be fitted."""
+    """Bind the checkpoints among the callbacks to the fit that is about to start."""
     for each in callbacks or ():
         if isinstance(each, Checkpoint):
             each.bind(key, part)
 
 
 def finish(callbacks: Iterable | None) -> None:
-    """Tell the checkpoints among the callbacks that the fit has returned its result."""
+    """Remove the files of the checkpoints among the callbacks: the fit has its result."""
     for each in callbacks or ():
         if isinstance(each, Checkpoint):
             each.done()

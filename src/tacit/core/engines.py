@@ -1,12 +1,16 @@
 """Where a pass runs: in this thread, in many, or on a cluster.
 
-An engine has two verbs. ``map`` applies a function to every block and yields the
-results in block order; ``reduce`` adds them up. Engines hold settings and no live
-handles, so an estimator that owns one can be cloned, pickled and printed.
+An engine has three verbs. ``map`` applies a function to every block and yields the results in
+block order; ``reduce`` adds them up; ``each`` runs plain pieces of work that share memory with
+the caller, results in order. Engines hold settings and no live handles, so an estimator that
+owns one can be cloned, pickled and printed.
 
-``beside`` is a list with one slot per block for what only speeds a pass (last labels,
-distance bounds). Engines that share memory with the caller hand each block its slot as a
-third argument; the others leave it out, and the function must give the same answer.
+``cache`` is a list with one slot per block for what only speeds a pass (last labels, distance
+bounds). Engines that share memory with the caller pass each block its slot as a third
+argument; the others leave it out, and the function must give the same answer.
+
+Threads are started only where they pay: a single piece, or fewer than ``SMALL`` values in
+memory, runs in the calling thread. The result has the same bits either way.
 """
 
 import os
@@ -16,7 +20,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache as remember
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
@@ -25,34 +30,44 @@ from threadpoolctl import ThreadpoolController
 from tacit.core.stats import tree_sum
 
 __all__ = [
-    "Dask", "Engine", "Serial", "Threads", "both", "check_stop", "get_engine", "ready",
-    "shares_memory",
+    "Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine", "ready", "shares_memory",
 ]  # fmt: skip
+
+SMALL = 1 << 18  # values a pass reads in under a millisecond; starting threads takes as long
 
 
 class Engine(Protocol):
     """What a fit asks of the place it runs in."""
 
     def map(
-        self, function: Callable, params: Any, data: Iterable, beside: list | None = None
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Iterator[Any]: ...
 
     def reduce(
-        self, collect: Callable, params: Any, data: Iterable, beside: list | None = None
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any: ...
+
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True)
 class Serial:
     """One block after another in the calling thread. The reference."""
 
-    def map(self, function, params, data, beside=None):
+    def map(self, function, params, data, cache=None):
         with one_blas_thread():
             for i, block in enumerate(data):
-                yield run_block(function, params, block, *slot(beside, i))
+                yield run_block(function, params, block, *slot(cache, i))
 
-    def reduce(self, collect, params, data, beside=None):
-        return tree_sum(self.map(collect, params, data, beside))
+    def reduce(self, collect, params, data, cache=None):
+        return tree_sum(self.map(collect, params, data, cache))
+
+    def each(self, function, items, *, work=None):
+        with one_blas_thread():
+            for item in items:
+                yield function(item)
 
 
 @dataclass(frozen=True)
@@ -61,13 +76,30 @@ class Threads:
 
     workers: int | None = None
 
-    def map(self, function, params, data, beside=None):
+    def map(self, function, params, data, cache=None):
+        if is_small(data):
+            yield from Serial().map(function, params, data, cache)
+            return
         with self.ready() as running:
-            yield from running.map(function, params, data, beside)
+            yield from running.map(function, params, data, cache)
 
-    def reduce(self, collect, params, data, beside=None):
+    def reduce(self, collect, params, data, cache=None):
+        if is_small(data):
+            return Serial().reduce(collect, params, data, cache)
         with self.ready() as running:
-            return running.reduce(collect, params, data, beside)
+            return running.reduce(collect, params, data, cache)
+
+    def each(self, function, items, *, work=None):
+        """``function`` of every item, results in order.
+
+        ``work`` estimates the values read by all items together: small work stays in the
+        calling thread.
+        """
+        if is_small(items, work):
+            yield from Serial().each(function, items)
+            return
+        with self.ready() as running:
+            yield from running.each(function, items)
 
     @contextmanager
     def ready(self):
@@ -85,32 +117,47 @@ class RunningThreads(NamedTuple):
     workers: int
     pool: ThreadPoolExecutor
 
-    def map(self, function, params, data, beside=None):
+    def map(self, function, params, data, cache=None):
+        def run(member: tuple) -> Any:
+            return run_block(function, params, *member)
+
+        members = ((block, *slot(cache, i)) for i, block in enumerate(data))
+        if is_small(data):
+            return Serial().each(run, members)
+        return self._submit(run, members)
+
+    def reduce(self, collect, params, data, cache=None):
+        # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
+        blocks = getattr(data, "blocks", data)
+        known = len(blocks) if hasattr(blocks, "__len__") else 0
+        size = branch(known, self.workers)
+        if size == 1 or is_small(data):
+            return tree_sum(self.map(collect, params, data, cache))
+        members = ((block, *slot(cache, i)) for i, block in enumerate(data))
+        branches = iter(lambda: list(islice(members, size)), [])
+        return tree_sum(self._submit(partial(sum_branch, collect, params), branches))
+
+    def each(self, function, items, *, work=None):
+        if is_small(items, work):
+            return Serial().each(function, items)
+        return self._submit(function, items)
+
+    def _submit(self, function: Callable, items: Iterable) -> Iterator[Any]:
         stop = threading.Event()
         pending: deque[Future] = deque()
         with one_blas_thread():
             try:
-                for i, block in enumerate(data):
-                    task = (stop, run_block, function, params, block, *slot(beside, i))
-                    pending.append(self.pool.submit(run_unless, *task))
+                for item in items:
+                    pending.append(self.pool.submit(run_unless, stop, function, item))
                     if len(pending) > 2 * self.workers:  # bounds the blocks in memory
                         yield pending.popleft().result()
                 while pending:
                     yield pending.popleft().result()
             finally:
-                # An error, Ctrl-C or a caller that walked away: running blocks stop at
+                # An error, Ctrl-C or a caller that stopped iterating: running items stop at
                 # their next check_stop(), waiting ones never start.
                 stop.set()
                 wait([future for future in pending if not future.cancel()])
-
-    def reduce(self, collect, params, data, beside=None):
-        # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
-        blocks = getattr(data, "blocks", data)
-        known = len(blocks) if hasattr(blocks, "__len__") else 0
-        size = branch(known, self.workers)
-        if size == 1:
-            return tree_sum(self.map(collect, params, data, beside))
-        return tree_sum(self.map(partial(sum_span, collect), params, spans(data, beside, size)))
 
 
 @dataclass(frozen=True)
@@ -119,7 +166,7 @@ class Dask:
 
     address: str | None = None
 
-    def map(self, function, params, data, beside=None):
+    def map(self, function, params, data, cache=None):
         window: deque = deque()
         with self._client() as client:
             limit = 2 * sum(client.nthreads().values()) + 2
@@ -130,13 +177,17 @@ class Dask:
             while window:
                 yield window.popleft().result()
 
-    def reduce(self, collect, params, data, beside=None):
+    def reduce(self, collect, params, data, cache=None):
         with self._client() as client:
 
             def add(a, b):
                 return client.submit(add_stats, a, b, pure=False)
 
             return tree_sum(self._submit(client, collect, params, data), add).result()
+
+    def each(self, function, items, *, work=None):
+        """In threads of this process: what shares memory with the caller cannot travel."""
+        return Threads().each(function, items, work=work)
 
     @contextmanager
     def _client(self):
@@ -201,10 +252,10 @@ def get_engine(engine: str | Engine) -> Engine:
         if engine not in named:
             raise ValueError(f"engine={engine!r} is unknown; choose from {list(named)}.")
         return named[engine]()
-    if not (hasattr(engine, "map") and hasattr(engine, "reduce")):
+    if not (all(hasattr(engine, verb) for verb in ("map", "reduce", "each"))):
         raise TypeError(
             f"engine={engine!r} is not an engine. Give 'serial', 'threads', 'dask', or an "
-            "object with map and reduce such as Threads(4)."
+            "object with map, reduce and each such as Threads(4)."
         )
     return engine
 
@@ -236,9 +287,9 @@ def run_unless(stop: threading.Event, function: Callable, *arguments: Any) -> An
         _worker.stop = None
 
 
-def run_block(function, params, block, *beside):
+def run_block(function, params, block, *cached):
     """Load where the work is done, so that only the path travels."""
-    return function(params, block.load(), *beside)
+    return function(params, block.load(), *cached)
 
 
 def run_on_worker(function, params, block):
@@ -250,25 +301,8 @@ def add_stats(a, b):
     return a + b
 
 
-@dataclass(frozen=True)
-class Span:
-    """Blocks that make a branch of ``tree_sum``, each with its slot."""
-
-    members: list[tuple]
-
-    def load(self):
-        return self
-
-
-def spans(data: Iterable, beside: list | None, size: int) -> Iterator[Span]:
-    """Runs of ``size`` blocks, a power of two."""
-    members = ((block, *slot(beside, i)) for i, block in enumerate(data))
-    while span := list(islice(members, size)):
-        yield Span(span)
-
-
-def sum_span(collect, params, span: Span):
-    return tree_sum(run_block(collect, params, *member) for member in span.members)
+def sum_branch(collect, params, members: list[tuple]):
+    return tree_sum(run_block(collect, params, *member) for member in members)
 
 
 def branch(blocks: int, workers: int) -> int:
@@ -276,8 +310,18 @@ def branch(blocks: int, workers: int) -> int:
     return 1 << max(0, (blocks // (8 * workers)).bit_length() - 1)
 
 
-def slot(beside, i):
-    return () if beside is None else (beside[i],)
+def slot(cache: list | None, i: int) -> tuple:
+    return () if cache is None else (cache[i],)
+
+
+def is_small(data: Any, work: int | None = None) -> bool:
+    """Whether the calling thread would be done before others have started."""
+    if work is None:
+        work = getattr(data, "values_in_memory", None)
+    if work is not None and work < SMALL:
+        return True
+    pieces = getattr(data, "blocks", data)
+    return hasattr(pieces, "__len__") and len(pieces) < 2
 
 
 def shares_memory(engine: Engine) -> bool:
@@ -292,7 +336,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-@cache
+@remember
 def blas() -> ThreadpoolController:
     """The BLAS thread pools. Finding them is slow, so it is done once."""
     import scipy.linalg.blas  # noqa: F401  (kernels call SciPy's own copy)

@@ -1,7 +1,7 @@
-"""What every estimator of Tacit shares: scikit-learn's manners, model files, callbacks.
+"""What every estimator of Tacit shares: scikit-learn's conventions, model files, callbacks.
 
-``contract`` says how a model's passes may run (summable, online, sequential, whole); docs,
-tests and errors follow from it.
+``contract`` names the driver of a fit, and with it where the rows may be and which engines can
+run it (``core.contract``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
     contract: ClassVar[str] = "summable"
 
     def _validate_params(self) -> None:
-        """As in scikit-learn, which makes the constraints anew each time: a small fit takes no
-        longer than that. It is asked only for its error message."""
+        """As in scikit-learn, which rebuilds the constraints in every call. Ours are cached;
+        scikit-learn is called only for its error message."""
         kind: Any = type(self)
         for name, constraints in constraints_of(kind):
             value = getattr(self, name)
@@ -38,25 +38,27 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
                 super()._validate_params()
 
     @contextmanager
-    def _listening(self, most: int) -> Iterator[list[Callback]]:
+    def _fit_callbacks(self) -> Iterator[list[Callback]]:
         """The callbacks of one fit: ours, and scikit-learn's wrapped to look like ours.
 
-        scikit-learn's come from ``set_callbacks`` or stand among ``callbacks``; they are told
-        of the fit as a task with one subtask per step.
+        scikit-learn's come from ``set_callbacks`` or stand among ``callbacks``; they see the
+        fit as a task with one subtask per step. Whatever ends the fit, callbacks are closed.
         """
         given = list(getattr(self, "callbacks", None) or ())
         theirs = [each for each in given if isinstance(each, FitCallback)]
         ours: list[Callback] = [each for each in given if each not in theirs]
         held = getattr(self, "_skl_callbacks", None)
         if not (theirs or held or hasattr(self, "_parent_callback_ctx")):
-            yield ours  # there is nobody else to tell
+            with closing_all(ours):
+                yield ours
             return
         if theirs:
             self._skl_callbacks = [*(held or ()), *theirs]
         try:
             context = self._init_callback_context(max_subtasks=None)
             context.call_on_fit_task_begin(estimator=self)
-            yield [*ours, Relay(self, context)]
+            with closing_all(ours):
+                yield [*ours, SklearnRelay(self, context)]
             context.call_on_fit_task_end(estimator=self)
         finally:
             if theirs and held is not None:
@@ -76,8 +78,18 @@ def constraints_of(kind: Any) -> list[tuple[str, list[Any]]]:
     ]
 
 
-class Relay:
-    """Tells scikit-learn's callback objects about our steps."""
+@contextmanager
+def closing_all(callbacks: list) -> Iterator[None]:
+    """Close callbacks at the end: bars are removed, checkpoints written."""
+    try:
+        yield
+    finally:
+        for callback in callbacks:
+            getattr(callback, "close", lambda: None)()
+
+
+class SklearnRelay:
+    """Passes our steps on to scikit-learn's callback objects."""
 
     def __init__(self, estimator: Any, context: Any) -> None:
         self.estimator, self.context = estimator, context
@@ -100,9 +112,9 @@ def check_rows(
 ) -> Any:
     """X as a C-ordered float array or, with ``sparse``, a CSR matrix.
 
-    Values are not looked at unless ``finite``: most models do that in their first pass. With
-    ``distinct`` several entries for one cell are added up; models that only ever sum entries
-    need not wait for that.
+    Values are not checked unless ``finite``: most models do that in their first pass. With
+    ``distinct`` duplicate entries of one cell are added up; models that only ever sum entries
+    can skip that.
     """
     if reset and sparse and not finite and is_ready(X, dtypes):
         estimator.n_features_in_ = X.shape[1]
@@ -128,7 +140,7 @@ def check_rows(
 
 
 def is_ready(X: Any, dtypes: Sequence[type]) -> bool:
-    """Whether scikit-learn would take X as it is: to find that out takes it longer than a small
+    """Whether scikit-learn would accept X as it is: its own check takes longer than a small
     fit."""
     csr = type(X) in (sp.csr_array, sp.csr_matrix) and X.ndim == 2
     return csr and X.dtype in dtypes and min(X.shape) > 0

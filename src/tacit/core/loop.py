@@ -3,21 +3,21 @@
 iterate          update after a pass over all the data; exact in every engine
 iterate_online   update after every block; one thread, in order, and approximate
 
-Both tell their ``callbacks`` about every step (see ``core.progress``); a callback that
-answers True stops the loop there, with what was learned so far.
+Both notify their ``callbacks`` of every step (see ``core.progress``); a callback that returns
+True stops the loop, which then returns the params so far.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tacit.core.engines import Engine, one_blas_thread, ready
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 
 __all__ = ["Fit", "OnlineFit", "iterate", "iterate_online"]
 
 
 class Fit(NamedTuple):
-    """Where a loop ended. ``losses[i]`` is the mean loss after i updates."""
+    """The end of a loop. ``losses[i]`` is the mean loss after i updates."""
 
     params: Any
     losses: list
@@ -25,7 +25,7 @@ class Fit(NamedTuple):
 
 
 class OnlineFit(NamedTuple):
-    """Where an online loop ended, and what it needs to go on."""
+    """The end of an online loop, and what it needs to continue."""
 
     params: Any
     losses: list  # of every block, before the update it caused
@@ -44,15 +44,15 @@ def iterate(
     tol: float = 1e-4,
     settled: Callable[[Any, Any], bool] | None = None,
     callbacks: Sequence[Callback] = (),
-    beside: list | None = None,
+    cache: list | None = None,
     name: str = "fit",
 ) -> Fit:
     """Alternate ``collect`` over all the data with ``update``.
 
-    Stops when a pass brings less than ``tol`` of the whole improvement so far, a rule
-    that neither the units nor the zero of the loss can upset; or, where the model has a
-    better one, when ``settled(old, new)`` says so of the params before and after an
-    update. The params returned are the ones that ``losses[-1]`` was measured at.
+    Stops when a pass brings less than ``tol`` of the whole improvement so far, a rule that
+    depends neither on the units nor on the zero of the loss; or, where the model has its own
+    rule, when ``settled(old, new)`` is True for the params before and after an update. The
+    params returned are the ones that ``losses[-1]`` was measured at.
     """
     losses: list[float] = []
     for callback in callbacks:
@@ -62,23 +62,23 @@ def iterate(
     try:
         # One BLAS thread in update too: more may round differently.
         with one_blas_thread(), ready(engine) as engine:
-            stats = engine.reduce(collect, params, data, beside)
+            stats = engine.reduce(collect, params, data, cache)
             losses = [*losses, stats.loss / stats.rows]
             converged = False
             while len(losses) <= max_iter and not converged:
-                if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
+                if notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
                     return Fit(params, losses, converged=False)
                 old, params = params, update(params, stats)
-                stats = engine.reduce(collect, params, data, beside)
+                stats = engine.reduce(collect, params, data, cache)
                 losses.append(stats.loss / stats.rows)
                 if settled is not None:
                     converged = settled(old, params)
                 else:
                     converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
-            tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
+            notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
             return Fit(params, losses, converged)
     finally:
-        for callback in callbacks:  # whatever ended the loop: take bars down, write it up
+        for callback in callbacks:  # bars are removed, checkpoints written
             getattr(callback, "close", lambda: None)()
 
 
@@ -101,12 +101,12 @@ def iterate_online(
     (Cappé and Moulines 2009; Hoffman et al. 2010). Block t weighs (t + 2)^-decay in the memory,
     which holds statistics per row. ``data`` is a table, or a function from the number of the
     pass to its blocks, so that every pass may see the rows in another order. ``memory`` and
-    ``steps`` of an earlier run let it go on. Callbacks hear of every block.
+    ``steps`` of an earlier run continue it. Callbacks receive every block.
     """
     losses: list[float] = []
-    walk = data if callable(data) else lambda _: data
+    blocks_of = data if callable(data) else lambda _: data
     for number in range(passes):
-        for block in walk(number):
+        for block in blocks_of(number):
             stats = collect(params, block.load())
             losses.append(stats.loss / stats.rows)
             mean = (1 / stats.rows) * stats
@@ -114,6 +114,6 @@ def iterate_online(
             memory = mean if memory is None else (1 - rate) * memory + rate * mean
             params = update(params, memory)
             steps += 1
-            if tell(callbacks, Step(name, number, passes, losses, params)):
+            if notify(callbacks, Step(name, number, passes, losses, params)):
                 return OnlineFit(params, losses, memory, steps)
     return OnlineFit(params, losses, memory, steps)

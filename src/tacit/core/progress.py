@@ -1,9 +1,9 @@
-"""What a long fit tells the outside, and how the outside stops it.
+"""Events of a running fit, and the callbacks that receive them.
 
-A callback is a function of a ``Step``, or an object with ``on_step``; True from either stops
-the fit there. scikit-learn's callback objects (1.9 and later) are accepted beside them, see
-``core.estimator``. An object that also has ``resume(params)`` may hand back where an earlier
-run got to (``core.checkpoint``).
+A callback is a function of a ``Step``, or an object with ``on_step``; returning True from
+either stops the fit. scikit-learn's callback objects (1.9 and later) are accepted too, see
+``core.estimator``. An object that also has ``resume(params)`` may return the state that an
+earlier run reached (``core.checkpoint``).
 """
 
 import sys
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol, TextIO
 
-__all__ = ["Callback", "Progress", "Step", "tell"]
+__all__ = ["Callback", "Progress", "Step", "notify"]
 
 
 class Step(NamedTuple):
@@ -23,17 +23,18 @@ class Step(NamedTuple):
     losses: list  # the loss after 0, 1, 2, ... updates, if it is known; it grows
     params: Any  # what has been learned so far
     done: bool = False  # this was the last one
+    resumes_after: bool = False  # a resumed fit does not measure losses[-1] again
 
 
-class StepListener(Protocol):
+class StepCallback(Protocol):
     def on_step(self, step: Step) -> bool | None: ...
 
 
-Callback = Callable[[Step], bool | None] | StepListener
+Callback = Callable[[Step], bool | None] | StepCallback
 
 
-def tell(callbacks: Iterable[Callback], step: Step) -> bool:
-    """Tell every callback; True if any of them wants to stop."""
+def notify(callbacks: Iterable[Callback], step: Step) -> bool:
+    """Call every callback; True if any of them asks to stop."""
     answers = [getattr(each, "on_step", each)(step) for each in callbacks]  # type: ignore[operator]
     return any(answers)
 
@@ -76,7 +77,7 @@ class Progress:
             self.close()
 
     def close(self) -> None:
-        """Take the bar off the screen."""
+        """Remove the bar from the screen."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -112,5 +113,5 @@ class Progress:
 
 
 def loss_of(step: Step) -> str:
-    """The latest loss in words, where there is one."""
+    """The latest loss as text, where there is one."""
     return f", loss {step.losses[-1]:.6g}" if step.losses else ""

@@ -67,7 +67,7 @@ def is_sparse(table: "Table") -> bool:
 
 
 class Rows(NamedTuple):
-    """A stretch of rows of an array in memory."""
+    """A range of rows of an array in memory."""
 
     array: Any
     start: int
@@ -78,7 +78,7 @@ class Rows(NamedTuple):
 
 
 class CsrRows(NamedTuple):
-    """A stretch of rows of a CSR matrix in memory. Loads as a view."""
+    """A range of rows of a CSR matrix in memory. Loads as a view."""
 
     matrix: Any
     start: int
@@ -96,7 +96,7 @@ class CsrRows(NamedTuple):
 
 
 class NpyRows(NamedTuple):
-    """A stretch of rows of a .npy file, read when asked for."""
+    """A range of rows of a .npy file, read when asked for."""
 
     path: str
     start: int
@@ -108,7 +108,7 @@ class NpyRows(NamedTuple):
 
 
 class ParquetRows(NamedTuple):
-    """A stretch of rows of a Parquet file: the row groups that hold it, and the cut."""
+    """A range of rows of a Parquet file: the row groups that hold it, and the cut."""
 
     path: str
     columns: tuple
@@ -131,7 +131,7 @@ class ParquetRows(NamedTuple):
 
 
 class DaskRows(NamedTuple):
-    """A stretch of rows of a Dask array, computed where the block is worked on."""
+    """A range of rows of a Dask array, computed where the block is worked on."""
 
     array: Any
     start: int
@@ -142,7 +142,7 @@ class DaskRows(NamedTuple):
 
 
 class BatchRows(NamedTuple):
-    """A block and the stretch of labels and weights that goes with it."""
+    """A block with its labels and weights."""
 
     rows: Any
     labels: Any
@@ -182,6 +182,15 @@ class Table:
 
     def __iter__(self) -> Iterator:
         return iter(self.blocks)
+
+    @property
+    def values_in_memory(self) -> int | None:
+        """Stored values, for the engine to decide whether threads pay; None for files."""
+        if not self.in_memory or not self.blocks:
+            return None
+        block = getattr(self.blocks[0], "rows", self.blocks[0])
+        matrix = getattr(block, "matrix", None)
+        return self.shape[0] * self.shape[1] if matrix is None else matrix.nnz
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -307,11 +316,11 @@ class Table:
 
     def with_labels(self, labels: Any) -> "Table":
         """The same blocks, each loading as a Batch that holds its labels."""
-        return self._beside(labels=np.asarray(labels))
+        return self._with(labels=np.asarray(labels))
 
     def with_weights(self, weights: Any) -> "Table":
         """The same blocks, each loading as a Batch that holds its weights."""
-        return self._beside(weights=np.asarray(weights, np.float64))
+        return self._with(weights=np.asarray(weights, np.float64))
 
     def sample(self, size: int, rng: Any) -> Any:
         """Draw ``size`` distinct rows, or all of them, in table order."""
@@ -332,7 +341,7 @@ class Table:
             return np.empty((0, self.shape[1]), self.dtype)
         return sp.vstack(picked, format="csr") if sp.issparse(picked[0]) else np.vstack(picked)
 
-    def _beside(self, **extra: np.ndarray) -> "Table":
+    def _with(self, **extra: np.ndarray) -> "Table":
         ((kind, values),) = extra.items()
         if len(values) != self.shape[0]:
             raise ValueError(

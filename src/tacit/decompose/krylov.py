@@ -108,13 +108,13 @@ def start(
     )  # fmt: skip
 
 
-def collect(params: KrylovParams, block: Any, beside: Memory | None = None) -> KrylovStats:
+def collect(params: KrylovParams, block: Any, cache: Memory | None = None) -> KrylovStats:
     """Multiply a block's rows with the directions, and back."""
     rows = parts(block).rows
     moments = Moments.empty(0, full=False)
     if params.step == 0:
         moments = Moments.collect(rows, full=False)
-    return KrylovStats(rows.shape[0], gram(rows, params.panels, beside), moments)
+    return KrylovStats(rows.shape[0], gram(rows, params.panels, cache), moments)
 
 
 def update(

@@ -31,7 +31,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tacit.core.engines import Dask, Engine, Serial, get_engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.kernel import kernel
-from tacit.core.progress import Step, tell
+from tacit.core.progress import Step, notify
 from tacit.core.randoms import bits, key, permutation, seed_from
 from tacit.data.unit_rows import unit_rows
 from tacit.decompose.nearest_rows import Neighbors, Span, nearest_rows
@@ -148,7 +148,7 @@ class NeighborMap(Estimator):
             return self
         found = nearest_rows(rows, k, engine, seed=int(seed) & 0x7FFFFFFF)
         weights = weigh(found)
-        with self._listening(self.n_steps) as callbacks:
+        with self._fit_callbacks() as callbacks:
             points = self._draw(first_map(rows), weights, engine, seed, callbacks)
         kept = share_kept(rows, points, seed)
         self._hold(points, found, kept)
@@ -194,7 +194,7 @@ class NeighborMap(Estimator):
             last = step + 1 == self.n_steps
             if step % 10 == 9 or last:
                 told = Step("NeighborMap", step + 1, self.n_steps, [], points, last)
-                if tell(callbacks, told):
+                if notify(callbacks, told):
                     break
         return points
 

@@ -18,7 +18,7 @@ from scipy.linalg import eigh, svd
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.moments import Moments, MomentsParams
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
 from tacit.decompose.gram_panels import project, slots, to_panels
@@ -85,9 +85,9 @@ def search(
     losses: list[float] = []
     moments, total = Moments.empty(0, full=False), 0.0
     done = stop = False
-    beside = slots(table)
+    cache = slots(table)
     while params.step < passes and not (done or stop):
-        stats = engine.reduce(krylov.collect, krylov.light(params), table, beside)
+        stats = engine.reduce(krylov.collect, krylov.light(params), table, cache)
         if params.step == 0:
             moments = stats.moments
             total = check_scale(krylov.squared_length(moments), table)
@@ -96,7 +96,8 @@ def search(
         losses.append(max(0.0, left) / moments.weight)
         done = krylov.remainder(params) <= tol
         last = done or params.step == passes
-        stop = tell(callbacks, Step("TruncatedSVD", params.step, passes, losses, params, last))
+        step = Step("TruncatedSVD", params.step, passes, losses, params, last)
+        stop = notify(callbacks, step)
     errors = np.full(n_components, total)  # of vectors that no pass has tried: anything
     errors[: len(params.errors)] = params.errors / params.scale
     rows = krylov.leading(params, near)

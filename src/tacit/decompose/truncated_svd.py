@@ -147,7 +147,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         table = self._table(X, reset=True)
         seed = seed_from(self.random_state)
         with ready(get_engine(self.engine)) as engine:
-            with self._listening(self.max_iter) as callbacks:
+            with self._fit_callbacks() as callbacks:
                 found = self._search(table, engine, seed, callbacks)
             values, rows, variances, residuals = measure(found, table, engine)
         dtype = np.float32 if table.dtype == np.float32 else np.float64

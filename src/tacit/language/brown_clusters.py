@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
-from tacit.core.progress import Step, tell
+from tacit.core.progress import Step, notify
 from tacit.language.class_tree import merge_classes, paths_of
 from tacit.language.exchange import count_bigrams, exchange, mutual_information
 from tacit.language.exchange import start as deal_out
@@ -216,7 +216,7 @@ class BrownClusters(Estimator):
         bigrams = count_bigrams(text.ids, text.lengths, v)
         classes = deal_out(bigrams, k)
         history: list[float] = []
-        with self._listening(self.max_iter) as listeners:
+        with self._fit_callbacks() as listeners:
             for number in range(self.max_iter):
                 moved = exchange(bigrams, classes)
                 history.append(mutual_information(classes))
@@ -224,7 +224,7 @@ class BrownClusters(Estimator):
                 losses = [-each for each in history]
                 name = f"Brown clusters, k={k}"
                 step = Step(name, number + 1, self.max_iter, losses, classes, done)
-                if tell(listeners, step) or done:
+                if notify(listeners, step) or done:
                     break
         self.vocabulary_, self.counts_ = text.words, text.counts
         self.classes_ = classes.label[:-1].copy()

@@ -89,9 +89,9 @@ def test_what_rides_beside_the_blocks_changes_nothing(make, k):
             Serial(),
             max_iter=15,
             tol=0,
-            beside=beside,
+            cache=cache,
         )
-        for beside in (None, [lloyd.Memory() for _ in table])
+        for cache in (None, [lloyd.Memory() for _ in table])
     ]
     assert runs[0].losses == runs[1].losses
     assert_same_bits(runs[0].params, runs[1].params)

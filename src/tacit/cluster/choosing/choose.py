@@ -27,7 +27,7 @@ from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.cluster.kmeans.spherical import SphericalKMeans
 from tacit.cluster.partitions import Quick, clusterer_of, prepared, size_name
 from tacit.core.engines import Engine, get_engine, one_blas_thread
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import key, seed_from
 
 __all__ = ["choose_k"]
@@ -177,7 +177,7 @@ def run_all(
     ):
         found[task.kind].append(result)
         step = Step("choose_k", done, most, [], None, done=done == most)
-        if tell(callbacks, step) and done < most:
+        if notify(callbacks, step) and done < most:
             if done < 5:
                 raise RuntimeError(
                     f"choose_k was stopped after {done} of {most} data sets, too few to "

@@ -167,7 +167,7 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         self._check_choices()
         for name in ("compressor_", "labels_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        with self._listening(1) as callbacks:
+        with self._fit_callbacks() as callbacks:
             if self._compresses(X):
                 self._fit_compressed(X, callbacks)
             else:

@@ -146,7 +146,7 @@ class DivisiveClustering(ClusterMixin, Estimator):
         self._refuse_blocks(X)
         for name in ("cluster_centers_", "inertia_", "_splits", "_parts", "_rows", "_weights"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        with self._listening(1) as callbacks:
+        with self._fit_callbacks() as callbacks:
             if self.method == "bisecting":
                 self._bisect(X, callbacks)
             else:

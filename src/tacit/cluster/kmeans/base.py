@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.cluster.frame import Frame, measure
 from tacit.cluster.kmeans import lloyd
 from tacit.core.engines import Engine, get_engine
-from tacit.core.estimator import Estimator, check_rows, check_weights
+from tacit.core.estimator import Estimator
 from tacit.core.stats import tree_sum
+from tacit.data.checked import check_table
 from tacit.data.table import Table, is_sparse
 
 __all__ = ["BaseKMeans", "fingerprint"]
@@ -62,21 +63,10 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return engine.map(function, params, table)
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
-        """X as blocks; arrays are checked as scikit-learn does, files as they are read."""
-        rows = None
-        if not (isinstance(X, Table) or type(X).__module__.startswith("dask.")):
-            X = check_rows(self, X, reset=reset)
-            rows = lloyd.block_rows(X, self.n_clusters)
-        table = Table.of(X, rows)
-        if reset:
-            self.n_features_in_ = table.shape[1]
-        elif table.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"{type(self).__name__} was fitted on {self.n_features_in_} columns, but X has "
-                f"{table.shape[1]}. Give it the same columns."
-            )
-        weights = check_weights(sample_weight, X if hasattr(X, "shape") else None)
-        return table if weights is None else table.with_weights(weights)
+        def block_rows(rows: Any) -> int | None:
+            return lloyd.block_rows(rows, self.n_clusters)
+
+        return check_table(self, X, sample_weight, reset=reset, block_rows=block_rows)
 
     def _compared(self, table: Table, *, fitting: bool) -> Table:
         """The rows as they are compared with centers."""
@@ -85,7 +75,7 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _keep(
         self,
         params: Any,
-        beside: list | None,
+        cache: list | None,
         table: Table,
         frame: Frame,
         engine: Engine,
@@ -97,7 +87,7 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if not np.array_equal(centers, params.centers):
             params = lloyd.moved(params, centers.astype(np.float64))
         found, losses = zip(
-            *engine.map(self._label_and_loss, params, table, beside), strict=True
+            *engine.map(self._label_and_loss, params, table, cache), strict=True
         )
         self.cluster_centers_ = centers
         self.inertia_ = float(tree_sum(losses))

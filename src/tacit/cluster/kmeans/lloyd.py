@@ -11,7 +11,7 @@ last update; else the lowest index takes it. A center without rows restarts, one
 at the row farthest from its own center.
 
 Which rows a pass must look at, and how, is the business of ``lloyd_dense`` and
-``lloyd_sparse``: labels and distance bounds ride beside the blocks and only save time. Sums
+``lloyd_sparse``: labels and distance bounds are cached per block and only save time. Sums
 are exact whatever their order (``kernels.exact_sum``), so blocks, engines and shortcuts cannot
 change a bit, and a row of weight two is that row twice.
 
@@ -37,7 +37,7 @@ from tacit.kernels.distances import euclidean
 
 __all__ = ["KMeansParams", "KMeansStats", "Memory", "assign", "collect", "start", "update"]
 
-MEMORY_BYTES = 2**30  # for what rides beside the blocks; three eighths of it out of core
+MEMORY_BYTES = 2**30  # for the caches of the blocks; three eighths of it out of core
 CALL_WORK = 2**29  # multiplications in one kernel call: well under 200 ms
 
 
@@ -116,11 +116,11 @@ def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> KMeansP
     )
 
 
-def collect(params: KMeansParams, block: Any, beside: Memory | None = None) -> KMeansStats:
+def collect(params: KMeansParams, block: Any, cache: Memory | None = None) -> KMeansStats:
     """Give each row to its nearest center; sum the rows of each."""
     rows, _, weights = parts(block)
     weights = np.empty(0) if weights is None else weights
-    memory = Memory() if beside is None else beside
+    memory = Memory() if cache is None else cache
     label_rows(params, rows, weights, memory)
     weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
     # The sums are the memory's own, not a copy: they hold until the block's next pass.
@@ -160,10 +160,10 @@ def moved(params: KMeansParams, centers: np.ndarray, vacant: int = 0) -> KMeansP
     )
 
 
-def assign(params: KMeansParams, block: Any, beside: Memory | None = None) -> np.ndarray:
+def assign(params: KMeansParams, block: Any, cache: Memory | None = None) -> np.ndarray:
     """The label of every row of a block."""
     rows, _, _ = parts(block)
-    memory = Memory() if beside is None else beside
+    memory = Memory() if cache is None else cache
     label_rows(params, rows, np.empty(0), memory)
     return memory.labels
 
@@ -278,10 +278,10 @@ def slots(table: Table, n_clusters: int) -> list[Memory] | None:
     return [Memory() for _ in table] if wanted <= room else None
 
 
-def label_and_loss(params: KMeansParams, block: Any, beside: Memory | None = None):
+def label_and_loss(params: KMeansParams, block: Any, cache: Memory | None = None):
     """The labels of a block, and its loss summed row by row."""
     rows, _, weights = parts(block)
-    labels = assign(params, block, beside)
+    labels = assign(params, block, cache)
     distances = squared_to_own(params.centers, rows, labels)
     return labels, float(distances.sum() if weights is None else weights @ distances)
 

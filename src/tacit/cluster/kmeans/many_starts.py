@@ -74,19 +74,19 @@ class ManyStarts(BaseKMeans):
         self._prepare(frame)
         rng = check_random_state(self.random_state)
         best: Fit | None = None
-        beside: list | None = None
-        with self._listening(self.max_iter) as callbacks:
+        cache: list | None = None
+        with self._fit_callbacks() as callbacks:
             for run in range(self._starts()):
                 centers = first_centers(self.init, rows, self.n_clusters, rng, name=name)
                 fit, memory = self._run(run, centers, table, frame, engine, callbacks)
                 if best is None or fit.losses[-1] < best.losses[-1]:
-                    best, beside = fit, memory
+                    best, cache = fit, memory
         assert best is not None  # there is at least one start
         self.losses_ = [float(loss) for loss in best.losses]
         self.n_iter_ = len(best.losses) - 1
         self.converged_ = best.converged
         labels = table.in_memory and X is not table
-        self._keep(best.params, beside, table, frame, engine, labels=labels)
+        self._keep(best.params, cache, table, frame, engine, labels=labels)
         finish(self.callbacks)
         return self
 
@@ -103,7 +103,7 @@ class ManyStarts(BaseKMeans):
         seeded = centers.tobytes() if self.random_state is not None else b""
         origin = blake2b(seeded, digest_size=16).hexdigest()
         begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
-        beside = self._slots(table)
+        cache = self._slots(table)
         fit = iterate(
             params,
             self._collect,
@@ -113,10 +113,10 @@ class ManyStarts(BaseKMeans):
             max_iter=self.max_iter,
             settled=partial(self._settled, tol=self.tol * frame.variance),
             callbacks=callbacks,
-            beside=beside,
+            cache=cache,
             name=type(self).__name__,
         )
-        return fit, beside
+        return fit, cache
 
     # What a model adds. Functions of the module's top level, so that they can travel.
 
@@ -138,5 +138,5 @@ class ManyStarts(BaseKMeans):
         return f"{type(self).__name__} {self.n_clusters} {self.tol}"
 
     def _slots(self, table: Table) -> list | None:
-        """Room beside every block for what a pass remembers of it."""
+        """A cache slot for every block."""
         return lloyd.slots(table, self.n_clusters)

@@ -159,7 +159,7 @@ class MiniBatchKMeans(BaseKMeans):
         seed = int(rng.randint(2**31))
         params = lloyd.start(centers, frame, sparse=is_sparse(table))
         batches = max(1, len(table) // self.batch_size)
-        with self._listening(self.max_iter) as callbacks:
+        with self._fit_callbacks() as callbacks:
             fit = iterate_online(
                 params,
                 lloyd.collect,

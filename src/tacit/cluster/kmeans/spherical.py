@@ -50,11 +50,11 @@ def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> lloyd.K
 
 
 def collect(
-    params: lloyd.KMeansParams, block: Any, beside: lloyd.Memory | None = None
+    params: lloyd.KMeansParams, block: Any, cache: lloyd.Memory | None = None
 ) -> lloyd.KMeansStats:
     """Give each row to the center with the largest cosine; sum the unit rows of each."""
     unit, lost = directed(block)
-    stats = lloyd.collect(params, unit, beside)
+    stats = lloyd.collect(params, unit, cache)
     return replace(stats, rows=stats.rows + lost, loss=stats.loss / 2 + lost)
 
 
@@ -77,11 +77,11 @@ def directed(block: Any) -> tuple[Batch, float]:
 
 
 def label_and_loss(
-    params: lloyd.KMeansParams, block: Any, beside: lloyd.Memory | None = None
+    params: lloyd.KMeansParams, block: Any, cache: lloyd.Memory | None = None
 ) -> tuple[np.ndarray, float]:
     """The labels of a block, and its loss summed row by row."""
     unit, lost = directed(block)
-    labels, loss = lloyd.label_and_loss(params, unit, beside)
+    labels, loss = lloyd.label_and_loss(params, unit, cache)
     if unit.weights is not None:
         labels = np.where(any_value(unit.rows), labels, np.int32(0))
     return labels, loss / 2 + lost

@@ -41,7 +41,7 @@ from tacit.cluster.linkages.spanning_tree import spanning_tree
 from tacit.cluster.linkages.ward_chain import ward_chain
 from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine, get_engine
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 
 __all__ = ["linkage", "linkage_of"]
 
@@ -189,7 +189,7 @@ def reporter(name: str, n: int, callbacks: Sequence[Callback]) -> Callable[[int]
     """What the algorithms call between two kernels."""
 
     def pause(done: int) -> None:
-        if tell(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
+        if notify(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
             raise RuntimeError(
                 f"{name} was stopped by a callback after {done:,} of {n - 1:,} merges. Part of "
                 "a tree is no tree, so there is no result."

@@ -27,7 +27,7 @@ import numpy as np
 
 from tacit.core.engines import Engine, Serial
 from tacit.core.kernel import kernel
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 from tacit.data.table import Table
 
 __all__ = ["Medoids", "build", "fasterpam", "lab", "random_medoids"]
@@ -73,7 +73,7 @@ def fasterpam(
     losses, quiet, done = [state.loss], 0, False
     span = max(1, CALL_WORK // n)
     while len(losses) <= max_iter and not done:
-        if tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, state.medoids)):
+        if notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, state.medoids)):
             break
         first = 0
         while first < n and not done:
@@ -83,7 +83,7 @@ def fasterpam(
             done = quiet >= n  # once around without a swap
             first = last
         losses.append(state.loss)
-    tell(callbacks, Step(name, len(losses) - 1, max_iter, losses, state.medoids, done=True))
+    notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, state.medoids, done=True))
     return Medoids(np.sort(state.medoids), state.loss, losses, state.swaps, done)
 
 

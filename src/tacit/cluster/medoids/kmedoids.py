@@ -31,7 +31,7 @@ from tacit.cluster.medoids.fasterpam import Medoids, build, fasterpam, lab, rand
 from tacit.cluster.medoids.items import Items, Matrix, Objects, Rows
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator, check_rows
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 from tacit.data.table import Table
 from tacit.kernels.pairwise import METRICS
 
@@ -144,7 +144,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 f"data has n_samples={len(items)}. Lower n_clusters."
             )
         rng = check_random_state(self.random_state)
-        with self._listening(self.max_iter) as callbacks:
+        with self._fit_callbacks() as callbacks:
             if self.method == "clara":
                 found = self._clara(items, rng, callbacks)
             else:
@@ -267,7 +267,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             losses.append(best.loss)
             done = number == rounds - 1
             step = Step("KMedoids", number + 1, rounds, losses, best.indices, done=done)
-            if tell(callbacks, step):
+            if notify(callbacks, step):
                 break
         assert best is not None  # there is at least one sample
         return best._replace(losses=[losses[0], *losses])

@@ -44,7 +44,7 @@ from tacit.cluster.resampling.resamples import (
 from tacit.cluster.resampling.stable_clusters import ClusterStability, RowStability, Stability
 from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.kernel import kernel
-from tacit.core.progress import Callback, Step, tell
+from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Table
 from tacit.measure.agreement import adjusted_rand_score
@@ -145,7 +145,7 @@ def stability(
                 seen_labels.append(found[sample])
             last = done == n_resamples
             step = Step("stability", done, n_resamples, [], None, done=last)
-            if tell(callbacks or (), step):
+            if notify(callbacks or (), step):
                 break
     shares = shares_of(pairs, base)
     matrix = Z = None

@@ -138,7 +138,7 @@ class SoftClusters(ManyStarts):
     def _slots(self, table: Table) -> None:
         """Nothing is remembered of a block."""
 
-    def _keep(self, params, beside, table, frame, engine, *, labels: bool) -> None:
+    def _keep(self, params, cache, table, frame, engine, *, labels: bool) -> None:
         """Keep the centers, in the dtype of the data, and how the rows look from there."""
         centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
         params = params._replace(centers=centers.astype(np.float64))
