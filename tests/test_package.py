@@ -15,14 +15,14 @@ import tacit
 SOURCE = Path(tacit.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = ["numba", "numpy", "pyarrow", "scipy", "sklearn"]
-MOST_LINES = 400
+MOST_LINES = 600  # a longer file says why in its docstring
 
 # Who may import whom. Packages not named here are models.
 GROUND = {"core", "_version"}
 MATERIAL = {"data", "text", "kernels"}
 FACES = {"cli", "explore"}
 # Methods that engines, blocks and callbacks have by protocol.
-PROTOCOL = {"load", "map", "on_step", "reduce", "start", "stop"}
+PROTOCOL = {"each", "load", "map", "on_step", "reduce", "start", "stop"}
 
 
 def name_of(path: Path) -> str:
@@ -135,7 +135,9 @@ def test_the_rule_for_imports_can_fail():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_files_stay_small(module):
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    lines = len(MODULES[module].read_text(encoding="utf-8").splitlines())
+    why = ast.get_docstring(tree_of(MODULES[module])) or ""
+    assert lines <= MOST_LINES or "One file: " in why
 
 
 # --- Names ---

@@ -142,7 +142,7 @@ def test_too_many_rows_for_a_tree_are_refused_with_the_number_and_the_way_out(
 
 
 def test_memory_that_is_not_there_is_refused_before_the_work(tacit, npy, monkeypatch):
-    monkeypatch.setattr("tacit.cluster.memory_check.available_memory", lambda: 1000.0)
+    monkeypatch.setattr("tacit.core.memory.available_memory", lambda: 1000.0)
     for method in ("complete", "divisive"):
         run = tacit("cluster", npy, "--k", 3, "--method", method)
         assert run.code == 4

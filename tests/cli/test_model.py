@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from sklearn.base import BaseEstimator
 
 from tacit.cli.main import main
-from tacit.cli.model import in_bytes, model
+from tacit.cli.model import model
 from tacit.core import registry
 from tacit.core.engines import Threads
 from tacit.core.modelfile import Saved
@@ -158,12 +158,3 @@ def test_looking_loads_neither_scikit_learn_nor_numba(saved):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (123_456, "123 kB"),
-     (9_999_999, "10.0 MB"), (5e9, "5.0 GB"), (5e15, "5000 TB")],
-)  # fmt: skip
-def test_sizes_are_said_as_people_do(size, text):
-    assert in_bytes(size) == text

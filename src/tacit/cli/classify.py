@@ -10,7 +10,6 @@ from tacit.cli.classify_page import draw_choice, draw_words, pairs
 from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
 from tacit.cli.documents import check_whole, document_options, read_documents
 from tacit.cli.labeled_documents import known_class, label_option, labels_of, same_kind
-from tacit.cli.model import in_bytes
 from tacit.cli.options import (
     debug_option,
     engine_from,
@@ -19,6 +18,7 @@ from tacit.cli.options import (
     standard_options,
 )
 from tacit.cli.terminal import clean, print_json, say
+from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
     from tacit.classify.text_classifier import TextClassifier
@@ -141,7 +141,7 @@ def train(
         model = choice.model
         click.echo(
             f"{model.n_documents_:,} documents, {model.n_terms_:,} terms, "
-            f"{len(model.classes_)} classes; {in_bytes(os.path.getsize(out))}."
+            f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
         )
     say(f"Model ({choice.best}) written to {out}.", quiet=quiet)
     check_whole(documents.report, allow_partial)

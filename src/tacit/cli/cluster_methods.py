@@ -113,8 +113,8 @@ def ready(plan: Plan, values: Any, file: str) -> tuple[Any, list[str]]:
 
 
 def refuse_large(plan: Plan, n: int, d: int, file: str) -> None:
-    from tacit.cluster.memory_check import check_memory
     from tacit.core.errors import DataError
+    from tacit.core.memory import check_memory
 
     way_out = "Use --method kmeans."
     if plan.is_tree:

@@ -8,7 +8,6 @@ import click
 from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
 from tacit.cli.documents import check_whole, document_options, read_documents
 from tacit.cli.hits import show_hits
-from tacit.cli.model import in_bytes
 from tacit.cli.options import (
     debug_option,
     engine_from,
@@ -17,6 +16,7 @@ from tacit.cli.options import (
     standard_options,
 )
 from tacit.cli.terminal import clean, console, print_json, say
+from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -122,7 +122,7 @@ def build(
         in_all = "" if tokens is None else f", {tokens:,} in all"
         click.echo(
             f"{model.n_documents_:,} documents, {words:,} different words{in_all}; "
-            f"{in_bytes(size)}."
+            f"{format_bytes(size)}."
         )
     say(f"Index written to {out}.", quiet=quiet)
     check_whole(documents.report, allow_partial)

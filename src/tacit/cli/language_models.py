@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tacit.cli.documents import document_options, read_documents
-from tacit.cli.model import in_bytes
 from tacit.cli.options import (
     debug_option,
     engine_from,
@@ -17,6 +16,7 @@ from tacit.cli.options import (
     quiet_option,
 )
 from tacit.cli.terminal import print_json, say
+from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -198,4 +198,4 @@ def show_training(
         )
     for target in (out, arpa):
         if target is not None and target != "-":
-            say(f"{in_bytes(os.path.getsize(target))} written to {target}.", quiet=quiet)
+            say(f"{format_bytes(os.path.getsize(target))} written to {target}.", quiet=quiet)

@@ -7,6 +7,7 @@ import click
 
 from tacit.cli.options import debug_option, json_option
 from tacit.cli.terminal import clean, print_json
+from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +97,7 @@ def tidy(value: Any) -> Any:
 
 def lines(found: "Description", spans: dict[str, dict[str, float]]) -> list[str]:
     page = [
-        f"{one_line(found.class_name)}, a model file of {in_bytes(found.size)} "
+        f"{one_line(found.class_name)}, a model file of {format_bytes(found.size)} "
         f"(format {found.format})"
     ]
     page += section("Parameters", found.params)
@@ -125,7 +126,7 @@ def table(found: "Description", spans: dict[str, dict[str, float]]) -> list[str]
         shape = " x ".join(f"{size:,}" for size in tensor.shape) or "-"
         values = spans.get(tensor.name, {})
         numbers = [f"{values[key]:.4g}" if values else "" for key in ("min", "mean", "max")]
-        size = in_bytes(tensor.nbytes)
+        size = format_bytes(tensor.nbytes)
         rows.append([one_line(tensor.name), tensor.dtype, shape, size, *numbers])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -155,11 +156,3 @@ def one_line(text: Any, most: int = 48) -> str:
     """Cleaned, on one line and not too long: a file may hold anything."""
     line = " ".join(clean(text).split())
     return line if len(line) <= most else f"{line[: most - 3]}..."
-
-
-def in_bytes(size: float) -> str:
-    units = iter(("bytes", "kB", "MB", "GB", "TB"))
-    unit = next(units)
-    while size >= 1000 and unit != "TB":
-        size, unit = size / 1000, next(units)
-    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"

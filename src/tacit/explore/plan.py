@@ -14,9 +14,10 @@ and means between half and double.
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tacit.core.memory import format_bytes
 from tacit.explore.stage import Choice, Settings
 
-__all__ = ["BASE", "COSTS", "Cost", "Plan", "PlannedStage", "about", "cost_of", "in_bytes"]
+__all__ = ["BASE", "COSTS", "Cost", "Plan", "PlannedStage", "about", "cost_of"]
 
 BASE = 140  # megabytes of a process in which everything is imported
 SAMPLED = 4  # thousands of documents
@@ -209,9 +210,9 @@ class Plan:
         run = [stage for stage in self.stages if stage.does == "run"]
         kept = sum(stage.does == "keep" for stage in self.stages)
         what = f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
-        head = f"Plan: {what}, {in_bytes(self.bytes)} of text. "
+        head = f"Plan: {what}, {format_bytes(self.bytes)} of text. "
         head += f"{len(run)} stage{'' if len(run) == 1 else 's'} to run, "
-        head += f"{about(self.seconds)}, {in_bytes(self.memory)} of memory"
+        head += f"{about(self.seconds)}, {format_bytes(self.memory)} of memory"
         head += f"; {kept} kept as they are." if kept else "."
         out = [head]
         for stage in self.stages:
@@ -219,7 +220,7 @@ class Plan:
             if stage.does == "run":
                 less = f"  as with --{stage.effort}: {stage.why}" if stage.why else ""
                 out.append(
-                    f"{title}{about(stage.seconds):>14}  {in_bytes(stage.bytes):>8}{less}"
+                    f"{title}{about(stage.seconds):>14}  {format_bytes(stage.bytes):>8}{less}"
                 )
             elif stage.does == "keep":
                 out.append(f"{title}{'kept':>14}")
@@ -256,17 +257,3 @@ def about(seconds: float) -> str:
     if seconds < 5400:
         return f"about {seconds / 60:.0f} min"
     return f"about {seconds / 3600:.1f} h"
-
-
-def in_bytes(size: float) -> str:
-    """
-    >>> in_bytes(300), in_bytes(4_200_000), in_bytes(5.15e9)
-    ('300 bytes', '4.2 MB', '5.2 GB')
-    """
-    if size < 1000:
-        return f"{size:.0f} bytes"
-    for limit, unit in ((1e6, "kB"), (1e9, "MB"), (1e12, "GB")):
-        if size < limit:
-            value = size / limit * 1000
-            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.1f} {unit}"
-    return f"{size / 1e12:.1f} TB"

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from tacit.core.engines import Engine, Serial, Threads, cores, get_engine
+from tacit.core.memory import format_bytes
 from tacit.data.documents import Documents
 from tacit.explore.inputs import EFFORTS, folder_for, open_documents
 from tacit.explore.pipeline import READING, STAGES, keys_after, keys_of
-from tacit.explore.plan import Plan, PlannedStage, cost_of, in_bytes
+from tacit.explore.plan import Plan, PlannedStage, cost_of
 from tacit.explore.project_folder import ProjectFolder
 from tacit.explore.stage import Choice, Context, Settings, Stage
 from tacit.explore.stages.ingest import look_over
@@ -176,7 +177,8 @@ def within(
 ) -> PlannedStage:  # fmt: skip
     """The stage at the highest effort that fits the memory; left out if none does."""
     lower = EFFORTS[: EFFORTS.index(made.effort)] if "effort" in stage.settings else ()
-    why = f"it needs about {in_bytes(made.bytes)}, and --memory allows {in_bytes(memory)}"
+    limit = format_bytes(memory)
+    why = f"it needs about {format_bytes(made.bytes)}, and --memory allows {limit}"
     for effort in reversed(lower):
         seconds, held = cost_of(stage.name, size, effort)
         if held <= memory:
@@ -189,8 +191,8 @@ def within(
 
 def too_small(stage: PlannedStage, memory: int) -> ValueError:
     return ValueError(
-        f"{stage.title} needs about {in_bytes(stage.bytes)} of memory, and {in_bytes(memory)} "
-        f"is allowed. Allow {in_bytes(1.2 * stage.bytes)}, or explore fewer documents."
+        f"{stage.title} needs about {format_bytes(stage.bytes)} of memory, and "
+        f"{format_bytes(memory)} is allowed. Allow {format_bytes(1.2 * stage.bytes)}, or explore fewer documents."
     )
 
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table
 from tacit.kernels.distances import squared_distance

@@ -371,7 +371,7 @@ def test_a_table_is_refused_with_the_memory_it_would_take():
 
 
 def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried(monkeypatch):
-    monkeypatch.setattr("tacit.cluster.memory_check.available_memory", lambda: 1e6)
+    monkeypatch.setattr("tacit.core.memory.available_memory", lambda: 1e6)
     with pytest.raises(ValueError, match=r"average linkage of 3,000 rows needs .*compress"):
         linkage(points(3000, 2))
     assert len(linkage(points(600, 2), "ward")) == 599  # needs next to nothing

@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from tacit.cluster import memory_check
 from tacit.cluster.medoids.fasterpam import State, build, fasterpam, lab
 from tacit.cluster.medoids.kmedoids import KMedoids
+from tacit.core import memory
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
 from tacit.text import edit_distance
@@ -303,7 +303,7 @@ def test_bad_values_are_found_where_they_are():
 
 def test_what_cannot_be_held_is_refused_with_the_memory_it_takes(monkeypatch):
     X = blobs(2000)
-    monkeypatch.setattr(memory_check, "available_memory", lambda: 1e7)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1e7)
     with pytest.raises(ValueError, match=r"2,000 items.*0\.0 GB.*clara"):
         KMedoids(3).fit(X)
     assert KMedoids(3, method="clara", random_state=0).fit(X).inertia_ > 0

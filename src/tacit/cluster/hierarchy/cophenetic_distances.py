@@ -13,9 +13,9 @@ import numpy as np
 
 from tacit.cluster.hierarchy.dendrogram import check_linkage, leaf_positions
 from tacit.cluster.linkages.inputs import give
-from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import get_engine
 from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
 
 __all__ = ["cophenetic", "cophenetic_correlation", "pair_distances_of"]
 

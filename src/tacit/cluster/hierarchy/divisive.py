@@ -33,9 +33,9 @@ from tacit.cluster.hierarchy.nearest_cluster import (
 from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.cluster.linkages.inputs import METRICS, give, square_of
 from tacit.cluster.linkages.linking import reporter
-from tacit.cluster.memory_check import check_memory, gigabytes
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator, check_rows
+from tacit.core.memory import check_memory, gigabytes
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table
 

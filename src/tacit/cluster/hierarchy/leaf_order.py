@@ -20,8 +20,8 @@ import numpy as np
 
 from tacit.cluster.hierarchy.cophenetic_distances import pair_distances_of
 from tacit.cluster.hierarchy.dendrogram import check_linkage, leaf_positions
-from tacit.cluster.memory_check import check_memory
 from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
 
 __all__ = ["optimal_order"]
 

@@ -26,9 +26,9 @@ import scipy.sparse as sp
 from tacit.cluster.linkages.inputs import CENTERED, METHODS, Given, square_of, way_out
 from tacit.cluster.linkages.lanes import LANES, blocks_for, least
 from tacit.cluster.linkages.merges import Merges, in_order, root_of
-from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine
 from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
 from tacit.kernels.distances import squared_distance
 
 __all__ = ["check_graph", "constrained_linkage"]

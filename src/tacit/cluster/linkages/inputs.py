@@ -24,10 +24,10 @@ from tacit.cluster.linkages.pair_distances import (
     scipy_distances,
     sparse_squares,
 )
-from tacit.cluster.memory_check import check_memory, gigabytes
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory, gigabytes
 from tacit.data.table import Table
 
 __all__ = [

@@ -39,8 +39,8 @@ from tacit.cluster.linkages.nearest_pairs import closest_centers, closest_in_mat
 from tacit.cluster.linkages.nn_chain import nn_chain, pool_size
 from tacit.cluster.linkages.spanning_tree import spanning_tree
 from tacit.cluster.linkages.ward_chain import ward_chain
-from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine, get_engine
+from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
 
 __all__ = ["linkage", "linkage_of"]

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.cluster.frame import measure
-from tacit.cluster.memory_check import check_memory
 from tacit.core.engines import Engine, Serial
+from tacit.core.memory import check_memory
 from tacit.core.stats import tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts

@@ -1,9 +1,10 @@
-"""Whether something fits in memory, before hours are spent on it."""
+"""Amounts of memory: parsed, printed, and checked before hours are spent."""
 
 import os
+import re
 from pathlib import Path
 
-__all__ = ["available_memory", "check_memory", "gigabytes"]
+__all__ = ["available_memory", "check_memory", "format_bytes", "gigabytes", "parse_memory"]
 
 SHARE = 0.9  # of the free memory one thing may take
 
@@ -22,6 +23,41 @@ def check_memory(need: float, what: str, way_out: str) -> None:
             f"{what} needs {gigabytes(need)} of memory, but {gigabytes(free)} are free. "
             f"{way_out}"
         )
+
+
+def parse_memory(memory: int | float | str | None, name: str = "memory") -> int | None:
+    """Bytes of a limit given as a number or as text such as "2GB"; None for no limit.
+
+    >>> parse_memory("2GB"), parse_memory("512 MiB"), parse_memory(1e9), parse_memory(None)
+    (2000000000, 536870912, 1000000000, None)
+    """
+    if memory is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    if isinstance(memory, bool) or (isinstance(memory, str) and not found):
+        raise ValueError(f"{name}={memory!r} is not an amount of memory. Give bytes, or '2GB'.")
+    if isinstance(memory, str) and found:
+        base = 1024 if found[3] else 1000
+        size = float(found[1]) * base ** " kmgt".index(found[2] or " ")
+    else:
+        size = float(memory)
+    if not 0 < size < 2**63:
+        raise ValueError(f"{name}={memory!r} must be above 0 bytes.")
+    return int(size)
+
+
+def format_bytes(size: float) -> str:
+    """
+    >>> format_bytes(300), format_bytes(4_200_000), format_bytes(5.15e9)
+    ('300 bytes', '4.2 MB', '5.2 GB')
+    """
+    if size < 1000:
+        return f"{size:.0f} bytes"
+    for limit, unit in ((1e6, "kB"), (1e9, "MB"), (1e12, "GB")):
+        if size < limit:
+            value = size / limit * 1000
+            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.1f} {unit}"
+    return f"{size / 1e12:.1f} TB"
 
 
 def gigabytes(size: float) -> str:

@@ -1,0 +1,28 @@
+"""Amounts of memory as people write them."""
+
+import pytest
+
+from tacit.core.memory import format_bytes, parse_memory
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (123_456, "123 kB"),
+     (9_999_999, "10.0 MB"), (5e9, "5.0 GB"), (5e15, "5000.0 TB")],
+)  # fmt: skip
+def test_sizes_are_printed_with_their_unit(size, text):
+    assert format_bytes(size) == text
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("2GB", 2 * 10**9), ("1.5 kb", 1500), ("64MiB", 64 * 2**20), ("10", 10), (7, 7)],
+)
+def test_limits_are_bytes_or_text(given, size):
+    assert parse_memory(given) == size
+
+
+@pytest.mark.parametrize("given", ["", "GB", "-1GB", "much", 0, -5, True, "1XB", "inf"])
+def test_what_is_not_an_amount_is_refused(given):
+    with pytest.raises(ValueError, match="memory="):
+        parse_memory(given)
