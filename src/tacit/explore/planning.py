@@ -192,7 +192,8 @@ def within(
 def too_small(stage: PlannedStage, memory: int) -> ValueError:
     return ValueError(
         f"{stage.title} needs about {format_bytes(stage.bytes)} of memory, and "
-        f"{format_bytes(memory)} is allowed. Allow {format_bytes(1.2 * stage.bytes)}, or explore fewer documents."
+        f"{format_bytes(memory)} is allowed. Allow {format_bytes(1.2 * stage.bytes)}, or "
+        "explore fewer documents."
     )
 
 
