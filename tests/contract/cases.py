@@ -30,8 +30,8 @@ from tacit.cluster import (
 from tacit.cluster.frame import frame_of
 from tacit.cluster.kmeans import lloyd, spherical
 from tacit.cluster.soft import fuzzy, soft_kmeans
-from tacit.data.unit_rows import unit_rows
 from tacit.decompose import NeighborMap, TruncatedSVD
+from tacit.kernels.unit_rows import unit_rows
 from tacit.text import TfidfTransformer
 
 

@@ -138,8 +138,8 @@ def weigh(documents: list[str], engine: Any) -> "tuple[Any, list[str]]":
 
 def reduce(weights: Any, seed: int, engine: Any) -> "tuple[np.ndarray, float]":
     """Latent semantic analysis: rows of length one, and the variance they hold."""
-    from tacit.data.unit_rows import unit_rows
     from tacit.decompose import TruncatedSVD
+    from tacit.kernels.unit_rows import unit_rows
 
     svd = TruncatedSVD(DIRECTIONS, random_state=seed, engine=engine)
     rows, _ = unit_rows(svd.fit_transform(weights))

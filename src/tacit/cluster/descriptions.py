@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from tacit.cluster.choosing.k_rows import check_scale
 from tacit.cluster.contrast import Contrast, contrasts
 from tacit.cluster.labels import by_size
-from tacit.data.unit_rows import unit_rows
-from tacit.kernels.pairwise import between_rows
+from tacit.kernels.distances import between_rows
+from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.distance_sums import load_rows
 from tacit.measure.labels import codes_of
 

@@ -33,8 +33,8 @@ from tacit.core.estimator import Estimator, check_rows
 from tacit.core.kernel import kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import bits, key, permutation, seed_from
-from tacit.data.unit_rows import unit_rows
 from tacit.decompose.nearest_rows import Neighbors, Span, nearest_rows
+from tacit.kernels.unit_rows import unit_rows
 
 __all__ = ["NeighborMap"]
 

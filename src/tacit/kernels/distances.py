@@ -1,17 +1,188 @@
-"""Distances between rows, in an order of additions that is part of the definition.
+"""Distances between rows: of two rows, of two sets of rows, of two lists of any objects.
 
-Where two methods must agree on which of two centers is nearer, both ask these functions:
-float64, eight running sums, added in one fixed order, whatever the processor.
+    "euclidean"     square root of the sum of squared differences; "sqeuclidean" is its square
+    "manhattan"     sum of absolute differences
+    "cosine"        1 - cosine of the angle; a row of zeros has distance 1 to every other row
+                    and 0 to another row of zeros
+    a function      called with two rows or two objects, returns a number
+
+The order of additions is part of the definition: where two methods must agree on which center
+is nearer, both call ``squared_distance``, float64 with eight running sums. Sets of rows are
+compared by one matrix product; squares that are small beside their terms, where the product
+loses digits, are recomputed one by one. So equal rows are 0 apart, however large their values.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
+from tacit.kernels.unit_rows import unit_rows
 
-__all__ = ["euclidean", "sparse_squared", "squared_distance"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "between_objects",
+    "between_rows",
+    "euclidean",
+    "recompute_small",
+    "sparse_squared",
+    "squared_distance",
+]
+
+METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
+Metric = str | Callable[[Any, Any], float]
+COLUMNS = 512  # of a tile of absolute differences: it stays in cache
+CALL_WORK = 2**28  # differences in one kernel call: well under 200 ms
+
+
+def between_rows(rows: Any, others: Any, metric: Metric = "euclidean") -> np.ndarray:
+    """(n, m) distances in float64 from every row to every other.
+
+    Examples
+    --------
+    >>> between_rows(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[5., 0.]])
+    >>> between_rows(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), "manhattan")
+    array([[7.]])
+    """
+    if callable(metric):
+        return between_objects(list_rows(rows), list_rows(others), metric)
+    if metric == "euclidean":
+        return euclidean_rows(rows, others)
+    if metric == "sqeuclidean":
+        return euclidean_rows(rows, others) ** 2
+    if metric == "manhattan":
+        return manhattan_rows(rows, others)
+    if metric == "cosine":
+        return cosine_rows(rows, others)
+    raise ValueError(
+        f"metric={metric!r} is unknown. Choose from {list(METRICS)}, or give a function of "
+        "two rows."
+    )
+
+
+def between_objects(
+    objects: Sequence[Any], others: Sequence[Any], metric: Callable[[Any, Any], float]
+) -> np.ndarray:
+    """(n, m) distances by a function of two objects; half the calls where both lists are one.
+
+    Examples
+    --------
+    >>> between_objects(["a", "abc"], ["ab"], lambda x, y: abs(len(x) - len(y)))
+    array([[1.], [1.]])
+    """
+    same = objects is others
+    out = np.zeros((len(objects), len(others)))
+    for i, x in enumerate(objects):
+        for j in range(i if same else 0, len(others)):
+            out[i, j] = metric(x, others[j])
+    valid = np.isfinite(out) & (out >= 0)
+    wrong = np.argwhere(~(valid | np.tri(*out.shape, -1, bool)) if same else ~valid)
+    if len(wrong):
+        i, j = wrong[0]
+        raise ValueError(
+            f"The metric gave {out[i, j]} for items {i} and {j}; a distance is a finite number "
+            "of zero or more. Correct the function."
+        )
+    if same:
+        lower = np.tril_indices(len(objects), -1)
+        out[lower] = out.T[lower]
+    return out
+
+
+def list_rows(rows: Any) -> Sequence[Any]:
+    """One array per row, as a metric function takes them."""
+    return list(rows.toarray()) if sp.issparse(rows) else rows
+
+
+def euclidean(rows: Any, others: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """(n, m) distances in float64 by one matrix product about ``origin``.
+
+    >>> euclidean(np.array([[1e8, 0.0]]), np.array([[1e8, 3.0], [1e8, 0.0]]), np.zeros(2))
+    array([[3., 0.]])
+    """
+    if sp.issparse(rows):
+        sizes = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
+        other_sizes = (others**2).sum(axis=1)
+        squares = sizes[:, None] + other_sizes - 2 * np.asarray(rows @ others.T)
+        return np.sqrt(np.maximum(squares, 0.0))
+    shifted, other = rows - origin, others - origin
+    sizes, other_sizes = (shifted**2).sum(axis=1), (other**2).sum(axis=1)
+    squares = sizes[:, None] + other_sizes - 2 * shifted @ other.T
+    recompute_small(rows, others, squares, sizes, other_sizes)
+    return np.sqrt(np.maximum(squares, 0.0))
+
+
+# --- Metrics by name ---
+
+
+def euclidean_rows(rows: Any, others: Any) -> np.ndarray:
+    if sp.issparse(rows) or sp.issparse(others):
+        return np.sqrt(sparse_squares(rows, others))
+    others = np.asarray(others, np.float64)
+    return euclidean(rows, others, others.mean(axis=0) if len(others) else others.sum(axis=0))
+
+
+def sparse_squares(rows: Any, others: Any) -> np.ndarray:
+    a, b = (sp.csr_array(each, dtype=np.float64) for each in (rows, others))
+    a.sort_indices()
+    b.sort_indices()
+    sizes, other_sizes = (
+        np.asarray(each.multiply(each).sum(axis=1)).ravel() for each in (a, b)
+    )
+    squares = sizes[:, None] + other_sizes - 2 * (a @ b.T).toarray()
+    recompute_small_sparse(
+        a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, squares, sizes, other_sizes
+    )
+    return np.maximum(squares, 0.0)
+
+
+def manhattan_rows(rows: Any, others: Any) -> np.ndarray:
+    if sp.issparse(rows) or sp.issparse(others):
+        a, b = sp.csr_array(rows), sp.csr_array(others)
+        a.sort_indices()
+        b.sort_indices()
+        out = np.empty((a.shape[0], b.shape[0]))
+        both = (a.data, a.indices, a.indptr, b.data, b.indices, b.indptr)
+        for first, last in row_spans(a.shape[0], 8 * (b.nnz + b.shape[0])):
+            manhattan_sparse(*both, out, first, last)
+        return out
+    rows = np.ascontiguousarray(rows)
+    columns = np.ascontiguousarray(np.asarray(others, np.float64).T)
+    out = np.zeros((len(rows), len(others)))
+    for first, last in row_spans(len(rows), columns.size):
+        manhattan_dense(rows[first:last], columns, out[first:last])
+    return out
+
+
+def row_spans(n: int, work: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows for one kernel call each, from the work that one row takes."""
+    size = max(1, CALL_WORK // max(1, work))
+    for first in range(0, n, size):
+        check_stop()
+        yield first, min(first + size, n)
+
+
+def cosine_rows(rows: Any, others: Any) -> np.ndarray:
+    """Half the squared distance of the rows at length one: exact where it is small."""
+    (unit, zero), (other, other_zero) = (
+        unit_rows(sp.csr_array(each, dtype=np.float64))
+        if sp.issparse(rows) or sp.issparse(others)
+        else unit_rows(np.asarray(each, np.float64))
+        for each in (rows, others)
+    )
+    out = euclidean_rows(unit, other) ** 2 / 2
+    out[zero] = 1.0
+    out[:, other_zero] = 1.0
+    out[np.ix_(zero, other_zero)] = 0.0
+    return out
+
+
+# --- Kernels ---
 
 
 @kernel
@@ -55,28 +226,70 @@ def sparse_squared(values, columns, y, y_square):
 
 
 @kernel
-def mend_small(rows, others, squares, sizes, other_sizes):
-    """Recompute the squares that are small beside the ones they are a difference of."""
+def recompute_small(rows, others, squares, sizes, other_sizes):
+    """Recompute the squares that are small beside the terms they are a difference of."""
     for i in range(rows.shape[0]):
         for j in range(others.shape[0]):
             if squares[i, j] < 1e-6 * (sizes[i] + other_sizes[j]):
                 squares[i, j] = squared_distance(rows[i], others[j])
 
 
-def euclidean(rows: Any, others: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """(n, m) distances in float64: one matrix product about ``origin``, and the small ones,
-    where that would lose digits, one by one.
+@kernel
+def recompute_small_sparse(
+    data, indices, indptr, other_data, other_indices, other_indptr, squares, sizes, other_sizes
+):
+    for i in range(squares.shape[0]):
+        p, q = indptr[i], indptr[i + 1]
+        for j in range(squares.shape[1]):
+            if squares[i, j] < 1e-6 * (sizes[i] + other_sizes[j]):
+                r, s = other_indptr[j], other_indptr[j + 1]
+                squares[i, j] = sum_differences(
+                    data[p:q], indices[p:q], other_data[r:s], other_indices[r:s], True
+                )
 
-    >>> euclidean(np.array([[1e8, 0.0]]), np.array([[1e8, 3.0], [1e8, 0.0]]), np.zeros(2))
-    array([[3., 0.]])
-    """
-    if sp.issparse(rows):
-        sizes = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
-        other_sizes = (others**2).sum(axis=1)
-        squares = sizes[:, None] + other_sizes - 2 * np.asarray(rows @ others.T)
-        return np.sqrt(np.maximum(squares, 0.0))
-    shifted, other = rows - origin, others - origin
-    sizes, other_sizes = (shifted**2).sum(axis=1), (other**2).sum(axis=1)
-    squares = sizes[:, None] + other_sizes - 2 * shifted @ other.T
-    mend_small(rows, others, squares, sizes, other_sizes)
-    return np.sqrt(np.maximum(squares, 0.0))
+
+@kernel
+def manhattan_dense(rows, columns, out):
+    """Columns outside, so that a vector holds many distances."""
+    d, m = columns.shape
+    for first in range(0, m, COLUMNS):
+        last = min(first + COLUMNS, m)
+        for i in range(rows.shape[0]):
+            row, target = rows[i], out[i, first:last]
+            for t in range(d):
+                x, column = np.float64(row[t]), columns[t, first:last]
+                for j in range(last - first):
+                    target[j] += abs(column[j] - x)
+
+
+@kernel
+def manhattan_sparse(
+    data, indices, indptr, other_data, other_indices, other_indptr, out, first, last
+):
+    for i in range(first, last):
+        p, q = indptr[i], indptr[i + 1]
+        for j in range(out.shape[1]):
+            r, s = other_indptr[j], other_indptr[j + 1]
+            out[i, j] = sum_differences(
+                data[p:q], indices[p:q], other_data[r:s], other_indices[r:s], False
+            )
+
+
+@kernel
+def sum_differences(x, columns, y, other_columns, square):
+    """Sum of |x - y|, or of its square, over the columns that either sparse row has."""
+    total = 0.0
+    p, q = 0, 0
+    while p < x.shape[0] or q < y.shape[0]:
+        if q == y.shape[0] or (p < x.shape[0] and columns[p] < other_columns[q]):
+            z = np.float64(x[p])
+            p += 1
+        elif p == x.shape[0] or other_columns[q] < columns[p]:
+            z = np.float64(y[q])
+            q += 1
+        else:
+            z = np.float64(x[p]) - y[q]
+            p += 1
+            q += 1
+        total += z * z if square else abs(z)
+    return total

@@ -30,8 +30,7 @@ from tacit.core.kernel import kernel
 from tacit.core.stats import Stats, tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
-from tacit.kernels.distances import euclidean, sparse_squared
-from tacit.kernels.pairwise import between_rows
+from tacit.kernels.distances import between_rows, euclidean, sparse_squared
 from tacit.measure.labels import Codes, codes_of
 
 __all__ = [

@@ -22,8 +22,7 @@ from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table
-from tacit.kernels.distances import squared_distance
-from tacit.kernels.pairwise import METRICS, between_objects, between_rows
+from tacit.kernels.distances import METRICS, between_objects, between_rows, squared_distance
 from tacit.measure.labels import Codes
 
 __all__ = [

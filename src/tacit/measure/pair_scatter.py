@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.engines import Engine, get_engine
-from tacit.kernels.pairwise import between_rows
+from tacit.kernels.distances import between_rows
 from tacit.measure.by_centers import Spread, spread_of
 from tacit.measure.distance_sums import distance_sums, load_rows
 from tacit.measure.labels import codes_of

@@ -16,7 +16,7 @@ from tacit.core.checkpoint import Checkpoint
 from tacit.core.engines import Serial, Threads
 from tacit.core.loop import iterate
 from tacit.data.table import Table
-from tacit.data.unit_rows import unit_rows
+from tacit.kernels.unit_rows import unit_rows
 from tests.contract.cases import assert_same_bits, blobs, documents
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine
 from tacit.core.randoms import key, permutation
 from tacit.data.table import Table
-from tacit.data.unit_rows import unit_rows
+from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.distance_sums import load_rows
 
 __all__ = ["Looked", "check_scale", "look_at"]

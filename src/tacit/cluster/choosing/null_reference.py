@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core.randoms import normals, uniforms
-from tacit.data.unit_rows import unit_rows
+from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.gap import principal_axes
 
 __all__ = ["KINDS", "Reference", "draw", "reference_of"]

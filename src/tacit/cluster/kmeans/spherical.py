@@ -28,8 +28,9 @@ from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.many_starts import ManyStarts
 from tacit.core.engines import Engine
 from tacit.data.table import Batch, Table, parts
-from tacit.data.unit_rows import unit_rows, unit_table
+from tacit.data.unit_rows import unit_table
 from tacit.kernels.distances import euclidean
+from tacit.kernels.unit_rows import unit_rows
 
 __all__ = ["SphericalKMeans", "collect", "start", "update"]
 

@@ -21,7 +21,7 @@ from tacit.core.memory import check_memory
 from tacit.core.stats import tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
-from tacit.kernels.pairwise import Metric, between_objects, between_rows
+from tacit.kernels.distances import Metric, between_objects, between_rows
 
 __all__ = ["Items", "Matrix", "Objects", "Rows"]
 

@@ -33,7 +33,7 @@ from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.progress import Callback, Step, notify
 from tacit.data.table import Table
-from tacit.kernels.pairwise import METRICS
+from tacit.kernels.distances import METRICS
 
 __all__ = ["KMedoids"]
 

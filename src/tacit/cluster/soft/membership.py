@@ -26,7 +26,7 @@ from tacit.cluster.kmeans.many_starts import ManyStarts
 from tacit.core.engines import check_stop, get_engine
 from tacit.core.stats import Stats, tree_sum
 from tacit.data.table import Table, is_sparse, parts
-from tacit.kernels.distances import mend_small
+from tacit.kernels.distances import recompute_small
 
 __all__ = ["MembershipStats", "SoftClusters", "gather", "mean_centers", "squares_to_centers"]
 
@@ -94,7 +94,7 @@ def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np
     squares = shifted @ (-2 * others.T)
     squares += sizes[:, None]
     squares += other_sizes
-    mend_small(rows, centers, squares, sizes, other_sizes)
+    recompute_small(rows, centers, squares, sizes, other_sizes)
     return np.maximum(squares, 0.0, out=squares)
 
 

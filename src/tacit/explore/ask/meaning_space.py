@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.errors import DataError
-from tacit.data.unit_rows import unit_rows
 from tacit.explore.ask.live import Live
 from tacit.explore.stages.meaning_stage import use_words, word_weights
+from tacit.kernels.unit_rows import unit_rows
 
 __all__ = [
     "Folded", "cosines_of", "fold_in", "inverse_frequency", "weights_of", "words_in",

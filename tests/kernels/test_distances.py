@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from tacit.kernels.pairwise import between_objects, between_rows
+from tacit.kernels.distances import between_objects, between_rows
 
 NAMES = {
     "euclidean": "euclidean",
