@@ -24,7 +24,7 @@ test: $(VENV)/.installed-test lint
 
 # The models themselves: without what takes more than a few seconds, scikit-learn's battery of
 # checks, the command line, pictures, pages and the examples in docstrings.
-QUICK = core data kernels cluster text classify language notes
+QUICK = core data kernels cluster text linear classify language notes
 quick: $(VENV)/.installed-test
 	$(RUN) pytest -n 2 -m "not slow and not battery" $(QUICK:%=tests/%)
 

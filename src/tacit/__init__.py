@@ -16,6 +16,7 @@ __all__ = ["__version__", "load"]
 __getattr__, __dir__ = attach(
     __name__,
     submodules=[
+        "classify",
         "cluster",
         "core",
         "data",
@@ -23,6 +24,7 @@ __getattr__, __dir__ = attach(
         "decompose",
         "explore",
         "language",
+        "linear",
         "measure",
         "plot",
         "search",

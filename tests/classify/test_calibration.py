@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit.classify import CalibratedClassifier, LinearSVC, LogisticRegression, calibrate
-from tacit.classify.logistic_loss import log_shares
+from tacit.linear.losses import log_probabilities
 from tests.classify.test_logistic import words
 
 
@@ -15,8 +15,8 @@ def noisy(n, k, factor, seed):
     """Scores, and labels drawn with the probabilities of scores / factor."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(n, k)) * 3 * factor
-    shares = np.exp(log_shares(scores / factor))
-    return scores, (rng.random(n)[:, None] > shares.cumsum(axis=1)).sum(axis=1)
+    proportions = np.exp(log_probabilities(scores / factor))
+    return scores, (rng.random(n)[:, None] > proportions.cumsum(axis=1)).sum(axis=1)
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -66,7 +66,7 @@ def test_unseen_labels_are_likelier_than_with_raw_scores(method, k):
     p = model.predict_proba(X[600:])
     np.testing.assert_allclose(p.sum(axis=1), 1)
     raw = model.estimator_.decision_function(X[600:])
-    raw = log_shares(raw[:, None] if raw.ndim == 1 else raw)
+    raw = log_probabilities(raw[:, None] if raw.ndim == 1 else raw)
     unseen = np.arange(600)
     assert -np.log(p[unseen, y[600:]]).mean() <= -raw[unseen, y[600:]].mean() + 1e-3
     sure = p.max(axis=1)

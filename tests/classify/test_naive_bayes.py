@@ -12,10 +12,10 @@ import tacit
 from tacit import classify
 from tacit.classify import BernoulliNB, ComplementNB, MultinomialNB, class_counts
 from tacit.classify.class_counts import Counting
-from tacit.classify.linear import FEW
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import DataError
 from tacit.data.table import Table
+from tacit.linear.linear_classifier import FEW
 from tests.contract.cases import documents
 
 SETTINGS = [

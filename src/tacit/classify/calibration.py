@@ -23,10 +23,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from tacit.classify.linear import check_labels, encode
-from tacit.classify.logistic_loss import log_shares, shares
 from tacit.core.estimator import Estimator, check_weights
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.linear.labeled_rows import check_labels, encode
+from tacit.linear.losses import log_probabilities, probabilities
 
 __all__ = ["CalibratedClassifier", "calibrate"]
 
@@ -67,7 +67,7 @@ def calibrate(
         made = np.exp(x[0]) / scale * found
         if method == "platt":
             made = made + x[1]
-        return -float(weights @ (soft * log_shares(made)).sum(axis=1)) / weights.sum()
+        return -float(weights @ (soft * log_probabilities(made)).sum(axis=1)) / weights.sum()
 
     start = np.zeros(2 if method == "platt" else 1)
     best = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12})
@@ -166,7 +166,7 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities, columns in the order of ``classes_``."""
         found = self.decision_function(X)
-        return shares(found[:, None] if found.ndim == 1 else found)
+        return probabilities(found[:, None] if found.ndim == 1 else found)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class; of equals the first."""

@@ -12,13 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.classify.linear import Csr, check_finite, csr_rows, engine_for, worth_sharing
 from tacit.core.engines import check_stop
 from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
+from tacit.linear.linear_classifier import (
+    Csr,
+    check_finite,
+    csr_rows,
+    engine_for,
+    worth_sharing,
+)
 
 __all__ = ["ClassCounts", "Counting", "collect", "count", "few_blocks", "present"]
 

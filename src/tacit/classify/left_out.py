@@ -19,11 +19,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.classify.class_counts import ClassCounts, collect, present
-from tacit.classify.linear import check_labeled, csr_arrays, csr_rows
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import tree_sum
 from tacit.data.table import Batch, parts
+from tacit.linear.labeled_rows import check_labeled
+from tacit.linear.linear_classifier import csr_arrays, csr_rows
 
 __all__ = ["fit_without_folds", "left_out_scores"]
 

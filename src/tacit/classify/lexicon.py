@@ -22,9 +22,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.classify.explanation import check_listed
 from tacit.classify.lexicon_files import LANGUAGES, own_list, read_lexicon
 from tacit.core.estimator import Estimator
+from tacit.linear.explanation import check_listed
 from tacit.text.tokens import tokenize
 
 __all__ = ["LexiconClassifier", "Mention"]

@@ -32,19 +32,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.classify.class_counts import ClassCounts, Counting, count
-from tacit.classify.labeled_rows import NUMBERS
-from tacit.classify.linear import (
-    FEW,
-    Labeled,
-    LinearClassifier,
-    check_labeled,
-    check_more,
-    csr_rows,
-    scores,
-)
 from tacit.core.engines import Serial, Threads, get_engine
 from tacit.core.kernel import kernel
+from tacit.data.checked import NUMBERS
 from tacit.data.table import parts
+from tacit.linear.labeled_rows import Labeled, check_labeled, check_more
+from tacit.linear.linear_classifier import FEW, LinearClassifier, csr_rows, scores
 
 __all__ = ["MultinomialNB", "NaiveBayes", "log_counts", "log_shares"]
 

@@ -25,17 +25,17 @@ REGISTRY: dict[str, str] = {
     "KMeans": "tacit.cluster.kmeans.kmeans:KMeans",
     "KMedoids": "tacit.cluster.medoids.kmedoids:KMedoids",
     "LexiconClassifier": "tacit.classify.lexicon:LexiconClassifier",
-    "LinearSVC": "tacit.classify.svm:LinearSVC",
-    "LogisticRegression": "tacit.classify.logistic:LogisticRegression",
+    "LinearSVC": "tacit.linear.svm:LinearSVC",
+    "LogisticRegression": "tacit.linear.logistic:LogisticRegression",
     "MiniBatchKMeans": "tacit.cluster.kmeans.minibatch:MiniBatchKMeans",
     "MultinomialNB": "tacit.classify.naive_bayes:MultinomialNB",
     "MixedModel": "tacit.language.mixed_model:MixedModel",
     "NGramModel": "tacit.language.ngram_model:NGramModel",
     "NearDuplicates": "tacit.search.near_duplicates:NearDuplicates",
     "PassiveAggressiveClassifier": (
-        "tacit.classify.passive_aggressive:PassiveAggressiveClassifier"
+        "tacit.linear.passive_aggressive:PassiveAggressiveClassifier"
     ),
-    "Perceptron": "tacit.classify.perceptron:Perceptron",
+    "Perceptron": "tacit.linear.perceptron:Perceptron",
     "SemanticIndex": "tacit.search.semantic_index:SemanticIndex",
     "SoftKMeans": "tacit.cluster.soft.soft_kmeans:SoftKMeans",
     "SpellingCorrector": "tacit.language.spelling:SpellingCorrector",

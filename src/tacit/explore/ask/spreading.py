@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 from tacit.classify import LogisticRegression
 from tacit.classify.calibration import calibrate
-from tacit.classify.logistic_loss import shares
 from tacit.core.engines import Engine
 from tacit.explore.ask.live import Live
 from tacit.explore.ask.meaning_space import inverse_frequency, weights_of
+from tacit.linear.losses import probabilities
 from tacit.measure.classification import wilson_interval
 from tacit.measure.cross_validation import cross_validate, fold_numbers
 
@@ -156,7 +156,7 @@ def ask_all(live: Live, fitted: Any, factor: float, kind: str) -> Found:
             told = ~live.arrays("meaning")["blank"][some]
         scores = wide(fitted.decision_function(seen))
         order = np.argsort(-scores, axis=1, kind="stable")
-        p = shares(factor * scores)  # a factor near 0 says that nothing is sure
+        p = probabilities(factor * scores)  # a factor near 0 says that nothing is sure
         each = np.arange(len(some))
         best, next_best = scores[each, order[:, 0]], scores[each, order[:, 1]]
         found.names[some] = np.where(told, order[:, 0], -1)

@@ -14,8 +14,8 @@ estimated sub-gradient solver for SVM. ICML.
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.classify.linear import Csr
 from tacit.core.kernel import kernel
+from tacit.linear.linear_classifier import Csr
 
 __all__ = ["losses", "pegasos_rows", "primal_height"]
 

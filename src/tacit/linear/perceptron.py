@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.classify.error_driven import ErrorDriven
-from tacit.classify.error_steps import PERCEPTRON, Rule
+from tacit.linear.error_driven import ErrorDriven
+from tacit.linear.error_steps import PERCEPTRON, Rule
 
 __all__ = ["Perceptron"]
 

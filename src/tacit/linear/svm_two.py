@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.classify.linear import Csr
-from tacit.classify.svm_dual import row_gap
 from tacit.core.kernel import kernel
 from tacit.kernels.sparse_rows import add_row, dot_row
+from tacit.linear.linear_classifier import Csr
+from tacit.linear.svm_dual import row_gap
 
 __all__ = ["TwoClass"]
 

@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from tacit.classify.dual_steps import put_mean
-from tacit.classify.dual_two import (
+from tacit.core.engines import Engine, both, check_stop
+from tacit.core.randoms import key, permutation
+from tacit.kernels.sparse_rows import square_sum
+from tacit.linear.dual_steps import put_mean
+from tacit.linear.dual_two import (
     add_rows,
     lay_rows,
     line_up,
@@ -25,12 +28,9 @@ from tacit.classify.dual_two import (
     visit_pairs,
     visit_two,
 )
-from tacit.classify.logistic_dual import CACHE, LONG, LOOSE, Reached, scale_of
-from tacit.classify.logistic_loss import SPAN
-from tacit.classify.logistic_saga import Problem, most_first
-from tacit.core.engines import Engine, both, check_stop
-from tacit.core.randoms import key, permutation
-from tacit.kernels.sparse_rows import square_sum
+from tacit.linear.logistic_dual import CACHE, LONG, LOOSE, Reached, scale_of
+from tacit.linear.logistic_saga import Problem, most_first
+from tacit.linear.losses import SPAN
 
 __all__ = ["DualTwo"]
 

@@ -17,12 +17,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from tacit.classify.logistic_loss import LogisticParams, collect, log_shares, settled
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
+from tacit.linear.losses import LogisticParams, collect, log_probabilities, settled
 
 __all__ = ["Curvature", "collect_curvature", "newton", "solve", "squarable"]
 
@@ -45,7 +45,7 @@ def collect_curvature(params: LogisticParams, block: Any) -> Curvature:
     rows = np.hstack([rows, np.ones((len(rows), 1))])
     weights = np.ones(len(rows)) if weights is None else settled(weights)
     found = rows @ np.vstack([params.weights, params.intercept])
-    logs = log_shares(found)
+    logs = log_probabilities(found)
     p = np.exp(logs)
     every, k = np.arange(len(rows)), found.shape[1]
     loss = -float(weights @ logs[every, codes])

@@ -2,7 +2,7 @@
 
     minimize   C sum_i a_i (- log p(y_i | x_i))  +  (1 - r)/2 |w|^2  +  r |w|_1
 
-``logistic_loss`` holds loss and slope as sums over rows, the files ``logistic_*`` the ways to
+``losses`` holds loss and slope as sums over rows, the files ``logistic_*`` the ways to
 the optimum; this file gives them scikit-learn's manners. At the optimum the expected count of
 every feature in every class equals the observed one, up to the penalty: w / C.
 
@@ -24,18 +24,16 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from tacit.classify.error_driven import whole
-from tacit.classify.labeled_rows import check_factors
-from tacit.classify.linear import (
-    Labeled,
-    check_finite,
-    check_labeled,
-    check_more,
-    csr_arrays,
-)
-from tacit.classify.logistic_loss import LogisticParams, shares, width_of
-from tacit.classify.logistic_saga import Problem
-from tacit.classify.logistic_solve import (
+from tacit.core.engines import get_engine
+from tacit.core.progress import Step, notify
+from tacit.core.randoms import seed_from
+from tacit.data.table import Table
+from tacit.kernels.sparse_rows import row_squares
+from tacit.linear.error_driven import whole
+from tacit.linear.labeled_rows import Labeled, check_factors, check_labeled, check_more
+from tacit.linear.linear_classifier import check_finite, csr_arrays
+from tacit.linear.logistic_saga import Problem
+from tacit.linear.logistic_solve import (
     Objective,
     Solution,
     solve_dual,
@@ -43,12 +41,8 @@ from tacit.classify.logistic_solve import (
     solve_newton,
     solve_saga,
 )
-from tacit.classify.logistic_stream import RowByRow, Whole, parts_of
-from tacit.core.engines import get_engine
-from tacit.core.progress import Step, notify
-from tacit.core.randoms import seed_from
-from tacit.data.table import Table
-from tacit.kernels.sparse_rows import row_squares
+from tacit.linear.logistic_stream import RowByRow, Whole, parts_of
+from tacit.linear.losses import LogisticParams, probabilities, width_of
 
 __all__ = ["LogisticRegression"]
 
@@ -258,7 +252,7 @@ class LogisticRegression(RowByRow):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities, columns in the order of ``classes_``."""
-        return np.concatenate([shares(found) for found in self._score_blocks(X)])
+        return np.concatenate([probabilities(found) for found in self._score_blocks(X)])
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of ``predict_proba``."""

@@ -23,21 +23,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.classify.error_driven import whole
-from tacit.classify.labeled_rows import check_factors
-from tacit.classify.linear import Csr, LinearClassifier, check_labeled, csr_arrays
-from tacit.classify.logistic_loss import spans
-from tacit.classify.logistic_online import stretches
-from tacit.classify.logistic_saga import frequent_first, reordered
-from tacit.classify.svm_many import ManyClass
-from tacit.classify.svm_newton import newton
-from tacit.classify.svm_primal import pegasos_rows, primal_height
-from tacit.classify.svm_two import TwoClass
 from tacit.core.engines import get_engine, one_blas_thread
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
+from tacit.linear.error_driven import whole
+from tacit.linear.labeled_rows import check_factors, check_labeled
+from tacit.linear.linear_classifier import Csr, LinearClassifier, csr_arrays
+from tacit.linear.logistic_online import stretches
+from tacit.linear.logistic_saga import frequent_first, reordered
+from tacit.linear.losses import spans
+from tacit.linear.svm_many import ManyClass
+from tacit.linear.svm_newton import newton
+from tacit.linear.svm_primal import pegasos_rows, primal_height
+from tacit.linear.svm_two import TwoClass
 
 __all__ = ["LinearSVC"]
 

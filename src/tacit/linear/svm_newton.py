@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.classify.logistic_loss import settled
-from tacit.classify.logistic_newton import solve, squarable
 from tacit.core.engines import Engine
 from tacit.core.stats import Stats
 from tacit.data.table import Table, parts
+from tacit.linear.logistic_newton import solve, squarable
+from tacit.linear.losses import settled
 
 __all__ = ["NewtonParams", "NewtonStats", "collect", "newton"]
 

@@ -11,10 +11,10 @@ from sklearn import linear_model as rival
 
 import tacit
 from tacit.classify import PassiveAggressiveClassifier, Perceptron
-from tacit.classify.error_steps import PA, PA_I, PA_II, Rule, new_state, visit
-from tacit.classify.linear import csr_arrays
-from tacit.classify.passive_aggressive import CALM
 from tacit.data.table import Table
+from tacit.linear.error_steps import PA, PA_I, PA_II, Rule, new_state, visit
+from tacit.linear.linear_classifier import csr_arrays
+from tacit.linear.passive_aggressive import CALM
 from tests.contract.cases import blobs, documents
 
 X, y = documents(n=300, v=40, k=4)

@@ -14,21 +14,18 @@ import numpy as np
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.classify.error_steps import Rule, State, new_state, visit
-from tacit.classify.labeled_rows import check_factors
-from tacit.classify.linear import (
-    Csr,
-    Labeled,
-    LinearClassifier,
-    Scorer,
-    check_labeled,
-    check_more,
-    csr_arrays,
-    top_classes,
-)
 from tacit.core.progress import Progress, Step, notify
 from tacit.core.randoms import key, permutation
 from tacit.data.table import Batch, Table, is_sparse, parts
+from tacit.linear.error_steps import Rule, State, new_state, visit
+from tacit.linear.labeled_rows import Labeled, check_factors, check_labeled, check_more
+from tacit.linear.linear_classifier import (
+    Csr,
+    LinearClassifier,
+    Scorer,
+    csr_arrays,
+    top_classes,
+)
 
 __all__ = ["ErrorDriven"]
 

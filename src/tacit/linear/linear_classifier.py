@@ -24,35 +24,21 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.classify.explanation import check_listed
-from tacit.classify.labeled_rows import (
-    NUMBERS,
-    Labeled,
-    check_labeled,
-    check_labels,
-    check_more,
-    check_table,
-    encode,
-)
 from tacit.core.engines import Engine, Serial, Threads, check_stop, get_engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.kernel import kernel
 from tacit.data.bad_values import check_values
+from tacit.data.checked import NUMBERS, check_table
 from tacit.data.table import Table, parts
+from tacit.linear.explanation import check_listed
 
 __all__ = [
     "Csr",
-    "Labeled",
     "LinearClassifier",
     "Scorer",
     "check_finite",
-    "check_labeled",
-    "check_labels",
-    "check_more",
-    "check_table",
     "csr_arrays",
     "csr_rows",
-    "encode",
     "engine_for",
     "entries",
     "scores",

@@ -11,8 +11,8 @@ weights are padded with zeros, which stay zero. Two classes need one column: ``d
 
 import numpy as np
 
-from tacit.classify.logistic_loss import to_residual
 from tacit.core.kernel import kernel
+from tacit.linear.losses import to_residual
 
 __all__ = [
     "add_across",

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.classify import logistic_online as online
-from tacit.classify.error_driven import whole
-from tacit.classify.linear import LinearClassifier, csr_arrays
-from tacit.classify.logistic_loss import LogisticParams, width_of
-from tacit.classify.logistic_saga import rate_for
-from tacit.classify.logistic_solve import Objective
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Batch, Table, parts
 from tacit.kernels.sparse_rows import row_squares
+from tacit.linear import logistic_online as online
+from tacit.linear.error_driven import whole
+from tacit.linear.linear_classifier import LinearClassifier, csr_arrays
+from tacit.linear.logistic_saga import rate_for
+from tacit.linear.logistic_solve import Objective
+from tacit.linear.losses import LogisticParams, width_of
 
 __all__ = ["RowByRow", "Whole", "parts_of"]
 

@@ -1,8 +1,7 @@
-"""Rows and labels of a fit, checked at the door.
+"""Check the rows and labels of a fit.
 
     check_labeled   rows and labels, as a table whose labels are codes
     check_more      the same for ``partial_fit``, whose first call names the classes
-    check_table     rows alone
 
 Arrays are checked as scikit-learn does; values that are not finite are met in the pass, where
 their row and column are known.
@@ -16,17 +15,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from tacit.core.estimator import check_weights
-from tacit.data.checked import FLOATS, NUMBERS, check_table
+from tacit.data.checked import FLOATS, check_table
 from tacit.data.table import BatchRows, Table
 
 __all__ = [
-    "NUMBERS",
     "Labeled",
     "check_factors",
     "check_labeled",
     "check_labels",
     "check_more",
-    "check_table",
     "encode",
     "labels_of",
 ]

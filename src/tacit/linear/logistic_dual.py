@@ -40,7 +40,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import entr
 
-from tacit.classify.dual_steps import (
+from tacit.core.engines import Engine, RunningThreads, Serial, both
+from tacit.core.randoms import key, permutation
+from tacit.kernels.sparse_rows import scale_down, square_sum
+from tacit.linear.dual_steps import (
     add_across,
     by_column,
     by_row,
@@ -49,12 +52,9 @@ from tacit.classify.dual_steps import (
     steepest_of,
     visit_many,
 )
-from tacit.classify.linear import FEW
-from tacit.classify.logistic_loss import SPAN
-from tacit.classify.logistic_saga import Problem, most_first
-from tacit.core.engines import Engine, RunningThreads, Serial, both
-from tacit.core.randoms import key, permutation
-from tacit.kernels.sparse_rows import scale_down, square_sum
+from tacit.linear.linear_classifier import FEW
+from tacit.linear.logistic_saga import Problem, most_first
+from tacit.linear.losses import SPAN
 
 __all__ = ["Dual", "Reached", "Scale", "scale_of"]
 

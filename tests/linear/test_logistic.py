@@ -15,11 +15,11 @@ from sklearn.linear_model import LogisticRegression as Theirs
 
 import tacit
 from tacit.classify import LinearSVC, LogisticRegression
-from tacit.classify.labeled_rows import distinct
-from tacit.classify.logistic_loss import LogisticParams, collect, log_shares, update
-from tacit.classify.logistic_saga import caught_up
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Batch, Table
+from tacit.linear.labeled_rows import distinct
+from tacit.linear.logistic_saga import caught_up
+from tacit.linear.losses import LogisticParams, collect, log_probabilities, update
 from tacit.text import TfidfVectorizer
 
 EXACT = ("newton", "lbfgs", "dual", "saga")
@@ -38,7 +38,7 @@ def words(n=300, v=60, k=3, seed=0):
 def objective(model, X, y, C, r=0.0, weights=None):
     """C times the loss, plus the penalty, computed here."""
     found = X @ model.coef_.T + model.intercept_
-    logs = log_shares(found)
+    logs = log_probabilities(found)
     codes = np.searchsorted(model.classes_, y)
     weights = np.ones(len(codes)) if weights is None else weights
     loss = -weights @ logs[np.arange(len(codes)), codes]
@@ -86,9 +86,9 @@ def test_expected_counts_are_observed_counts_up_to_the_penalty(solver):
     expected = X.T @ model.predict_proba(X)
     observed = X.T @ np.eye(3)[y]
     np.testing.assert_allclose(observed - expected, model.weights_ / model.C, atol=1e-5)
-    # The intercept is not penalized: class shares agree outright.
-    shares = model.predict_proba(X).sum(axis=0)
-    np.testing.assert_allclose(shares, np.bincount(y), atol=1e-5)
+    # The intercept is not penalized: class frequencies agree outright.
+    expected = model.predict_proba(X).sum(axis=0)
+    np.testing.assert_allclose(expected, np.bincount(y), atol=1e-5)
 
 
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tacit.classify.linear import Csr
-from tacit.classify.svm_dual import visit_against_rest, visit_together
-from tacit.classify.svm_primal import primal_height
-from tacit.classify.svm_two import Judged
+from tacit.linear.linear_classifier import Csr
+from tacit.linear.svm_dual import visit_against_rest, visit_together
+from tacit.linear.svm_primal import primal_height
+from tacit.linear.svm_two import Judged
 
 __all__ = ["ManyClass"]
 

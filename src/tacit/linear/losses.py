@@ -20,19 +20,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.classify.linear import csr_arrays
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
 from tacit.data.table import parts
+from tacit.linear.linear_classifier import csr_arrays
 
 __all__ = [
     "LogisticParams",
     "LogisticStats",
     "collect",
-    "log_shares",
-    "shares",
+    "log_probabilities",
+    "probabilities",
     "update",
     "width_of",
 ]
@@ -89,7 +89,7 @@ def collect_dense(params, rows, codes, weights):
         found = rows @ params.weights + params.intercept
     if not np.isfinite(found).all():
         check_values(rows, "LogisticRegression")
-    logs = log_shares(found)
+    logs = log_probabilities(found)
     residual = np.exp(logs)
     every = np.arange(len(rows))
     loss = -float(weights @ logs[every, codes])
@@ -121,17 +121,17 @@ def width_of(n_classes: int) -> int:
     return 1 if n_classes == 2 else n_classes
 
 
-def shares(found: np.ndarray) -> np.ndarray:
+def probabilities(found: np.ndarray) -> np.ndarray:
     """The probabilities (n, k) that scores stand for; a single column gives two.
 
-    >>> shares(np.array([[0.0], [np.log(3.0)]]))
+    >>> probabilities(np.array([[0.0], [np.log(3.0)]]))
     array([[0.5 , 0.5 ], [0.25, 0.75]])
     """
-    return np.exp(log_shares(found))
+    return np.exp(log_probabilities(found))
 
 
-def log_shares(found: np.ndarray) -> np.ndarray:
-    """Logarithms of ``shares``, exact for shares near 0 and near 1."""
+def log_probabilities(found: np.ndarray) -> np.ndarray:
+    """Logarithms of ``probabilities``, exact for values near 0 and near 1."""
     if found.shape[1] == 1:
         found = np.hstack([np.zeros_like(found), found])
     with np.errstate(under="ignore"):

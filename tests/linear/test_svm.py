@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Theirs
 
 from tacit.classify import LinearSVC
-from tacit.classify.svm_primal import losses
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
+from tacit.linear.svm_primal import losses
 from tests.classify.test_logistic import words
 
 KINDS = [

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.classify.logistic_dual import Dual
-from tacit.classify.logistic_loss import LogisticParams, LogisticStats, collect
-from tacit.classify.logistic_newton import newton
-from tacit.classify.logistic_saga import Problem, Saga
-from tacit.classify.logistic_two import DualTwo
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.data.table import Table
+from tacit.linear.logistic_dual import Dual
+from tacit.linear.logistic_newton import newton
+from tacit.linear.logistic_saga import Problem, Saga
+from tacit.linear.logistic_two import DualTwo
+from tacit.linear.losses import LogisticParams, LogisticStats, collect
 
 __all__ = [
     "Objective",

@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.classify.linear import Csr
-from tacit.classify.logistic_loss import SPAN, to_residual
 from tacit.core.kernel import kernel
+from tacit.linear.linear_classifier import Csr
+from tacit.linear.losses import SPAN, to_residual
 
 __all__ = ["Memory", "Schedule", "adagrad_pass", "fresh_memory", "sgd_pass"]
 

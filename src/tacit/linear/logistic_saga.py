@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.classify.linear import Csr
-from tacit.classify.logistic_loss import SPAN, spans, to_residual
 from tacit.core.kernel import kernel
 from tacit.core.randoms import key, permutation
+from tacit.linear.linear_classifier import Csr
+from tacit.linear.losses import SPAN, spans, to_residual
 
 __all__ = ["Problem", "Saga", "frequent_first", "most_first", "rate_for", "reordered"]
 

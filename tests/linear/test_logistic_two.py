@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, rel_entr
 
-from tacit.classify import LogisticRegression, logistic_two
-from tacit.classify.dual_two import line_up, pack_rows, visit_pairs, visit_two
-from tacit.classify.logistic_two import see_two
+from tacit.linear import LogisticRegression, logistic_two
+from tacit.linear.dual_two import line_up, pack_rows, visit_pairs, visit_two
+from tacit.linear.logistic_two import see_two
 
 
 def rows_and_labels(n, v, mean, seed=0):

@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.classify.linear import Csr
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.kernels.prefetch import FAR, fetch_rows
 from tacit.kernels.sparse_rows import add_row, add_scores, dot_row, row_squares
+from tacit.linear.linear_classifier import Csr
 
 __all__ = ["MIRA", "PA", "PA_I", "PA_II", "PERCEPTRON", "Rule", "State", "new_state", "visit"]
 

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.classify import LogisticRegression, logistic_dual, logistic_two
-from tacit.classify.dual_steps import by_column, by_row, divergence
-from tacit.classify.linear import FEW, Csr
-from tacit.classify.logistic_dual import Dual
-from tacit.classify.logistic_saga import Problem, most_first
-from tacit.classify.logistic_two import DualTwo, best_intercept
 from tacit.core.engines import Serial, Threads
 from tacit.kernels.sparse_rows import row_squares
+from tacit.linear import LogisticRegression, logistic_dual, logistic_two
+from tacit.linear.dual_steps import by_column, by_row, divergence
+from tacit.linear.linear_classifier import FEW, Csr
+from tacit.linear.logistic_dual import Dual
+from tacit.linear.logistic_saga import Problem, most_first
+from tacit.linear.logistic_two import DualTwo, best_intercept
 
 SEED = np.uint64(3)
 
