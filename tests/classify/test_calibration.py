@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 import tacit
 from tacit.classify import CalibratedClassifier, LinearSVC, LogisticRegression, calibrate
 from tacit.linear.losses import log_probabilities
-from tests.classify.test_logistic import words
+from tests.linear.test_logistic import words
 
 
 def noisy(n, k, factor, seed):

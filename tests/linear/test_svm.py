@@ -12,7 +12,7 @@ from tacit.classify import LinearSVC
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
 from tacit.linear.svm_primal import losses
-from tests.classify.test_logistic import words
+from tests.linear.test_logistic import words
 
 KINDS = [
     {"loss": "squared_hinge"},
