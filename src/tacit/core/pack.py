@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.engines import Dask, Serial, Threads
+from tacit.core.string_array import StringArray
 from tacit.core.tensorfile import CODES
 
 __all__ = ["ENGINES", "NUMBERS", "SPARSE", "Packer", "all_finite", "too_padded"]
@@ -149,11 +150,9 @@ class Packer:
                 f"{name} holds objects other than strings, which a model file cannot hold. "
                 "Make it an array of strings or of numbers."
             )
-        encoded = [utf8(name, item) for item in items]
-        offsets = np.zeros(len(items) + 1, np.int64)
-        np.cumsum([len(item) for item in encoded], out=offsets[1:])
-        self._keep(f"{name}.bytes", np.frombuffer(b"".join(encoded), np.uint8))
-        self._keep(f"{name}.offsets", offsets)
+        strings = StringArray.of_bytes([utf8(name, item) for item in items])
+        self._keep(f"{name}.bytes", strings.data)
+        self._keep(f"{name}.offsets", strings.offsets)
         return {"type": "strings", "as": kind}
 
     def _sparse(self, name: str, value: Any, finite: bool) -> dict:

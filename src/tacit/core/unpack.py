@@ -7,7 +7,6 @@ a node says, the answer is a value that ``Packer`` could have been given, or a M
 import math
 import os
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from tacit.core.engines import Threads
 from tacit.core.errors import ModelFileError
 from tacit.core.pack import ENGINES, NUMBERS, SPARSE, all_finite, too_padded
+from tacit.core.string_array import StringArray, are_offsets
 from tacit.core.tensorfile import bad, excerpt
 
 __all__ = ["Unpacker"]
@@ -115,14 +115,10 @@ class Unpacker:
         offsets = self._take(f"{name}.offsets", "i")
         if content.ndim != 1 or content.dtype != np.uint8 or offsets.ndim != 1:
             raise self._bad(name, "is not laid out as strings")
-        if not (is_ladder(offsets) and offsets[-1] == len(content)):
+        if not are_offsets(offsets, len(content)):
             raise self._bad(name, "has string offsets outside its bytes")
-        whole, edges = content.tobytes(), offsets.tolist()
         try:
-            if whole.isascii():  # then characters are bytes, and slicing beats decoding
-                text = whole.decode("ascii")
-                return [text[i:j] for i, j in pairwise(edges)]
-            return [whole[i:j].decode("utf-8") for i, j in pairwise(edges)]
+            return StringArray(content, offsets).strings()
         except UnicodeDecodeError:
             raise self._bad(name, "holds text that is not UTF-8") from None
 
@@ -168,7 +164,7 @@ class Unpacker:
         wrong = "does not hold together as a sparse matrix"
         if not data.ndim == indices.ndim == indptr.ndim == 1 or len(data) != len(indices):
             raise self._bad(name, wrong)
-        if len(indptr) != major + 1 or not is_ladder(indptr) or indptr[-1] != len(indices):
+        if len(indptr) != major + 1 or not are_offsets(indptr, len(indices)):
             raise self._bad(name, wrong)
         if not self.trusted:
             if len(indices) and not (indices.min() >= 0 and indices.max() < minor):
@@ -214,13 +210,3 @@ class Unpacker:
 
     def _bad(self, name: str, what: str) -> ModelFileError:
         return bad(self.path, f"is not usable: {excerpt(name)} {what}")
-
-
-# --- Small pieces ---
-
-
-def is_ladder(offsets: np.ndarray) -> bool:
-    """Begins at 0 and never falls."""
-    if not len(offsets) or offsets[0] != 0:
-        return False
-    return bool((offsets[1:] >= offsets[:-1]).all())

@@ -6,10 +6,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from tacit.core.string_array import StringArray, are_offsets
 from tacit.data.documents import Documents
 from tacit.search.postings import Postings
 from tacit.search.ranking import document_norms
-from tacit.search.strings import Strings, is_ladder
 from tacit.search.texts import Texts
 from tacit.search.word_rule import WordRule
 from tacit.text.vocabulary import Vocabulary
@@ -50,12 +50,12 @@ class Index(NamedTuple):
     postings: Postings
     norms: np.ndarray  # (n,) float64, of the documents as tf-idf vectors
     mean_length: float  # words to a document
-    names: Strings | None
+    names: StringArray | None
     texts: Texts | None
 
     @classmethod
     def of(
-        cls, rule: WordRule, postings: Postings, names: Strings | None, texts: Texts | None
+        cls, rule: WordRule, postings: Postings, names: StringArray | None, texts: Texts | None
     ) -> "Index":
         words = postings.vocabulary
         held = (words.data, words.offsets, words.keys, *postings[1:])
@@ -72,7 +72,7 @@ class Index(NamedTuple):
         held = {name: fixed(array) for name, array in arrays.items()}
         data, edges, keys, *rest = (held[name] for name in POSTINGS)
         postings = Postings(Vocabulary(data, edges, keys), *rest)
-        names = Strings(*(held[name] for name in NAMES)) if "names_" in held else None
+        names = StringArray(*(held[name] for name in NAMES)) if "names_" in held else None
         texts = Texts(*(held[name] for name in TEXTS)) if "pieces_" in held else None
         mean = n_tokens / max(1, postings.n_documents) or 1.0
         return cls(rule, postings, held["norms_"], mean, names, texts)
@@ -115,7 +115,7 @@ def check_arrays(arrays: Mapping[str, np.ndarray], n_documents: int) -> None:
             raise ValueError(f"{name} has dtype {array.dtype}, but must have {FIELDS[name]}")
     for name, divided in LADDERS.items():
         end = None if divided is None or divided not in arrays else len(arrays[divided])
-        if name in arrays and not is_ladder(arrays[name], end):
+        if name in arrays and not are_offsets(arrays[name], end):
             raise ValueError(f"{name} does not fit what it divides")
     if "piece_rows_" in arrays and arrays["piece_rows_"][-1] != n_documents:
         raise ValueError("the texts are not those of all documents")
@@ -135,13 +135,13 @@ class Named(Protocol):
     """Whatever knows the names of its documents, or that they have none."""
 
     @property
-    def names(self) -> Strings | None: ...
+    def names(self) -> StringArray | None: ...
 
 
-def names_of(source: Documents, ids: Sequence[str] | None) -> Strings | None:
+def names_of(source: Documents, ids: Sequence[str] | None) -> StringArray | None:
     """The names of documents: given, their own, or None for numbers."""
     if ids is None:
-        return None if source.names is None else Strings.of(source.names)
+        return None if source.names is None else StringArray.of(source.names)
     names = [str(each) for each in ids]
     if len(names) != len(source):
         raise ValueError(
@@ -152,10 +152,10 @@ def names_of(source: Documents, ids: Sequence[str] | None) -> Strings | None:
         raise ValueError(
             f"The id {twice[0]!r} is given more than once. Give each document its own."
         )
-    return Strings.of(names)
+    return StringArray.of(names)
 
 
-def join_names(old: Named, names: Strings | None, n: int) -> Strings | None:
+def join_names(old: Named, names: StringArray | None, n: int) -> StringArray | None:
     """The names of the documents that are there and of those that come."""
     if n and (old.names is None) != (names is None):
         has, lacks = ("named", "not") if old.names is not None else ("not named", "named")

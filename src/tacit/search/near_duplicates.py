@@ -26,10 +26,10 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.randoms import seed_from
+from tacit.core.string_array import StringArray
 from tacit.data.documents import Documents
 from tacit.search.minhash import choose_bands, collect, hashing, recall_at
 from tacit.search.similar_pairs import Pairs, equal_sets, estimate, gather, group, similar_sets
-from tacit.search.strings import Strings
 from tacit.text.tokens import RULES, token_rule
 
 __all__ = ["DuplicatePair", "NearDuplicates"]
@@ -181,7 +181,7 @@ class NearDuplicates(ClusterMixin, Estimator):
         self.empty_ = np.flatnonzero(np.diff(sets.edges) == 0).astype(np.int32)
         self.labels_ = group(pairs.rows, len(source))
         if source.names is not None:
-            self.names_, self.name_edges_ = Strings.of(source.names)
+            self.names_, self.name_edges_ = StringArray.of(source.names)
         elif hasattr(self, "names_"):
             del self.names_, self.name_edges_
         return self
@@ -224,7 +224,7 @@ class NearDuplicates(ClusterMixin, Estimator):
 
     def _ids(self) -> Callable[[int], int | str]:
         if hasattr(self, "names_"):
-            return Strings(self.names_, self.name_edges_).get
+            return StringArray(self.names_, self.name_edges_).get
         return int
 
     def __sklearn_tags__(self):

@@ -13,12 +13,12 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from tacit.core.engines import get_engine
+from tacit.core.string_array import StringArray
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text
 from tacit.decompose.truncated_svd import TruncatedSVD
 from tacit.search.index_content import names_of
 from tacit.search.semantic_space import Space
-from tacit.search.strings import Strings
 from tacit.search.texts import Texts, merge_texts, pack_texts
 from tacit.text.counts import CountVectorizer
 
@@ -31,7 +31,7 @@ class Read(NamedTuple):
     """What documents came to."""
 
     counts: sp.csr_array  # (n, v) float32
-    names: Strings | None
+    names: StringArray | None
     texts: Texts | None  # None where they came as counts, or are not to be kept
     known: float  # share of their words that have a column, or would have one without them
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core.string_array import StringArray, are_offsets
 from tacit.search.hit import Hit, Hits
 from tacit.search.ranking import best
 from tacit.search.snippets import Asked, Snippet, snippets
-from tacit.search.strings import Strings, is_ladder
 from tacit.search.texts import Texts
 from tacit.text.tokens import TokenRule
 from tacit.text.vocabulary import Vocabulary
@@ -31,7 +31,7 @@ class Content(NamedTuple):
     """Never changes: adding documents makes another."""
 
     vectors: np.ndarray  # (n, k) float32, of length one
-    names: Strings | None = None
+    names: StringArray | None = None
     texts: Texts | None = None
     counts: Any = None  # (n, v) CSR, where the documents came as such
 
@@ -52,10 +52,10 @@ class Content(NamedTuple):
                 raise ValueError(f"{name} has dtype {arrays[name].dtype}")
         for edges, data in LADDERS.items():
             end = len(arrays[data]) if data is not None and data in arrays else None
-            if edges in arrays and not is_ladder(arrays[edges], end):
+            if edges in arrays and not are_offsets(arrays[edges], end):
                 raise ValueError(f"{edges} does not fit what it divides")
         vectors = arrays["document_vectors_"]
-        names = Strings(*(arrays[name] for name in NAMES)) if "names_" in arrays else None
+        names = StringArray(*(arrays[name] for name in NAMES)) if "names_" in arrays else None
         texts = Texts(*(arrays[name] for name in TEXTS)) if "pieces_" in arrays else None
         if texts is not None and texts.rows[-1] != len(vectors):
             raise ValueError("the texts are not those of all documents")

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.kernel import kernel
+from tacit.core.string_array import StringArray
 from tacit.data.text_block import LARGEST
 from tacit.kernels.hashing import Slices
 
@@ -47,10 +48,7 @@ class Vocabulary:
     @classmethod
     def of_sorted(cls, strings: Sequence[str]) -> "Vocabulary":
         """Strings that are sorted and distinct already."""
-        raw = [s.encode("utf-8", "replace") for s in strings]
-        offsets = np.zeros(len(raw) + 1, np.int64)
-        np.cumsum([len(r) for r in raw], out=offsets[1:])
-        return cls.of_bytes(np.frombuffer(b"".join(raw), np.uint8), offsets)
+        return cls.of_bytes(*StringArray.of(strings))
 
     @classmethod
     def of_bytes(cls, data: np.ndarray, offsets: np.ndarray) -> "Vocabulary":

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 from tacit.core.engines import Serial
 from tacit.core.errors import DataError, TacitError
+from tacit.core.string_array import are_offsets
 from tacit.explore.ask.token_stream import TokenStream, stream_of
 from tacit.explore.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.project_folder import RECORD, ProjectFolder, read_record
 from tacit.explore.report.shown import TITLES
 from tacit.explore.stage import DOCUMENTS, Context, Output, Settings
-from tacit.search.strings import is_ladder
 
 __all__ = ["Live", "NotReady"]
 
@@ -209,7 +209,7 @@ class Live:
         inside = not len(indices) or 0 <= indices.min() <= indices.max() < shape[1]
         fits = len(shape) == 2 and len(indptr) == shape[0] + 1 and len(data) == len(indices)
         # SciPy looks at none of this, and a stranger may have made the file.
-        if not (fits and inside and is_ladder(indptr, len(indices)) and shape[0] == self.n):
+        if not (fits and inside and are_offsets(indptr, len(indices)) and shape[0] == self.n):
             raise DataError(
                 "is damaged: it holds no table of counts.", file=self.folder.output("counts")
             )

@@ -1,0 +1,74 @@
+"""Many strings as one array of UTF-8 bytes and the offsets between them.
+
+A model file can map such an array, and one string is decoded when it is asked for.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["StringArray", "are_offsets"]
+
+
+class StringArray(NamedTuple):
+    """Strings one after the other.
+
+    >>> names = StringArray.of(["b.txt", "a.txt"])
+    >>> names.get(1), names.find("b.txt"), names.find("c.txt")
+    ('a.txt', 0, -1)
+    >>> names.strings()
+    ['b.txt', 'a.txt']
+    """
+
+    data: np.ndarray  # uint8
+    offsets: np.ndarray  # (n + 1,) int64
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> "StringArray":
+        """Encode strings; a lone surrogate becomes a question mark."""
+        return cls.of_bytes([string.encode("utf-8", "replace") for string in strings])
+
+    @classmethod
+    def of_bytes(cls, encoded: list[bytes]) -> "StringArray":
+        """Join strings that are encoded already."""
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(each) for each in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    @property
+    def size(self) -> int:
+        return len(self.offsets) - 1
+
+    def get(self, i: int) -> str:
+        raw = self.data[self.offsets[i] : self.offsets[i + 1]]
+        return raw.tobytes().decode("utf-8", "replace")
+
+    def strings(self) -> list[str]:
+        """All strings; UnicodeDecodeError if the bytes are not UTF-8."""
+        whole, edges = self.data.tobytes(), self.offsets.tolist()
+        if whole.isascii():  # then characters are bytes, and slicing beats decoding
+            text = whole.decode("ascii")
+            return [text[i:j] for i, j in pairwise(edges)]
+        return [whole[i:j].decode("utf-8") for i, j in pairwise(edges)]
+
+    def find(self, string: str) -> int:
+        """The first place of a string, or -1."""
+        wanted = string.encode("utf-8", "replace")
+        places = np.flatnonzero(np.diff(self.offsets) == len(wanted))
+        for i, byte in enumerate(wanted):
+            places = places[self.data[self.offsets[places] + i] == byte]
+        return int(places[0]) if len(places) else -1
+
+    def joined(self, other: "StringArray") -> "StringArray":
+        """These strings, then the others."""
+        offsets = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
+        return StringArray(np.concatenate([self.data, other.data]), offsets)
+
+
+def are_offsets(offsets: np.ndarray, end: int | None = None) -> bool:
+    """Whether an array begins at 0, never decreases, and ends at ``end`` if that is given."""
+    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0:
+        return False
+    return bool((offsets[1:] >= offsets[:-1]).all()) and (end is None or offsets[-1] == end)
