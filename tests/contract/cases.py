@@ -27,9 +27,11 @@ from tacit.cluster import (
     SoftKMeans,
     SphericalKMeans,
 )
-from tacit.cluster.frame import frame_of
 from tacit.cluster.kmeans import lloyd, spherical
 from tacit.cluster.soft import fuzzy, soft_kmeans
+from tacit.core.engines import Serial
+from tacit.data.summary import summarize
+from tacit.data.table import Table
 from tacit.decompose import NeighborMap, TruncatedSVD
 from tacit.kernels.unit_rows import unit_rows
 from tacit.text import TfidfTransformer
@@ -51,21 +53,26 @@ def documents(n=800, v=50, k=3, seed=0):
     return sp.csr_array(counts.astype(np.float64)), labels
 
 
+def summary_of(rows):
+    """The summary of rows in memory."""
+    return summarize(Table.from_array(rows), Serial(), name="k-means")
+
+
 def lloyd_on(rows, k=6):
     sparse = sp.issparse(rows)
     centers = rows[:k].toarray() if sparse else rows[:k]
-    return lloyd, rows, lloyd.start(centers, frame_of(rows), sparse=sparse)
+    return lloyd, rows, lloyd.start(centers, summary_of(rows), sparse=sparse)
 
 
 def soft_on(model, rows, k=6, **options):
-    return model, rows, model.start(rows[:k], frame_of(rows), **options)
+    return model, rows, model.start(rows[:k], summary_of(rows), **options)
 
 
 def spherical_on(rows, k=6):
     sparse = sp.issparse(rows)
     centers = rows[:k].toarray() if sparse else rows[:k]
-    frame = frame_of(unit_rows(rows)[0])
-    return spherical, rows, spherical.start(centers, frame, sparse=sparse)
+    summary = summary_of(unit_rows(rows)[0])
+    return spherical, rows, spherical.start(centers, summary, sparse=sparse)
 
 
 SUMMABLE = {

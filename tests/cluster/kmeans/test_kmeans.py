@@ -14,14 +14,13 @@ from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster import KMeans
-from tacit.cluster.frame import frame_of
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.seeding import merge_equal_rows
 from tacit.core.checkpoint import Checkpoint
 from tacit.core.engines import Serial, Threads
 from tacit.core.loop import iterate
 from tacit.data.table import Table
-from tests.contract.cases import assert_same_bits, blobs, documents
+from tests.contract.cases import assert_same_bits, blobs, documents, summary_of
 
 
 def plain_lloyd(X, centers, passes):
@@ -53,7 +52,7 @@ def test_the_accelerated_passes_are_plain_lloyd(shape, dtype):
     n, d, k = shape
     X = blobs(n, d, max(2, k // 2), seed=n).astype(dtype)
     first = X[:k].astype(np.float64)
-    params = lloyd.start(first, frame_of(X))
+    params = lloyd.start(first, summary_of(X))
     memory = lloyd.Memory()
     for passes in range(1, 12):
         params = lloyd.update(params, lloyd.collect(params, X, memory))
@@ -82,7 +81,7 @@ def test_what_rides_beside_the_blocks_changes_nothing(make, k):
     table = Table.from_array(X, block_rows=97)
     runs = [
         iterate(
-            lloyd.start(first, frame_of(X), sparse=sparse),
+            lloyd.start(first, summary_of(X), sparse=sparse),
             lloyd.collect,
             lloyd.update,
             table,
@@ -154,7 +153,7 @@ def test_csr_entries_for_the_same_cell_add_up():
 
 def test_a_tied_row_stays_in_its_cluster():
     X = np.array([[0.0], [4.0], [6.0], [10.0]])
-    params = lloyd.start(np.array([[4.5], [6.5]]), frame_of(X))
+    params = lloyd.start(np.array([[4.5], [6.5]]), summary_of(X))
     assert list(lloyd.assign(params, X)) == [0, 0, 1, 1]
     tied = lloyd.moved(params, np.array([[8.0], [4.0]]))  # 6 is tied and was with the second
     assert list(lloyd.assign(tied, X)) == [1, 1, 1, 0]
@@ -167,7 +166,7 @@ def test_a_tied_row_without_a_home_goes_to_the_lowest_index():
     model = KMeans(2, init=np.array([[0.0], [2.0]]), max_iter=1).fit(X)
     assert list(model.labels_) == [0, 0, 1]
     assert list(model.predict(np.array([[1.25]]))) == [0]  # centers 0.5 and 2
-    params = lloyd.start(np.array([[2.0], [0.0]]), frame_of(X))
+    params = lloyd.start(np.array([[2.0], [0.0]]), summary_of(X))
     assert list(lloyd.assign(params, X)) == [1, 0, 0]
 
 
@@ -179,7 +178,7 @@ def test_a_tied_row_without_a_home_goes_to_the_lowest_index():
 )  # fmt: skip
 def test_on_a_grid_full_of_ties_every_path_is_plain_lloyd(X, k):
     first = X[:k].copy()
-    params, memory = lloyd.start(first, frame_of(X)), lloyd.Memory()
+    params, memory = lloyd.start(first, summary_of(X)), lloyd.Memory()
     for _ in range(6):
         expected = nearest(X, params.centers, params.previous)
         np.testing.assert_array_equal(lloyd.assign(params, X), expected)
@@ -200,7 +199,7 @@ def test_on_a_grid_full_of_ties_every_path_is_plain_lloyd(X, k):
 def test_sparse_rows_go_to_a_nearest_center_too(X, k):
     """Which of several is a matter of rounding here: |x - c|^2 is put together otherwise."""
     rows = sp.csr_array(X)
-    params, memory = lloyd.start(X[:k], frame_of(rows), sparse=True), lloyd.Memory()
+    params, memory = lloyd.start(X[:k], summary_of(rows), sparse=True), lloyd.Memory()
     for _ in range(6):
         stats = lloyd.collect(params, rows, memory)
         squares = ((X[:, None] - params.centers) ** 2).sum(axis=2)
@@ -296,8 +295,8 @@ def test_empty_clusters_restart_at_the_farthest_rows():
 def test_the_farthest_row_takes_the_lowest_empty_cluster_and_ties_the_lowest_row():
     X = np.array([[0.0], [1.0], [10.0], [10.0], [-10.0], [-11.0], [-9.0]])
     first = np.array([[-10.0], [1e3], [7.0], [2e3]])
-    frame = frame_of(X)
-    params = lloyd.start(first, frame)
+    summary = summary_of(X)
+    params = lloyd.start(first, summary)
     for block_rows in (1, 3, 7):
         table = Table.from_array(X, block_rows=block_rows)
         once = lloyd.update(params, Serial().reduce(lloyd.collect, params, table))
@@ -534,7 +533,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
 def test_ctrl_c_is_obeyed_between_kernels():
     """A pass that is given up stops at the next kernel call, not at the end of the block."""
     X = blobs(20_000, 64, 10)
-    lloyd.collect(lloyd.start(X[:100], frame_of(X)), X[:1000])  # compile
+    lloyd.collect(lloyd.start(X[:100], summary_of(X)), X[:1000])  # compile
     before = threading.active_count()
 
     def interrupt(step):

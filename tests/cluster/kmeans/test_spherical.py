@@ -9,7 +9,6 @@ from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import cosine_distances
 
-from tacit.cluster.frame import frame_of
 from tacit.cluster.kmeans import spherical
 from tacit.cluster.kmeans.spherical import SphericalKMeans
 from tacit.core.checkpoint import Checkpoint
@@ -17,7 +16,7 @@ from tacit.core.engines import Serial, Threads
 from tacit.core.loop import iterate
 from tacit.data.table import Table
 from tacit.kernels.unit_rows import unit_rows
-from tests.contract.cases import assert_same_bits, blobs, documents
+from tests.contract.cases import assert_same_bits, blobs, documents, summary_of
 
 
 def plain(X, centers, passes):
@@ -114,7 +113,7 @@ def test_what_rides_beside_the_blocks_changes_nothing(make):
     X = make()
     sparse = sp.issparse(X)
     first = X[:20].toarray() if sparse else X[:20]
-    params = spherical.start(first, frame_of(unit_rows(X)[0]), sparse=sparse)
+    params = spherical.start(first, summary_of(unit_rows(X)[0]), sparse=sparse)
     table = Table.from_array(X, block_rows=97)
     runs = [
         iterate(
@@ -157,7 +156,7 @@ def test_nothing_but_zeros_is_refused_with_a_reason():
 
 def test_a_center_whose_rows_cancel_out_stays():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    params = spherical.start(np.array([[0.0, -1.0], [0.0, 1.0]]), frame_of(X))
+    params = spherical.start(np.array([[0.0, -1.0], [0.0, 1.0]]), summary_of(X))
     stats = spherical.collect(params, X)
     assert list(stats.counts.sum(axis=0)) == [2, 1]  # ties go to the lowest index
     np.testing.assert_array_equal(
@@ -256,7 +255,7 @@ def test_whatever_the_rows_the_loss_never_rises(X, k):
     starts = np.flatnonzero(~zero)[:k]
     if not len(starts):
         return
-    params = spherical.start(X[starts], frame_of(unit))
+    params = spherical.start(X[starts], summary_of(unit))
     losses = []
     for _ in range(8):
         stats = spherical.collect(params, X)

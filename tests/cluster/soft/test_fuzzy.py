@@ -9,14 +9,13 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster import KMeans
-from tacit.cluster.frame import frame_of
 from tacit.cluster.soft import fuzzy, soft_kmeans
 from tacit.cluster.soft.fuzzy import FuzzyCMeans
 from tacit.cluster.soft.soft_kmeans import SoftKMeans
 from tacit.core.checkpoint import Checkpoint
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
-from tests.contract.cases import blobs, documents
+from tests.contract.cases import blobs, documents, summary_of
 
 both = pytest.mark.parametrize("make", [FuzzyCMeans, SoftKMeans], ids=["fuzzy", "soft"])
 
@@ -158,20 +157,20 @@ def test_memberships_are_shares_and_labels_the_largest(make):
 
 
 def test_a_row_on_a_center_belongs_to_it_alone_on_several_equally():
-    params = fuzzy.start(np.array([[0.0], [4.0], [4.0]]), frame_of(np.array([[0.0], [4.0]])))
+    params = fuzzy.start(np.array([[0.0], [4.0], [4.0]]), summary_of(np.array([[0.0], [4.0]])))
     member = fuzzy.memberships(params, np.array([[0.0], [4.0], [2.0]]))
     np.testing.assert_allclose(member, [[1, 0, 0], [0, 0.5, 0.5], [1 / 3, 1 / 3, 1 / 3]])
 
 
 def test_responsibilities_far_from_all_centers_do_not_vanish():
-    params = soft_kmeans.start(np.array([[0.0], [1.0]]), frame_of(np.eye(1)), stiffness=1e6)
+    params = soft_kmeans.start(np.array([[0.0], [1.0]]), summary_of(np.eye(1)), stiffness=1e6)
     member = soft_kmeans.memberships(params, np.array([[1e6], [-1e6]]))
     np.testing.assert_array_equal(member, [[0, 1], [1, 0]])
 
 
 def test_a_center_without_any_weight_stays():
     X = np.array([[0.0], [1.0]])
-    params = soft_kmeans.start(np.array([[0.5], [1e9]]), frame_of(X), stiffness=1.0)
+    params = soft_kmeans.start(np.array([[0.5], [1e9]]), summary_of(X), stiffness=1.0)
     moved = soft_kmeans.update(params, soft_kmeans.collect(params, X))
     np.testing.assert_array_equal(moved.centers, [[0.5], [1e9]])
 
@@ -187,10 +186,10 @@ def test_a_center_without_any_weight_stays():
     st.floats(1.05, 6),
 )  # fmt: skip
 def test_whatever_the_rows_the_objective_never_rises(X, k, sharpness):
-    frame = frame_of(X)
+    summary = summary_of(X)
     for model, params in (
-        (fuzzy, fuzzy.start(X[:k], frame, m=sharpness)),
-        (soft_kmeans, soft_kmeans.start(X[:k], frame, stiffness=sharpness)),
+        (fuzzy, fuzzy.start(X[:k], summary, m=sharpness)),
+        (soft_kmeans, soft_kmeans.start(X[:k], summary, stiffness=sharpness)),
     ):
         losses = []
         for _ in range(10):

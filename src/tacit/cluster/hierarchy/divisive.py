@@ -20,7 +20,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.frame import measure
 from tacit.cluster.hierarchy.bisecting import bisect, walk_down
 from tacit.cluster.hierarchy.dendrogram import check_linkage, cut
 from tacit.cluster.hierarchy.diana import diana
@@ -37,6 +36,7 @@ from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.memory import check_memory, gigabytes
 from tacit.data.bad_values import check_values
+from tacit.data.summary import summarize
 from tacit.data.table import Table
 
 __all__ = ["DivisiveClustering"]
@@ -187,7 +187,7 @@ class DivisiveClustering(ClusterMixin, Estimator):
             )
         X = check_rows(self, X, reset=True)
         self._check_enough(X.shape[0])
-        measure(Table.from_array(X), get_engine(self.engine), name=name)
+        summarize(Table.from_array(X), get_engine(self.engine), name=name)
         rng = check_random_state(self.random_state)
 
         def make() -> KMeans:

@@ -9,12 +9,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.frame import Frame, measure
 from tacit.cluster.kmeans import lloyd
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.stats import tree_sum
 from tacit.data.checked import check_table
+from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Table, is_sparse
 
 __all__ = ["BaseKMeans", "fingerprint"]
@@ -58,8 +58,8 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         table = self._table(X, sample_weight, reset=False)
         engine = get_engine(self.engine)
         rows = self._compared(table, fitting=False)
-        frame = measure(rows, engine, name=type(self).__name__)
-        params = lloyd.start(self.cluster_centers_, frame, sparse=is_sparse(table))
+        summary = summarize(rows, engine, name=type(self).__name__)
+        params = lloyd.start(self.cluster_centers_, summary, sparse=is_sparse(table))
         return engine.map(function, params, table)
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
@@ -77,7 +77,7 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         params: Any,
         cache: list | None,
         table: Table,
-        frame: Frame,
+        summary: DataSummary,
         engine: Engine,
         *,
         labels: bool,
@@ -123,7 +123,7 @@ class BaseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return tags
 
 
-def fingerprint(table: Table, frame: Frame) -> str:
+def fingerprint(table: Table, summary: DataSummary) -> str:
     """Tells two data sets apart, for model files and checkpoints."""
-    facts = f"{table.shape} {table.dtype} {frame.weight!r} {frame.variance!r}".encode()
-    return blake2b(facts + frame.origin.tobytes(), digest_size=16).hexdigest()
+    facts = f"{table.shape} {table.dtype} {summary.weight!r} {summary.variance!r}".encode()
+    return blake2b(facts + summary.origin.tobytes(), digest_size=16).hexdigest()

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.frame import Frame
 from tacit.cluster.kmeans.lloyd_dense import own_dense, pass_dense, square_dense
 from tacit.cluster.kmeans.lloyd_geometry import Geometry, dots, survey
 from tacit.cluster.kmeans.lloyd_search import CHUNK
@@ -32,6 +31,7 @@ from tacit.cluster.kmeans.lloyd_sparse import own_sparse, pass_sparse, square_sp
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
+from tacit.data.summary import DataSummary
 from tacit.data.table import Table, block_rows_for, parts
 from tacit.kernels.distances import euclidean
 
@@ -49,7 +49,7 @@ class KMeansParams(NamedTuple):
     step: int  # updates made
     vacant: int  # how many centers had no rows in the last pass
     sparse: bool
-    frame: Frame
+    summary: DataSummary
     geometry: Geometry
 
 
@@ -108,11 +108,11 @@ class Memory:
 # --- The algorithm: three pure functions ---
 
 
-def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> KMeansParams:
+def start(centers: np.ndarray, summary: DataSummary, *, sparse: bool = False) -> KMeansParams:
     """Params for given first centers."""
     centers = np.array(centers, np.float64, order="C")
     return KMeansParams(
-        centers, centers, 0, 0, sparse, frame, survey(centers, centers, frame, sparse)
+        centers, centers, 0, 0, sparse, summary, survey(centers, centers, summary, sparse)
     )
 
 
@@ -156,7 +156,7 @@ def moved(params: KMeansParams, centers: np.ndarray, vacant: int = 0) -> KMeansP
         previous=params.centers,
         step=params.step + 1,
         vacant=vacant,
-        geometry=survey(centers, params.centers, params.frame, params.sparse),
+        geometry=survey(centers, params.centers, params.summary, params.sparse),
     )
 
 
@@ -186,13 +186,13 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Mem
         memory.sums, memory.counts = np.zeros((2, k, d)), np.zeros((2, k))
         if params.sparse:
             memory.square, memory.squares = square_sparse(
-                rows.data, rows.indptr, weights, params.frame.scale
+                rows.data, rows.indptr, weights, params.summary.scale
             )
         else:
-            memory.square = square_dense(rows, params.frame.origin, weights)
+            memory.square = square_dense(rows, params.summary.origin, weights)
     width = -(-rows.nnz // max(1, n)) if params.sparse else d
     size = max(CHUNK, min(n, CALL_WORK // max(1, k * width)))
-    known = (params.centers, params.previous, params.frame, params.geometry)
+    known = (params.centers, params.previous, params.summary, params.geometry)
     sums = (memory.sums, memory.counts)
     for first in range(0, n, size):
         check_stop()
@@ -215,7 +215,7 @@ def loss_from(
     About the origin of the data, so that little cancels. The fit's final inertia is summed
     row by row instead.
     """
-    origin = params.frame.origin
+    origin = params.summary.origin
     centers = params.centers if params.sparse else params.centers - origin
     pull = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
     lengths = params.geometry.squares if params.sparse else dots(centers, centers)
@@ -289,7 +289,7 @@ def label_and_loss(params: KMeansParams, block: Any, cache: Memory | None = None
 def distances_to_centers(params: KMeansParams, block: Any) -> np.ndarray:
     """(n, k) distances, in the dtype of the rows; exact where they are small."""
     rows, _, _ = parts(block)
-    return euclidean(rows, params.centers, params.frame.origin).astype(rows.dtype)
+    return euclidean(rows, params.centers, params.summary.origin).astype(rows.dtype)
 
 
 # --- Kernel ---

@@ -39,7 +39,7 @@ def pass_dense(X, weights, params, state, start, stop, fresh):
 
     Chunk by chunk, so that a row is still in cache when the next step wants it.
     """
-    centers, previous, frame, geometry = params
+    centers, previous, summary, geometry = params
     labels, second, upper, lower, rest, sums, counts = state
     k = centers.shape[0]
     listed = geometry.neighbours.shape[1] > 0
@@ -49,28 +49,28 @@ def pass_dense(X, weights, params, state, start, stop, fresh):
     shifted = np.empty((CHUNK, X.shape[1]), np.float32)
     products = np.empty(1 if by_list else k * CHUNK, np.float32)
     bounds = second, upper, lower, rest
-    grids = frame.grid, frame.weight_grid
+    grids = summary.grid, summary.weight_grid
     m = 0
     for first in range(start, stop, CHUNK):
         last = min(first + CHUNK, stop)
         if listed:
             m = filter_near(
-                X, geometry.narrow, frame.scale, labels, upper, lower, geometry.near,
+                X, geometry.narrow, summary.scale, labels, upper, lower, geometry.near,
                 ids, m, first, last,
             )  # fmt: skip
         else:
             m, swaps = filter_dense(
-                X, geometry.narrow, frame.scale, labels, bounds, geometry.near,
+                X, geometry.narrow, summary.scale, labels, bounds, geometry.near,
                 ids, m, swapped, other, first, last,
             )  # fmt: skip
             move_dense(
-                X, weights, frame.whole, labels, swapped, swaps, other, sums, counts, grids
+                X, weights, summary.whole, labels, swapped, swaps, other, sums, counts, grids
             )
         while m >= CHUNK or (last == stop and m > 0):
             size = min(m, CHUNK)
             if by_list:
                 search_near(
-                    X, centers, previous, frame.scale, geometry.neighbours, geometry.reach,
+                    X, centers, previous, summary.scale, geometry.neighbours, geometry.reach,
                     labels, ids, size, new, upper, lower,
                 )  # fmt: skip
             else:
@@ -78,7 +78,7 @@ def pass_dense(X, weights, params, state, start, stop, fresh):
                     X, centers, previous, geometry, labels, ids, size, new, bounds,
                     shifted, products, fresh,
                 )  # fmt: skip
-            move_dense(X, weights, frame.whole, labels, ids, size, new, sums, counts, grids)
+            move_dense(X, weights, summary.whole, labels, ids, size, new, sums, counts, grids)
             m -= size
             ids[:m] = ids[size : size + m]
 

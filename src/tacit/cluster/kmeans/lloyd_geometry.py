@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.frame import Frame
 from tacit.core.kernel import kernel
+from tacit.data.summary import DataSummary
 
 __all__ = ["Geometry", "Near", "survey"]
 
@@ -49,7 +49,9 @@ class Geometry(NamedTuple):
     movers_norms: np.ndarray  # (few,)
 
 
-def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool) -> Geometry:
+def survey(
+    centers: np.ndarray, previous: np.ndarray, summary: DataSummary, sparse: bool
+) -> Geometry:
     """Everything the search wants to know of these centers."""
     k, d = centers.shape
     by_list = not sparse and d <= NEAR_DIMENSIONS and k >= NEAR_CENTERS
@@ -57,35 +59,35 @@ def survey(centers: np.ndarray, previous: np.ndarray, frame: Frame, sparse: bool
     few = np.empty((0, d), np.float32)
     if sparse:  # d is large here: once through, and no copies that nobody asks for
         narrowed = few
-        minus2, squares, before, moved = survey_sparse(centers, previous, frame.scale)
+        minus2, squares, before, moved = survey_sparse(centers, previous, summary.scale)
         norms = np.zeros(minus2.shape[1])
-        norms[:k] = squares * frame.scale**2
-        gap = half_gaps(centers, squares) * frame.scale
+        norms[:k] = squares * summary.scale**2
+        gap = half_gaps(centers, squares) * summary.scale
     else:
-        narrowed = centers.astype(frame.dtype)
-        shifted = (centers - frame.origin) * frame.scale
+        narrowed = centers.astype(summary.dtype)
+        shifted = (centers - summary.origin) * summary.scale
         norms, minus2 = dots(shifted, shifted), (-2 * shifted).astype(np.float32)
         squares, before = dots(centers, centers), dots(previous, previous)
         step = centers - previous
         moved = dots(step, step)
         if by_list:
             neighbours, reach = list_neighbours(centers, min(k - 1, LISTED))
-            gap = reach[:, 0] / 2 * frame.scale
+            gap = reach[:, 0] / 2 * summary.scale
         else:
             gap = half_gaps(shifted, norms)
-    drift = np.sqrt(moved) * frame.scale
+    drift = np.sqrt(moved) * summary.scale
     worth = not (by_list or sparse) and k * d >= MOVER_WORK
     movers = find_movers(drift) if worth else np.empty(0, np.int32)
     return Geometry(
-        frame.origin.astype(frame.dtype),
-        frame.dtype.type(frame.scale),
+        summary.origin.astype(summary.dtype),
+        summary.dtype.type(summary.scale),
         narrowed,
         minus2,
         norms.astype(np.float32),
         float(np.sqrt(norms.max())) * (1 + 1e-6),
         squares,
         before,
-        bounds(drift, gap, movers, neighbours, reach, squares, frame),
+        bounds(drift, gap, movers, neighbours, reach, squares, summary),
         neighbours,
         reach,
         float(moved.sum()),
@@ -121,18 +123,18 @@ def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("kd,kd->k", a, b)
 
 
-def bounds(drift, gap, movers, neighbours, reach, squares, frame) -> Near:
+def bounds(drift, gap, movers, neighbours, reach, squares, summary) -> Near:
     """How far bounds must widen, rounded outward."""
     k, listed = neighbours.shape
-    scale = frame.scale
+    scale = summary.scale
     farthest = int(np.argmax(drift))
     most = np.full(k, drift[farthest])
     most[farthest] = np.delete(drift, farthest).max(initial=0.0)
     rest = np.delete(drift, movers).max(initial=0.0) if len(movers) else most
     local = drift[neighbours].max(axis=1) if listed else np.full(k, np.inf)
     horizon = reach[:, -1] * scale if 0 < listed < k - 1 else np.full(k, np.inf)
-    kind = np.finfo(frame.dtype)
-    lost = np.sqrt(len(frame.origin) * float(kind.tiny))  # squares too small for the dtype
+    kind = np.finfo(summary.dtype)
+    lost = np.sqrt(len(summary.origin) * float(kind.tiny))  # squares too small for the dtype
     doubt = (np.sqrt(squares) * kind.eps + 2 * lost) * scale
     wide, tight = 1 + 1e-6, 1 - 1e-6
     return Near(

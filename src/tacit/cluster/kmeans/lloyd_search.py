@@ -39,9 +39,7 @@ def search_dense(
         squares[b] = quick_square(target)
     left = np.arange(m)
     if geometry.movers.shape[0] and not fresh:
-        left = search_movers(
-            geometry, labels, ids, m, new, bounds, shifted, squares, products
-        )
+        left = search_movers(geometry, labels, ids, m, new, bounds, shifted, squares, products)
     search_all_centers(
         X, centers, previous, geometry, ids, left, new, bounds, shifted, squares, products
     )

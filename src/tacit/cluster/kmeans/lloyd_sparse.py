@@ -23,13 +23,13 @@ def pass_sparse(
     start, stop,
 ):  # fmt: skip
     """``pass_dense`` for CSR rows."""
-    centers, previous, frame, geometry = params
+    centers, previous, summary, geometry = params
     ids = np.empty(CHUNK, np.int32)
     new = np.empty(CHUNK, np.int32)
     for first in range(start, stop, CHUNK):
         last = min(first + CHUNK, stop)
         m = filter_sparse(
-            data, indices, indptr, centers, geometry.squares, frame.scale,
+            data, indices, indptr, centers, geometry.squares, summary.scale,
             labels, upper, lower, geometry.near, ids, first, last,
         )  # fmt: skip
         search_sparse(
@@ -37,8 +37,8 @@ def pass_sparse(
             ids, m, new, upper, lower,
         )  # fmt: skip
         move_sparse(
-            data, indices, indptr, weights, frame.whole, labels, ids, m, new, sums, counts,
-            frame.grid, frame.weight_grid,
+            data, indices, indptr, weights, summary.whole, labels, ids, m, new, sums, counts,
+            summary.grid, summary.weight_grid,
         )  # fmt: skip
 
 

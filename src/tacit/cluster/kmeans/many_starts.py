@@ -14,13 +14,13 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.cluster.frame import Frame, measure
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.base import BaseKMeans, fingerprint
 from tacit.cluster.kmeans.seeding import first_centers
 from tacit.core.checkpoint import begin, finish
 from tacit.core.engines import Engine, get_engine
 from tacit.core.loop import Fit, iterate
+from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Table, is_sparse
 
 __all__ = ["ManyStarts"]
@@ -69,16 +69,16 @@ class ManyStarts(BaseKMeans):
         self._check_enough(table)
         engine, name = get_engine(self.engine), type(self).__name__
         rows = self._compared(table, fitting=True)
-        frame = self._frame(rows, engine)
-        self._fingerprint = fingerprint(rows, frame)
-        self._prepare(frame)
+        summary = self._summarize(rows, engine)
+        self._fingerprint = fingerprint(rows, summary)
+        self._prepare(summary)
         rng = check_random_state(self.random_state)
         best: Fit | None = None
         cache: list | None = None
         with self._fit_callbacks() as callbacks:
             for run in range(self._starts()):
                 centers = first_centers(self.init, rows, self.n_clusters, rng, name=name)
-                fit, memory = self._run(run, centers, table, frame, engine, callbacks)
+                fit, memory = self._run(run, centers, table, summary, engine, callbacks)
                 if best is None or fit.losses[-1] < best.losses[-1]:
                     best, cache = fit, memory
         assert best is not None  # there is at least one start
@@ -86,7 +86,7 @@ class ManyStarts(BaseKMeans):
         self.n_iter_ = len(best.losses) - 1
         self.converged_ = best.converged
         labels = table.in_memory and X is not table
-        self._keep(best.params, cache, table, frame, engine, labels=labels)
+        self._keep(best.params, cache, table, summary, engine, labels=labels)
         finish(self.callbacks)
         return self
 
@@ -97,8 +97,8 @@ class ManyStarts(BaseKMeans):
             return 10 if self.init == "random" else 1
         return self.n_init
 
-    def _run(self, run, centers, table, frame, engine, callbacks) -> tuple[Fit, list | None]:
-        params = self._start(centers, frame, sparse=is_sparse(table))
+    def _run(self, run, centers, table, summary, engine, callbacks) -> tuple[Fit, list | None]:
+        params = self._start(centers, summary, sparse=is_sparse(table))
         # Without a seed every start is as good as another; with one only its own will do.
         seeded = centers.tobytes() if self.random_state is not None else b""
         origin = blake2b(seeded, digest_size=16).hexdigest()
@@ -111,7 +111,7 @@ class ManyStarts(BaseKMeans):
             table,
             engine,
             max_iter=self.max_iter,
-            settled=partial(self._settled, tol=self.tol * frame.variance),
+            settled=partial(self._settled, tol=self.tol * summary.variance),
             callbacks=callbacks,
             cache=cache,
             name=type(self).__name__,
@@ -127,10 +127,10 @@ class ManyStarts(BaseKMeans):
 
     # What it may change.
 
-    def _frame(self, rows: Table, engine: Engine) -> Frame:
-        return measure(rows, engine, name=type(self).__name__)
+    def _summarize(self, rows: Table, engine: Engine) -> DataSummary:
+        return summarize(rows, engine, name=type(self).__name__)
 
-    def _prepare(self, frame: Frame) -> None:
+    def _prepare(self, summary: DataSummary) -> None:
         """Settle what depends on the data, before the first start."""
 
     def _facts(self, params: Any) -> str:

@@ -18,7 +18,6 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.cluster.frame import measure
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.base import BaseKMeans, fingerprint
 from tacit.cluster.kmeans.seeding import first_centers
@@ -26,6 +25,7 @@ from tacit.core.engines import get_engine
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
+from tacit.data.summary import summarize
 from tacit.data.table import Batch, Table, is_sparse
 
 __all__ = ["MiniBatchKMeans"]
@@ -153,11 +153,11 @@ class MiniBatchKMeans(BaseKMeans):
         table = self._table(X, sample_weight, reset=True)
         self._check_enough(table)
         engine = get_engine(self.engine)
-        frame = measure(table, engine, name="MiniBatchKMeans")
+        summary = summarize(table, engine, name="MiniBatchKMeans")
         rng = check_random_state(self.random_state)
         centers = first_centers(self.init, table, self.n_clusters, rng, name="MiniBatchKMeans")
         seed = int(rng.randint(2**31))
-        params = lloyd.start(centers, frame, sparse=is_sparse(table))
+        params = lloyd.start(centers, summary, sparse=is_sparse(table))
         batches = max(1, len(table) // self.batch_size)
         with self._fit_callbacks() as callbacks:
             fit = iterate_online(
@@ -170,11 +170,11 @@ class MiniBatchKMeans(BaseKMeans):
                 callbacks=[*callbacks, *self._patience(batches)],
                 name="MiniBatchKMeans",
             )
-        self._fingerprint = fingerprint(table, frame)
+        self._fingerprint = fingerprint(table, summary)
         self._remember(fit)
         self.n_iter_ = -(-fit.steps // batches)
         labels = table.in_memory and X is not table
-        self._keep(fit.params, None, table, frame, engine, labels=labels)
+        self._keep(fit.params, None, table, summary, engine, labels=labels)
         return self
 
     @with_callbacks
@@ -186,7 +186,7 @@ class MiniBatchKMeans(BaseKMeans):
         first = not hasattr(self, "cluster_centers_")
         table = self._table(X, sample_weight, reset=first)
         engine = get_engine(self.engine)
-        frame = measure(table, engine, name="MiniBatchKMeans")
+        summary = summarize(table, engine, name="MiniBatchKMeans")
         if first:
             self._check_enough(table)
             rng = check_random_state(self.random_state)
@@ -196,7 +196,7 @@ class MiniBatchKMeans(BaseKMeans):
             self.n_iter_ = 1
         else:
             centers, memory, steps = self.cluster_centers_, self._memory(), self.n_steps_
-        params = lloyd.start(centers, frame, sparse=is_sparse(table))
+        params = lloyd.start(centers, summary, sparse=is_sparse(table))
         fit = iterate_online(
             params,
             lloyd.collect,
@@ -206,10 +206,10 @@ class MiniBatchKMeans(BaseKMeans):
             memory=memory,
             steps=steps,
         )
-        self._fingerprint = fingerprint(table, frame)
+        self._fingerprint = fingerprint(table, summary)
         self._remember(fit)
         labels = table.in_memory and X is not table
-        self._keep(fit.params, None, table, frame, engine, labels=labels)
+        self._keep(fit.params, None, table, summary, engine, labels=labels)
         return self
 
     def _patience(self, batches: int) -> list[Callback]:

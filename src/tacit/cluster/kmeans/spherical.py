@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.frame import Frame
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.many_starts import ManyStarts
 from tacit.core.engines import Engine
+from tacit.data.summary import DataSummary
 from tacit.data.table import Batch, Table, parts
 from tacit.data.unit_rows import unit_table
 from tacit.kernels.distances import euclidean
@@ -38,8 +38,10 @@ __all__ = ["SphericalKMeans", "collect", "start", "update"]
 # --- The algorithm: Lloyd's on rows of length one ---
 
 
-def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> lloyd.KMeansParams:
-    """Params for given first centers; the frame is that of the rows at length one."""
+def start(
+    centers: np.ndarray, summary: DataSummary, *, sparse: bool = False
+) -> lloyd.KMeansParams:
+    """Params for given first centers; the summary is that of the rows at length one."""
     centers = np.ascontiguousarray(centers, np.float64)
     unit, zero = unit_rows(centers)
     if zero.any():
@@ -47,7 +49,7 @@ def start(centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> lloyd.K
             f"SphericalKMeans(init=...): center {int(np.argmax(zero))} is all zero and has no "
             "direction. Give it another value."
         )
-    return lloyd.start(unit, frame, sparse=sparse)
+    return lloyd.start(unit, summary, sparse=sparse)
 
 
 def collect(
@@ -98,7 +100,7 @@ def any_value(rows: Any) -> np.ndarray:
 def distances_to_centers(params: lloyd.KMeansParams, block: Any) -> np.ndarray:
     """(n, k) cosine distances, in the dtype of the rows."""
     unit, zero = unit_rows(parts(block).rows)
-    distances = euclidean(unit, params.centers, params.frame.origin) ** 2 / 2
+    distances = euclidean(unit, params.centers, params.summary.origin) ** 2 / 2
     distances[zero] = 1.0
     return distances.astype(unit.dtype)
 
@@ -174,9 +176,9 @@ class SphericalKMeans(ManyStarts):
     def _compared(self, table: Table, *, fitting: bool) -> Table:
         return unit_table(table, keep_zero=not fitting)
 
-    def _frame(self, rows: Table, engine: Engine) -> Frame:
+    def _summarize(self, rows: Table, engine: Engine) -> DataSummary:
         try:
-            return super()._frame(rows, engine)
+            return super()._summarize(rows, engine)
         except ValueError as error:
             if "sample weights add up" not in str(error):
                 raise

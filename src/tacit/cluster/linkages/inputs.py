@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.frame import measure
 from tacit.cluster.linkages.pair_distances import (
     SCIPY_METRICS,
     by_function,
@@ -28,6 +27,7 @@ from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory, gigabytes
+from tacit.data.summary import summarize
 from tacit.data.table import Table
 
 __all__ = [
@@ -145,11 +145,11 @@ def as_numbers(X: Any, name: str) -> np.ndarray:
 def from_rows(X: Any, method: str, metric: str, engine: Engine, name: str) -> Given:
     rows = X.astype(np.float64).tocsr() if sp.issparse(X) else X
     n = rows.shape[0]
-    frame = measure(Table.from_array(rows), engine, name=name)
+    summary = summarize(Table.from_array(rows), engine, name=name)
     warn_of_matrix(rows, name)
     scale = 1.0
-    if metric == "euclidean" and frame.scale > 2.0**300:
-        scale = 2.0 ** (math.frexp(frame.scale)[1] - 1)  # squares of such rows would vanish
+    if metric == "euclidean" and summary.scale > 2.0**300:
+        scale = 2.0 ** (math.frexp(summary.scale)[1] - 1)  # squares of such rows would vanish
         rows = rows * scale
     if sp.issparse(rows):
         rows.sum_duplicates()

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.cluster.frame import measure
 from tacit.core.engines import Engine, Serial
 from tacit.core.memory import check_memory
 from tacit.core.stats import tree_sum
 from tacit.data.bad_values import check_values
+from tacit.data.summary import summarize
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import Metric, between_objects, between_rows
 
@@ -69,7 +69,7 @@ class Rows(Items):
         self.engine = Serial() if callable(metric) else engine
         self.dtype = np.dtype(np.float32 if table.dtype == np.float32 else np.float64)
         if metric in ("euclidean", "sqeuclidean"):
-            measure(table, engine, name=name)  # refuses what would overflow, too
+            summarize(table, engine, name=name)  # refuses what would overflow, too
             return
         for block in table:
             check_values(parts(block.load()).rows, name, block.start, table.source)

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tacit.cluster.frame import Frame
 from tacit.cluster.soft.membership import (
     MembershipStats,
     SoftClusters,
@@ -28,6 +27,7 @@ from tacit.cluster.soft.membership import (
     mean_centers,
     squares_to_centers,
 )
+from tacit.data.summary import DataSummary
 from tacit.data.table import parts
 
 __all__ = ["FuzzyCMeans", "FuzzyParams", "collect", "memberships", "start", "update"]
@@ -44,9 +44,9 @@ class FuzzyParams(NamedTuple):
 # --- The algorithm: three pure functions ---
 
 
-def start(centers: np.ndarray, frame: Frame, *, m: float = 2.0) -> FuzzyParams:
+def start(centers: np.ndarray, summary: DataSummary, *, m: float = 2.0) -> FuzzyParams:
     """Params for given first centers."""
-    return FuzzyParams(np.array(centers, np.float64, order="C"), frame.origin, float(m))
+    return FuzzyParams(np.array(centers, np.float64, order="C"), summary.origin, float(m))
 
 
 def collect(params: FuzzyParams, block: Any) -> MembershipStats:
@@ -175,5 +175,7 @@ class FuzzyCMeans(SoftClusters):
         self.engine = engine
         self.callbacks = callbacks
 
-    def _start(self, centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> FuzzyParams:
-        return start(centers, frame, m=self.m)
+    def _start(
+        self, centers: np.ndarray, summary: DataSummary, *, sparse: bool = False
+    ) -> FuzzyParams:
+        return start(centers, summary, m=self.m)

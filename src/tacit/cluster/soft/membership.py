@@ -20,11 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.frame import measure
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.many_starts import ManyStarts
 from tacit.core.engines import check_stop, get_engine
 from tacit.core.stats import Stats, tree_sum
+from tacit.data.summary import summarize
 from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
 
@@ -128,8 +128,8 @@ class SoftClusters(ManyStarts):
         check_is_fitted(self)
         table = self._table(X, sample_weight, reset=False)
         engine = get_engine(self.engine)
-        frame = measure(table, engine, name=type(self).__name__)
-        params = self._start(self.cluster_centers_.astype(np.float64), frame)
+        summary = summarize(table, engine, name=type(self).__name__)
+        params = self._start(self.cluster_centers_.astype(np.float64), summary)
         return engine.map(function, params, table)
 
     def _facts(self, params: Any) -> str:
@@ -138,16 +138,16 @@ class SoftClusters(ManyStarts):
     def _slots(self, table: Table) -> None:
         """Nothing is remembered of a block."""
 
-    def _keep(self, params, cache, table, frame, engine, *, labels: bool) -> None:
+    def _keep(self, params, cache, table, summary, engine, *, labels: bool) -> None:
         """Keep the centers, in the dtype of the data, and how the rows look from there."""
         centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
         params = params._replace(centers=centers.astype(np.float64))
         self.cluster_centers_ = centers
         self.objective_ = float(engine.reduce(self._collect, params, table).loss)
         if labels:
-            nearest = lloyd.start(centers, frame, sparse=is_sparse(table))
+            nearest = lloyd.start(centers, summary, sparse=is_sparse(table))
             self.labels_ = np.concatenate(list(engine.map(lloyd.assign, nearest, table)))
-        self._warn_of_equal(max(self.tol, 1e-12) * frame.variance)
+        self._warn_of_equal(max(self.tol, 1e-12) * summary.variance)
 
     def _warn_of_equal(self, bar: float) -> None:
         """Say so where all centers fell together, as far as the fit could tell them apart."""

@@ -24,7 +24,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.cluster.frame import Frame
 from tacit.cluster.soft.membership import (
     MembershipStats,
     SoftClusters,
@@ -32,6 +31,7 @@ from tacit.cluster.soft.membership import (
     mean_centers,
     squares_to_centers,
 )
+from tacit.data.summary import DataSummary
 from tacit.data.table import parts
 
 __all__ = ["SoftKMeans", "SoftParams", "collect", "memberships", "start", "update"]
@@ -48,9 +48,11 @@ class SoftParams(NamedTuple):
 # --- The algorithm: three pure functions ---
 
 
-def start(centers: np.ndarray, frame: Frame, *, stiffness: float) -> SoftParams:
+def start(centers: np.ndarray, summary: DataSummary, *, stiffness: float) -> SoftParams:
     """Params for given first centers."""
-    return SoftParams(np.array(centers, np.float64, order="C"), frame.origin, float(stiffness))
+    return SoftParams(
+        np.array(centers, np.float64, order="C"), summary.origin, float(stiffness)
+    )
 
 
 def collect(params: SoftParams, block: Any) -> MembershipStats:
@@ -91,11 +93,11 @@ def shares_and_energy(squares: np.ndarray, stiffness: float) -> tuple[np.ndarray
     return shares, energy.ravel()
 
 
-def natural_stiffness(n_clusters: int, frame: Frame) -> float:
+def natural_stiffness(n_clusters: int, summary: DataSummary) -> float:
     """Twice the stiffness at which so many round clusters would fill the data's variance."""
-    if not frame.variance > 0:
+    if not summary.variance > 0:
         return 1.0  # all rows are equal: any will do
-    return 2 * n_clusters ** (2 / len(frame.origin)) / frame.variance
+    return 2 * n_clusters ** (2 / len(summary.origin)) / summary.variance
 
 
 # --- The estimator ---
@@ -179,10 +181,12 @@ class SoftKMeans(SoftClusters):
         self.engine = engine
         self.callbacks = callbacks
 
-    def _prepare(self, frame: Frame) -> None:
+    def _prepare(self, summary: DataSummary) -> None:
         auto = isinstance(self.stiffness, str)
-        chosen = natural_stiffness(self.n_clusters, frame) if auto else self.stiffness
+        chosen = natural_stiffness(self.n_clusters, summary) if auto else self.stiffness
         self.stiffness_ = float(chosen)
 
-    def _start(self, centers: np.ndarray, frame: Frame, *, sparse: bool = False) -> SoftParams:
-        return start(centers, frame, stiffness=self.stiffness_)
+    def _start(
+        self, centers: np.ndarray, summary: DataSummary, *, sparse: bool = False
+    ) -> SoftParams:
+        return start(centers, summary, stiffness=self.stiffness_)

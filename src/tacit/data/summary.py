@@ -1,8 +1,8 @@
-"""What a clustering must know of the data before its first pass.
+"""The one summary of checked rows: what a model needs to know of its data before a fit.
 
-One pass checks every value, and measures what k-means leans on: the origin and scale that
-make float32 safe, the grids that make sums exact, and the variance that ``tol`` is relative
-to. Bad values are reported here, with their place.
+One pass validates every value and computes the number of rows, their weight, mean and variance,
+the scale at which float32 is safe, and the grids that make sums exact. A value that is not
+finite is reported with its row and column.
 """
 
 import math
@@ -12,33 +12,33 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import Engine, Serial
+from tacit.core.engines import Engine
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats, tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 from tacit.kernels.exact_sum import grids
 
-__all__ = ["Frame", "frame_of", "measure"]
+__all__ = ["DataSummary", "summarize"]
 
 
-class Frame(NamedTuple):
-    """Facts about the data that never change during a fit."""
+class DataSummary(NamedTuple):
+    """Facts about the rows that do not change during a fit."""
 
     rows: int
     weight: float  # sum of the weights
     variance: float  # mean over the columns
-    origin: np.ndarray  # (d,) the mean; zero for sparse data
+    origin: np.ndarray  # (d,) the mean, in the dtype of the rows; zero for sparse rows
     scale: float  # a power of two that brings x - origin below one
-    grid: np.ndarray  # (2,) rounding constants of the sums
-    weight_grid: np.ndarray  # (2,)
+    grid: np.ndarray  # (2,) rounding constants of sums of values, see ``kernels.exact_sum``
+    weight_grid: np.ndarray  # (2,) and of sums of weights
     whole: bool  # all weights are whole numbers
     dtype: np.dtype  # of the rows
 
 
 @dataclass(frozen=True)
 class Extent(Stats):
-    """Sums about a pivot, so that a large offset does not drown the spread."""
+    """Sums of values less a pivot: a large offset does not cost the digits of the variance."""
 
     rows: int
     weight: float
@@ -58,47 +58,43 @@ class Extent(Stats):
         )
 
 
-def measure(table: Table, engine: Engine, *, name: str) -> Frame:
-    """Walk the table once; raise where a value is not finite, or too large to square."""
+def summarize(table: Table, engine: Engine, *, name: str) -> DataSummary:
+    """Summarize a table in one pass.
+
+    Raises an error in the name of the model where a value is not finite or too large to square.
+    """
     blocks = list(table)
     if not blocks:
-        raise ValueError(f"{name} found no rows in {table!r}. Give it at least one.")
+        raise ValueError(f"{name} needs at least one row, but {table!r} has none.")
     first = parts(blocks[0].load()).rows[:1]
     sparse = sp.issparse(first)
     pivot = np.zeros(table.shape[1]) if sparse else np.asarray(first[0], np.float64)
     pivot = np.where(np.isfinite(pivot), pivot, 0.0)
     extents = []
-    for block, extent in zip(blocks, engine.map(extent_of, pivot, table), strict=True):
+    for block, extent in zip(blocks, engine.map(collect_extent, pivot, table), strict=True):
         if not np.isfinite(extent.squares).all():
             check_values(parts(block.load()).rows, name, block.start, table.source)
         extents.append(extent)
-    return frame_from(tree_sum(extents), pivot, sparse, first.dtype, name)
+    return summary_from(tree_sum(extents), pivot, sparse, first.dtype, name)
 
 
-def frame_of(rows: Any, weights: Any = None) -> Frame:
-    """The frame of rows in memory."""
-    table = Table.from_array(rows)
-    table = table if weights is None else table.with_weights(weights)
-    return measure(table, Serial(), name="k-means")
-
-
-def extent_of(pivot: np.ndarray, block: Any) -> Extent:
+def collect_extent(pivot: np.ndarray, block: Any) -> Extent:
     rows, _, weights = parts(block)
     weights = np.empty(0) if weights is None else weights
     weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
     whole = bool((weights == np.floor(weights)).all())
     if sp.issparse(rows):
-        largest, sums, squares = extent_sparse(
+        largest, sums, squares = sum_sparse(
             rows.data, rows.indices, rows.indptr, weights, rows.shape[1]
         )
     else:
-        largest, sums, squares = extent_dense(rows, pivot, weights)
+        largest, sums, squares = sum_dense(rows, pivot, weights)
     return Extent(rows.shape[0], weight, whole, largest, sums, squares)
 
 
-def frame_from(
+def summary_from(
     extent: Extent, pivot: np.ndarray, sparse: bool, dtype: np.dtype, name: str
-) -> Frame:
+) -> DataSummary:
     d = len(pivot)
     most = max(extent.rows, extent.weight)
     if extent.largest > 0 and 2 * math.log10(extent.largest) + math.log10(most * d) > 300:
@@ -116,7 +112,7 @@ def frame_from(
     size = extent.largest + float(np.abs(origin).max(initial=0.0))
     scale = 2.0 ** -math.frexp(size)[1] if size > 0 else 1.0
     total = most * extent.largest
-    return Frame(
+    return DataSummary(
         extent.rows,
         extent.weight,
         variance,
@@ -133,7 +129,7 @@ def frame_from(
 
 
 @kernel
-def extent_dense(X, pivot, weights):
+def sum_dense(X, pivot, weights):
     n, d = X.shape
     largest, sums, squares = np.zeros(d), np.zeros(d), np.zeros(d)
     for i in range(n):
@@ -150,7 +146,7 @@ def extent_dense(X, pivot, weights):
 
 
 @kernel
-def extent_sparse(data, indices, indptr, weights, d):
+def sum_sparse(data, indices, indptr, weights, d):
     largest, sums, squares = 0.0, np.zeros(d), np.zeros(d)
     for i in range(indptr.shape[0] - 1):
         w = weights[i] if weights.shape[0] else 1.0
