@@ -168,7 +168,7 @@ def test_a_living_writer_is_not_swept(tmp_path):
 def test_a_writer_that_is_swept_before_it_holds_its_file_opens_another(
     tmp_path, monkeypatch, moment
 ):
-    path, opened, held = tmp_path / "a", atomic.open_beside, []
+    path, opened, held = tmp_path / "a", atomic.open_temporary, []
 
     def interrupted(target):
         descriptor, temporary = opened(target)
@@ -182,7 +182,7 @@ def test_a_writer_that_is_swept_before_it_holds_its_file_opens_another(
                 temporary.unlink()
         return descriptor, temporary
 
-    monkeypatch.setattr(atomic, "open_beside", interrupted)
+    monkeypatch.setattr(atomic, "open_temporary", interrupted)
     write(path, b"kept")
     os.close(held[0])
     assert path.read_bytes() == b"kept"

@@ -357,9 +357,9 @@ def test_a_damaged_checkpoint_is_refused_wherever_the_damage_is(written):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"losses": 3}, "hold together"),
+        ({"losses": 3}, "consistent"),
         ({"losses": {"type": "import"}}, "unknown type"),
-        ({"losses": ["a"]}, "hold together"),
+        ({"losses": ["a"]}, "consistent"),
         ({"params": None}, "another form"),
         ({"params": [[[]]]}, "another form"),
     ],

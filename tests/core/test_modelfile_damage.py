@@ -111,9 +111,9 @@ def refused(path, match):
 def test_truncation_and_trailing_bytes_are_found(saved):
     content = saved.read_bytes()
     saved.write_bytes(content[:-1])
-    refused(saved, f"cut short: it should have {len(content):,} bytes")
+    refused(saved, "cut short")
     saved.write_bytes(content + b"\0")
-    refused(saved, "1 bytes too many")
+    refused(saved, "bytes after its last array")
 
 
 def test_a_flipped_bit_is_found_in_the_arrays_and_in_the_header(saved):
@@ -143,15 +143,15 @@ def put(document, place, value):
     ("place", "value", "match"),
     [
         ("format", 9, r"was written by a newer Tacit \(format 9\)\. Upgrade"),
-        ("format", 0, "which format"),
-        ("format", "1", "which format"),
+        ("format", 0, "name its format"),
+        ("format", "1", "name its format"),
         ("kind", "checkpoint", "checkpoint of an unfinished fit"),
-        ("kind", 3, "does not say what it holds"),
+        ("kind", 3, "does not name its kind"),
         ("class", "Evil", "unknown class 'Evil'"),
         ("class", "os:system", "unknown class"),
         ("class", "\x1b[31mred", "unknown class"),
         ("class", ["Toy"], "unknown class"),
-        ("params", None, "does not say what its Toy consists of"),
+        ("params", None, "lacks the parameters or the state of its Toy"),
         ("params/depth", 3, r"parameters that it does not take: \['depth'\]"),
         ("params/n_parts", 4, "n_parts is 4"),
         ("params/n_parts", {"type": "import", "name": "os"}, "unknown type"),
@@ -169,15 +169,15 @@ def put(document, place, value):
         ("fitted/means_/dtype", "float32", "has dtype float64 where 'float32' belongs"),
         ("fitted/n_features_in_", 3, "n_features_in_ is 3"),
         ("fitted/x_", {"type": "array", "dtype": "float64"}, "lacks the array 'x_'"),
-        ("fitted/x_", {"type": "number", "dtype": "int8", "value": 200}, "no int8"),
-        ("fitted/x_", {"type": "number", "dtype": "float32", "value": 1e39}, "no float32"),
+        ("fitted/x_", {"type": "number", "dtype": "int8", "value": 200}, "not a int8"),
+        ("fitted/x_", {"type": "number", "dtype": "float32", "value": 1e39}, "not a float32"),
         ("fitted/x_", {"type": "number", "dtype": "float64", "value": "nan"}, "finite float64"),
         ("fitted/x_", {"type": "number", "dtype": "O", "value": 1}, "unknown dtype"),
         ("fitted/x_", {"type": "dtype", "dtype": "O"}, "unknown dtype"),
         ("fitted/x_", {"type": "model", "class": "Evil"}, "unknown class"),
-        ("fitted/x_", {"type": "model", "class": "Toy"}, "does not say what its Toy"),
-        ("dims", {}, "says that its sizes are"),
-        ("dims", [], "does not say what its Toy consists of"),
+        ("fitted/x_", {"type": "model", "class": "Toy"}, "lacks the parameters"),
+        ("dims", {}, "declares the sizes"),
+        ("dims", [], "lacks the parameters or the state of its Toy"),
     ],
 )
 def test_a_file_made_to_mislead_is_refused(saved, place, value, match):
@@ -235,19 +235,19 @@ def test_a_boolean_is_zero_or_one(path):
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"value_.indices": np.array([0, 9], "i4")}, "hold together"),
-        ({"value_.indices": np.array([0, -1], "i4")}, "hold together"),
-        ({"value_.indices": np.array([0], "i4")}, "hold together"),
+        ({"value_.indices": np.array([0, 9], "i4")}, "consistent"),
+        ({"value_.indices": np.array([0, -1], "i4")}, "consistent"),
+        ({"value_.indices": np.array([0], "i4")}, "consistent"),
         ({"value_.indices": np.array([0, 1], "i2")}, "not a sparse matrix"),
         ({"value_.indices": np.array([0.0, 1.0])}, "wrong dtype"),
-        ({"value_.indptr": np.array([0, 2, 1], "i4")}, "hold together"),
-        ({"value_.indptr": np.array([0, 1, 1], "i4")}, "hold together"),
-        ({"value_.indptr": np.array([1, 1, 2], "i4")}, "hold together"),
-        ({"value_.indptr": np.array([0, 1, 2, 2], "i4")}, "hold together"),
-        ({"value_.indptr": np.zeros((0,), "i4")}, "hold together"),
+        ({"value_.indptr": np.array([0, 2, 1], "i4")}, "consistent"),
+        ({"value_.indptr": np.array([0, 1, 1], "i4")}, "consistent"),
+        ({"value_.indptr": np.array([1, 1, 2], "i4")}, "consistent"),
+        ({"value_.indptr": np.array([0, 1, 2, 2], "i4")}, "consistent"),
+        ({"value_.indptr": np.zeros((0,), "i4")}, "consistent"),
         ({"value_.data": np.array([1.0, np.nan])}, "nan"),
         ({"value_.data": np.array([1.0, 2.0], "f2")}, "not a sparse matrix"),
-        ({"value_.data": np.eye(2)}, "hold together"),
+        ({"value_.data": np.eye(2)}, "consistent"),
     ],
 )
 def test_no_sparse_matrix_points_outside_itself(path, changes, match):
@@ -300,7 +300,7 @@ def test_what_a_class_refuses_itself_is_a_bad_file(path):
 def test_a_model_without_anything_learned_is_refused(path):
     save(holding(1), path)
     reseal(path, lambda document, arrays: document["fitted"].clear())
-    refused(path, "without anything learned")
+    refused(path, "never fitted")
 
 
 def test_deep_nesting_ends_in_an_error_not_in_a_crash(path):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tacit.core.normal_quantile import normal_quantile
+from tacit.core.randoms import normal_quantile
 
 
 def test_normal_quantile_agrees_with_scipy_into_both_tails():

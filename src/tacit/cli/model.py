@@ -12,7 +12,7 @@ from tacit.core.memory import format_bytes
 if TYPE_CHECKING:
     import numpy as np
 
-    from tacit.core.description import Description
+    from tacit.core.modelfile import Description
 
 __all__ = ["model"]
 
@@ -37,7 +37,7 @@ def show(file: str, as_json: bool) -> None:
 
     No code of the model runs, so this is a safe way to look at a file from a stranger.
     """
-    from tacit.core.description import describe
+    from tacit.core.modelfile import describe
 
     found = describe(file)
     spans = measure(file, found)

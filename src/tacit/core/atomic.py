@@ -4,8 +4,8 @@
 
 A crash, a full disk or Ctrl-C before the replacement leaves the old file as it was and no
 temporary file behind. After kill -9 the temporary file stays; it is locked while its writer
-lives, so the next write to the same target can tell that nobody owns it and sweep it up. A
-writer that is swept between opening and locking its file notices, and opens another.
+lives, so the next write to the same target detects an orphan and removes it. A writer whose
+file is removed between opening and locking opens another.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # Windows: no sweeping there
+except ImportError:  # Windows: orphans stay there
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["atomic_write", "sweep", "sync_folder"]
@@ -50,15 +50,15 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     b'kept'
     """
     target = Path(os.path.realpath(path))
-    mode = mode_of(target, given=path)
+    mode = mode_of(target, path)
     sweep(target)
     try:
-        descriptor, temporary = open_beside(target)
-        while not hold(descriptor):
+        descriptor, temporary = open_temporary(target)
+        while not lock(descriptor):
             os.close(descriptor)
-            descriptor, temporary = open_beside(target)
+            descriptor, temporary = open_temporary(target)
     except OSError as error:
-        # The caller knows the target, not the name we made up beside it.
+        # The caller knows the target, not the temporary name.
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -77,33 +77,33 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     sync_folder(target.parent)
 
 
-def open_beside(target: Path) -> tuple[int, Path]:
-    """A new temporary file beside the target."""
+def open_temporary(target: Path) -> tuple[int, Path]:
+    """A new temporary file in the folder of the target."""
     temporary = target.with_name(f"{stem_for(target)}{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.open(temporary, flags, 0o666), temporary
 
 
-def hold(descriptor: int) -> bool:
-    """Lock a new temporary file; False if a sweeper took it for an orphan before that."""
+def lock(descriptor: int) -> bool:
+    """Lock a new temporary file; False if another writer removed it as an orphan before."""
     if fcntl is None:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # some network folders have no locks, and then no sweeping either
+    except OSError:  # some network folders have no locks: orphans stay there too
         return True
     return os.fstat(descriptor).st_nlink > 0
 
 
-def mode_of(target: Path, given: str | os.PathLike) -> int | None:
+def mode_of(target: Path, path: str | os.PathLike) -> int | None:
     """Permissions of the file to be replaced; None when there is none yet."""
     try:
         status = target.stat()
     except FileNotFoundError:
         return None
-    name = os.fspath(given)
+    name = os.fspath(path)
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(status.st_mode):  # replacing /dev/null would be a bad surprise
@@ -119,7 +119,7 @@ def stem_for(target: Path) -> str:
 
 
 def sweep(target: Path) -> None:
-    """Remove what a killed writer of the same target left behind."""
+    """Remove the temporary files of killed writers of the same target."""
     if fcntl is None:
         return
     pattern = re.compile(re.escape(stem_for(target)) + r"[0-9a-f]{16}\.tmp")

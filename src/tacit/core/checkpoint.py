@@ -5,7 +5,7 @@ the losses so far. ``iterate`` measures the loss of the params again when it res
 last loss is left out; ``sweep`` measures during a pass and keeps it. The rest of the fit, and
 its result, have the same bits as those of a fit that was never interrupted.
 
-An estimator says what is being fitted, so that no fit resumes from another one's state:
+An estimator gives its fit a key, so that no fit resumes from the state of another:
 
     begin(callbacks, key)       before the loop; key is a fingerprint of data and settings
     iterate(..., callbacks=callbacks)
@@ -25,10 +25,9 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import ModelFileError
-from tacit.core.pack import Packer
+from tacit.core.pack import Packer, Unpacker
 from tacit.core.progress import Step
-from tacit.core.tensorfile import FETCH_ANEW, bad, open_tensors, write_tensors
-from tacit.core.unpack import Unpacker
+from tacit.core.tensorfile import SAVE_AGAIN, bad, open_tensors, write_tensors
 
 __all__ = ["Checkpoint", "begin", "finish"]
 
@@ -96,7 +95,7 @@ class Checkpoint:
         self._key, self._waiting, self._wrote = key, None, time.monotonic()
 
     def resume(self, params: Any) -> tuple[Any, list] | None:
-        """Where an earlier run of the same fit got to, or None if there is no such file.
+        """The state that an earlier run of the same fit reached, or None without a file.
 
         ``params`` are the ones the fit would start from; what is resumed has their form.
         """
@@ -107,18 +106,18 @@ class Checkpoint:
                 if file.document.get("key") != key:
                     raise bad(file.path, "belongs to another fit: other data or settings")
                 unpacker = Unpacker(file.path, file.read())
-                found = unpack_params(unpacker, "params", file.document.get("params"), params)
+                resumed = unpack_params(unpacker, "params", file.document.get("params"), params)
                 losses = unpacker.unpack("losses", file.document.get("losses"))
                 whole = isinstance(losses, list) and all(type(x) is float for x in losses)
                 if unpacker.unused or not whole:
-                    raise bad(file.path, "does not hold together")
+                    raise bad(file.path, "is inconsistent")
         except FileNotFoundError:
             return None
         except RecursionError:
             raise bad(self._file, "is nested too deeply", START_AFRESH) from None
         except ModelFileError as error:
-            raise ModelFileError(str(error).replace(FETCH_ANEW, START_AFRESH)) from None
-        return found, losses
+            raise ModelFileError(str(error).replace(SAVE_AGAIN, START_AFRESH)) from None
+        return resumed, losses
 
     def on_step(self, step: Step) -> None:
         """Write the step if the last write was long enough ago."""

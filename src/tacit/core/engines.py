@@ -264,21 +264,21 @@ def get_engine(engine: str | Engine) -> Engine:
 
 
 class Stopped(Exception):
-    """The pass this block belonged to was given up."""
+    """The pass of this block was canceled."""
 
 
 _worker = threading.local()
 
 
 def check_stop() -> None:
-    """Give up this block if its pass was given up. Call it between two kernels."""
+    """Raise if the pass of this block was canceled. Call it between two kernels."""
     stop = getattr(_worker, "stop", None)
     if stop is not None and stop.is_set():
         raise Stopped
 
 
 def run_unless(stop: threading.Event, function: Callable, *arguments: Any) -> Any:
-    """Run a part of a pass, unless that is given up before or while it runs."""
+    """Run a part of a pass, unless the pass is canceled before or while it runs."""
     _worker.stop = stop
     try:
         check_stop()

@@ -39,21 +39,21 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
 
     @contextmanager
     def _fit_callbacks(self) -> Iterator[list[Callback]]:
-        """The callbacks of one fit: ours, and scikit-learn's wrapped to look like ours.
+        """The callbacks of one fit: ours, and scikit-learn's wrapped as ours.
 
         scikit-learn's come from ``set_callbacks`` or stand among ``callbacks``; they see the
         fit as a task with one subtask per step. Whatever ends the fit, callbacks are closed.
         """
-        given = list(getattr(self, "callbacks", None) or ())
-        theirs = [each for each in given if isinstance(each, FitCallback)]
-        ours: list[Callback] = [each for each in given if each not in theirs]
-        held = getattr(self, "_skl_callbacks", None)
-        if not (theirs or held or hasattr(self, "_parent_callback_ctx")):
+        callbacks = list(getattr(self, "callbacks", None) or ())
+        theirs = [each for each in callbacks if isinstance(each, FitCallback)]
+        ours: list[Callback] = [each for each in callbacks if each not in theirs]
+        earlier = getattr(self, "_skl_callbacks", None)
+        if not (theirs or earlier or hasattr(self, "_parent_callback_ctx")):
             with closing_all(ours):
                 yield ours
             return
         if theirs:
-            self._skl_callbacks = [*(held or ()), *theirs]
+            self._skl_callbacks = [*(earlier or ()), *theirs]
         try:
             context = self._init_callback_context(max_subtasks=None)
             context.call_on_fit_task_begin(estimator=self)
@@ -61,8 +61,8 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
                 yield [*ours, SklearnRelay(self, context)]
             context.call_on_fit_task_end(estimator=self)
         finally:
-            if theirs and held is not None:
-                self._skl_callbacks = held
+            if theirs and earlier is not None:
+                self._skl_callbacks = earlier
             elif theirs:
                 del self._skl_callbacks
 
@@ -70,10 +70,10 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
 @cache
 def constraints_of(kind: Any) -> list[tuple[str, list[Any]]]:
     """The parameters of a class that have constraints, and these."""
-    held = {name: kind._parameter_constraints.get(name) for name in kind._get_param_names()}
+    known = {name: kind._parameter_constraints.get(name) for name in kind._get_param_names()}
     return [
         (name, [make_constraint(each) for each in constraints])
-        for name, constraints in held.items()
+        for name, constraints in known.items()
         if constraints not in (None, "no_validation")
     ]
 

@@ -1,10 +1,10 @@
 """How Tacit compiles its inner loops.
 
 ``@kernel`` is Numba with one set of options: compiled when first called, without the GIL,
-division as in NumPy, machine code kept for the next process. Three things Numba leaves open:
+division as in NumPy, machine code cached for the next process. Numba leaves three things open:
 
-- The code is kept in a folder that belongs to the user and nobody else, because a cache entry
-  is executed. ``TACIT_CACHE`` names another place; an unsafe folder is not used at all.
+- The cache is a folder that only the user can write to, because its entries are executed.
+  ``TACIT_CACHE`` names another place; an unsafe folder is not used at all.
 - An entry that cannot be read is thrown away and compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 """
@@ -47,14 +47,14 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     home = cache_folder() if Path(function.__code__.co_filename).is_file() else None
     if home is None:
         return numba.njit(**options)(function)
-    with kept_in(home / stamp(function.__module__)):
+    with caching_in(home / stamp(function.__module__)):
         compiled: Any = numba.njit(cache=True, **options)(function)
     if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT is set
-        compiled._cache = Mended(compiled._cache)
+        compiled._cache = SelfRepairingCache(compiled._cache)
     return compiled
 
 
-class Mended(_Cache):
+class SelfRepairingCache(_Cache):
     """A cache of Numba's that forgets what it cannot read."""
 
     def __init__(self, inner: _Cache) -> None:
@@ -89,22 +89,21 @@ class Mended(_Cache):
 
 @cache
 def stamp(module: str) -> str:
-    """Tells apart the sources that a module's kernels are made from: its own file, and those
-    of the kernels it imported, and theirs."""
-    found: set[str] = set()
+    """A digest of the sources of the kernels that a module imports, directly or not."""
+    sources: set[str] = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name in found or name not in sys.modules:
+        if name in sources or name not in sys.modules:
             continue
-        found.add(name)
+        sources.add(name)
         waiting += [
             value.py_func.__module__
             for value in vars(sys.modules[name]).values()
             if isinstance(value, Dispatcher)
         ]
     digest = hashlib.blake2b(f"{__version__} {numba.__version__}".encode(), digest_size=8)
-    for name in sorted(found - {module}):  # Numba watches the module's own file
+    for name in sorted(sources - {module}):  # Numba watches the module's own file
         path = getattr(sys.modules[name], "__file__", None)
         if path:
             digest.update(Path(path).read_bytes())
@@ -131,7 +130,7 @@ def cache_folder() -> Path | None:
 
 
 @contextmanager
-def kept_in(folder: Path) -> Iterator[None]:
+def caching_in(folder: Path) -> Iterator[None]:
     """Have Numba choose this folder; other packages' functions keep theirs."""
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)

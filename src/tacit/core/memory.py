@@ -33,12 +33,12 @@ def parse_memory(memory: int | float | str | None, name: str = "memory") -> int 
     """
     if memory is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
-    if isinstance(memory, bool) or (isinstance(memory, str) and not found):
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    if isinstance(memory, bool) or (isinstance(memory, str) and not match):
         raise ValueError(f"{name}={memory!r} is not an amount of memory. Give bytes, or '2GB'.")
-    if isinstance(memory, str) and found:
-        base = 1024 if found[3] else 1000
-        size = float(found[1]) * base ** " kmgt".index(found[2] or " ")
+    if isinstance(memory, str) and match:
+        base = 1024 if match[3] else 1000
+        size = float(match[1]) * base ** " kmgt".index(match[2] or " ")
     else:
         size = float(memory)
     if not 0 < size < 2**63:
@@ -70,17 +70,17 @@ def gigabytes(size: float) -> str:
 
 def available_memory() -> float:
     """Bytes to be had without swapping: of the machine, or of the container we are in."""
-    found = []
+    limits = []
     if hasattr(os, "sysconf"):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     machine = numbers("/proc/meminfo")
     if "MemAvailable:" in machine:
-        found.append(1024 * machine["MemAvailable:"])
+        limits.append(1024 * machine["MemAvailable:"])
     limit, used = read("/sys/fs/cgroup/memory.max"), read("/sys/fs/cgroup/memory.current")
     if limit.isdigit() and used.isdigit():
         cached = numbers("/sys/fs/cgroup/memory.stat").get("inactive_file", 0)
-        found.append(int(limit) - int(used) + cached)
-    return float(max(0, min(found))) if found else float("inf")
+        limits.append(int(limit) - int(used) + cached)
+    return float(max(0, min(limits))) if limits else float("inf")
 
 
 def numbers(path: str) -> dict[str, int]:

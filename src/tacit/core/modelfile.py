@@ -2,11 +2,11 @@
 
 The file is safetensors (``core.tensorfile``); its document holds the format, the class's
 name in ``core.registry``, the constructor parameters, what was fitted, the sizes that must
-agree and where the model came from. Values are JSON nodes (``core.pack``), arrays lie beside
-them. No pickle, no import by a name found in a file, every array checked: what comes back
-is a model of that class, or a ModelFileError.
+agree and where the model came from. Values are JSON nodes (``core.pack``) that refer to
+arrays. No pickle, no import by a name found in a file, every array checked: loading gives a
+model of that class, or a ModelFileError.
 
-A class says what its file may hold, all of it optional:
+A class declares what its file may hold, all of it optional:
 
     _saved_private    private attributes to save besides those that end in an underscore
     _file_schema      attribute -> shape: symbols ("n_clusters", "n_rows-1"), numbers, or None
@@ -15,7 +15,7 @@ A class says what its file may hold, all of it optional:
     _file_optional    attributes in the schema that not every fit has; the others are required
     _file_kinds       attribute -> NumPy kinds allowed there: {"labels_": "i"}
     _file_nonfinite   attributes where inf and nan have a meaning
-    _after_load()     called last; raises ValueError for what a schema cannot say
+    _after_load()     called last; raises ValueError for what a schema cannot express
 
 The same fit saved twice gives the same bytes: the file holds no time and no path.
 """
@@ -26,20 +26,20 @@ import os
 import platform
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit._version import __version__
-from tacit.core.description import Description, describe
-from tacit.core.pack import Packer, is_sparse
+from tacit.core.pack import Packer, Unpacker, is_sparse
 from tacit.core.registry import REGISTRY, find_class, name_of
 from tacit.core.tensorfile import bad, excerpt, open_tensors, write_tensors
-from tacit.core.unpack import Unpacker
 
-__all__ = ["Description", "Saved", "describe", "load", "save"]
+__all__ = ["Description", "Saved", "Tensor", "describe", "load", "save"]
 
 FORMAT = 1
+DEEP = 8  # levels of nesting shown in a description
 
 
 class Saved:
@@ -193,22 +193,22 @@ def find(path: str | os.PathLike, name: Any) -> type:
 
 
 def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
-    """The model that ``pack_model`` made ``document`` of."""
+    """The model that ``pack_model`` described in ``document``."""
     path = unpacker.path
     cls = find(path, document.get("class"))
     params, fitted, dims = (document.get(key) for key in ("params", "fitted", "dims"))
     if not (isinstance(params, dict) and isinstance(fitted, dict) and isinstance(dims, dict)):
-        raise bad(path, f"does not say what its {cls.__name__} consists of")
-    strange = [name for name in params if name not in inspect.signature(cls).parameters]
-    if strange:
+        raise bad(path, f"lacks the parameters or the state of its {cls.__name__}")
+    unknown = [name for name in params if name not in inspect.signature(cls).parameters]
+    if unknown:
         raise bad(
             path,
-            f"gives {cls.__name__} parameters that it does not take: {excerpt(strange)}",
+            f"gives {cls.__name__} parameters that it does not take: {excerpt(unknown)}",
             "Open it with the version of Tacit that wrote it, see `tacit model show`.",
         )
-    strange = [name for name in fitted if not is_state(cls, name)]
-    if strange:
-        raise bad(path, f"sets attributes that are not {cls.__name__}'s: {excerpt(strange)}")
+    unknown = [name for name in fitted if not is_state(cls, name)]
+    if unknown:
+        raise bad(path, f"sets attributes that are not {cls.__name__}'s: {excerpt(unknown)}")
     loose = getattr(cls, "_file_nonfinite", ())
     settings = {
         name: unpacker.unpack(f"{prefix}params.{name}", node) for name, node in params.items()
@@ -218,14 +218,12 @@ def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
         for name, node in fitted.items()
     }
     try:
-        found = check_schema(cls, settings, state)
+        sizes = check_schema(cls, settings, state)
     except (TypeError, ValueError) as error:
         what = str(error).partition(". ")[0].rstrip(".")
-        raise bad(path, f"does not hold together: {what}") from None
-    if found != dims:
-        raise bad(
-            path, f"says that its sizes are {excerpt(dims)}, but they are {excerpt(found)}"
-        )
+        raise bad(path, f"is inconsistent: {what}") from None
+    if sizes != dims:
+        raise bad(path, f"declares the sizes {excerpt(dims)}, but has {excerpt(sizes)}")
     try:
         model = cls(**settings)
         vars(model).update(state)
@@ -239,14 +237,14 @@ def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
 
 
 def finish(path: str | os.PathLike, model: Any, document: dict) -> Any:
-    """Refuse a model without anything learned; give it back its fingerprint."""
+    """Refuse a model that is not fitted; restore its fingerprint."""
     from sklearn.utils.validation import check_is_fitted
 
     try:
         check_is_fitted(model)
     except (ValueError, AttributeError):  # NotFittedError is both
         name = type(model).__name__
-        raise bad(path, f"holds a {name} without anything learned") from None
+        raise bad(path, f"holds a {name} that was never fitted") from None
     provenance = document.get("provenance")
     data = provenance.get("data") if isinstance(provenance, dict) else None
     if isinstance(data, str):
@@ -264,7 +262,7 @@ def check_schema(
     schema = getattr(cls, "_file_schema", {}) if state else {}  # a part may be unfitted
     optional = getattr(cls, "_file_optional", ())
     kinds = getattr(cls, "_file_kinds", {})
-    given = {name: int(v) for name, v in {**params, **state}.items() if is_integer(v)}
+    known = {name: int(v) for name, v in {**params, **state}.items() if is_integer(v)}
     dims: dict[str, int] = {}
     for name, wanted in schema.items():
         value = state.get(name)
@@ -287,7 +285,7 @@ def check_schema(
                 continue
             base, sign, offset = re.fullmatch(r"(\w+)(?:([+-])(\d+))?", symbol).groups()  # type: ignore[union-attr]
             shift = int(offset or 0) * (-1 if sign == "-" else 1)
-            agreed = dims.setdefault(base, given.get(base, size - shift))
+            agreed = dims.setdefault(base, known.get(base, size - shift))
             if size != agreed + shift:
                 raise ValueError(
                     f"{text} where {base} is {agreed}. Fit again after changing parameters."
@@ -310,3 +308,111 @@ def shape_of(value: Any) -> tuple[int, ...] | None:
     if isinstance(value, np.ndarray) or is_sparse(value):
         return tuple(int(size) for size in value.shape)
     return (len(value),) if isinstance(value, list | tuple | dict | set | frozenset) else None
+
+
+# --- What a file holds, without building the model ---
+
+
+class Tensor(NamedTuple):
+    """An array in a model file."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """The contents of a model file."""
+
+    path: str
+    size: int
+    format: int
+    class_name: str
+    params: dict[str, Any]
+    fitted: dict[str, Any]
+    dims: dict[str, int]
+    dropped: list[str]
+    provenance: dict[str, Any]
+    tensors: tuple[Tensor, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        tensors = [{**tensor._asdict(), "shape": list(tensor.shape)} for tensor in self.tensors]
+        return {**vars(self), "tensors": tensors}
+
+
+def describe(path: str | os.PathLike) -> Description:
+    """Read the class, parameters, arrays and provenance of a model file. Builds no model.
+
+    The header is verified, the arrays are not read. Strings are as the file has them; strip
+    control characters before printing.
+    """
+    with open_tensors(path, kind="model") as file:
+        document = file.document
+        tensors = tuple(
+            Tensor(name, entry.dtype.name, entry.shape, entry.nbytes)
+            for name, entry in file.table.items()
+        )
+        size = file.size
+
+    def part(key: str, kind: type) -> Any:
+        if not isinstance(document.get(key), kind):
+            raise bad(path, f"has no valid {key!r} in its description")
+        return document[key]
+
+    return Description(
+        path=os.fspath(path),
+        size=size,
+        format=document["format"],
+        class_name=part("class", str),
+        params={name: summary(node) for name, node in part("params", dict).items()},
+        fitted={name: summary(node) for name, node in part("fitted", dict).items()},
+        dims=shallow(part("dims", dict)),
+        dropped=shallow(part("dropped", list)),
+        provenance=shallow(part("provenance", dict)),
+        tensors=tensors,
+    )
+
+
+def summary(node: Any, depth: int = DEEP) -> Any:
+    """A node for display: plain values stay, the others become a few words."""
+    if depth == 0:
+        return "<deeper>"
+    if isinstance(node, list):
+        return [summary(item, depth - 1) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kind, items = node.get("type"), node.get("items")
+    if kind == "tuple" and isinstance(items, list):
+        return [summary(item, depth - 1) for item in items]
+    if kind == "dict" and isinstance(items, dict):
+        return {key: summary(item, depth - 1) for key, item in items.items()}
+    if kind == "number":
+        return shallow(node.get("value"))
+    if kind == "dtype":
+        return excerpt(node.get("dtype")).strip("'")
+    if kind == "engine" and isinstance(node.get("settings"), dict):
+        settings = node["settings"].items()
+        inside = ", ".join(f"{key}={excerpt(value)}" for key, value in settings)
+        return f"{excerpt(node.get('name')).strip(chr(39))}({inside})"
+    words = {
+        "array": "<an array>",
+        "sparse": "<a sparse matrix>",
+        "strings": "<strings>",
+        "index": "<a dict of str to int>",
+        "model": f"<a model: {excerpt(node.get('class'))}>",
+    }
+    return words.get(kind, "<unknown>") if isinstance(kind, str) else "<unknown>"
+
+
+def shallow(value: Any, depth: int = DEEP) -> Any:
+    """The same JSON value, cut off where it is nested deeper than ours ever is."""
+    if isinstance(value, dict):
+        if depth == 0:
+            return "<deeper>"
+        return {key: shallow(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shallow(item, depth - 1) for item in value] if depth else "<deeper>"
+    return value

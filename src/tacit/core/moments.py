@@ -1,14 +1,14 @@
 """Weight, mean and scatter of rows, added up without losing digits.
 
-    collect   center a stretch of rows at its own mean; one product gives its scatter
+    collect   center a chunk of rows at its own mean; one product gives its scatter
     +         two means and the distance between them give the scatter of both
 
 The scatter is the sum over rows of weight * (row - mean)(row - mean)'. It never passes through
-sums of raw squares, which lose every digit when the mean is large beside the spread: rows
+sums of raw squares, which lose every digit when the mean is large relative to the spread: rows
 around 1e8 keep theirs. Whatever the input, sums are float64, and a constant column has a
 scatter of exactly zero.
 
-A sparse block is not densified. A column that is stored in a share p of the rows has, by
+A sparse block is not densified. A column that is stored in a fraction p of the rows has, by
 Cauchy and Schwarz, n * mean^2 <= p * (its raw sum of squares); so raw products are safe where
 p is small, and only the fuller columns are laid out and centered.
 
@@ -32,12 +32,12 @@ __all__ = ["Moments", "MomentsParams", "collect"]
 
 CHUNK_VALUES = 2**20  # of the centered copy: 8 MB
 CHUNK_ROWS = 2048  # at least, so that products outweigh merging the chunks
-FULL_COLUMN = 0.25  # stored in more than this share of the rows: laid out and centered
+FULL_COLUMN = 0.25  # stored in more than this fraction of the rows: laid out and centered
 SPAN = 5_000_000  # products to a kernel call: under 100 ms where all of them miss the cache
 
 
 class MomentsParams(NamedTuple):
-    """What of the scatter to keep."""
+    """Which part of the scatter to compute."""
 
     full: bool = True  # the whole d x d scatter, or its diagonal alone
 
@@ -81,7 +81,7 @@ class Moments(Stats):
                 "Convert them to float64."
             )
         weights = check_weights(weights, rows.shape[0])
-        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the place
+        with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the place
             moments = (of_sparse if sp.issparse(rows) else of_dense)(rows, weights, full)
         if not np.isfinite(moments.variance_sum).all():
             raise DataError(why_not_finite(rows, moments.variance_sum))
@@ -209,7 +209,7 @@ def center(
     """Weight, mean, and the rows less their mean times the square roots of their weights.
 
     First the heaviest row is taken off, then the mean of what is left. Being one of the rows,
-    it is no farther off than the spread can tell, and a constant column becomes exactly zero.
+    its error is below the rounding of the spread, and a constant column becomes exactly zero.
     """
     weight = float(len(rows) if weights is None else weights.sum())
     if not weight:
@@ -230,7 +230,7 @@ def of_sparse(rows: Any, weights: np.ndarray | None, full: bool) -> Moments:
         matrix.sum_duplicates()
     if weights is None:
         weights = np.ones(matrix.shape[0])
-    elif not weights.all():  # rows of no weight must not make a full column look thin
+    elif not weights.all():  # rows of no weight must not make a full column seem sparse
         matrix, weights = matrix[weights > 0], weights[weights > 0]
     if not len(weights):
         return Moments.empty(rows.shape[1], full=full)
@@ -310,7 +310,7 @@ def check_weights(weights: Any, n: int) -> np.ndarray | None:
 
 
 def why_not_finite(rows: Any, scatter: np.ndarray) -> str:
-    """What to tell about rows whose scatter is not a number."""
+    """The error message for rows whose scatter is not finite."""
     values = rows.tocoo() if sp.issparse(rows) else rows
     flat = values.data if sp.issparse(rows) else rows.ravel()
     wrong = np.flatnonzero(~np.isfinite(flat))

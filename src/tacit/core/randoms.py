@@ -7,7 +7,7 @@
 There is no state to share or to advance, so an item gets the same numbers from every engine,
 any number of workers and any order of visits. A key is a starting point on splitmix64's
 sequence, and n counts from there: any n costs the same. Use a key for one purpose only; two
-keys with a million numbers drawn from each share some with odds of about 1 in 10^13.
+keys with a million numbers each have one in common with a probability of about 1e-13.
 
 ``key`` and the singular functions may be called from Python and inside kernels, with the same
 bits. Keys and seeds are np.uint64 everywhere, so that kernels compile for one type. These
@@ -17,8 +17,11 @@ Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators. OO
 Salmon, Moraes, Dror and Shaw (2011), Parallel random numbers: as easy as 1, 2, 3. SC.
 Lemire (2019), Fast random integer generation in an interval. ACM TOMACS 29.
 Black and Rogaway (2002), Ciphers with arbitrary finite domains. CT-RSA.
+Wichura (1988), Algorithm AS 241: the percentage points of the normal distribution.
+Applied Statistics 37.
 """
 
+import math
 import operator
 import secrets
 from typing import Any
@@ -30,7 +33,6 @@ from numba.extending import overload, register_jitable
 from numba.misc.special import literal_unroll
 
 from tacit.core.kernel import kernel
-from tacit.core.normal_quantile import normal_quantile
 
 __all__ = [
     "key",
@@ -56,7 +58,7 @@ SPAWN = U(0x5EED5EED5EED5EED)  # no pass of a model has this number
 WORD = 2**64 - 1
 UNIT = 2.0**-53
 ROUNDS = 8  # of the Feistel network
-SPAN = 1 << 21  # numbers to a kernel call: some 20 ms, so that Ctrl-C is heard
+SPAN = 1 << 21  # numbers to a kernel call: some 20 ms, so that Ctrl-C works
 
 
 # --- Keys and seeds ---
@@ -203,7 +205,7 @@ def permutation(key: Any, n: int) -> np.ndarray:
 def shuffled_range(key: Any, start: int, stop: int, n: int) -> np.ndarray:
     """Places ``start`` to ``stop`` of a random order of the integers below ``n``.
 
-    The whole order is never held, so any stretch of rows can be visited shuffled.
+    The whole order is never stored, so any range of rows can be visited in shuffled order.
 
     Examples
     --------
@@ -221,7 +223,7 @@ def shuffled_range(key: Any, start: int, stop: int, n: int) -> np.ndarray:
 
 
 def fill(span, key, size, start, dtype, caller, *more):
-    """Fill an array by a kernel, a stretch to a call. Place i gets number start + i."""
+    """Fill an array by a kernel, a chunk to a call. Place i gets number start + i."""
     shape = size if isinstance(size, tuple) else (size,)
     out = np.empty(tuple(check_size(length, caller) for length in shape), dtype)
     flat = out.reshape(-1)
@@ -332,7 +334,7 @@ def normal(key, n):
     >>> normal(0, 0)
     1.1917
     """
-    # 2^52 evenly spaced shares in (0, 1), less a half, none of them 0 or 1.
+    # 2^52 evenly spaced probabilities in (0, 1), less a half, none of them 0 or 1.
     return normal_quantile(np.float64(bits(key, n) >> U(12)) * 2.0**-52 + (2.0**-53 - 0.5))
 
 
@@ -394,3 +396,83 @@ def swap_span(order, key, start, stop):
     for i in range(stop - 1, start - 1, -1):
         j = below(key, i, i + 1)
         order[i], order[j] = order[j], order[i]
+
+
+# --- The normal quantile, with the same bits on every platform ---
+#
+# Additions, products, quotients and square roots alone, the logarithm too: these round the same
+# way everywhere, which the system's logarithm does not. Within 2e-15 of the truth.
+
+# Rational approximations, the highest power first: numerator, denominator.
+CENTER = (
+    (2.5090809287301226727e3, 5.2264952788528545610e3),
+    (3.3430575583588128105e4, 2.8729085735721942674e4),
+    (6.7265770927008700853e4, 3.9307895800092710610e4),
+    (4.5921953931549871457e4, 2.1213794301586595867e4),
+    (1.3731693765509461125e4, 5.3941960214247511077e3),
+    (1.9715909503065514427e3, 6.8718700749205790830e2),
+    (1.3314166789178437745e2, 4.2313330701600911252e1),
+    (3.3871328727963666080, 1.0),
+)
+NEAR = (
+    (7.74545014278341407640e-4, 1.05075007164441684324e-9),
+    (2.27238449892691845833e-2, 5.47593808499534494600e-4),
+    (2.41780725177450611770e-1, 1.51986665636164571966e-2),
+    (1.27045825245236838258, 1.48103976427480074590e-1),
+    (3.64784832476320460504, 6.89767334985100004550e-1),
+    (5.76949722146069140550, 1.67638483018380384940),
+    (4.63033784615654529590, 2.05319162663775882187),
+    (1.42343711074968357734, 1.0),
+)
+FAR = (
+    (2.01033439929228813265e-7, 2.04426310338993978564e-15),
+    (2.71155556874348757815e-5, 1.42151175831644588870e-7),
+    (1.24266094738807843860e-3, 1.84631831751005468180e-5),
+    (2.65321895265761230930e-2, 7.86869131145613259100e-4),
+    (2.96560571828504891230e-1, 1.48753612908506148525e-2),
+    (1.78482653991729133580, 1.36929880922735805310e-1),
+    (5.46378491116411436990, 5.99832206555887937690e-1),
+    (6.65790464350110377720, 1.0),
+)
+
+
+@kernel
+def normal_quantile(half):
+    """The standard normal value with probability ``half + 0.5`` below it.
+
+    The probability is given as its distance from a half, in (-0.5, 0.5), to keep the digits of
+    both tails alike.
+
+    Examples
+    --------
+    >>> normal_quantile(0.475)
+    1.95996
+    """
+    if abs(half) <= 0.425:
+        return half * ratio(CENTER, 0.180625 - half * half)
+    tail = math.sqrt(-logarithm(0.5 - abs(half)))
+    size = ratio(NEAR, tail - 1.6) if tail <= 5.0 else ratio(FAR, tail - 5.0)
+    return size if half > 0 else -size
+
+
+@kernel
+def logarithm(x):
+    """The natural logarithm of a number in (0, 1), to about one unit in the last place."""
+    mantissa, power = math.frexp(x)
+    if mantissa < 0.7071067811865476:
+        mantissa, power = mantissa * 2.0, power - 1
+    s = (mantissa - 1.0) / (mantissa + 1.0)  # log(mantissa) = 2 artanh(s), |s| < 0.172
+    t = s * s
+    series = 0.0
+    for odd in range(23, 0, -2):
+        series = series * t + 1.0 / odd
+    return 2.0 * s * series + power * 0.6931471805599453
+
+
+@kernel
+def ratio(table, x):
+    """One polynomial over another, from coefficients in pairs, the highest power first."""
+    above, below = 0.0, 0.0
+    for a, b in table:
+        above, below = above * x + a, below * x + b
+    return above / below

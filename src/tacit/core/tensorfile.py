@@ -11,13 +11,15 @@ that text and of the table of arrays. The document in turn holds ``data_blake2b`
 digest of the data. So a flipped bit is seen anywhere, and the header alone can be trusted
 without reading the data, which is what opening a large file by ``mmap`` does.
 
-We read and write the format ourselves, in this file: a full disk must stay an OSError, a
-damaged file must be told apart from a foreign one, and nothing is allocated before its size
-was compared with the size of the file.
+The safetensors package validates the header: JSON, sizes, no gaps, no overlaps. Arrays are then
+read and written here, in chunks: a full disk stays an OSError, a file that shrinks while it is
+read is an error and not a crash, Ctrl-C works, and the same input gives the same bytes (the
+package writes metadata in a random order).
 """
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import stat
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
 from tacit.core.atomic import atomic_write
 from tacit.core.errors import ModelFileError
@@ -35,7 +38,7 @@ __all__ = ["Entry", "TensorFile", "bad", "excerpt", "open_tensors", "write_tenso
 
 HEADER_MOST = 32 * 2**20  # long lists and vocabularies are arrays, so headers are small
 CHUNK = 2**24  # bytes between two chances for Ctrl-C
-FETCH_ANEW = "Save it again, or fetch a fresh copy."
+SAVE_AGAIN = "Save it again, or fetch a fresh copy."
 
 DTYPES = {
     "BOOL": np.dtype("bool"),
@@ -86,7 +89,7 @@ class TensorFile(NamedTuple):
         """All arrays, in memory of their own and writable, their checksum verified."""
         digest, arrays = hashlib.blake2b(digest_size=32), {}
         for name, entry in self.table.items():
-            array = np.empty(entry.shape, entry.dtype)
+            array = self._allocate(name, entry)
             self.file.seek(entry.start)
             for piece in pieces(array):
                 fill(self.path, self.file, piece)
@@ -99,6 +102,13 @@ class TensorFile(NamedTuple):
                 raise bad(self.path, f"has bytes other than 0 and 1 in {excerpt(name)}")
         return arrays
 
+    def _allocate(self, name: str, entry: Entry) -> np.ndarray:
+        try:
+            return np.empty(entry.shape, entry.dtype)
+        except ValueError:  # more dimensions, or a longer one, than NumPy has
+            shape = excerpt(entry.shape)
+            raise bad(self.path, f"has {excerpt(name)} of impossible shape {shape}") from None
+
     def map(self) -> dict[str, np.ndarray]:
         """All arrays as read-only views of the file. Nothing is read or verified yet."""
         view = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -107,7 +117,10 @@ class TensorFile(NamedTuple):
             array = content[start : start + nbytes]
             if start % dtype.itemsize:  # only in files we did not write
                 array = array.copy()
-            array = array.view(dtype).reshape(shape)
+            try:
+                array = array.view(dtype).reshape(shape)
+            except ValueError:
+                raise bad(self.path, f"has {excerpt(name)} of impossible shape") from None
             arrays[name] = array if array.dtype.isnative else native(array)
             arrays[name].flags.writeable = False
         return arrays
@@ -119,19 +132,16 @@ def write_tensors(
     """Write the document and the arrays to ``path``, all or nothing. Same input, same bytes."""
     # Wide items first, then by name: everything stays aligned without gaps.
     names = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
-    digest, table, arrays, end = hashlib.blake2b(digest_size=32), {}, [], 0
+    digest, entries, arrays, end = hashlib.blake2b(digest_size=32), {}, [], 0
     for name in names:
         given = tensors[name]
         array = np.asarray(given, given.dtype.newbyteorder("<"), order="C")
         for piece in pieces(array):
             digest.update(piece)
         arrays.append(array)
-        table[name] = {
-            "dtype": CODES[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [end, end + array.nbytes],
-        }
+        entries[name] = Entry(array.dtype, array.shape, end, array.nbytes)
         end += array.nbytes
+    table = table_of(entries)
     text = compact({**document, "data_blake2b": digest.hexdigest()})
     metadata = {"tacit": text, "checksum": seal(text, table)}
     header = compact({"__metadata__": metadata, **table}).encode("ascii")
@@ -153,7 +163,7 @@ def write_tensors(
 def open_tensors(path: str | os.PathLike, *, kind: str) -> Iterator[TensorFile]:
     """Open a file of this kind that ``write_tensors`` wrote.
 
-    ModelFileError says what is wrong with it.
+    Raises ModelFileError with the reason if it is not one.
     """
     path = Path(path)
     mode = path.stat().st_mode  # FileNotFoundError and PermissionError stay what they are
@@ -163,13 +173,7 @@ def open_tensors(path: str | os.PathLike, *, kind: str) -> Iterator[TensorFile]:
         raise bad(path, "is not a regular file", "Copy it to one first.")
     with path.open("rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
-        header, start = read_header(path, file, size)
-        metadata = header.pop("__metadata__", None)
-        if not (
-            isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())
-        ):
-            metadata = {}
-        table = read_table(path, header, start, size)
+        metadata, table = read_header(path, check_length(path, file, size))
         if "tacit" not in metadata:
             raise bad(
                 path,
@@ -178,7 +182,7 @@ def open_tensors(path: str | os.PathLike, *, kind: str) -> Iterator[TensorFile]:
             )
         document = strict_json(path, metadata["tacit"], "description")
         check_format(path, document)
-        if seal(metadata["tacit"], header) != metadata.get("checksum"):
+        if seal(metadata["tacit"], table_of(table)) != metadata.get("checksum"):
             raise bad(path, "is damaged: its header does not match its checksum")
         check_kind(path, document, kind)
         yield TensorFile(path, file, document, table, size)
@@ -187,22 +191,19 @@ def open_tensors(path: str | os.PathLike, *, kind: str) -> Iterator[TensorFile]:
 # --- Reading the header ---
 
 
-def read_header(path: Path, file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
-    """The header, and where the data begins."""
+def check_length(path: Path, file: BinaryIO, size: int) -> int:
+    """Where the data begins. Names what a file is that was never safetensors."""
     first = file.read(8)
     if len(first) < 8:
         what = "is empty" if not size else f"holds only {size} bytes"
-        raise bad(path, f"{what}, so it is no model file")
+        raise bad(path, f"{what}, so it is not a model file")
     length = int.from_bytes(first, "little")
     start = 8 + length
     if length > HEADER_MOST or start > size:
         for magic, what in FOREIGN.items():
             if first.startswith(magic):
-                raise bad(
-                    path,
-                    f"{what}, not a safetensors file",
-                    "Give a file that save() wrote.",
-                )
+                way_out = "Give a file that save() wrote."
+                raise bad(path, f"{what}, not a safetensors file", way_out)
     if length > HEADER_MOST:
         raise bad(
             path,
@@ -215,63 +216,36 @@ def read_header(path: Path, file: BinaryIO, size: int) -> tuple[dict[str, Any], 
             f"is cut short or not a safetensors file: its header should end at byte {start:,}, "
             f"but the file has {size:,}",
         )
-    content = bytearray(length)
-    fill(path, file, memoryview(content))
-    return strict_json(path, bytes(content), "header"), start
+    return start
 
 
-def read_table(path: Path, header: dict, start: int, size: int) -> dict[str, Entry]:
-    """The table of arrays, with every size compared with what the file has."""
+def read_header(path: Path, start: int) -> tuple[dict[str, str], dict[str, Entry]]:
+    """The metadata, and the table of arrays in the order of the file."""
     table = {}
-    for name, entry in header.items():
-        table[name] = read_entry(path, name, entry, start)
-    ordered = dict(sorted(table.items(), key=lambda item: (item[1].start, item[1].nbytes)))
-    end = start
-    for name, place in ordered.items():
-        if place.start != end:
-            raise bad(path, f"has a gap or an overlap before the array {excerpt(name)}")
-        end += place.nbytes
-    if end > size:
-        raise bad(path, f"is cut short: it should have {end:,} bytes, but has {size:,}")
-    if end < size:
-        raise bad(path, f"has {size - end:,} bytes too many after its last array")
-    return ordered
-
-
-def read_entry(path: Path, name: str, entry: Any, start: int) -> Entry:
-    wrong = f"does not say clearly where the array {excerpt(name)} is"
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        raise bad(path, wrong)
-    code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(code, str) or code not in DTYPES:
-        raise bad(path, f"has the array {excerpt(name)} of an unknown dtype {excerpt(code)}")
-    if not (is_sizes(shape) and is_sizes(offsets) and len(offsets) == 2):
-        raise bad(path, wrong)
-    dtype, (first, last) = DTYPES[code], offsets
-    most = count = 1
-    for size in shape:  # Python's integers do not overflow; NumPy's would
-        count *= size
-        most *= max(1, size)
-    if len(shape) > 32 or most * dtype.itemsize >= 2**63:
-        raise bad(path, f"has the array {excerpt(name)} of impossible shape {excerpt(shape)}")
-    if last - first != count * dtype.itemsize:
-        raise bad(
-            path,
-            f"gives {last - first:,} bytes to the array {excerpt(name)} of shape "
-            f"{excerpt(shape)}, which needs {count * dtype.itemsize:,}",
-        )
-    return Entry(dtype, tuple(shape), start + first, last - first)
-
-
-def is_sizes(value: Any) -> bool:
-    return isinstance(value, list) and all(type(size) is int and size >= 0 for size in value)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            for name in file.offset_keys():
+                view = file.get_slice(name)
+                code, shape = view.get_dtype(), tuple(view.get_shape())
+                if code not in DTYPES:
+                    raise bad(path, f"has the array {excerpt(name)} of unknown dtype {code}")
+                nbytes = math.prod(shape) * DTYPES[code].itemsize
+                table[name] = Entry(DTYPES[code], shape, start, nbytes)
+                start += nbytes
+    except SafetensorError as error:
+        reason = str(error).removeprefix("Error while deserializing header: ")[:200]
+        if "incomplete metadata" in reason:
+            raise bad(path, "is cut short, or has bytes after its last array") from None
+        raise bad(path, f"is damaged or not a safetensors file ({reason})") from None
+    return metadata, table
 
 
 def check_format(path: Path, document: dict) -> None:
-    """Refuse what a newer Tacit wrote before looking closer: it may be sealed otherwise."""
+    """Refuse what a newer Tacit wrote, whose checksum may be computed differently."""
     version = document.get("format")
     if type(version) is not int or version < 1:
-        raise bad(path, "does not say which format it is in")
+        raise bad(path, "does not name its format")
     if version > 1:
         raise bad(
             path, f"was written by a newer Tacit (format {excerpt(version)})", "Upgrade Tacit."
@@ -279,32 +253,32 @@ def check_format(path: Path, document: dict) -> None:
 
 
 def check_kind(path: Path, document: dict, kind: str) -> None:
-    found = document.get("kind")
-    if found == kind:
+    actual = document.get("kind")
+    if actual == kind:
         return
-    if found == "model":
+    if actual == "model":
         raise bad(path, f"is a model, not a {kind}", "Open it with tacit.load.")
-    if found == "checkpoint":
+    if actual == "checkpoint":
         way_out = "Give it to Checkpoint to resume the fit, or name the model's file."
         raise bad(path, f"is the checkpoint of an unfinished fit, not a {kind}", way_out)
-    raise bad(path, "does not say what it holds")
+    raise bad(path, "does not name its kind")
 
 
 def strict_json(path: Path, text: str | bytes, what: str) -> dict[str, Any]:
     """JSON as we write it: an object, no key twice, no NaN, no half of a surrogate pair."""
 
-    def no_twins(pairs: list) -> dict:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+    def no_repeats(pairs: list) -> dict:
+        value = dict(pairs)
+        if len(value) < len(pairs):
             raise ValueError("a key appears twice")
-        return found
+        return value
 
     def no_constant(name: str) -> None:
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
 
     try:
         text = text.decode("utf-8") if isinstance(text, bytes) else text
-        value = json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
+        value = json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constant)
         if "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:  # UnicodeError is a ValueError too
@@ -322,18 +296,32 @@ def strict_json(path: Path, text: str | bytes, what: str) -> dict[str, Any]:
 # --- Small pieces ---
 
 
-def bad(path: str | os.PathLike, what: str, way_out: str = FETCH_ANEW) -> ModelFileError:
+def bad(path: str | os.PathLike, what: str, way_out: str = SAVE_AGAIN) -> ModelFileError:
     """The error that says what is wrong with the file, and the way out."""
     return ModelFileError(f"{os.fspath(path)} {what}. {way_out}")
 
 
 def excerpt(value: Any, most: int = 60) -> str:
-    """Something found in a file, short and without control characters, for a message."""
+    """A value from a file, short and without control characters, for a message."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits; deep nesting
         return f"a very long {type(value).__name__}"
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+def table_of(entries: Mapping[str, Entry]) -> dict[str, Any]:
+    """The table of arrays as the header has it, in the order in which we write arrays."""
+    ordered = sorted(entries.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
+    base = min((entry.start for entry in entries.values()), default=0)
+    return {
+        name: {
+            "dtype": CODES[entry.dtype],
+            "shape": list(entry.shape),
+            "data_offsets": [entry.start - base, entry.start - base + entry.nbytes],
+        }
+        for name, entry in ordered
+    }
 
 
 def seal(text: str, table: Mapping[str, Any]) -> str:
