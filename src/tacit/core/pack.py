@@ -388,6 +388,7 @@ def all_finite(array: np.ndarray) -> bool:
 
 
 def is_sparse(value: Any) -> bool:
+    """Whether a value is a SciPy matrix, found out without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")  # not loaded: then nothing is sparse
     return sparse is not None and sparse.issparse(value)
 
