@@ -1,4 +1,4 @@
-"""What each stage of ``tacit explore`` costs: the constants of ``tacit.explore.plan``.
+"""What each stage of ``tacit explore`` costs: the constants of ``tacit.explore.project.plan``.
 
     python -m benchmarks.explore._plan_costs
 
@@ -29,13 +29,14 @@ from scipy.optimize import nnls
 
 from tacit.core.engines import Serial
 from tacit.data.documents import Documents
-from tacit.explore.pipeline import STAGES, keys_of
-from tacit.explore.plan import BASE
-from tacit.explore.project import explore_documents
-from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report.report_page import make_page
-from tacit.explore.stage import Context, Output, Settings, write_output
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import STAGES, keys_of
+from tacit.explore.project.plan import BASE
+from tacit.explore.project.project import explore_documents
+from tacit.explore.project.settings import Settings
+from tacit.explore.report.page import make_page
 from tacit.explore.stages.ingest import facts_of, fingerprint, write_documents
+from tacit.explore.stages.stage import Context, Output, write_output
 
 SIZES = ((500, "normal"), (2000, "normal"), (8000, "normal"), (2000, "quick"),
          (2000, "thorough"))  # fmt: skip

@@ -99,7 +99,7 @@ def in_time(data: Data, rows: dict[str, Row]) -> list[Check]:
 
 def tacit_explore(data: Data, threads: int) -> Answer:
     from tacit.core.engines import Threads
-    from tacit.explore.project import explore_documents
+    from tacit.explore.project.project import explore_documents
 
     with tempfile.TemporaryDirectory() as folder:
         project = explore_documents(

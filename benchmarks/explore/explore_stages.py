@@ -76,7 +76,7 @@ def grown(seen: dict[int, dict[str, float]], size: int) -> list[Check]:
 
 def tacit_explore(data: Data, threads: int) -> Answer:
     from tacit.core.engines import Threads
-    from tacit.explore.project import explore_documents
+    from tacit.explore.project.project import explore_documents
 
     stages: dict[str, float] = {}
 

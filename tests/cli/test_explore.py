@@ -10,8 +10,8 @@ import pytest
 
 from tacit.cli.explore_display import StageDisplay
 from tacit.core.progress import Step
-from tacit.explore.pipeline import Told
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import Told
 from tests.explore.test_pipeline import letters
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.cli.main import main
 from tacit.core.engines import Serial
-from tacit.explore.project import explore_documents
+from tacit.explore.project.project import explore_documents
 from tests.explore.corpora import letters, table
 
 
@@ -28,19 +28,19 @@ def project(made, tmp_path):
 @pytest.fixture
 def stopped(monkeypatch):
     """The server ends as soon as it is ready; where it listened."""
-    from tacit.explore.server import desk, serving
+    from tacit.explore.server import app, state
 
     seen = []
 
-    def run(desk, access, listening, ready):
+    def run(served, access, listening, ready):
         seen.append(listening.getsockname())
         ready()
         listening.close()
-        desk.close()
+        served.close()
         return 130
 
-    monkeypatch.setattr(serving, "run_server", run)
-    monkeypatch.setattr(desk.Desk, "prepare", lambda self: None)
+    monkeypatch.setattr(app, "run_server", run)
+    monkeypatch.setattr(state.ServerState, "prepare", lambda self: None)
     return seen
 
 

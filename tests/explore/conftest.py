@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.core.engines import Serial
-from tacit.explore.project import explore_documents
+from tacit.explore.project.project import explore_documents
 from tests.explore.browsing import browser
 from tests.explore.corpora import hostile_table, letters, odd_table, one_topic, table
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
-from tacit.explore.pipeline import STAGES
-from tacit.explore.planning import closure
-from tacit.explore.stage import Choice
+from tacit.explore.project.pipeline import STAGES
+from tacit.explore.project.plan import closure
+from tacit.explore.project.settings import Choice
 from tests.explore.test_pipeline import letters
 
 __all__ = ["HOSTILE", "hostile_table", "letters", "odd_table", "only", "one_topic", "table"]

@@ -32,8 +32,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tacit.cli.main import main
-from tacit.explore import project_folder
-from tacit.explore.project_folder import RECORD, ProjectFolder
+from tacit.explore.project import folder as folder_module
+from tacit.explore.project.folder import RECORD, ProjectFolder
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 CHANGES = ("os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.truncate")
@@ -95,7 +95,7 @@ def hook() -> None:
     pq.ParquetWriter.write_table = before(pq.ParquetWriter.write_table)
     pq.ParquetWriter.close = before(pq.ParquetWriter.close)
     # What differs between two runs is the time they take, and nothing else.
-    project_folder.time = Clock
+    folder_module.time = Clock
 
 
 class Clock:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tacit.cli.main import main
-from tacit.explore import pipeline
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project import pipeline
+from tacit.explore.project.folder import ProjectFolder
 from tests.explore.test_pipeline import letters
 
 OPTIONS = ("--quick", "--engine", "serial", "--out", "project")
@@ -136,7 +136,7 @@ def test_ctrl_c_keeps_the_stages_that_were_done(here, engine, capsys):
 
 HOLD = """
 import sys
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
 with ProjectFolder("project").writing():
     print("held", flush=True)
     sys.stdin.read()

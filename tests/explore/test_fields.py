@@ -7,11 +7,11 @@ from sklearn.metrics import adjusted_mutual_info_score, v_measure_score
 
 from tacit.core.engines import Threads
 from tacit.data.documents import Documents
-from tacit.explore.pipeline import run_stages
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import run_stages
 from tacit.explore.report.method_words import agreement
 from tacit.explore.report.report_more import relate
-from tacit.explore.stages.column_kinds import MOST_KINDS, columns_of, look_at
+from tacit.explore.stages.fields import MOST_KINDS, columns_of, look_at
 from tacit.explore.stages.ingest import column_of, kept_columns
 from tests.explore.corpora import HOSTILE, only
 from tests.explore.test_pipeline import QUICK, TOPICS, letters, look

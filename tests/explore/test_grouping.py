@@ -6,8 +6,8 @@ from sklearn.metrics import v_measure_score
 
 from tacit.core.engines import Serial, Threads
 from tacit.explore.stages import grouping
-from tacit.explore.stages.cluster_stage import tree_of
 from tacit.explore.stages.grouping import group_rows, repeat_groups
+from tacit.explore.stages.groups import tree_of
 
 SEED = np.uint64(1)
 
@@ -69,6 +69,6 @@ def test_clear_groups_come_again_and_vague_ones_do_not():
 def test_a_tree_of_few_groups_is_the_one_of_many(monkeypatch):
     rows, _ = units(9, d=4)
     by_scipy = np.array(tree_of(rows))
-    monkeypatch.setattr("tacit.explore.stages.cluster_stage.FEW_LEAVES", 0)
+    monkeypatch.setattr("tacit.explore.stages.groups.FEW_LEAVES", 0)
     ours = np.array(tree_of(rows))
     assert np.allclose(by_scipy[:, 2:], ours[:, 2:], atol=1e-6)

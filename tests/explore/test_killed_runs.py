@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.explore.pipeline import STAGES
+from tacit.explore.project.pipeline import STAGES
 from tests.explore.test_pipeline import letters
 
 PROGRAM = Path(__file__).with_name("killed_run.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.explore.stages.language_guess_stage import NAMES, UNKNOWN, decide
+from tacit.explore.stages.languages import NAMES, UNKNOWN, decide
 from tests.explore.test_pipeline import explore, look
 
 SAMPLES = {
@@ -66,7 +66,7 @@ def test_sentences_in_ten_languages_are_seldom_mistaken(tmp_path):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     rows = [row for row in rows if row["split"] == "test" and row["lang"] in NAMES]
-    from tacit.explore.stages.language_guess_stage import function_words
+    from tacit.explore.stages.languages import function_words
     from tacit.text import CountVectorizer
 
     vectorizer = CountVectorizer(rule="words")

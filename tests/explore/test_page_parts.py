@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.explore.report import page_colors
+from tacit.explore.report.clean_text import OPENING, TITLE, clean_line, cut, title_and_opening
 from tacit.explore.report.page_colors import LIGHT, SLOTS, colors_css
-from tacit.explore.report.page_text import OPENING, TITLE, clean_line, cut, title_and_opening
 from tacit.explore.report.report_groups import name_of, tree_order
 from tacit.explore.report.report_words import slope
 from tacit.explore.report.slots import assign_slots, color_distances

@@ -7,10 +7,11 @@ import pytest
 
 from tacit.core.engines import Serial, Threads
 from tacit.data.documents import Documents
-from tacit.explore.pipeline import STAGES, result_hash, run_stages
-from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.stage import Context, Settings
-from tacit.explore.stages.meaning_stage import directions_of
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import STAGES, result_hash, run_stages
+from tacit.explore.project.settings import Settings
+from tacit.explore.stages.meaning import directions_of
+from tacit.explore.stages.stage import Context
 
 WORDS = {
     "sea": "whale ship harbor sailor wave anchor mast tide deck captain storm reef",
@@ -30,9 +31,7 @@ def letters(n=90, seed=0):
     common = COMMON.split()
     texts = [
         " ".join(
-            word
-            for _ in range(40)
-            for word in (rng.choice(TOPICS[topic]), rng.choice(common))
+            word for _ in range(40) for word in (rng.choice(TOPICS[topic]), rng.choice(common))
         )
         for topic in topics
     ]

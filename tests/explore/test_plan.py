@@ -6,13 +6,11 @@ import pytest
 
 from tacit.core.engines import Serial, Threads
 from tacit.data.documents import Documents
-from tacit.explore.inputs import EFFORTS
-from tacit.explore.pipeline import STAGES, result_hash, run_stages
-from tacit.explore.plan import BASE, COSTS, Plan
-from tacit.explore.planning import closure, make_plan, plan_documents
-from tacit.explore.project import explore_documents
-from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.stage import Settings
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import STAGES, result_hash, run_stages
+from tacit.explore.project.plan import BASE, COSTS, Plan, closure, make_plan, plan_documents
+from tacit.explore.project.project import explore_documents
+from tacit.explore.project.settings import EFFORTS, Settings
 from tests.explore.corpora import letters, table
 from tests.explore.test_pipeline import QUICK
 

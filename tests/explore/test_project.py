@@ -8,17 +8,17 @@ import pytest
 
 import tacit
 from tacit.core.errors import DataError, Locked
-from tacit.explore.project import Project, explore_documents, folder_for
-from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report.report_page import make_page
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.project import Project, explore_documents, folder_for
+from tacit.explore.report.page import make_page
 from tests.explore.corpora import HOSTILE, letters, table
 
 
 def test_the_package_can_be_called_and_is_a_package_still():
-    import tacit.explore.pipeline
+    import tacit.explore.project.pipeline
 
     assert isinstance(tacit.explore, types.ModuleType)
-    assert tacit.explore.pipeline.run_stages
+    assert tacit.explore.project.pipeline.run_stages
     assert tacit.explore.Project is Project
     assert callable(tacit.explore)
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tacit.core.errors import DataError, Locked
-from tacit.explore.project_folder import ProjectFolder, key_of
+from tacit.explore.project.folder import ProjectFolder, key_of
 
 KEY = "ab" * 32
 
@@ -119,7 +119,7 @@ def test_keys_depend_on_everything_a_stage_depends_on():
 
 KILLED = """
 import os, signal, sys
-from tacit.explore import project_folder as p
+from tacit.explore.project import folder as p
 from tacit.core import atomic
 left = int(sys.argv[2])
 def die(*_):

@@ -12,10 +12,11 @@ import pytest
 
 from tacit.core.engines import Threads
 from tacit.core.errors import DataError
-from tacit.explore.project import Project, explore_documents
-from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.report import report_page, shown
-from tacit.explore.report.report_page import as_json, keep_sections, make_page
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.project import Project, explore_documents
+from tacit.explore.report import page as report_page
+from tacit.explore.report import shown
+from tacit.explore.report.page import as_json, keep_sections, make_page
 from tests.explore.corpora import HOSTILE, letters, table
 
 SMALL = ["single", "few", "lone", "nothing", "blank"]

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from tacit.core.engines import Threads
 from tacit.data.documents import Documents
-from tacit.explore.pipeline import run_stages
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import run_stages
 from tacit.explore.stages.dates import DAY, MONTH, YEAR, header_date, read_date, read_dates
-from tacit.explore.stages.periods import cut_time
-from tacit.explore.stages.time_stage import false_discoveries, trend
+from tacit.explore.stages.time import cut_time, false_discoveries, trend
 from tests.explore.corpora import only
 from tests.explore.test_pipeline import QUICK, letters, look
 

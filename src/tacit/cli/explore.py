@@ -111,12 +111,12 @@ def explore(
     runner = engine_from(engine, workers)
 
     from tacit.core.errors import DataError, TacitError
-    from tacit.explore.planning import make_plan
-    from tacit.explore.project import explored, folder_for
-    from tacit.explore.project_folder import ProjectFolder
-    from tacit.explore.report.report_page import REPORT
-    from tacit.explore.stage import Settings
-    from tacit.explore.summary import summary_lines
+    from tacit.explore.project.folder import ProjectFolder
+    from tacit.explore.project.plan import make_plan
+    from tacit.explore.project.project import explored, folder_for
+    from tacit.explore.project.settings import Settings
+    from tacit.explore.project.summary import summary_lines
+    from tacit.explore.report.page import REPORT
 
     target = folder_for("docstrings" if docs else path, out)
     if docs or path is None:

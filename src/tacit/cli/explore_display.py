@@ -7,7 +7,7 @@ from tacit.cli.terminal import console, say
 
 if TYPE_CHECKING:
     from tacit.core.progress import Step
-    from tacit.explore.pipeline import Told
+    from tacit.explore.project.pipeline import Told
 
 __all__ = ["StageDisplay"]
 
@@ -65,7 +65,7 @@ class StageDisplay:
         """How long the plan says, and how long the rest takes after this."""
         if told.name not in self.expected:
             return ""
-        from tacit.explore.plan import about
+        from tacit.explore.project.plan import about
 
         names = list(self.expected)
         rest = sum(self.expected[name] for name in names[names.index(told.name) + 1 :])

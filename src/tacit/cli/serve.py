@@ -37,15 +37,15 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
     The address that is printed on standard output holds a key: whoever has it may read the
     documents and change labels while the server runs. Ctrl-C ends it, with exit code 130.
     """
-    from tacit.explore.server.desk import Desk
+    from tacit.explore.server.app import bound_socket, run_server
     from tacit.explore.server.security import Access, is_loopback
-    from tacit.explore.server.serving import bound_socket, run_server
+    from tacit.explore.server.state import ServerState
 
-    desk = Desk(project)
+    state = ServerState(project)
     try:
         listening = listen(bound_socket, host, port)
     except BaseException:
-        desk.close()
+        state.close()
         raise
     access = Access.new(host, listening.getsockname()[1])
     if not is_loopback(host):
@@ -53,18 +53,18 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
             f"Warning: --host {host} lets other machines reach this server, and nothing is "
             "encrypted; whoever sees the address can read the documents."
         )
-    reason = desk.owner.take()
+    reason = state.owner.take()
     if reason is not None:
         say(f"Note: this server only reads the project: {reason}.")
 
     def ready() -> None:
-        desk.prepare()
+        state.prepare()
         click.echo(access.address)
         say(f"{clean(project)} is open at this address. Ctrl-C ends it.", quiet=quiet)
         if not no_browser:
             open_browser(access.once_address)
 
-    code = run_server(desk, access, listening, ready)
+    code = run_server(state, access, listening, ready)
     if code:
         say("Stopped.", quiet=quiet)
         raise click.exceptions.Exit(code)

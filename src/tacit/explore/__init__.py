@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from tacit.core.lazy import attach
 
 if TYPE_CHECKING:
-    from tacit.explore.project import Project
+    from tacit.explore.project.project import Project
 
 __all__ = ["Project", "explore_documents", "plan_documents"]
 
 __getattr__, __dir__ = attach(
     __name__,
     names={
-        "Project": "tacit.explore.project",
-        "explore_documents": "tacit.explore.project",
-        "plan_documents": "tacit.explore.planning",
+        "Project": "tacit.explore.project.project",
+        "explore_documents": "tacit.explore.project.project",
+        "plan_documents": "tacit.explore.project.plan",
     },
 )
 
@@ -35,7 +35,7 @@ class CallablePackage(ModuleType):
 
     def __call__(self, documents: Any, **settings: Any) -> "Project":
         """Explore documents: see ``tacit.explore.explore_documents`` for the settings."""
-        from tacit.explore.project import explore_documents
+        from tacit.explore.project.project import explore_documents
 
         return explore_documents(documents, **settings)
 

@@ -7,11 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tacit.core.engines import Serial
-from tacit.explore.pipeline import prepare_live
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import prepare_live
 from tacit.explore.server.app import make_app
-from tacit.explore.server.desk import Desk
 from tacit.explore.server.security import Access
+from tacit.explore.server.state import ServerState
 from tests.explore.corpora import letters, table
 
 HERE = "http://127.0.0.1:8000"
@@ -36,25 +36,25 @@ def project(prepared, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def shared_desk(prepared):
+def shared_state(prepared):
     """For tests that change nothing: opening a project reads all of it."""
-    desk = Desk(prepared)
-    yield desk
-    desk.close()
+    state = ServerState(prepared)
+    yield state
+    state.close()
 
 
 @pytest.fixture
-def desk(project):
-    desk = Desk(project)
-    yield desk
-    desk.close()
+def state(project):
+    state = ServerState(project)
+    yield state
+    state.close()
 
 
 @pytest.fixture
-def stranger(desk):
+def stranger(state):
     """Somebody without the cookie."""
     access = Access.new("127.0.0.1", 8000)
-    with TestClient(make_app(desk, access), base_url=HERE, follow_redirects=False) as client:
+    with TestClient(make_app(state, access), base_url=HERE, follow_redirects=False) as client:
         client.access = access
         yield client
 

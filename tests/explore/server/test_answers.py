@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from tacit.explore.server.app import make_app
-from tacit.explore.server.desk import Desk
 from tacit.explore.server.jobs import Job
 from tacit.explore.server.security import Access
+from tacit.explore.server.state import ServerState
 from tests.explore.corpora import letters, table
 from tests.explore.server.conftest import HERE
 
@@ -26,8 +26,8 @@ LONG = "w" * 20_000
 
 
 @pytest.fixture
-def desk(shared_desk):
-    return shared_desk
+def state(shared_state):
+    return shared_state
 
 
 def sentence(answer):
@@ -213,17 +213,17 @@ def bare(explored, tmp_path):
     """A project that nobody has served yet, and a browser that looks at it."""
     made = explored("topics", lambda: table(*letters()))
     path = shutil.copytree(made.path, tmp_path / "bare.tacit")
-    desk, access = Desk(path), Access.new("127.0.0.1", 8000)
-    with TestClient(make_app(desk, access), base_url=HERE) as client:
+    state, access = ServerState(path), Access.new("127.0.0.1", 8000)
+    with TestClient(make_app(state, access), base_url=HERE) as client:
         client.get("/", params={"token": access.token})
-        yield desk, client
-    desk.close()
+        yield state, client
+    state.close()
 
 
 def test_what_is_still_being_made_is_not_ready(bare, monkeypatch):
     _, client = bare
     started = []
-    monkeypatch.setattr(Desk, "start_job", lambda self, *job: started.append(job))
+    monkeypatch.setattr(ServerState, "start_job", lambda self, *job: started.append(job))
     assert client.get("/api/project").json()["missing"] == ["index", "language"]
     for path in ("/api/search", "/api/next"):
         answer = client.get(path, params=GETS[path])
@@ -234,10 +234,10 @@ def test_what_is_still_being_made_is_not_ready(bare, monkeypatch):
 
 
 def test_what_could_not_be_made_is_not_waited_for(bare, monkeypatch):
-    desk, client = bare
+    state, client = bare
     job = Job("prepare", {}, b"")
     job.state, job.message = "failed", "No space left on device."
-    monkeypatch.setattr(desk.jobs, "latest", lambda kind: job)
+    monkeypatch.setattr(state.jobs, "latest", lambda kind: job)
     answer = client.get("/api/search", params=GETS["/api/search"])
     assert answer.status_code == 500
     assert "No space left" in sentence(answer.json())

@@ -61,7 +61,7 @@ class Quiet(http.server.BaseHTTPRequestHandler):
     """A page with a link to wherever its address says."""
 
     def do_GET(self):
-        body = b'<!doctype html><title>other</title><a id=go>go</a>'
+        body = b"<!doctype html><title>other</title><a id=go>go</a>"
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))

@@ -6,11 +6,10 @@ import json
 import pytest
 
 from tacit.core.engines import Serial
-from tacit.explore.pipeline import STAGES
-from tacit.explore.plan import COSTS
-from tacit.explore.planning import closure, recorded
-from tacit.explore.project import explore_documents
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import STAGES
+from tacit.explore.project.plan import COSTS, closure, recorded
+from tacit.explore.project.project import explore_documents
 from tacit.explore.server import job_child
 from tests.explore.corpora import letters
 
@@ -167,7 +166,7 @@ def test_limits_that_make_no_sense_are_refused(post, ask, body, said):
     assert ask("/api/jobs") == []
 
 
-def test_a_number_of_groups_is_refused_where_none_are_found(post, project, desk):
+def test_a_number_of_groups_is_refused_where_none_are_found(post, project, state):
     folder = ProjectFolder(project)
     with folder.writing():
         folder.commit(asked={"stages": ["map"], "memory": None})
@@ -176,14 +175,14 @@ def test_a_number_of_groups_is_refused_where_none_are_found(post, project, desk)
                     "groups among them, or null for all.")  # fmt: skip
 
 
-def test_a_request_reaches_the_child_as_it_was_made(post, desk, monkeypatch):
+def test_a_request_reaches_the_child_as_it_was_made(post, state, monkeypatch):
     started = []
 
     def start(kind, asked, more, record):
         started.append((kind, asked))
         return type("Job", (), {"id": "1"})
 
-    monkeypatch.setattr(desk.jobs, "start", start)
+    monkeypatch.setattr(state.jobs, "start", start)
     post("/api/jobs", {"kind": "explore", "k": 2})
     post("/api/jobs", {"kind": "explore", "stages": None, "memory": None})
     post("/api/jobs", {"kind": "explore", "stages": ["groups"], "memory": 10**9, "k": 3})

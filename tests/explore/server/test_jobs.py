@@ -12,11 +12,10 @@ import threading
 
 import pytest
 
-from tacit.explore.project_folder import ProjectFolder
+from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.server import job_child
 from tacit.explore.server import jobs as jobs_module
-from tacit.explore.server.events import Trail, as_stream
-from tacit.explore.server.jobs import Jobs
+from tacit.explore.server.jobs import Jobs, Trail, as_stream
 from tacit.explore.server.parameters import Refused
 
 SPREAD = [({"rows": [0, 3, 6], "name": "sea"}), ({"rows": [1, 4, 7], "name": "bread"})]
@@ -117,12 +116,12 @@ def test_exploring_again_replaces_the_page_and_keeps_labels(post, ask, follow, c
     ProjectFolder(project).check()
 
 
-def test_one_job_writes_and_can_be_cancelled(post, ask, follow, desk, project):
+def test_one_job_writes_and_can_be_cancelled(post, ask, follow, state, project):
     record = (project / "project.json").read_bytes()
     for labels in SPREAD:
         post("/api/labels", labels)
     job = post("/api/jobs", {"kind": "explore", "k": 4, "effort": "thorough"})["job"]
-    child = desk.jobs.get(job).process
+    child = state.jobs.get(job).process
     os.kill(child.pid, signal.SIGSTOP)  # it will not be done before we look
     for kind in ("explore", "prepare", "spread"):
         assert "explore" in post("/api/jobs", {"kind": kind}, 409)["error"]
@@ -146,44 +145,45 @@ def test_a_project_in_other_hands_is_not_written(post, project):
     assert f"process {os.getpid()}" in told
 
 
-def test_a_run_in_the_middle_is_undone_and_not_looked_at(desk, project):
+def test_a_run_in_the_middle_is_undone_and_not_looked_at(state, project):
     before = (project / "project.json").read_bytes()
-    run = desk.opened.run
+    run = state.opened.run
     folder = ProjectFolder(project)
     with folder.writing():
+
         def half(home):
             (home / "facts.json").write_text('{"skipped": "nothing yet"}')
 
         folder.keep("groups", "0" * 64, half)
-        assert desk.opened.run == run  # somebody is writing
-    desk.put_back(before)
+        assert state.opened.run == run  # somebody is writing
+    state.put_back(before)
     assert (project / "project.json").read_bytes() == before
-    assert desk.opened.run == run
+    assert state.opened.run == run
     ProjectFolder(project).check()
 
 
-def test_a_record_whose_files_are_gone_is_not_put_back(desk, project):
+def test_a_record_whose_files_are_gone_is_not_put_back(state, project):
     before = (project / "project.json").read_bytes()
     folder = ProjectFolder(project)
     with folder.writing():
         folder.drop({"language"})
     with folder.writing():  # sweeps what the record does not name
         now = (project / "project.json").read_bytes()
-    desk.put_back(before)
+    state.put_back(before)
     assert (project / "project.json").read_bytes() == now
-    assert desk.opened.missing == ["language"]
+    assert state.opened.missing == ["language"]
 
 
-def test_a_run_that_was_cut_off_is_finished_at_the_next_start(desk, project):
+def test_a_run_that_was_cut_off_is_finished_at_the_next_start(state, project):
     folder = ProjectFolder(project)
     with folder.writing():
         folder.record["unfinished"] = True
         folder.commit(settings={"seed": 0, "k": 2, "effort": "quick"})
     told = io.StringIO()
-    assert desk.opened.folder.record["unfinished"]
+    assert state.opened.folder.record["unfinished"]
     job_child.prepare({"project": str(project)}, job_child.Reporter(told))
-    assert desk.facts()["groups"] == 2
-    assert "unfinished" not in desk.opened.folder.record
+    assert state.facts()["groups"] == 2
+    assert "unfinished" not in state.opened.folder.record
     lines = [json.loads(line) for line in told.getvalue().splitlines()]
     assert {"duplicates", "groups"} <= {line["stage"] for line in lines}
 

@@ -11,11 +11,18 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tacit.core.errors import Locked
-from tacit.explore.project import Project
-from tacit.explore.server.desk import Desk, digest_of
+from tacit.explore.project.labels import (
+    LABELS,
+    Key,
+    Labels,
+    NameTaken,
+    NoLabel,
+    clean_name,
+    fingerprint_of,
+)
+from tacit.explore.project.project import Project
 from tacit.explore.server.jobs import Job
-from tacit.explore.server.label_names import NameTaken, NoLabel, clean_name
-from tacit.explore.server.labels import LABELS, Key, Labels, fingerprint_of
+from tacit.explore.server.state import ServerState, digest_of
 from tests.explore.server.conftest import OURS
 
 SPREAD = {"classes": ["bread", "sea"], "names": [], "sure": []}
@@ -77,27 +84,27 @@ def test_a_label_is_deleted_from_all_documents_and_comes_back(post, labelled):
     assert post("/api/labels/undo", {}) == labelled
 
 
-def test_documents_that_are_away_are_counted_and_change_too(desk, post, labelled):
-    desk.labels.put([key("gone")], "sea")
+def test_documents_that_are_away_are_counted_and_change_too(state, post, labelled):
+    state.labels.put([key("gone")], "sea")
     told = post("/api/labels/rename", {"name": "sea", "to": "water"})
     assert told["changed"] == 4
     assert told["names"][1] == {"name": "water", "count": 3, "away": 1}
-    assert desk.labels.all()[key("gone")] == "water"
+    assert state.labels.all()[key("gone")] == "water"
     assert post("/api/labels/delete", {"name": "water"})["away"] == 0
 
 
 def test_what_was_spread_under_another_name_is_out_of_date_until_it_is_undone(
-    desk, post, labelled
+    state, post, labelled
 ):
     job = Job("spread", {}, b"")
     job.state = "done"
-    job.result = {**SPREAD, "of": digest_of(desk.label_rows(desk.opened))}
-    desk.job_ended(job)
-    assert desk.label_facts()["spread"]["stale"] is False
+    job.result = {**SPREAD, "of": digest_of(state.label_rows(state.opened))}
+    state.job_ended(job)
+    assert state.label_facts()["spread"]["stale"] is False
     told = post("/api/labels/rename", {"name": "sea", "to": "water"})
     assert told["spread"]["stale"] is True
-    desk.job_ended(job)  # one that was at work meanwhile
-    assert desk.label_facts()["spread"]["stale"] is True
+    state.job_ended(job)  # one that was at work meanwhile
+    assert state.label_facts()["spread"]["stale"] is True
     assert post("/api/labels/undo", {})["spread"]["stale"] is False
 
 
@@ -157,9 +164,9 @@ def test_nothing_to_rename_makes_no_file(post, project):
     assert not (project / LABELS).exists()
 
 
-def test_a_server_that_only_reads_changes_no_label(desk, post, project, labelled):
-    desk.owner.close()
-    other = Desk(project)
+def test_a_server_that_only_reads_changes_no_label(state, post, project, labelled):
+    state.owner.close()
+    other = ServerState(project)
     try:
         other.must_write()
         for path, body in (("rename", {"name": "sea", "to": "x"}), ("delete", {"name": "sea"})):
@@ -168,9 +175,9 @@ def test_a_server_that_only_reads_changes_no_label(desk, post, project, labelled
         other.close()
 
 
-def test_a_label_that_a_stranger_made_up_can_still_be_renamed(desk, post, labelled):
+def test_a_label_that_a_stranger_made_up_can_still_be_renamed(state, post, labelled):
     odd = "bell\x07 and \x00 nothing"
-    desk.labels.put(desk.opened.keys([9]), odd)
+    state.labels.put(state.opened.keys([9]), odd)
     told = post("/api/labels/rename", {"name": odd, "to": "plain"})
     assert told["changed"] == 1
     assert told["rows"]["9"] == "plain"
@@ -226,15 +233,15 @@ def test_python_says_what_is_wrong_with_a_name(opened, name, to, error, said):
 
 
 def test_python_keeps_its_hands_off_what_a_server_has(opened, project):
-    desk = Desk(project)
+    state = ServerState(project)
     try:
-        desk.must_write()
+        state.must_write()
         assert opened.labels  # looking is free
         for change in (lambda: opened.delete_label("sea"), opened.undo_labels):
             with pytest.raises(Locked, match=f"process {os.getpid()} .* Change them in its"):
                 change()
     finally:
-        desk.close()
+        state.close()
     assert opened.delete_label("sea") == 2
 
 
@@ -286,7 +293,7 @@ def test_a_clean_name_is_clean_and_stays_so(text):
 
 
 def test_only_the_last_steps_can_be_taken_back(labels, monkeypatch):
-    monkeypatch.setattr("tacit.explore.server.labels.MOST_STEPS", 2)
+    monkeypatch.setattr("tacit.explore.project.labels.MOST_STEPS", 2)
     labels.rename("sea", "a")
     labels.rename("a", "b")
     labels.rename("b", "c")
@@ -304,7 +311,7 @@ CHANGES = {
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tacit.explore.server.labels import Labels
+from tacit.explore.project.labels import Labels
 labels = Labels(Path(sys.argv[1]))
 db = labels._open()
 db.execute("PRAGMA cache_size = 2")  # so that pages are on the disk before the end
@@ -340,7 +347,7 @@ def test_a_fault_between_the_steps_leaves_everything_as_it_was(labels, monkeypat
     def fail(*_):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("tacit.explore.server.labels.forget_before", fail)
+    monkeypatch.setattr("tacit.explore.project.labels.forget_before", fail)
     for change in (lambda: labels.rename("sea", "x"), lambda: labels.remove("sea")):
         with pytest.raises(OSError, match="No space left"):
             change()

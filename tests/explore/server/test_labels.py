@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tacit.core.engines import Serial
 from tacit.core.errors import DataError
 from tacit.data.documents import Documents
-from tacit.explore.pipeline import run_stages
-from tacit.explore.project_folder import ProjectFolder
-from tacit.explore.server.desk import Desk
-from tacit.explore.server.labels import LABELS, Key, Labels, fingerprint_of
-from tacit.explore.stage import Settings
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.labels import LABELS, Key, Labels, fingerprint_of
+from tacit.explore.project.pipeline import run_stages
+from tacit.explore.project.settings import Settings
+from tacit.explore.server.state import ServerState
 
 
 def key(name):
@@ -55,7 +55,7 @@ def test_looking_makes_no_file(ask, project):
     assert not (project / LABELS).exists()
 
 
-def test_labels_follow_documents_to_a_new_run(desk, project, post, ask, texts):
+def test_labels_follow_documents_to_a_new_run(state, project, post, ask, texts):
     post("/api/labels", {"rows": [0, 4, 5], "name": "kept"})
     ids = [f"letter {i}" for i in range(90)]
     changed = list(texts.texts)
@@ -72,9 +72,9 @@ def test_labels_follow_documents_to_a_new_run(desk, project, post, ask, texts):
     assert ask("/api/document", row=89)["id"] == "letter 0"
 
 
-def test_a_second_server_reads_and_says_why_it_does_not_write(project, post, desk):
+def test_a_second_server_reads_and_says_why_it_does_not_write(project, post, state):
     post("/api/labels", {"rows": [0], "name": "first"})
-    second = Desk(project)
+    second = ServerState(project)
     try:
         assert second.label_facts()["rows"] == {"0": "first"}
         assert second.facts()["writes"] is False
@@ -82,7 +82,7 @@ def test_a_second_server_reads_and_says_why_it_does_not_write(project, post, des
             second.must_write()
         assert caught.value.status == 409
         assert second.prepare() is None
-        desk.owner.close()  # the first one ends
+        state.owner.close()  # the first one ends
         second.must_write()
     finally:
         second.close()

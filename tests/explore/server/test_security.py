@@ -23,8 +23,8 @@ SAFE = {
 
 
 @pytest.fixture
-def desk(shared_desk):
-    return shared_desk
+def state(shared_state):
+    return shared_state
 
 
 def refused(answer, status):
@@ -57,10 +57,10 @@ def test_a_link_on_another_site_gets_a_page_since_a_redirect_would_lose_the_cook
     assert "set-cookie" in answer.headers
 
 
-def test_the_token_for_the_browsers_command_line_opens_once(desk):
+def test_the_token_for_the_browsers_command_line_opens_once(state):
     access = Access.new("127.0.0.1", 8000)
     assert access.once_address == f"{HERE}/?token={access.once}"
-    app = make_app(desk, access)
+    app = make_app(state, access)
     codes = []
     for _ in range(2):
         with TestClient(app, base_url=HERE) as client:
@@ -68,10 +68,10 @@ def test_the_token_for_the_browsers_command_line_opens_once(desk):
     assert codes == [200, 401]
 
 
-def test_the_token_opens_a_second_browser_too(desk):
+def test_the_token_opens_a_second_browser_too(state):
     access = Access.new("127.0.0.1", 8000)
     for _ in range(2):
-        with TestClient(make_app(desk, access), base_url=HERE) as client:
+        with TestClient(make_app(state, access), base_url=HERE) as client:
             assert client.get("/", params={"token": access.token}).status_code == 200
 
 
@@ -168,22 +168,22 @@ def test_port_80_goes_without_saying():
     {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
     {"Origin": HERE, "Sec-Fetch-Site": "cross-site"},
 ])  # fmt: skip
-def test_another_origin_can_neither_change_nor_read(client, desk, headers):
+def test_another_origin_can_neither_change_nor_read(client, state, headers):
     refused(client.post("/api/labels", json=LABEL, headers={"X-Tacit": "1", **headers}), 403)
     refused(client.get("/api/labels", headers=headers), 403)
-    assert not desk.labels.all()
+    assert not state.labels.all()
 
 
 @pytest.mark.parametrize("headers", [{}, {"X-Tacit": ""}, {"X-Tacit": "2"}])
-def test_a_post_needs_the_header_that_no_form_can_send(client, desk, headers):
+def test_a_post_needs_the_header_that_no_form_can_send(client, state, headers):
     refused(client.post("/api/labels", json=LABEL, headers={"Origin": HERE, **headers}), 403)
-    assert not desk.labels.all()
+    assert not state.labels.all()
 
 
-def test_a_post_that_does_not_say_where_it_comes_from_is_refused(client, desk):
+def test_a_post_that_does_not_say_where_it_comes_from_is_refused(client, state):
     for more in ({}, {"Sec-Fetch-Site": "none"}):
         refused(client.post("/api/labels", json=LABEL, headers={"X-Tacit": "1", **more}), 403)
-    assert not desk.labels.all()
+    assert not state.labels.all()
 
 
 def test_a_post_of_the_page_itself_passes(client):
@@ -196,14 +196,14 @@ def test_a_post_of_the_page_itself_passes(client):
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded",
                                   "multipart/form-data; boundary=x", ""])  # fmt: skip
-def test_json_in_the_clothes_of_a_form_is_refused(client, desk, kind):
+def test_json_in_the_clothes_of_a_form_is_refused(client, state, kind):
     form = b'{"rows": [0], "name": "sea", "x": "="}'  # as a field's name and its value
     plain = client.post("/api/labels", content=form, headers={"Content-Type": kind})
     refused(plain, 403)
     body = b'{"rows": [0], "name": "sea"}'
     dressed = client.post("/api/labels", content=body, headers={**OURS, "Content-Type": kind})
     refused(dressed, 400)
-    assert not desk.labels.all()
+    assert not state.labels.all()
 
 
 def test_no_answer_carries_permission_for_other_origins(client):
@@ -253,12 +253,12 @@ def test_a_document_cannot_name_a_policy():
 
 
 @pytest.mark.parametrize("said", [True, False])
-def test_a_body_over_one_megabyte_is_refused(client, desk, said):
+def test_a_body_over_one_megabyte_is_refused(client, state, said):
     body = b'{"rows": [0], "name": "' + b"a" * 2**20 + b'"}'
     content = body if said else iter([body[:1000], body[1000:]])  # without Content-Length
     headers = {**OURS, "Content-Type": "application/json"}
     refused(client.post("/api/labels", content=content, headers=headers), 413)
-    assert not desk.labels.all()
+    assert not state.labels.all()
 
 
 @pytest.mark.parametrize("body", [b"{", b"[1]", b"null", b"\xff", b'{"a": NaN}', b"[" * 9000])

@@ -1,40 +1,32 @@
-"""Questions to a project: each a function that takes ``Live`` and gives JSON values."""
+"""Questions to a project: functions of a ``ProjectReader`` that return JSON values."""
 
 from tacit.core.lazy import attach
 
 __all__ = [
-    "EXPORTS",
-    "Live",
-    "NotReady",
-    "compare",
-    "concordance",
-    "document",
-    "export",
-    "generate",
-    "neighbors",
-    "next_words",
-    "search",
-    "similar",
-    "spread",
-    "surprise",
-]
+    "EXPORTS", "Live", "NotReady", "ProjectReader", "compare", "concordance", "document",
+    "export", "generate", "neighbors", "next_words", "prepare_live", "search", "similar",
+    "spread", "surprise",
+]  # fmt: skip
 
+HOME = "tacit.explore.questions"
 __getattr__, __dir__ = attach(
     __name__,
     names={
-        "EXPORTS": "tacit.explore.ask.exporting",
-        "Live": "tacit.explore.ask.live",
-        "NotReady": "tacit.explore.ask.live",
-        "compare": "tacit.explore.ask.comparing",
-        "concordance": "tacit.explore.ask.contexts",
-        "document": "tacit.explore.ask.showing",
-        "export": "tacit.explore.ask.exporting",
-        "generate": "tacit.explore.ask.continuing",
-        "neighbors": "tacit.explore.ask.word_neighbors",
-        "next_words": "tacit.explore.ask.continuing",
-        "search": "tacit.explore.ask.searching",
-        "similar": "tacit.explore.ask.resembling",
-        "spread": "tacit.explore.ask.spreading",
-        "surprise": "tacit.explore.ask.continuing",
+        "EXPORTS": f"{HOME}.exports",
+        "Live": f"{HOME}.reader",
+        "NotReady": f"{HOME}.reader",
+        "ProjectReader": f"{HOME}.reader",
+        "compare": f"{HOME}.comparison",
+        "concordance": f"{HOME}.contexts",
+        "document": f"{HOME}.documents",
+        "export": f"{HOME}.exports",
+        "generate": f"{HOME}.language_model",
+        "neighbors": f"{HOME}.meaning_space",
+        "next_words": f"{HOME}.language_model",
+        "prepare_live": "tacit.explore.project.pipeline",
+        "search": f"{HOME}.text_search",
+        "similar": f"{HOME}.text_search",
+        "spread": f"{HOME}.label_spreading",
+        "surprise": f"{HOME}.language_model",
     },
 )

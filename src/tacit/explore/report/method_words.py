@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 from tacit._version import __version__
+from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.more_words import more_method
-from tacit.explore.report.page_text import clean_line, cut
 from tacit.explore.report.phrases import Told, minus, percent
 
 __all__ = ["caveats", "command", "method", "times", "versions"]

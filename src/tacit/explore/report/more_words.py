@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from tacit.explore.report.page_text import clean_line, cut
+from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import Told, count, joined, number, percent, quoted
 
 __all__ = [

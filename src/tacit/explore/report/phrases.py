@@ -3,9 +3,9 @@
 from html import escape
 from typing import Any, NamedTuple
 
+from tacit.explore.project.settings import Settings
 from tacit.explore.report.report_data import ReportData
-from tacit.explore.stage import Settings
-from tacit.explore.stages.cluster_stage import STABILITY_ROWS
+from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
     "Told", "count", "joined", "label", "left_out", "listing", "many", "minus", "number",

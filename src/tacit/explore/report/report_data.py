@@ -4,16 +4,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.explore.pipeline import stage_titles
+from tacit.explore.project.pipeline import stage_titles
+from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.page_colors import SLOTS
-from tacit.explore.report.page_text import clean_line, cut
 from tacit.explore.report.report_groups import choice_of, groups_of
 from tacit.explore.report.report_more import language_field, more_of
 from tacit.explore.report.report_words import words_of
 from tacit.explore.report.shown import LISTED, Shown, choose_documents, copies, packed, texts_of
 from tacit.explore.report.slots import assign_slots
-from tacit.explore.stage import Context
 from tacit.explore.stages.ingest import RESERVED
+from tacit.explore.stages.stage import Context
 
 __all__ = ["ReportData", "collect_report"]
 

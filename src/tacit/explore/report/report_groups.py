@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.explore.report.page_text import clean_line
+from tacit.explore.report.clean_text import clean_line
 from tacit.explore.report.shown import Shown, packed
 from tacit.explore.report.slots import assign_slots
-from tacit.explore.stage import Context
-from tacit.explore.stages.cluster_stage import verdict_of
+from tacit.explore.stages.groups import verdict_of
+from tacit.explore.stages.stage import Context
 
 __all__ = ["choice_of", "forms_of_one", "groups_of", "name_of", "telling_first", "tree_order"]
 

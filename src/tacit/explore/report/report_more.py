@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tacit.explore.report.page_text import clean_line, cut
+from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.report_groups import tree_order
 from tacit.explore.report.shown import Shown
-from tacit.explore.stage import Context
-from tacit.explore.stages.column_kinds import NONE
-from tacit.explore.stages.language_guess_stage import UNKNOWN
-from tacit.explore.stages.reading_stage import MEASURES, quartiles
-from tacit.explore.stages.time_stage import false_discoveries
+from tacit.explore.stages.fields import NONE
+from tacit.explore.stages.languages import UNKNOWN
+from tacit.explore.stages.reading import MEASURES, quartiles
+from tacit.explore.stages.stage import Context
+from tacit.explore.stages.time import false_discoveries
 
 __all__ = ["language_field", "more_of", "relate"]
 
@@ -191,7 +191,7 @@ def moving_groups(days: np.ndarray, labels: np.ndarray, k: int) -> dict[str, Any
     grows (1), shrinks (-1) or does neither for sure (0)."""
     import scipy.sparse as sp
 
-    from tacit.explore.stages.time_stage import ranks, trend
+    from tacit.explore.stages.time import ranks, trend
 
     n = len(days)
     third = max(1, n // THIRDS)

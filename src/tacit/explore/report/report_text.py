@@ -8,6 +8,8 @@ from html import escape
 from typing import Any, NamedTuple
 
 from tacit._version import __version__
+from tacit.explore.project.settings import Settings
+from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.method_words import caveats, command, method, times, versions
 from tacit.explore.report.more_words import (
     column_lines,
@@ -18,7 +20,6 @@ from tacit.explore.report.more_words import (
     time_lines,
     time_words,
 )
-from tacit.explore.report.page_text import clean_line, cut
 from tacit.explore.report.phrases import (
     Told,
     count,
@@ -38,7 +39,6 @@ from tacit.explore.report.section_words import (
     oddity_words,
     word_words,
 )
-from tacit.explore.stage import Settings
 
 __all__ = ["Sentences", "write_sentences"]
 

@@ -3,10 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.report.page_text import clean_line
+from tacit.explore.report.clean_text import clean_line
 from tacit.explore.report.report_groups import tree_order
 from tacit.explore.report.shown import Shown, packed
-from tacit.explore.stage import Context
+from tacit.explore.stages.stage import Context
 
 __all__ = ["words_of"]
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.explore.report.page_text import clean_line, cut, title_and_opening
-from tacit.explore.stage import Context
+from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
+from tacit.explore.stages.stage import Context
 
 __all__ = ["LISTED", "Copies", "Shown", "choose_documents", "copies", "packed", "texts_of"]
 

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from tacit.explore import ask
-from tacit.explore.planning import closure
-from tacit.explore.server.desk import Desk, Opened
-from tacit.explore.server.label_names import MOST_NAME, clean_name
+from tacit.explore.project.labels import MOST_NAME, clean_name
+from tacit.explore.project.plan import closure
 from tacit.explore.server.parameters import MISSING, Refused, Values, check_row
+from tacit.explore.server.state import ProjectSnapshot, ServerState
 
 __all__ = ["GETS", "POSTS", "Answer", "Asked"]
 
@@ -30,7 +30,7 @@ SIDES = ("rows", "group", "query", "label", "rest")
 class Asked(NamedTuple):
     """One request, read."""
 
-    desk: Desk
+    state: ServerState
     request: Request
     body: dict[str, Any]
 
@@ -52,13 +52,13 @@ Answer = Callable[[Asked], Any]
 
 def project(asked: Asked) -> dict[str, Any]:
     asked.query()
-    return asked.desk.facts()
+    return asked.state.facts()
 
 
 def search(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "way", "top", "start")
     return ask.search(
-        asked.desk.opened.live,
+        asked.state.opened.reader,
         given.text("q", most=MOST_QUERY),
         way=given.choice("way", WAYS, "ranked"),
         top=given.whole("top", 20, 1, MOST_TOP),
@@ -67,20 +67,20 @@ def search(asked: Asked) -> dict[str, Any]:
 
 
 def similar(asked: Asked) -> dict[str, Any]:
-    given, now = asked.query("row", "top"), asked.desk.opened
+    given, now = asked.query("row", "top"), asked.state.opened
     row = row_of(given, now)
-    return ask.similar(now.live, row, top=given.whole("top", 10, 1, MOST_TOP))
+    return ask.similar(now.reader, row, top=given.whole("top", 10, 1, MOST_TOP))
 
 
 def document(asked: Asked) -> dict[str, Any]:
-    now = asked.desk.opened
-    return ask.document(now.live, row_of(asked.query("row"), now))
+    now = asked.state.opened
+    return ask.document(now.reader, row_of(asked.query("row"), now))
 
 
 def concordance(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "sort", "width", "top", "start")
     return ask.concordance(
-        asked.desk.opened.live,
+        asked.state.opened.reader,
         given.text("q", most=MOST_QUERY),
         sort=given.choice("sort", SORTS, "document"),
         width=given.whole("width", 60, 10, 500),
@@ -92,23 +92,27 @@ def concordance(asked: Asked) -> dict[str, Any]:
 def neighbors(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "word", "top")
     word = given.text("word" if "word" in given.given else "q", most=MOST_QUERY)
-    return ask.neighbors(asked.desk.opened.live, word, top=given.whole("top", 20, 1, MOST_TOP))
+    return ask.neighbors(
+        asked.state.opened.reader, word, top=given.whole("top", 20, 1, MOST_TOP)
+    )
 
 
 def next_words(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "top")
     text = given.text("q", empty=True)
-    return ask.next_words(asked.desk.opened.live, text, top=given.whole("top", 10, 1, MOST_TOP))
+    return ask.next_words(
+        asked.state.opened.reader, text, top=given.whole("top", 10, 1, MOST_TOP)
+    )
 
 
 def surprise(asked: Asked) -> dict[str, Any]:
-    return ask.surprise(asked.desk.opened.live, asked.query("q").text("q"))
+    return ask.surprise(asked.state.opened.reader, asked.query("q").text("q"))
 
 
 def generate(asked: Asked) -> dict[str, Any]:
     given = asked.posted("prefix", "words", "temperature", "seed")
     return ask.generate(
-        asked.desk.opened.live,
+        asked.state.opened.reader,
         given.text("prefix", "", empty=True),
         words=given.whole("words", 60, 1, 1000),
         temperature=given.number("temperature", 1.0, 0.0, 10.0),
@@ -117,14 +121,14 @@ def generate(asked: Asked) -> dict[str, Any]:
 
 
 def compare(asked: Asked) -> dict[str, Any]:
-    given, now = asked.posted("a", "b"), asked.desk.opened
-    a, b = (side(asked.desk, now, given.given.get(name), name) for name in ("a", "b"))
+    given, now = asked.posted("a", "b"), asked.state.opened
+    a, b = (side(asked.state, now, given.given.get(name), name) for name in ("a", "b"))
     if "rest" in a and "rest" in b:
         raise Refused(400, "a and b are both the rest; name one of them.")
-    return ask.compare(now.live, a, b)
+    return ask.compare(now.reader, a, b)
 
 
-def side(desk: Desk, now: Opened, value: Any, name: str) -> dict[str, Any]:
+def side(state: ServerState, now: ProjectSnapshot, value: Any, name: str) -> dict[str, Any]:
     """One of the two selections that are compared; labels become rows."""
     if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in SIDES:
         raise Refused(400, f"{name} must be an object with one of {', '.join(SIDES)}.")
@@ -138,7 +142,7 @@ def side(desk: Desk, now: Opened, value: Any, name: str) -> dict[str, Any]:
             return {"query": given.text("query", most=MOST_QUERY)}
         case "label":
             label = given.text("label", most=MOST_NAME)
-            rows = sorted(r for r, found in desk.label_rows(now).items() if found == label)
+            rows = sorted(r for r, found in state.label_rows(now).items() if found == label)
             if not rows:
                 raise Refused(404, "No document has this label.")
             return {"rows": rows}
@@ -152,37 +156,37 @@ def side(desk: Desk, now: Opened, value: Any, name: str) -> dict[str, Any]:
 
 def labels(asked: Asked) -> dict[str, Any]:
     asked.query()
-    return asked.desk.label_facts()
+    return asked.state.label_facts()
 
 
 def put_labels(asked: Asked) -> dict[str, Any]:
-    given, desk = asked.posted("rows", "name"), asked.desk
-    now = desk.opened
+    given, state = asked.posted("rows", "name"), asked.state
+    now = state.opened
     rows = given.rows("rows", now.documents)
     if "name" not in given.given:
         raise Refused(400, "name must be given, as text, or null to take labels away.")
     name = None if given.given["name"] is None else new_name(given, "name")
-    desk.must_write()
-    desk.labels.put(now.keys(rows), name)
-    return desk.label_facts()
+    state.must_write()
+    state.labels.put(now.keys(rows), name)
+    return state.label_facts()
 
 
 def rename_label(asked: Asked) -> dict[str, Any]:
     """A label under another name; under one that is there only with ``merge``."""
-    given, desk = asked.posted("name", "to", "merge"), asked.desk
+    given, state = asked.posted("name", "to", "merge"), asked.state
     name, to, merge = old_name(given), new_name(given, "to"), given.flag("merge")
-    desk.must_write()
-    changed = desk.labels.rename(name, to, merge=merge)
-    return {**desk.label_facts(), "changed": changed}
+    state.must_write()
+    changed = state.labels.rename(name, to, merge=merge)
+    return {**state.label_facts(), "changed": changed}
 
 
 def delete_label(asked: Asked) -> dict[str, Any]:
     """A label taken from all documents."""
-    given, desk = asked.posted("name"), asked.desk
+    given, state = asked.posted("name"), asked.state
     name = old_name(given)
-    desk.must_write()
-    changed = desk.labels.remove(name)
-    return {**desk.label_facts(), "changed": changed}
+    state.must_write()
+    changed = state.labels.remove(name)
+    return {**state.label_facts(), "changed": changed}
 
 
 def old_name(given: Values) -> str:
@@ -196,10 +200,10 @@ def new_name(given: Values, what: str) -> str:
 
 def undo_labels(asked: Asked) -> dict[str, Any]:
     asked.posted()
-    asked.desk.must_write()
-    if not asked.desk.labels.undo():
+    asked.state.must_write()
+    if not asked.state.labels.undo():
         raise Refused(400, "There is nothing to take back.")
-    return asked.desk.label_facts()
+    return asked.state.label_facts()
 
 
 # --- Jobs ---
@@ -207,7 +211,7 @@ def undo_labels(asked: Asked) -> dict[str, Any]:
 
 def jobs(asked: Asked) -> list[dict[str, Any]]:
     asked.query()
-    return asked.desk.jobs.list()
+    return asked.state.jobs.list()
 
 
 def start_job(asked: Asked) -> dict[str, Any]:
@@ -222,7 +226,7 @@ def start_job(asked: Asked) -> dict[str, Any]:
         settings |= own_limits(given)
     elif len(given.given) > 1:
         raise Refused(400, f"A job of kind {kind} takes no k, effort, stages or memory.")
-    return {"job": asked.desk.start_job(kind, settings).id}
+    return {"job": asked.state.start_job(kind, settings).id}
 
 
 def own_limits(given: Values) -> dict[str, Any]:
@@ -240,7 +244,7 @@ def own_limits(given: Values) -> dict[str, Any]:
 
 def cancel_job(asked: Asked) -> dict[str, Any]:
     asked.posted()
-    return asked.desk.jobs.cancel(asked.request.path_params["job"]).facts()
+    return asked.state.jobs.cancel(asked.request.path_params["job"]).facts()
 
 
 # --- Files ---
@@ -248,7 +252,7 @@ def cancel_job(asked: Asked) -> dict[str, Any]:
 
 def make_page(asked: Asked) -> Response:
     """The report, live, with the policy it needs."""
-    page = asked.desk.opened.page()
+    page = asked.state.opened.page()
     headers = {"Content-Security-Policy": page.policy}
     return Response(page.body, media_type="text/html", headers=headers)
 
@@ -259,13 +263,13 @@ def export_file(asked: Asked) -> Response:
     name = asked.request.path_params["name"]
     if name not in ask.EXPORTS:
         raise Refused(404, f"There is no such export; there are {', '.join(ask.EXPORTS)}.")
-    now = asked.desk.opened
+    now = asked.state.opened
     home = tempfile.TemporaryDirectory(prefix="tacit-export-")
     try:
         path = Path(home.name) / "export"
-        labels = asked.desk.label_rows(now)
-        spread = asked.desk.labels.spread(now.run)
-        ask.export(now.live, name, path, labels, spread=spread)
+        labels = asked.state.label_rows(now)
+        spread = asked.state.labels.spread(now.run)
+        ask.export(now.reader, name, path, labels, spread=spread)
     except BaseException:
         home.cleanup()
         raise
@@ -273,7 +277,7 @@ def export_file(asked: Asked) -> Response:
     return FileResponse(path, filename=name, media_type=kind, background=clean_up)
 
 
-def row_of(given: Values, now: Opened) -> int:
+def row_of(given: Values, now: ProjectSnapshot) -> int:
     return check_row(given.whole("row", MISSING, -(10**12), 10**12), now.documents)
 
 

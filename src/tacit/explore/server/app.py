@@ -4,14 +4,20 @@ Answers are plain functions. They run on a few threads beside the event loop, wh
 release the interpreter; only event streams live on the loop itself.
 """
 
+import contextlib
 import json
 import os
+import signal
+import socket
 import sys
+import threading
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from types import FrameType
 from typing import Any
 
 import anyio.to_thread
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,27 +27,27 @@ from starlette.routing import Route
 
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import NotReady
+from tacit.explore.project.labels import NameTaken, NoLabel
 from tacit.explore.server.answers import GETS, POSTS, Answer, Asked
-from tacit.explore.server.desk import Desk
-from tacit.explore.server.events import as_stream
-from tacit.explore.server.label_names import NameTaken, NoLabel
+from tacit.explore.server.jobs import as_stream
 from tacit.explore.server.parameters import Refused, Values, read_json
 from tacit.explore.server.security import Access, Guard, refusal
+from tacit.explore.server.state import ServerState
 
-__all__ = ["limit_threads", "make_app"]
+__all__ = ["bound_socket", "limit_threads", "make_app", "run_server"]
 
 MOST_THREADS = 16  # questions that are worked on at once; the others wait their turn
 
 
-def make_app(desk: Desk, access: Access) -> Guard:
-    """The web application for an open project. The caller closes the desk."""
+def make_app(state: ServerState, access: Access) -> Guard:
+    """The web application for an open project. The caller closes the state."""
     routes = [
-        Route(path, endpoint(desk, answer), methods=[method])
+        Route(path, endpoint(state, answer), methods=[method])
         for method, answers in (("GET", GETS), ("POST", POSTS))
         for path, answer in answers.items()
     ]
     routes += [
-        Route("/api/jobs/{job}/events", event_stream(desk), methods=["GET"]),
+        Route("/api/jobs/{job}/events", event_stream(state), methods=["GET"]),
         Route("/favicon.ico", no_icon, methods=["GET"]),  # browsers ask unasked
     ]
     handlers = {HTTPException: explain_http}
@@ -54,18 +60,18 @@ def limit_threads() -> None:
     limiter.total_tokens = min(MOST_THREADS, 4 * (os.cpu_count() or 1))
 
 
-def endpoint(desk: Desk, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+def endpoint(state: ServerState, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     """An address that is answered by a function on a thread."""
 
     async def respond(request: Request) -> Response:
         try:
             body = await read_json(request) if request.method == "POST" else {}
-            found = await run_in_threadpool(answer, Asked(desk, request, body))
+            found = await run_in_threadpool(answer, Asked(state, request, body))
             return found if isinstance(found, Response) else as_json(found)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody will read it
         except NotReady as error:
-            why = await run_in_threadpool(desk.see_to_it)
+            why = await run_in_threadpool(state.see_to_it)
             if why is not None:
                 return refusal(500, f"What this needs could not be made: {why}")
             return refusal(503, str(error))
@@ -75,13 +81,13 @@ def endpoint(desk: Desk, answer: Answer) -> Callable[[Request], Awaitable[Respon
     return respond
 
 
-def event_stream(desk: Desk) -> Callable[[Request], Awaitable[Response]]:
+def event_stream(state: ServerState) -> Callable[[Request], Awaitable[Response]]:
     """The events of a job, from the first one or from the one a browser heard last."""
 
     async def respond(request: Request) -> Response:
         try:
             Values.of_query(request, ())
-            job = desk.jobs.get(request.path_params["job"])
+            job = state.jobs.get(request.path_params["job"])
         except Refused as error:
             return explained(error)
         last = request.headers.get("last-event-id", "")
@@ -127,3 +133,94 @@ async def explain_http(request: Request, error: Exception) -> Response:
     sentences = {404: "There is nothing at this address.",
                  405: "This address does not take this kind of request."}  # fmt: skip
     return refusal(status, sentences.get(status, "The request makes no sense."))
+
+
+PATIENCE = 0.25  # seconds that answers under way have after Ctrl-C
+
+
+class PromptServer(uvicorn.Server):
+    """A server that ends when it is told to, whatever it is doing."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.ready = ready
+        self.signal: int | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        limit_threads()
+        await super().startup(sockets=sockets)
+        self.ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """As its parent, but what follows a signal is our caller's business."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        caught = (signal.SIGINT, signal.SIGTERM)
+        before = {each: signal.signal(each, self.handle_exit) for each in caught}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.signal = sig
+        self.should_exit = self.force_exit = True
+        # Answers run on threads, which cannot be stopped and which Python waits for.
+        end = threading.Timer(PATIENCE, leave, [exit_code(sig)])
+        end.daemon = True
+        end.start()
+
+
+def exit_code(sig: int | None) -> int:
+    """130 for Ctrl-C, as of every command; 0 for a server that was told to end (SIGTERM)."""
+    return 130 if sig == signal.SIGINT else 0
+
+
+def leave(code: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)  # labels are on the disk, and jobs end with us
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 finds a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name != "nt":  # there it would let two servers share a port
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def run_server(
+    state: ServerState, access: Access, listening: socket.socket, ready: Callable[[], None]
+) -> int:
+    """Serve until a signal says otherwise; the exit code."""
+    config = uvicorn.Config(
+        make_app(state, access),
+        log_config=None,
+        log_level="critical",  # what goes wrong in an answer is told by the application
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        loop="asyncio",
+        http="h11",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=0,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    server = PromptServer(config, ready)
+    try:
+        server.run(sockets=[listening])
+    finally:
+        state.close()
+    return exit_code(server.signal)

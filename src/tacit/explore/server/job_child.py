@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from tacit.core.progress import Step
-    from tacit.explore.pipeline import Told
-    from tacit.explore.project_folder import ProjectFolder
-    from tacit.explore.stage import Choice, Settings
+    from tacit.explore.project.folder import ProjectFolder
+    from tacit.explore.project.pipeline import Told
+    from tacit.explore.project.settings import Choice, Settings
 
 __all__ = ["main"]
 
@@ -91,11 +91,11 @@ def end_with_server() -> None:
 
 def prepare(request: dict[str, Any], report: Reporter) -> str:
     """Make what questions need, after finishing a run that was cut off."""
-    from tacit.explore.pipeline import prepare_live
+    from tacit.explore.project.pipeline import prepare_live
 
     folder = open_folder(request)
     if folder.record.get(UNFINISHED):
-        from tacit.explore.stage import Settings
+        from tacit.explore.project.settings import Settings
 
         run_again(folder, Settings.of(folder.record["settings"]), {}, report)
     prepare_live(folder, "threads", report.tell, [report])
@@ -105,8 +105,8 @@ def prepare(request: dict[str, Any], report: Reporter) -> str:
 def explore(request: dict[str, Any], report: Reporter) -> str:
     """Explore the documents of the project again, with other settings; the stages and the
     memory of the last run count, unless the request has its own."""
-    from tacit.explore.pipeline import prepare_live
-    from tacit.explore.stage import Settings
+    from tacit.explore.project.pipeline import prepare_live
+    from tacit.explore.project.settings import Settings
 
     folder = open_folder(request)
     before = Settings.of(folder.record["settings"])
@@ -120,13 +120,13 @@ def explore(request: dict[str, Any], report: Reporter) -> str:
 
 def spread(request: dict[str, Any], report: Reporter) -> str:
     """Say of every document which label it would get, and how sure that is."""
-    from tacit.explore.ask import Live
+    from tacit.explore.ask import ProjectReader
     from tacit.explore.ask import spread as spread_labels
 
     title = {"stage": "spread", "title": "Spreading labels", "number": 1, "most": 1}
     report.send("progress", **title, done=False, part=None)
     labels = {int(row): name for row, name in request["labels"].items()}
-    answer = spread_labels(Live(open_folder(request)), labels)
+    answer = spread_labels(ProjectReader(open_folder(request)), labels)
     report.send("result", answer={**answer, "of": request["of"]})  # they may change meanwhile
     report.send("progress", **title, done=True, part=None)
     return "The labels were spread to the rest."
@@ -136,7 +136,7 @@ KINDS = {"prepare": prepare, "explore": explore, "spread": spread}
 
 
 def open_folder(request: dict[str, Any]) -> "ProjectFolder":
-    from tacit.explore.project_folder import ProjectFolder
+    from tacit.explore.project.folder import ProjectFolder
 
     return ProjectFolder(request["project"])
 
@@ -145,15 +145,13 @@ def run_again(
     folder: "ProjectFolder", settings: "Settings", own: dict[str, Any], report: Reporter
 ) -> None:
     """Bring the stages up to date; the record says so until they are."""
-    from tacit.explore.pipeline import run_stages
-    from tacit.explore.report.report_page import write_report
+    from tacit.explore.project.pipeline import run_stages
+    from tacit.explore.report.page import write_report
 
     with folder.writing():
         choice = choice_for(folder, settings, own)
         folder.record[UNFINISHED] = True  # the first commit of the run takes it along
-        run_stages(
-            folder, None, settings, tell=report.tell, callbacks=[report], choice=choice
-        )
+        run_stages(folder, None, settings, tell=report.tell, callbacks=[report], choice=choice)
         write_report(folder)
         del folder.record[UNFINISHED]
         folder.commit()
@@ -162,7 +160,7 @@ def run_again(
 def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any]) -> "Choice":
     """Which stages run and how: by the stages and the memory asked for, or by those on
     record."""
-    from tacit.explore.planning import plan_again, recorded
+    from tacit.explore.project.plan import plan_again, recorded
 
     on_record = recorded(folder.record)
     limits = {**(on_record.asked() if on_record else {}), **own}
@@ -173,9 +171,8 @@ def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any
 
 def as_before(record: dict[str, Any], effort: str) -> "Choice":
     """What was left out or done with less effort, where the record does not tell what for."""
-    from tacit.explore.inputs import EFFORTS
-    from tacit.explore.pipeline import STAGES
-    from tacit.explore.stage import Choice
+    from tacit.explore.project.pipeline import STAGES
+    from tacit.explore.project.settings import EFFORTS, Choice
 
     def told(name: str) -> dict[str, str]:
         """By stage, from a record that a stranger may have written."""

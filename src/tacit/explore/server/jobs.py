@@ -5,6 +5,7 @@ input is the leash: when the server dies, by whatever signal, the pipe closes an
 itself. Cancelling kills the child's process group; the project folder is made for that.
 """
 
+import asyncio
 import contextlib
 import json
 import os
@@ -14,16 +15,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tacit.explore.project_folder import LOCK
-from tacit.explore.server.events import Trail
-from tacit.explore.server.owners import holder_of
+from tacit.explore.project.locks import LOCK, holder_of
 from tacit.explore.server.parameters import Refused
 
-__all__ = ["Job", "Jobs"]
+__all__ = ["HEARTBEAT", "Event", "Job", "Jobs", "Trail", "as_stream"]
 
 MOST_KEPT = 20  # jobs that ended and are still listed
 TAIL = 2000  # characters of what a child said last
@@ -224,3 +223,64 @@ def read_line(line: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
+
+
+HEARTBEAT = 10.0  # seconds of silence after which the line is shown to be alive
+ENDS = "end"
+
+
+class Event(NamedTuple):
+    """One thing that happened."""
+
+    number: int  # from 1
+    kind: str  # "progress" or "end"
+    data: dict[str, Any]
+
+
+class Trail:
+    """Events of one job. Threads add to it; coroutines follow it."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    def add(self, kind: str, data: dict[str, Any]) -> None:
+        """Add an event and wake whoever follows."""
+        with self._lock:
+            self.events.append(Event(len(self.events) + 1, kind, data))
+            waiting, self._waiting = self._waiting, []
+        for loop, event in waiting:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(event.set)
+
+    async def follow(
+        self, after: int = 0, heartbeat: float = HEARTBEAT
+    ) -> AsyncIterator[Event | None]:
+        """Every event past number ``after``, until the end; None when it is quiet."""
+        while True:
+            bell = asyncio.Event()
+            with self._lock:
+                fresh = self.events[after:]
+                if not fresh:
+                    self._waiting.append((asyncio.get_running_loop(), bell))
+            for event in fresh:
+                after = event.number
+                yield event
+                if event.kind == ENDS:
+                    return
+            if not fresh:
+                try:
+                    await asyncio.wait_for(bell.wait(), heartbeat)
+                except TimeoutError:
+                    yield None
+
+
+async def as_stream(events: AsyncIterator[Event | None]) -> AsyncIterator[bytes]:
+    """Events as text/event-stream. JSON has no bare line breaks, so one line holds it."""
+    async for event in events:
+        if event is None:
+            yield b": still at work\n\n"
+        else:
+            data = json.dumps(event.data)
+            yield f"id: {event.number}\nevent: {event.kind}\ndata: {data}\n\n".encode()

@@ -10,7 +10,9 @@ from typing import Any
 
 from starlette.requests import Request
 
-__all__ = ["Refused", "Values", "check_row", "read_json", "short"]
+from tacit.explore.project.labels import short
+
+__all__ = ["Refused", "Values", "check_row", "read_json"]
 
 MOST_BODY = 2**20  # bytes
 MOST_TEXT = 10_000  # characters of a query, or of a text to go on from
@@ -64,9 +66,7 @@ class Values:
         if not isinstance(value, str):
             raise Refused(400, f"{name} must be given, as text.")
         if len(value) > most:
-            raise Refused(
-                400, f"{name} has {len(value):,} characters; give at most {most:,}."
-            )
+            raise Refused(400, f"{name} has {len(value):,} characters; give at most {most:,}.")
         if not (empty or value.strip()):
             raise Refused(400, f"{name} is empty; give some text.")
         return value if exact else value.encode("utf-8", "replace").decode().replace("\0", " ")
@@ -173,10 +173,3 @@ def is_whole(value: Any) -> bool:
 
 def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
-
-
-def short(value: Any) -> str:
-    """What was given, as far as it fits a sentence."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return repr(text if len(text) <= 40 else text[:39] + "…")

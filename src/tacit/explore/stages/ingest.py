@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.data.documents import Documents
-from tacit.explore.stage import DOCUMENTS
+from tacit.explore.stages.stage import DOCUMENTS
 
 __all__ = ["RESERVED", "Source", "facts_of", "fingerprint", "look_over", "write_documents"]
 

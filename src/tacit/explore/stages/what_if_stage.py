@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.explore.stage import Context, Output
-from tacit.explore.stages.cluster_stage import FEWEST, K_MOST
 from tacit.explore.stages.grouping import drawn_rows
+from tacit.explore.stages.groups import FEWEST, K_MOST
+from tacit.explore.stages.stage import Context, Output
 
 __all__ = ["divide_otherwise"]
 

@@ -1,0 +1,1 @@
+"""A project: its folder and record, the stages that fill it, the plan, the labels."""

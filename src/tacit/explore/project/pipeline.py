@@ -1,0 +1,219 @@
+"""Runs the stages that are missing or out of date, in order, and keeps what they find."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tacit.core.engines import Engine, get_engine
+from tacit.core.progress import Callback
+from tacit.data.documents import Documents
+from tacit.explore.project.folder import ProjectFolder, digest, key_of
+from tacit.explore.project.settings import Choice, Settings
+from tacit.explore.stages.counts import count_words
+from tacit.explore.stages.fields import compare_fields
+from tacit.explore.stages.groups import find_groups
+from tacit.explore.stages.index import index_texts
+from tacit.explore.stages.ingest import facts_of, fingerprint, write_documents
+from tacit.explore.stages.language import learn_language
+from tacit.explore.stages.languages import guess_languages
+from tacit.explore.stages.map import draw_map
+from tacit.explore.stages.meaning import find_meaning
+from tacit.explore.stages.oddities import find_duplicates, find_outliers
+from tacit.explore.stages.reading import read_documents
+from tacit.explore.stages.stage import Context, Output, Stage, write_output
+from tacit.explore.stages.time import follow_time
+from tacit.explore.stages.what_if_stage import divide_otherwise
+from tacit.explore.stages.words import find_word_neighbors
+
+__all__ = [
+    "LIVE_STAGES", "STAGES", "Told", "keys_after", "keys_of", "live_keys", "missing_live",
+    "prepare_live", "result_hash", "run_stages", "stage_titles",
+]  # fmt: skip
+
+STAGES = (
+    Stage("duplicates", 1, "Looking for repeats", ("ingest",), ("seed",), find_duplicates),
+    Stage("counts", 2, "Counting words", ("ingest",), (), count_words),
+    Stage("meaning", 3, "Finding directions of meaning", ("counts",), ("seed", "effort"),
+          find_meaning),
+    Stage("map", 2, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
+    Stage("groups", 3, "Finding groups", ("counts", "meaning"), ("seed", "effort", "k"),
+          find_groups),
+    Stage("what_if", 2, "Trying other numbers of groups", ("meaning",), ("seed", "effort"),
+          divide_otherwise),
+    Stage("words", 2, "Comparing words", ("counts", "meaning"), ("effort",),
+          find_word_neighbors),
+    Stage("outliers", 1, "Looking for oddities", ("counts", "meaning", "map"), (),
+          find_outliers),
+    Stage("language_guess", 1, "Guessing languages", ("counts",), (), guess_languages),
+    Stage("reading", 1, "Measuring how documents read", ("ingest", "language_guess"), (),
+          read_documents),
+    Stage("fields", 1, "Comparing columns", ("ingest", "counts"), (), compare_fields),
+    Stage("time", 1, "Following time", ("ingest", "counts"), (), follow_time),
+)  # fmt: skip
+LIVE_STAGES = (
+    Stage("index", 1, "Indexing the texts", ("ingest", "counts"), (), index_texts, live=True),
+    Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
+          live=True),
+)  # fmt: skip
+INGEST = 1  # version
+READING = "Reading documents"
+
+
+class Told(NamedTuple):
+    """What is said when a stage begins or ends."""
+
+    name: str
+    title: str
+    number: int  # from 1
+    most: int
+    seconds: float | None  # None when it begins
+    kept: bool  # it was there already
+
+
+def run_stages(
+    folder: ProjectFolder,
+    documents: Documents | None,
+    settings: Settings,
+    *,
+    engine: str | Engine = "threads",
+    tell: Callable[[Told], Any] = lambda told: None,
+    callbacks: Sequence[Callback] = (),
+    choice: Choice | None = None,
+) -> None:
+    """Bring every stage up to date. The caller holds the folder (``folder.writing``).
+
+    Without ``documents`` it is about those that the project holds. Stages that ``choice``
+    leaves out stay if they are there and up to date.
+    """
+    choice = choice or Choice()
+    if documents is None:
+        folder.output("ingest")  # or an error: nobody could write it again
+        folder.check(["ingest"])
+        ingested = folder.record["stages"]["ingest"]["key"]
+        keys = keys_after(ingested, settings, choice.efforts)
+    else:
+        source = choice.source or fingerprint(documents)
+        keys = keys_of(settings, source, choice.efforts)
+    gone = {name for name in choice.left_out if not folder.has(name, keys[name])}
+    known = ({stage.name for stage in STAGES} | {"ingest"}) - gone
+    known |= {n for n, key in live_keys(keys).items() if folder.holds(n, key)}
+    folder.drop(folder.record["stages"].keys() - known)
+    folder.commit(
+        settings=settings.to_dict(),
+        left_out={name: choice.left_out[name] for name in sorted(gone)},
+        efforts=dict(choice.efforts),
+        asked=choice.asked(),
+    )
+    context = Context(folder, settings, get_engine(engine), callbacks)
+    stages = [stage for stage in STAGES if stage.name not in gone]
+    most = len(stages) + 1
+
+    def ingest(home: Path) -> None:
+        assert documents is not None  # it was checked to be there
+        write_documents(documents, home)
+        write_output(home, Output(facts=facts_of(documents)))
+
+    def runner(stage: Stage) -> Callable[[Path], None]:
+        own = replace(settings, effort=choice.effort(stage.name, settings.effort))
+        return lambda home: write_output(home, stage.run(context._replace(settings=own)))
+
+    plan: list[tuple[str, str, Callable[[Path], None]]] = [
+        ("ingest", READING, ingest),
+        *((stage.name, stage.title, runner(stage)) for stage in stages),
+    ]
+    for number, (name, title, write) in enumerate(plan, start=1):
+        kept = folder.holds(name, keys[name])
+        told = Told(name, title, number, most, None, kept)
+        tell(told)
+        start = time.perf_counter()
+        if not kept:
+            folder.keep(name, keys[name], write)
+        tell(told._replace(seconds=time.perf_counter() - start))
+
+
+def keys_of(
+    settings: Settings, source: str, efforts: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The key of every stage for this input and these settings; ``efforts`` of stages that
+    make less of an effort than the settings say."""
+    return keys_after(key_of("ingest", INGEST, {}, {"source": source}), settings, efforts)
+
+
+def keys_after(
+    ingest: str, settings: Settings, efforts: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The key of every stage for these settings, from that of the documents."""
+    keys = {"ingest": ingest}
+    for stage in STAGES:
+        chosen = settings.to_dict()
+        chosen["effort"] = (efforts or {}).get(stage.name, settings.effort)
+        own = {name: chosen[name] for name in stage.settings}
+        needs = {name: keys[name] for name in stage.needs}
+        keys[stage.name] = key_of(stage.name, stage.version, own, needs)
+    return keys
+
+
+def live_keys(keys: dict[str, str]) -> dict[str, str]:
+    """The keys of the live stages, from those of the others."""
+    made = {}
+    for stage in LIVE_STAGES:
+        needs = {name: keys.get(name, "") for name in stage.needs}
+        made[stage.name] = key_of(stage.name, stage.version, {}, needs)
+    return made
+
+
+def prepare_live(
+    folder: ProjectFolder | str | os.PathLike,
+    engine: str | Engine = "threads",
+    tell: Callable[[Told], Any] = lambda told: None,
+    callbacks: Sequence[Callback] = (),
+) -> None:
+    """Run the live stages that are missing, damaged or out of date. Takes the folder while it
+    must."""
+    folder = folder if isinstance(folder, ProjectFolder) else ProjectFolder(folder)
+    wanted = live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
+    if all(folder.holds(name, key) for name, key in wanted.items()):
+        return
+    with folder.writing():
+        wanted = live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
+        settings = Settings.of(folder.record["settings"])
+        context = Context(folder, settings, get_engine(engine), callbacks)
+        for number, stage in enumerate(LIVE_STAGES, start=1):
+            key = wanted[stage.name]
+            kept = folder.holds(stage.name, key)
+            told = Told(stage.name, stage.title, number, len(LIVE_STAGES), None, kept)
+            tell(told)
+            start = time.perf_counter()
+            if not kept:
+                run_one(folder, key, stage, context)
+            tell(told._replace(seconds=time.perf_counter() - start))
+
+
+def run_one(folder: ProjectFolder, key: str, stage: Stage, context: Context) -> None:
+    folder.keep(stage.name, key, lambda home: write_output(home, stage.run(context)))
+
+
+def missing_live(folder: ProjectFolder) -> list[str]:
+    """The live stages that are not there for the project as it is."""
+    wanted = live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
+    return [name for name, key in wanted.items() if not folder.has(name, key)]
+
+
+def stage_titles() -> dict[str, str]:
+    """What each stage is called, for people, in the order they run."""
+    return {"ingest": READING, **{stage.name: stage.title for stage in STAGES}}
+
+
+def result_hash(folder: ProjectFolder) -> str:
+    """One digest of everything found: equal for any number of threads."""
+    live = {stage.name for stage in LIVE_STAGES}
+    facts = {
+        f"{name}/{file}": fact["blake2b"]
+        for name, entry in folder.record["stages"].items()
+        if name not in live
+        for file, fact in entry["files"].items()
+    }
+    return digest(repr(sorted(facts.items())).encode())

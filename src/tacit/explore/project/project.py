@@ -1,0 +1,398 @@
+"""A project in Python: explore documents, look at what was found, ask for the report."""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.core.engines import Engine, Serial
+from tacit.core.errors import DataError
+from tacit.core.progress import Callback
+from tacit.data.documents import Documents
+from tacit.explore.project.folder import RECORD, ProjectFolder
+from tacit.explore.project.inputs import SUFFIX, folder_for, open_documents
+from tacit.explore.project.pipeline import Told, run_stages
+from tacit.explore.project.plan import make_plan
+from tacit.explore.project.record import sensible
+from tacit.explore.project.settings import EFFORTS, Choice, Settings
+from tacit.explore.project.summary import summary_lines, summary_of
+from tacit.explore.report.page import REPORT, write_report
+from tacit.explore.stages.stage import Context
+
+__all__ = ["EFFORTS", "Project", "explore_documents", "explored", "folder_for"]
+
+
+class Project:
+    """What was found in a collection of documents, in a folder on disk.
+
+    ``tacit.explore`` makes one, ``Project.open`` opens one that is there.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    summary : dict
+        Groups with verdicts and words, oddities, and the hash of the result.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> letters = ["the ship and the sea", "a loaf of rye bread", "bread and butter"]
+    >>> project = tacit.explore(letters, effort="quick")
+    >>> project
+    Project of 3 documents
+    >>> project.documents["words"].tolist()
+    [5, 5, 3]
+    >>> project.search("bread").ids
+    ['2', '1']
+    """
+
+    def __init__(self, folder: ProjectFolder, *, temporary: bool = False) -> None:
+        self.path = folder.path
+        self._folder = folder
+        self._sense: Callable[[], Any] = nullcontext
+        if temporary:  # the folder lives as long as the project
+            weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike) -> "Project":
+        """Open a project that ``tacit.explore`` or the command line made."""
+        if not (Path(path) / RECORD).exists():
+            raise DataError(
+                "is no project: it has no project.json. Make one with tacit explore.",
+                file=Path(path),
+            )
+        folder = ProjectFolder(path)
+        folder.check()
+        project = cls(folder)
+        project._sense = lambda: sensible(folder.path)  # a stranger may have made it
+        with project._sense():
+            _ = str(project), repr(project), project._repr_html_()
+        return project
+
+    # --- What was found ---
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Groups with verdicts and words, oddities, and the hash of the result."""
+        return summary_of(self._folder)
+
+    @property
+    def documents(self) -> Any:
+        """A pandas DataFrame with a row for every document: its id, group (-1 for none), how
+        sure that is, place on the map, number of words, whose copy it is, its language as far
+        as that can be told, and the columns that came along."""
+        return as_frame(self.document_columns(), "Project.documents")
+
+    @property
+    def clusters(self) -> Any:
+        """A pandas DataFrame with a row for every group: size, verdict, overlap with its like
+        in the repeats, and words."""
+        rows = self.summary["groups"]
+        names = ("group", "size", "share", "verdict", "overlap", "words")
+        return as_frame({name: [row[name] for row in rows] for name in names},
+                        "Project.clusters").set_index("group")  # fmt: skip
+
+    def document_columns(self) -> dict[str, Any]:
+        """The columns of ``documents``, for those who have no pandas."""
+        with self._sense():
+            return self._columns()
+
+    def _columns(self) -> dict[str, Any]:
+        context, documents = self._context, self.texts
+        columns: dict[str, Any] = {"id": [str(each) for each in documents.ids]}
+        if not context.skipped("groups"):
+            found = context.arrays("groups")
+            columns |= {"group": found["labels"], "sure": found["confidence"]}
+        if not context.skipped("map"):
+            points = context.arrays("map")["points"]
+            columns |= {"x": points[:, 0], "y": points[:, 1]}
+        if not context.skipped("counts"):
+            columns["words"] = context.arrays("counts")["lengths"]
+        if not context.skipped("duplicates"):
+            columns["copies"] = context.arrays("duplicates")["labels"]
+        if not context.skipped("language_guess"):
+            codes = np.array([*context.facts("language_guess")["codes"], "unknown"], object)
+            guess = context.arrays("language_guess")["language"].astype(np.int64)
+            columns["language_guess"] = codes[np.minimum(guess, len(codes) - 1)]
+        for name in documents.columns:
+            if name not in columns:
+                columns[name] = documents.column(name)
+        return columns
+
+    @cached_property
+    def texts(self) -> Documents:
+        """The documents themselves, as they were read."""
+        return self._context.documents()
+
+    # --- Questions ---
+
+    def search(self, text: str, *, top: int | None = 10, way: str = "boolean") -> Any:
+        """Find documents: all that match a query ("boolean", see
+        ``tacit.search.InvertedIndex``), the best by words ("ranked"), or the nearest in
+        meaning ("meaning")."""
+        from tacit.explore.questions.answers import search_hits
+
+        return search_hits(self.live, text, top, way)
+
+    def similar(self, document: int | str, *, top: int = 10) -> Any:
+        """The documents most like one, given by its row or its id."""
+        from tacit.explore.questions.answers import similar_hits
+
+        return similar_hits(self.live, document, top)
+
+    def concordance(
+        self, text: str, *, sort: str = "document", width: int = 40, top: int = 100
+    ) -> Any:
+        """Every place of a word, a phrase or a wild* card, in context, sorted by document or
+        by what stands "left" or "right" of it."""
+        from tacit.explore.questions.answers import context_lines
+
+        return context_lines(self.live, text, sort, width, top)
+
+    def compare(self, a: Any, b: Any = None, *, labels: Any = None) -> dict[str, Any]:
+        """The words that set two selections of documents apart.
+
+        A selection is a query, the number of a group, a list of rows, or {"label": name} of
+        ``labels`` by row; without the second, all other documents.
+        """
+        from tacit.explore.questions.answers import as_selection
+        from tacit.explore.questions.comparison import compare
+
+        return compare(self.live, as_selection(a), as_selection(b), labels=labels)
+
+    def neighbors(self, word: str, *, top: int = 20) -> dict[str, Any]:
+        """The words used like one, and the documents that hold it, by group."""
+        from tacit.explore.questions.meaning_space import neighbors
+
+        return neighbors(self.live, word, top=top)
+
+    def generate(
+        self, prefix: str = "", *, words: int = 60, temperature: float = 1.0, seed: int = 0
+    ) -> str:
+        """Text drawn from the language of the documents; same seed, same text."""
+        from tacit.explore.questions.language_model import generate
+
+        told = generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
+        return told["text"]
+
+    def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
+        """Labels of some documents, by row or id, spread to the others by a classifier, with
+        how sure it is, how often it is right, and what to label next."""
+        from tacit.explore.questions.label_spreading import spread
+
+        by_row = {self.live.row_of(document): name for document, name in labels.items()}
+        return spread(self.live, by_row, seed=random_state)
+
+    def export(
+        self, name: str, path: str | os.PathLike, *, labels: Any = None, spread: Any = None
+    ) -> Path:
+        """Write one of ``tacit.explore.ask.EXPORTS``: documents.csv, atlas.parquet, tree.nwk
+        and others; where it is."""
+        from tacit.explore.questions.exports import export
+
+        by_row = {self.live.row_of(document): name for document, name in (labels or {}).items()}
+        export(self.live, name, path, by_row, spread=spread)
+        return Path(path)
+
+    # --- Labels ---
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """The labels that are kept in the project, by row, as ``spread``, ``compare`` and
+        ``export`` take them: given here or in the page of ``tacit serve``."""
+        from tacit.explore.project.labels import label_rows
+
+        return label_rows(self.path, self.live)
+
+    def give_label(self, documents: Iterable[int | str], name: str | None) -> None:
+        """Label documents, by row or id; None takes their labels away."""
+        from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows
+
+        name = None if name is None else clean_name(name)
+        rows = sorted({self.live.row_of(document) for document in documents})
+        with change_labels(self.path) as labels:
+            labels.put(keys_of_rows(self.live, rows), name)
+
+    def rename_label(self, name: str, to: str, *, merge: bool = False) -> int:
+        """Give all documents of a label another one; how many changed. If there is a label of
+        that name, ``merge=True`` makes the two one."""
+        from tacit.explore.project.labels import change_labels, clean_name
+
+        to = clean_name(to, "to")
+        with change_labels(self.path) as labels:
+            return labels.rename(name, to, merge=merge)
+
+    def delete_label(self, name: str) -> int:
+        """Take a label from all documents; how many changed."""
+        from tacit.explore.project.labels import change_labels
+
+        with change_labels(self.path) as labels:
+            return labels.remove(name)
+
+    def undo_labels(self) -> bool:
+        """Take the last change of labels back; False if there is none."""
+        from tacit.explore.project.labels import change_labels
+
+        with change_labels(self.path) as labels:
+            return labels.undo()
+
+    @cached_property
+    def live(self) -> Any:
+        """The project as ``tacit.explore.questions`` wants it."""
+        from tacit.explore.questions.reader import ProjectReader
+
+        return ProjectReader(self._folder, build=True)
+
+    @property
+    def _context(self) -> Context:
+        settings = Settings.of(self._folder.record["settings"])
+        return Context(self._folder, settings, Serial(), ())
+
+    # --- Showing it ---
+
+    def report(self, path: str | os.PathLike | None = None) -> Path:
+        """Write the report as one HTML file, into the project or to ``path``; where it is."""
+        with self._sense():
+            return write_report(self._folder, None if path is None else Path(path))
+
+    def __repr__(self) -> str:
+        groups = self.summary["groups"]
+        inside = f" in {len(groups)} groups" if groups else ""
+        return f"Project of {self.summary['documents']:,} documents{inside}"
+
+    def __str__(self) -> str:
+        return "\n".join(summary_lines(self.summary))
+
+    def _repr_html_(self) -> str:
+        """A document comes from a stranger: its words are text."""
+        rows = "".join(
+            f"<tr><td>{group['size']:,}</td><td>{group['verdict']}</td>"
+            f"<td><bdi>{escape(' · '.join(group['words'][:6]))}</bdi></td></tr>"
+            for group in self.summary["groups"]
+        )
+        table = f"<table><tr><th>documents</th><th></th><th>words</th></tr>{rows}</table>"
+        where = escape(str(self.path / REPORT))
+        return f"<p><b>{escape(repr(self))}</b></p>{table if rows else ''}<p>{where}</p>"
+
+
+def explore_documents(
+    documents: Any,
+    *,
+    out: str | os.PathLike | None = None,
+    k: int | None = None,
+    effort: str = "normal",
+    random_state: int = 0,
+    text: str | None = None,
+    id: str | None = None,
+    stages: Iterable[str] | None = None,
+    memory: int | None = None,
+    engine: str | Engine = "threads",
+    tell: Callable[[Told], Any] | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Project:
+    """Find the structure of documents: groups and how sure they are, a map, copies, words.
+
+    Parameters
+    ----------
+    documents : path, list of str, dataframe or Documents
+    out : path or None
+        The project's folder. None is NAME.tacit in the current folder for a path, and a
+        temporary folder, which goes when the project goes, for anything else.
+    k : int or None
+        How many groups; None chooses.
+    effort : {"quick", "normal", "thorough"}
+    random_state : int
+        Same seed, same result, on any number of threads.
+    text, id : str or None
+        The column with the text, and the one that names the documents.
+    stages : iterable of str or None
+        Only these and what they need, of "duplicates", "counts", "meaning", "map", "groups",
+        "what_if", "words", "outliers", "language_guess", "reading", "fields" and "time".
+    memory : int or None
+        Bytes to stay within: stages make less of an effort, or are left out.
+        ``tacit.explore.plan_documents`` tells what any of this costs.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the work runs.
+    tell : callable or None
+        Is told when a stage begins and ends.
+    callbacks : sequence
+        Are told of every step inside a stage.
+
+    Returns
+    -------
+    Project
+        Running again on the same folder does only what changed.
+
+    Examples
+    --------
+    >>> project = explore_documents(["one fish", "two fish", "red bread"], effort="quick")
+    >>> project.summary["documents"]
+    3
+    """
+    opened, path = open_documents(documents, k, effort, text, id)
+    settings = Settings(seed=random_state, k=k, effort=effort)
+
+    def at(target: Path) -> Project:
+        choice = None
+        if stages is not None or memory is not None:
+            plan = make_plan(
+                ProjectFolder(target), opened, settings, stages=stages, memory=memory
+            )
+            choice = plan.choice
+        return explored(target, opened, settings, engine, tell, callbacks, choice=choice)
+
+    if out is not None or path is not None:
+        return at(folder_for(path, out))
+    target = Path(tempfile.mkdtemp(prefix="documents-", suffix=SUFFIX))
+    try:
+        made = at(target)
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    return Project(made._folder, temporary=True)
+
+
+def explored(
+    target: Path,
+    documents: Documents,
+    settings: Settings,
+    engine: str | Engine,
+    tell: Callable[[Told], Any] | None = None,
+    callbacks: Sequence[Callback] = (),
+    *,
+    choice: Choice | None = None,
+) -> Project:
+    """Bring a project up to date and write its report."""
+    folder = ProjectFolder(target)
+    with folder.writing():
+        run_stages(
+            folder,
+            documents,
+            settings,
+            engine=engine,
+            tell=tell or (lambda told: None),
+            callbacks=callbacks,
+            choice=choice,
+        )
+        write_report(folder)
+    return Project(folder)
+
+
+def as_frame(columns: dict[str, Any], who: str) -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            f"{who} needs the package pandas. Install it, or use .document_columns() and "
+            ".summary."
+        ) from error
+    return pd.DataFrame(columns)

@@ -1,0 +1,51 @@
+"""What a run of the stages is asked for: seed, number of groups, effort, stages, memory."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["EFFORTS", "Choice", "Settings"]
+
+EFFORTS = ("quick", "normal", "thorough")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user may choose."""
+
+    seed: int = 0
+    k: int | None = None  # None chooses
+    effort: str = "normal"  # or "quick", "thorough"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "Settings":
+        """Settings from a record, which a stranger or another version may have written."""
+        seed, k, effort = values.get("seed"), values.get("k"), values.get("effort")
+        return cls(
+            seed if isinstance(seed, int) else 0,
+            k if isinstance(k, int) else None,
+            effort if effort in ("quick", "thorough") else "normal",
+        )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which stages run, and how: what a plan decides before the work starts."""
+
+    source: str | None = None  # the fingerprint of the documents, where it is known
+    left_out: dict[str, str] = field(default_factory=dict)  # why, by stage
+    efforts: dict[str, str] = field(default_factory=dict)  # by stage, where lower than asked
+    stages: tuple[str, ...] | None = None  # those asked for; None is all
+    memory: int | None = None  # bytes to stay within
+
+    def effort(self, stage: str, asked: str) -> str:
+        """The effort of a stage."""
+        return self.efforts.get(stage, asked)
+
+    def asked(self) -> dict[str, Any]:
+        """What it was made for, as JSON values: the next run is planned by it too."""
+        stages = None if self.stages is None else list(self.stages)
+        return {"stages": stages, "memory": self.memory}

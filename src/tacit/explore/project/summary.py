@@ -1,0 +1,164 @@
+"""What a project found, in a few lines and as JSON values."""
+
+from typing import Any
+
+import numpy as np
+
+from tacit.core.engines import Serial
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import result_hash, stage_titles
+from tacit.explore.project.settings import Settings
+from tacit.explore.report.report_groups import name_of, telling_first
+from tacit.explore.report.report_more import relate
+from tacit.explore.stages.fields import NONE
+from tacit.explore.stages.stage import Context
+
+__all__ = ["summary_lines", "summary_of"]
+
+WORDS = 6  # of each group
+
+
+def summary_of(folder: ProjectFolder) -> dict[str, Any]:
+    """Groups with verdicts and words, what is odd, and the hash of it all."""
+    context = Context(folder, Settings.of(folder.record["settings"]), Serial(), ())
+    facts = {name: context.facts(name) for name in sorted(stage_titles())}
+    found, total = facts["groups"], facts["ingest"]["documents"]
+    groups = [
+        {
+            "group": group["group"],
+            "size": group["size"],
+            "share": group["share"],
+            "verdict": group["verdict"],
+            "overlap": group["jaccard"],
+            "words": [word for word, *_ in telling_first(group["words"])],
+        }
+        for group in found.get("groups", [])
+    ]
+    skipped = {name: each["skipped"] for name, each in facts.items() if "skipped" in each}
+    return {
+        "project": str(folder.path),
+        "documents": total,
+        "words": facts["counts"].get("words", 0),
+        "settings": context.settings.to_dict(),
+        "k": found.get("k"),
+        "k_recommended": found.get("choice", {}).get("best"),
+        "reasons": found.get("choice", {}).get("reasons", []),
+        "groups": groups,
+        "map_keeps": facts["map"].get("kept"),
+        "copies": facts["duplicates"].get("redundant", 0),
+        "outliers": facts["outliers"].get("beyond_three", 0),
+        "without_words": facts["meaning"].get("blank", 0),
+        **more_facts(context, facts),
+        "skipped": skipped,
+        "result": result_hash(folder),
+        "seconds": folder.timings,
+        "input": facts["ingest"],
+    }
+
+
+def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """The summary for people."""
+    n, groups = summary["documents"], summary["groups"]
+    if not groups:
+        why = summary["skipped"].get("groups") or summary["skipped"].get("counts")
+        if (best := summary["k_recommended"] or 1) > 1:
+            why = why or f"One group was asked for; the measures speak for {best}."
+        why = why or "They do not fall into groups: no division is sharper than chance."
+        return [f"{counted(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
+    counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    lines = [f"{n:,} documents in {len(groups)} groups: {said}.", ""]
+    width = max(len(f"{group['size']:,}") for group in groups)
+    for group in groups:
+        words = " ".join(named(group["words"]))
+        lines.append(f"  {group['size']:>{width},}  {group['verdict']:<9}  {words}")
+    lines.append("")
+    asked, best = summary["settings"]["k"], summary["k_recommended"]
+    if asked is not None and best != summary["k"]:
+        lines.append(f"{asked} groups were asked for; the measures speak for {best}.")
+    return lines + more_lines(summary) + odd_lines(summary)
+
+
+def named(words: list[str]) -> list[str]:
+    """The words that name a group, then the others."""
+    first = name_of(words)
+    return [*first, *(word for word in words if word not in first)][:WORDS]
+
+
+def odd_lines(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    if copies := summary["copies"]:
+        repeat = "repeats another" if copies == 1 else "repeat others"
+        lines.append(f"{counted(copies, 'document')} {repeat} almost word for word.")
+    if far := summary["outliers"]:
+        lines.append(f"{counted(far, 'document')} {'is' if far == 1 else 'are'} like no other.")
+    if bare := summary["without_words"]:
+        lines.append(f"{counted(bare, 'document')} without words to compare by.")
+    return lines
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+# --- Languages, reading, columns, time ---
+
+
+def more_facts(context: Context, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What came along with the documents, and how they read."""
+    language, time = facts["language_guess"], facts["time"]
+    found = [[code, size] for code, _, size in language.get("languages", [])]
+    return {
+        "languages": {**dict(found), "unknown": language.get("unknown", 0)},
+        "reading": {
+            name: measure["at"]
+            for name, measure in facts["reading"].get("measures", {}).items()
+            if measure is not None
+        },
+        "fields": fields_of(context, facts),
+        "time": {
+            "source": time["source"],
+            "unit": time["unit"],
+            "documents": dict(zip(time["periods"], time["sizes"], strict=True)),
+            "rising": [each["word"] for each in time["rising"]],
+            "falling": [each["word"] for each in time["falling"]],
+        }
+        if "periods" in time
+        else None,
+    }
+
+
+def fields_of(context: Context, facts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Columns with few values: how far the groups follow each, and its words."""
+    out = []
+    grouped = len(facts["groups"].get("groups", [])) > 1
+    for i, field in enumerate(facts["fields"].get("fields", [])):
+        found: dict[str, Any] = {"name": field["name"], "v_measure": None, "adjusted": None}
+        if grouped:
+            labels = context.arrays("groups")["labels"].astype(np.int64)
+            codes = context.arrays("fields")[f"field{i}"].astype(np.int64)
+            if NONE in field["values"]:
+                codes[codes == field["values"].index(NONE)] = -1
+            known = relate(codes, labels, len(field["values"]), int(labels.max()) + 1)
+            found |= {"v_measure": known["v"], "adjusted": known.get("adjusted")}
+        words = zip(field["values"], field["words"], strict=True)
+        found["values"] = {value: [word for word, *_ in listed] for value, listed in words}
+        out.append(found)
+    return out
+
+
+def more_lines(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    n = max(summary["documents"], 1)
+    spoken = {code: size for code, size in summary["languages"].items() if size >= 0.03 * n}
+    if len(spoken.keys() - {"unknown"}) > 1:
+        said = ", ".join(f"{code} {100 * size / n:.0f}%" for code, size in spoken.items())
+        lines.append(f"Languages: {said}.")
+    told = [field for field in summary["fields"] if field["v_measure"] is not None]
+    if told:
+        said = ", ".join(f"{field['name']} {field['v_measure']:.2f}" for field in told)
+        lines.append(f"How far the groups follow columns (V-measure): {said}.")
+    if (time := summary["time"]) is not None and (time["rising"] or time["falling"]):
+        up, down = (" ".join(time[way][:4]) or "none" for way in ("rising", "falling"))
+        lines.append(f"Over time, words that come up: {up}; that fade: {down}.")
+    return lines

@@ -1,0 +1,385 @@
+"""A project as files that other programs read, written in blocks and whole or not at all.
+
+    documents.csv .parquet .json   a row for every document: text, group, place, labels, columns
+    groups.json                    the groups: size, verdict, words, typical documents
+    projector-vectors.tsv          the Embedding Projector's pair: directions of meaning, and
+    projector-metadata.tsv         what each row is
+    atlas.parquet                  Embedding Atlas: id, text, x, y, neighbors
+    tree.nwk                       the tree of the groups, in Newick
+
+Cells that a spreadsheet would take for formulas are quoted in .csv, and in the metadata too.
+"""
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from tacit.core.atomic import atomic_write
+from tacit.data.csv_writer import guard, write_rows
+from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
+from tacit.explore.report.report_groups import name_of, telling_first
+
+__all__ = [
+    "BLOCK",
+    "EXPORTS",
+    "AtlasTable",
+    "DocumentTable",
+    "Export",
+    "blocks_of",
+    "export",
+    "tree_text",
+    "write_csv",
+    "write_groups",
+    "write_json",
+    "write_metadata",
+    "write_parquet",
+    "write_tree",
+    "write_vectors",
+]
+
+
+def write_csv(table: Any, file: BinaryIO) -> None:
+    """Comma-separated, with a header, safe to open in a spreadsheet."""
+    stream = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+    try:
+        write_rows(stream, [table.schema().names])
+        for batch in table.batches():
+            columns = [column.to_pylist() for column in batch.columns]
+            write_rows(stream, zip(*columns, strict=True))
+        stream.flush()
+    finally:
+        stream.detach()  # the file is closed by who opened it
+
+
+def write_parquet(table: Any, file: BinaryIO) -> None:
+    """Parquet, packed with zstd, a row group for every block."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(file, table.schema(), compression="zstd") as writer:
+        for batch in table.batches():
+            writer.write_table(batch)
+
+
+def write_json(table: Any, file: BinaryIO) -> None:
+    """A list of objects, one to a line."""
+    names = table.schema().names
+    before = b"[\n"
+    for batch in table.batches():
+        columns = [[plain(v) for v in column.to_pylist()] for column in batch.columns]
+        for values in zip(*columns, strict=True):
+            row = dict(zip(names, values, strict=True))
+            file.write(before + json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+            before = b",\n"
+    file.write(b"[]\n" if before == b"[\n" else b"\n]\n")
+
+
+def plain(value: Any) -> Any:
+    """A number that JSON has, or null."""
+    return None if isinstance(value, float) and value - value != 0 else value
+
+
+BLOCK = 4096  # documents
+
+
+def blocks_of(reader: ProjectReader) -> Iterator[tuple[int, list[str]]]:
+    """The texts in order: where a block begins, and its texts."""
+    start, held = 0, []
+    for text in reader.documents.texts():
+        held.append(text)
+        if len(held) == BLOCK:
+            yield start, held
+            start, held = start + len(held), []
+    if held:
+        yield start, held
+
+
+class DocumentTable:
+    """A row for every document: what was found, what was given, and the text last."""
+
+    def __init__(
+        self,
+        reader: ProjectReader,
+        labels: Mapping[int, str] | None = None,
+        spread: Mapping | None = None,
+    ) -> None:
+        self.reader, self.labels, self.spread = reader, labels or {}, spread
+
+    def schema(self) -> Any:
+        """The names and types of the columns."""
+        import pyarrow as pa
+
+        fields = [(name, kind) for name, kind, _ in self.made()]
+        taken = {name for name, _ in fields} | {"text"}
+        for name in self.reader.columns:
+            fields.append((free_name(name, taken), self.reader.table[name].type))
+            taken.add(fields[-1][0])
+        return pa.schema([*fields, ("text", pa.large_string())])
+
+    def batches(self) -> Iterator[Any]:
+        """Record batches of a few thousand documents."""
+        import pyarrow as pa
+
+        schema = self.schema()
+        made = self.made()
+        for start, texts in blocks_of(self.reader):
+            stop = start + len(texts)
+            parts = [pa.array(cut(start, stop), kind) for _, kind, cut in made]
+            for name in self.reader.columns:
+                column = self.reader.table[name].slice(start, stop - start)
+                parts.append(column.combine_chunks() if hasattr(column, "chunks") else column)
+            parts.append(pa.array(texts, pa.large_string()))
+            yield pa.table(parts, schema=schema)
+
+    def made(self) -> list[tuple[str, Any, Any]]:
+        """What the project found: name, type, and a function from rows to values."""
+        import pyarrow as pa
+
+        reader = self.reader
+        ids = reader.table["id"]
+        found: list[tuple[str, Any, Any]] = [
+            ("id", pa.string(), lambda i, j: ids.slice(i, j - i).to_pylist())
+        ]
+        if reader.groups is not None:
+            labels, sure = reader.groups, reader.arrays("groups")["confidence"]
+            inside = labels >= 0
+            found.append(("group", pa.int32(), masked(labels, inside)))
+            found.append(("sure", pa.float32(), masked(sure, inside)))
+        if not reader.skipped("map"):
+            points, shown = reader.arrays("map")["points"], ~reader.arrays("meaning")["blank"]
+            found.append(("x", pa.float32(), masked(points[:, 0], shown)))
+            found.append(("y", pa.float32(), masked(points[:, 1], shown)))
+        if not reader.skipped("counts"):
+            lengths = reader.arrays("counts")["lengths"]
+            found.append(("words", pa.int64(), masked(lengths, np.ones(reader.n, bool))))
+        if not reader.skipped("duplicates"):
+            copies = reader.arrays("duplicates")["labels"]
+            found.append(("copies", pa.int32(), masked(copies, copies >= 0)))
+        if self.labels:
+            found.append(
+                ("label", pa.string(), lambda i, j: [self.labels.get(r) for r in range(i, j)])
+            )
+        if self.spread is not None:
+            codes, classes = np.asarray(self.spread["names"]), self.spread["classes"]
+            sure = np.asarray(self.spread["sure"], np.float32)
+            found.append(
+                ("spread", pa.string(),
+                 lambda i, j: [classes[c] if c >= 0 else None for c in codes[i:j].tolist()])
+            )  # fmt: skip
+            found.append(("spread_sure", pa.float32(), masked(sure, codes >= 0)))
+        return found
+
+
+class AtlasTable(DocumentTable):
+    """What Embedding Atlas reads: neighbours are rows, counted from 0, with distances."""
+
+    def schema(self) -> Any:
+        import pyarrow as pa
+
+        if why := self.reader.skipped("map"):
+            raise ValueError(f"There is no map to export: {why}")
+        near = pa.struct([("ids", pa.list_(pa.int64())), ("distances", pa.list_(pa.float32()))])
+        return super().schema().append(pa.field("neighbors", near))
+
+    def batches(self) -> Iterator[Any]:
+        import pyarrow as pa
+
+        schema = self.schema()
+        found = self.reader.arrays("map")
+        start = 0
+        for table in DocumentTable(self.reader, self.labels, self.spread).batches():
+            stop = start + table.num_rows
+            places = found["neighbors"][start:stop]
+            far = np.sqrt(np.maximum(found["squares"][start:stop], 0))
+            edges = np.arange(len(places) + 1, dtype=np.int32) * places.shape[1]
+            ids = pa.ListArray.from_arrays(edges, places.ravel().astype(np.int64))
+            lengths = pa.ListArray.from_arrays(edges, far.ravel().astype(np.float32))
+            near = pa.StructArray.from_arrays([ids, lengths], ["ids", "distances"])
+            yield table.append_column(schema.field("neighbors"), near)
+            start = stop
+
+
+def masked(values: np.ndarray, there: np.ndarray) -> Any:
+    """A function from rows to an Arrow array with nulls where there is nothing."""
+    import pyarrow as pa
+
+    return lambda i, j: pa.array(np.ascontiguousarray(values[i:j]), mask=~there[i:j])
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """A name for a column that came along, which may be called as one of ours.
+
+    >>> free_name("date", {"words"}), free_name("words", {"words"})
+    ('date', 'given_words')
+    """
+    while name in taken:
+        name = f"given_{name}"
+    return name
+
+
+VECTORS = 1024  # rows at a time
+CELL = 200  # characters
+
+
+def write_groups(
+    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
+) -> None:
+    """The groups as JSON: size, verdict, words, typical documents by id."""
+    found = reader.facts("groups")
+    groups = [
+        {
+            "group": group["group"],
+            "name": " ".join(name_of([word for word, *_ in telling_first(group["words"])])),
+            "size": group["size"],
+            "share": group["share"],
+            "verdict": group["verdict"],
+            "overlap": group["jaccard"],
+            "words": [
+                {"word": word, "score": score, "inside": inside, "outside": outside}
+                for word, score, inside, outside in group["words"]
+            ],
+            "typical": [reader.id_of(row) for row in group["typical"]],
+        }
+        for group in found.get("groups", [])
+    ]
+    made: dict[str, Any] = {"documents": reader.n, "k": found.get("k"), "groups": groups}
+    made["note"] = found.get("skipped")
+    if len(groups) > 1:
+        made["tree"] = tree_text(reader)
+    text = json.dumps(made, ensure_ascii=False, indent=1)
+    file.write(text.encode("utf-8", "replace") + b"\n")
+
+
+def write_tree(
+    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
+) -> None:
+    """The tree of the groups in Newick."""
+    file.write(tree_text(reader).encode("utf-8", "replace") + b"\n")
+
+
+def tree_text(reader: ProjectReader) -> str:
+    """The groups joined by likeness, each named by its number and words."""
+    from tacit.cluster import to_newick
+
+    found = reader.facts("groups")
+    groups = found.get("groups", [])
+    if not groups:
+        why = found.get("skipped", "The documents are not divided into groups.")
+        raise ValueError(f"There is no tree of groups to export. {why}")
+    named = [name_of([word for word, *_ in telling_first(group["words"])]) for group in groups]
+    names = [
+        clean_line(f"{group['group']} {' '.join(words)}")
+        for group, words in zip(groups, named, strict=True)
+    ]
+    return to_newick(np.array(found["tree"], np.float64).reshape(-1, 4), names)
+
+
+def write_vectors(
+    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
+) -> None:
+    """A row of numbers for every document, between tabs."""
+    rows = directions(reader)
+    for start in range(0, len(rows), VECTORS):
+        part = rows[start : start + VECTORS].tolist()
+        text = "".join("\t".join(f"{v:.6g}" for v in row) + "\n" for row in part)
+        file.write(text.encode())
+
+
+def write_metadata(
+    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
+) -> None:
+    """What each row is: a header, and no tab or line end inside a cell."""
+    directions(reader)
+    titles = reader.title_column
+    columns = [name for name in reader.columns if name != titles]
+    file.write(tsv_line(["id", "title", "group", "label", "spread", *columns]))
+    for start, texts in blocks_of(reader):
+        part = reader.table.slice(start, len(texts))
+        given = [part[name].to_pylist() for name in columns]
+        named = [None] * len(texts) if titles is None else part[titles].to_pylist()
+        groups = [""] * len(texts)
+        if reader.groups is not None:
+            groups = reader.groups[start : start + len(texts)].tolist()
+        ids = part["id"].to_pylist()
+        lines = []
+        for i, text in enumerate(texts):
+            title = None if named[i] is None else str(named[i])
+            code = -1 if spread is None else spread["names"][start + i]
+            cells = [
+                ids[i], title_and_opening(text, title)[0], groups[i],
+                labels.get(start + i, ""), spread["classes"][code] if code >= 0 else "",
+                *(values[i] for values in given),
+            ]  # fmt: skip
+            lines.append(tsv_line(cells))
+        file.write(b"".join(lines))
+
+
+def tsv_line(cells: list[Any]) -> bytes:
+    clean = (
+        "" if each is None else str(guard(cut(clean_line(str(each)), CELL))) for each in cells
+    )
+    return ("\t".join(clean) + "\n").encode("utf-8", "replace")
+
+
+def directions(reader: ProjectReader) -> np.ndarray:
+    if why := reader.skipped("meaning"):
+        raise ValueError(f"There are no directions of meaning to export: {why}")
+    return reader.arrays("meaning")["rows"]
+
+
+class Export(NamedTuple):
+    """How one file is written, and what it is to a browser."""
+
+    media_type: str
+    write: Callable[[ProjectReader, BinaryIO, Mapping[int, str], Mapping | None], None]
+
+
+def table_as(write: Callable, table: Callable) -> Callable:
+    return lambda reader, file, labels, spread: write(table(reader, labels, spread), file)
+
+
+CSV, TSV = "text/csv; charset=utf-8", "text/tab-separated-values; charset=utf-8"
+JSON, PARQUET = "application/json", "application/vnd.apache.parquet"
+EXPORTS = {
+    "documents.csv": Export(CSV, table_as(write_csv, DocumentTable)),
+    "documents.parquet": Export(PARQUET, table_as(write_parquet, DocumentTable)),
+    "documents.json": Export(JSON, table_as(write_json, DocumentTable)),
+    "groups.json": Export(JSON, write_groups),
+    "projector-vectors.tsv": Export(TSV, write_vectors),
+    "projector-metadata.tsv": Export(TSV, write_metadata),
+    "atlas.parquet": Export(PARQUET, table_as(write_parquet, AtlasTable)),
+    "tree.nwk": Export("text/plain; charset=utf-8", write_tree),
+}
+
+
+def export(
+    reader: ProjectReader,
+    name: str,
+    target: str | os.PathLike | BinaryIO,
+    labels: Mapping[int, str] | None = None,
+    *,
+    spread: Mapping | None = None,
+) -> None:
+    """Write one of ``EXPORTS`` to a path or a binary stream.
+
+    ``labels`` are those given by hand, by row; ``spread`` is the answer of ``spread``. A path
+    holds the whole file or what was there before, whatever happens.
+    """
+    if name not in EXPORTS:
+        raise ValueError(f"export({name!r}) is unknown; choose from {list(EXPORTS)}.")
+    given = {reader.check_row(row): str(label) for row, label in (labels or {}).items()}
+    if spread is not None and len(spread["names"]) != reader.n:
+        raise ValueError(
+            f"The labels were spread over {len(spread['names']):,} documents, but there are "
+            f"{reader.n:,}. Spread them again."
+        )
+    write = EXPORTS[name].write
+    if not isinstance(target, str | os.PathLike):
+        write(reader, target, given, spread)
+        return
+    with atomic_write(target) as file:
+        write(reader, file, given, spread)

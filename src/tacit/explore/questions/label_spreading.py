@@ -1,0 +1,214 @@
+"""Labels given to some documents, spread to the others by a classifier that says how sure it
+is, how often it is right, and which documents it would like to be told about."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from tacit.classify import LogisticRegression
+from tacit.classify.calibration import calibrate
+from tacit.core.engines import Engine
+from tacit.explore.questions.meaning_space import inverse_frequency, weights_of
+from tacit.explore.questions.reader import ProjectReader
+from tacit.linear.losses import probabilities
+from tacit.measure.classification import wilson_interval
+from tacit.measure.cross_validation import cross_validate, fold_numbers
+
+__all__ = ["spread"]
+
+FOLDS = 5
+DOUBTFUL = 20  # documents to label next
+RECONSIDER = 20
+BLOCK = 20_000  # documents at a time
+# How documents are compared, and what one counts against large weights. The first wins ties.
+# On 20 Newsgroups 150 labels reach 69%, 64% and 36% of the others rightly, 2500 82%, 87%, 87%.
+KINDS = {"meaning": 10.0, "both": 30.0, "words": 30.0}
+BESIDE_WORDS = 0.5  # the length of a direction of meaning where words have length one
+
+
+def spread(
+    reader: ProjectReader,
+    labels: Mapping[int, str],
+    *,
+    seed: int = 0,
+    engine: str | Engine = "threads",
+) -> dict[str, Any]:
+    """A label for every document from those of some.
+
+    Needs two labels with two documents each. ``names`` and ``sure`` have an entry for every
+    document: which of ``classes`` (-1 for a document without words), and the probability.
+    ``check`` is the accuracy on labelled documents that the classifier had not seen. The
+    documents are compared by words, by meaning or by both, whichever does better there, on
+    other folds. ``doubtful`` are documents to label next, ``reconsider`` labels that the
+    others speak against.
+    """
+    if why := reader.skipped("counts"):
+        raise ValueError(f"Labels cannot be spread: {why}")
+    rows, given, notes = check_labels(reader, labels)
+    folds = min(FOLDS, len(rows))
+    kind = choose_kind(reader, rows, given, folds, seed, engine)
+    model, known = new_model(kind, seed, engine), features(reader, rows, kind)
+    unseen = scores_unseen(model, known, given, folds, seed)
+    names, right = np.unique(given, return_inverse=True)
+    factor, _ = calibrate(unseen, right)
+    guessed = wide(unseen).argmax(axis=1)
+    accuracy = float(np.mean(guessed == right))
+    classes = [str(name) for name in names]
+    found = ask_all(reader, model.fit(known, given), factor, kind)
+    alone = np.array(sorted(set(labels) - set(rows.tolist())), np.int64)
+    found.names[alone], found.sure[alone] = -1, 0.0  # they have a label of their own
+    codes = {name: i for i, name in enumerate(classes)}
+    found.names[rows] = [codes[name] for name in given]
+    found.sure[rows] = 1.0
+    found.margin[alone] = found.margin[rows] = np.inf
+    return {
+        "classes": classes,
+        "names": found.names.tolist(),
+        "sure": [round(float(each), 4) for each in found.sure],
+        "check": {
+            "accuracy": accuracy,
+            "interval": [float(each) for each in wilson_interval(accuracy, len(rows))],
+            "folds": folds,
+            "labeled": len(rows),
+            "by": kind,
+        },
+        "doubtful": doubtful_of(found, classes),
+        "reconsider": [
+            {"row": int(rows[i]), "label": str(given[i]), "other": classes[guessed[i]]}
+            for i in np.flatnonzero(guessed != right)[:RECONSIDER]
+        ],
+        "note": " ".join(notes) or None,
+    }
+
+
+# --- Parts ---
+
+
+def features(reader: ProjectReader, rows: np.ndarray, kind: str) -> sp.csr_array:
+    """Documents as the classifier sees them: tf-idf, directions of meaning, or both."""
+    parts = []
+    if kind != "meaning":
+        parts.append(weights_of(reader, rows, inverse_frequency)[0])
+    if kind != "words":
+        near = np.asarray(reader.arrays("meaning")["rows"][rows], np.float64)
+        parts.append(sp.csr_array(near if kind == "meaning" else BESIDE_WORDS * near))
+    return parts[0] if len(parts) == 1 else sp.csr_array(sp.hstack(parts))
+
+
+def new_model(kind: str, seed: int, engine: str | Engine) -> LogisticRegression:
+    return LogisticRegression(KINDS[kind], random_state=seed, engine=engine)
+
+
+def choose_kind(
+    reader: ProjectReader,
+    rows: np.ndarray,
+    given: np.ndarray,
+    folds: int,
+    seed: int,
+    engine: Any,
+) -> str:
+    """How to compare documents: few labels speak for meaning, many for words."""
+    if reader.skipped("meaning"):
+        return "words"
+    right = {}
+    for kind in KINDS:
+        model, known = new_model(kind, seed, engine), features(reader, rows, kind)
+        checked = cross_validate(model, known, given, folds=folds, random_state=seed + 1)
+        right[kind] = checked.accuracy
+    return max(KINDS, key=lambda kind: right[kind])  # of equals the first
+
+
+def scores_unseen(
+    model: Any, known: sp.csr_array, given: np.ndarray, folds: int, seed: int
+) -> np.ndarray:
+    """The scores of labelled documents, each from a model that had not seen it.
+
+    The documents of a label go into different folds, so that two are enough for every model
+    to know all labels.
+    """
+    numbers = fold_numbers(given, folds, random_state=seed)
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    for number in np.unique(numbers):
+        out = np.flatnonzero(numbers == number)
+        kept = np.flatnonzero(numbers != number)
+        fitted = clone(model).fit(known[kept], given[kept])
+        parts.append((out, fitted.decision_function(known[out])))
+    order = np.argsort(np.concatenate([out for out, _ in parts]), kind="stable")
+    return np.concatenate([scores for _, scores in parts])[order]
+
+
+def wide(scores: np.ndarray) -> np.ndarray:
+    """A column for every label; with two, a score is that of the second."""
+    return np.column_stack([-scores, scores]) / 2 if scores.ndim == 1 else scores
+
+
+class Found(NamedTuple):
+    """What the classifier says of every document."""
+
+    names: np.ndarray
+    second: np.ndarray
+    sure: np.ndarray
+    margin: np.ndarray  # of the two best scores; infinite for documents without words
+
+
+def ask_all(reader: ProjectReader, fitted: Any, factor: float, kind: str) -> Found:
+    n = reader.n
+    found = Found(np.full(n, -1), np.full(n, -1), np.zeros(n), np.full(n, np.inf))
+    for start in range(0, n, BLOCK):
+        some = np.arange(start, min(start + BLOCK, n))
+        seen = features(reader, some, kind)
+        told = np.diff(seen.indptr) > 0
+        if kind != "words":
+            told = ~reader.arrays("meaning")["blank"][some]
+        scores = wide(fitted.decision_function(seen))
+        order = np.argsort(-scores, axis=1, kind="stable")
+        p = probabilities(factor * scores)  # a factor near 0 says that nothing is sure
+        each = np.arange(len(some))
+        best, next_best = scores[each, order[:, 0]], scores[each, order[:, 1]]
+        found.names[some] = np.where(told, order[:, 0], -1)
+        found.second[some] = order[:, 1]
+        found.sure[some] = np.where(told, p[each, order[:, 0]], 0.0)
+        found.margin[some] = np.where(told, best - next_best, np.inf)
+    return found
+
+
+def doubtful_of(found: Found, classes: list[str]) -> list[dict[str, Any]]:
+    """The documents between two labels, the closest first."""
+    order = np.lexsort([np.arange(len(found.margin)), found.margin])[:DOUBTFUL]
+    return [
+        {
+            "row": int(i),
+            "name": classes[found.names[i]],
+            "other": classes[found.second[i]],
+            "sure": round(float(found.sure[i]), 4),
+        }
+        for i in order
+        if np.isfinite(found.margin[i])
+    ]
+
+
+def check_labels(
+    reader: ProjectReader, labels: Mapping[int, str]
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Rows and labels to learn from: those of labels that two documents have."""
+    rows = sorted(reader.check_row(row) for row in labels)
+    counts: dict[str, int] = {}
+    for row in rows:
+        if not isinstance(labels[row], str):
+            raise TypeError(f"The label of row {row} must be text, not {labels[row]!r}.")
+        counts[labels[row]] = counts.get(labels[row], 0) + 1
+    alone = sorted(name for name, count in counts.items() if count < 2)
+    kept = [row for row in rows if counts[labels[row]] >= 2]
+    if len(counts) - len(alone) < 2:
+        raise ValueError(
+            "Spreading needs two labels with at least two documents each; there are "
+            f"{len(counts) - len(alone)}. Label more documents."
+        )
+    notes = []
+    if alone:
+        notes.append(f"Left out, with one document each: {', '.join(alone[:5])}.")
+    given = np.array([labels[row] for row in kept], object).astype(str)
+    return np.array(kept, np.int64), given, notes

@@ -1,0 +1,204 @@
+"""The space of meaning of a project: words, documents, and texts folded in.
+
+A document lies at x V, with x its weights and V the directions of the words. The stage
+keeps words at V S, cut to length one, besides their lengths and S: so V is there again, and
+the text of a document that is folded in lies where the document does.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.core.errors import DataError
+from tacit.explore.questions.documents import check_count, check_text
+from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.stages.meaning import use_words, word_weights
+from tacit.kernels.unit_rows import unit_rows
+
+__all__ = [
+    "Folded",
+    "cosines_of",
+    "fold_in",
+    "inverse_frequency",
+    "neighbors",
+    "weights_of",
+    "words_in",
+]
+
+BLOCK = 65_536  # rows at a time
+NOISE = 1e-3  # cosines up to this are rounding and chance
+
+
+class Folded(NamedTuple):
+    """A text in the space of meaning."""
+
+    direction: np.ndarray | None  # (k,) float32 of length one; None without known words
+    words: list[str]  # that placed it
+    unknown: list[str]  # that the project does not compare by
+
+
+def words_in(reader: ProjectReader, text: str) -> list[str]:
+    """The words of a text as the project counts them."""
+    return reader.vectorizer.build_analyzer()(text)
+
+
+def fold_in(reader: ProjectReader, text: str) -> Folded:
+    """Where a text lies among the documents."""
+    found = words_in(reader, text)
+    places = reader.place_of_word
+    used = reader.arrays("meaning")["used"]
+    counted: dict[int, int] = {}
+    known: dict[str, None] = {}
+    unknown: dict[str, None] = {}
+    for word in found:
+        column = places.get(word, -1)
+        at = int(np.searchsorted(used, column))
+        if column < 0 or at == len(used) or used[at] != column:
+            unknown[word] = None
+            continue
+        known[word] = None
+        counted[at] = counted.get(at, 0) + 1
+    if not counted:
+        return Folded(None, [], list(unknown))
+    order = sorted(counted)
+    counts = np.array([counted[at] for at in order], np.float64)
+    spread = reader.arrays("counts")["document_counts"][used[order]]
+    weights = (1 + np.log(counts)) * word_weights(spread, reader.n)
+    placed = weights @ directions(reader, np.array(order))
+    length = float(np.sqrt(placed @ placed))
+    unit = (placed / length).astype(np.float32) if length > 0 else None
+    return Folded(unit, list(known), list(unknown))
+
+
+def directions(reader: ProjectReader, words: np.ndarray) -> np.ndarray:
+    """(words, k) rows of V."""
+    found = reader.arrays("meaning")
+    if "word_lengths" not in found:
+        raise DataError(
+            "was made by an older Tacit, without what a query needs. Run tacit explore again.",
+            file=reader.folder.path,
+        )
+    values = found["singular_values"].astype(np.float64)
+    scaled = found["words"][words] * found["word_lengths"][words].astype(np.float64)[:, None]
+    return np.divide(scaled, values, out=np.zeros_like(scaled), where=values > 0)
+
+
+def cosines_of(rows: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """The cosine of every row with one, a block at a time; the same bits on every machine
+    with the same threads or not."""
+    from tacit.search.semantic_space import cosines
+
+    out = np.empty(len(rows), np.float32)
+    for start in range(0, len(rows), BLOCK):
+        out[start : start + BLOCK] = cosines(rows[start : start + BLOCK], unit)
+    return out
+
+
+def best_first(scores: np.ndarray, top: int) -> np.ndarray:
+    """The rows with the highest scores, of equals the lowest row first; none that has next to
+    nothing in common."""
+    from tacit.language.generation import highest
+
+    rows = highest(scores, min(top, len(scores)))
+    return rows[scores[rows] > NOISE]
+
+
+def weights_of(
+    reader: ProjectReader,
+    rows: Any,
+    worth: Callable[[np.ndarray, int], np.ndarray] = word_weights,
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Documents by the words that the project compares by, length one, and the columns of
+    these words. ``worth`` is what a word weighs that is in so many of n documents."""
+    spread = reader.arrays("counts")["document_counts"]
+    if reader.skipped("meaning"):
+        used = use_words(spread, reader.n)
+    else:
+        used = np.asarray(reader.arrays("meaning")["used"])
+    chosen = sp.csr_array(reader.counts[rows][:, used], dtype=np.float64)
+    weights = worth(np.asarray(spread[used]), reader.n)
+    chosen.data = (1 + np.log(chosen.data)) * weights[chosen.indices]
+    return unit_rows(chosen)[0], used
+
+
+def inverse_frequency(document_counts: np.ndarray, n: int) -> np.ndarray:
+    """The usual idf, which leaves frequent words some weight: what classifiers like.
+
+    >>> inverse_frequency(np.array([1, 4]), 9)
+    array([2.609, 1.693])
+    """
+    return np.log((1 + n) / (1 + document_counts.astype(np.float64))) + 1
+
+
+MOST = 200
+SUGGESTED = 8
+RARE = 1000  # of so many documents one must hold a word, or it is near others by chance
+
+
+def neighbors(reader: ProjectReader, word: str, *, top: int = 20) -> dict[str, Any]:
+    """The words nearest in meaning to one, the documents that hold it, by group; for a word
+    that is not there, words that are spelled like it."""
+    check_text(word)
+    check_count("neighbors", "top", top, 0, MOST)
+    answer: dict[str, Any] = {"word": word, "documents": 0, "near": [], "groups": []}
+    if why := reader.skipped("counts"):
+        return answer | {"note": why}
+    found = words_in(reader, word)
+    if len(found) != 1:
+        raise ValueError(f"Give one word; {word[:80]!r} holds {len(found)}.")
+    answer["word"] = word = found[0]
+    column = reader.place_of_word.get(word)
+    if column is None:
+        return answer | {"suggest": close_spellings(reader, word)}
+    rows = documents_with_word(reader, column)
+    answer["documents"] = len(rows)
+    answer["groups"] = by_group(reader, rows)
+    if why := reader.skipped("meaning"):
+        return answer | {"note": why}
+    meaning = reader.arrays("meaning")
+    at = int(np.searchsorted(meaning["used"], column))
+    if at == len(meaning["used"]) or meaning["used"][at] != column:
+        kind = "most" if len(rows) > reader.n / 2 else "too few"
+        return answer | {"note": f"The word is in {kind} documents to compare it by."}
+    cosines = cosines_of(meaning["words"], np.asarray(meaning["words"][at]))
+    spread = reader.arrays("counts")["document_counts"][meaning["used"]]
+    cosines[spread < min(reader.n // RARE, len(rows))] = -1
+    cosines[at] = -1
+    near = best_first(cosines, top)
+    words = reader.words[meaning["used"][near]]
+    answer["near"] = [[str(w), float(cosines[i])] for w, i in zip(words, near, strict=True)]
+    return answer
+
+
+def documents_with_word(reader: ProjectReader, column: int) -> np.ndarray:
+    """The documents that hold a word, in order."""
+    counts = reader.counts
+    entries = np.flatnonzero(counts.indices == column)
+    return np.searchsorted(counts.indptr, entries, side="right") - 1
+
+
+def by_group(reader: ProjectReader, rows: np.ndarray) -> list[list[int]]:
+    """How many of these documents each group has, the most first."""
+    if reader.groups is None or not len(rows):
+        return []
+    labels = reader.groups[rows]
+    counts = np.bincount(labels[labels >= 0])
+    order = np.argsort(-counts, kind="stable")
+    return [[int(g), int(counts[g])] for g in order if counts[g]]
+
+
+def close_spellings(reader: ProjectReader, word: str) -> list[str]:
+    """Words of the documents that one or two slips away are this one, frequent ones first."""
+    from tacit.language.deletion_index import find_words, strings_of
+
+    if not 2 <= len(word) <= 40:
+        return []
+    spelled, columns = reader.spellings
+    found = find_words(spelled, strings_of([word]))
+    near = found.distances <= (1 if len(word) < 5 else 2)
+    places, distances = columns[found.words[near]], found.distances[near]
+    spread = reader.arrays("counts")["document_counts"][places]
+    order = np.lexsort([places, -spread, distances])[:SUGGESTED]
+    return [str(reader.words[places[i]]) for i in order]

@@ -1,0 +1,312 @@
+"""A project that is asked questions: what answers need, loaded once and shared by threads."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.core.engines import Serial
+from tacit.core.errors import DataError, TacitError
+from tacit.core.string_array import are_offsets
+from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
+from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
+from tacit.explore.project.settings import Settings
+from tacit.explore.report.shown import TITLES
+from tacit.explore.stages.index import TokenStream, stream_of
+from tacit.explore.stages.stage import DOCUMENTS, Context, Output
+
+__all__ = ["Live", "NotReady", "ProjectReader"]
+
+Value = TypeVar("Value")
+
+
+class NotReady(TacitError):
+    """What the question needs is still being made."""
+
+
+def once(make: Callable[[Any], Value]) -> Any:
+    """A property that is made by the first thread that asks; the others wait for it."""
+    name = make.__name__
+
+    @wraps(make)
+    def get(self: Any) -> Value:
+        if name in self._held:
+            return self._held[name]
+        with self._lock(name):
+            if name not in self._held:
+                self._held[name] = make(self)
+            return self._held[name]
+
+    return property(get)
+
+
+class ProjectReader:
+    """A project as it was when this was made, ready for questions of any number of threads.
+
+    Arrays are mapped from the disk. The index and the language model come from the live
+    stages (``tacit.explore.project.pipeline.prepare_live``); where these are missing a question
+    raises NotReady, or, with ``build``, they are made in memory.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.explore.ask import ProjectReader, search
+    >>> project = tacit.explore(["a ship at sea", "rye bread", "bread"], effort="quick")
+    >>> reader = ProjectReader(project.path, build=True)
+    >>> [hit["id"] for hit in search(reader, "bread")["hits"]]
+    ['2', '1']
+    """
+
+    def __init__(
+        self, folder: ProjectFolder | str | os.PathLike, *, build: bool = False
+    ) -> None:
+        self.folder = folder if isinstance(folder, ProjectFolder) else ProjectFolder(folder)
+        if "ingest" not in self.folder.record["stages"]:
+            raise DataError(
+                "is no project that was explored to the end. Run tacit explore.",
+                file=self.folder.path / RECORD,
+            )
+        self.build = build
+        self.settings = Settings.of(self.folder.record["settings"])
+        self.context = Context(self.folder, self.settings, Serial(), ())
+        self._held: dict[str, Any] = {}
+        self._locks: dict[str, threading.RLock] = {}
+        self._master = threading.Lock()
+
+    def _lock(self, name: str) -> threading.RLock:
+        with self._master:
+            return self._locks.setdefault(name, threading.RLock())
+
+    # --- Whether it is up to date ---
+
+    @property
+    def missing(self) -> list[str]:
+        """The live stages that are still to be made."""
+        return missing_live(self.folder)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the project on disk has changed since."""
+        now = read_record(self.folder.path)["stages"]
+        return {n: e["key"] for n, e in now.items()} != {
+            n: e["key"] for n, e in self.folder.record["stages"].items()
+        }
+
+    # --- Documents ---
+
+    @once
+    def table(self) -> Any:
+        """Ids and the columns that came along, as an Arrow table."""
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(self.folder.output("ingest") / DOCUMENTS)
+        names = [name for name in file.schema_arrow.names if name != "text"]
+        table = file.read(columns=names).combine_chunks()
+        for i, name in enumerate(names):
+            table = table.set_column(i, name, whole_numbers(table[name]))
+        return table
+
+    @property
+    def n(self) -> int:
+        """How many documents there are."""
+        return self.table.num_rows
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that came along."""
+        return [name for name in self.table.column_names if name != "id"]
+
+    def id_of(self, row: int) -> str:
+        """The name of a document."""
+        return str(self.table["id"][row].as_py())
+
+    def row_of(self, id: int | str) -> int:
+        """The place of a document, which is a place already or its name."""
+        if isinstance(id, bool) or not isinstance(id, int | np.integer | str):
+            raise TypeError(f"A document is given by its place or its id, not by {id!r}.")
+        if not isinstance(id, str):
+            return self.check_row(id)
+        import pyarrow.compute as pc
+
+        row = pc.index(self.table["id"], id).as_py()
+        if row < 0:
+            raise KeyError(f"There is no document {id[:80]!r} in the project.")
+        return row
+
+    def check_row(self, row: Any) -> int:
+        """A place of a document, or an error that says which there are."""
+        if isinstance(row, bool) or not isinstance(row, int | np.integer):
+            raise TypeError(f"The place of a document is a whole number, not {row!r}.")
+        if not 0 <= row < self.n:
+            raise IndexError(
+                f"There is no document in row {row}; there are {self.n:,}, counted from 0."
+            )
+        return int(row)
+
+    def value(self, name: str, row: int) -> Any:
+        """What a column that came along says of a document."""
+        value = self.table[name][row].as_py()
+        return None if isinstance(value, float) and not np.isfinite(value) else value
+
+    @once
+    def title_column(self) -> str | None:
+        """The column that names documents for people, if there is one."""
+        return next((name for name in self.columns if name.lower() in TITLES), None)
+
+    def title_of(self, row: int) -> str | None:
+        """The title that came with a document."""
+        name = self.title_column
+        value = None if name is None else self.value(name, row)
+        return None if value is None else str(value)
+
+    def texts(self, rows: Sequence[int]) -> list[str]:
+        """Some documents, as they were read."""
+        if "index" in self._held or not self.missing_stage("index"):
+            index = self.index_or_none
+            if index is not None:
+                return index._fitted().texts.read(rows)
+        documents = self.documents
+        return [documents[row] for row in rows]
+
+    @once
+    def documents(self) -> Any:
+        """All documents, block by block."""
+        return self.context.documents()
+
+    # --- What the stages found ---
+
+    def arrays(self, stage: str) -> dict[str, np.ndarray]:
+        """The arrays of a stage, mapped once."""
+        name = f"arrays of {stage}"
+        if name not in self._held:
+            with self._lock(name):
+                if name not in self._held:
+                    self._held[name] = self.context.arrays(stage)
+        return self._held[name]
+
+    def facts(self, stage: str) -> dict[str, Any]:
+        """The facts of a stage."""
+        name = f"facts of {stage}"
+        if name not in self._held:
+            with self._lock(name):
+                if name not in self._held:
+                    self._held[name] = self.context.facts(stage)
+        return self._held[name]
+
+    def skipped(self, stage: str) -> str | None:
+        """Why a stage found nothing, if so."""
+        return self.facts(stage).get("skipped")
+
+    @once
+    def counts(self) -> sp.csr_array:
+        """The table of counts, documents x words."""
+        arrays, shape = self.arrays("counts"), tuple(self.facts("counts")["counts.shape"])
+        data, indices = arrays["counts.data"], arrays["counts.indices"]
+        indptr = arrays["counts.indptr"]
+        inside = not len(indices) or 0 <= indices.min() <= indices.max() < shape[1]
+        fits = len(shape) == 2 and len(indptr) == shape[0] + 1 and len(data) == len(indices)
+        # SciPy looks at none of this, and a stranger may have made the file.
+        if not (fits and inside and are_offsets(indptr, len(indices)) and shape[0] == self.n):
+            raise DataError(
+                "is damaged: it holds no table of counts.", file=self.folder.output("counts")
+            )
+        found = sp.csr_array(shape, dtype=data.dtype)
+        # Set one by one they stay mapped; the constructor copies what is read-only.
+        found.data, found.indices, found.indptr = data, indices, indptr
+        return found
+
+    @once
+    def vectorizer(self) -> Any:
+        """What counted the words."""
+        from tacit.core.modelfile import load
+
+        model = load(self.folder.output("counts") / "vectorizer.model")
+        return model.set_params(engine="serial")  # a query is one block
+
+    @once
+    def words(self) -> np.ndarray:
+        """The words that were counted, in the order of the columns, which is theirs."""
+        return np.asarray(self.vectorizer.get_feature_names_out(), object)
+
+    @property
+    def place_of_word(self) -> dict[str, int]:
+        """The column of every word."""
+        return self.vectorizer.vocabulary_
+
+    @once
+    def spellings(self) -> tuple[Any, np.ndarray]:
+        """Words by spelling, and their columns; of large collections those of two documents."""
+        from tacit.language.deletion_index import build_index, strings_of
+
+        least = 2 if self.n >= 100 else 1
+        columns = np.flatnonzero(self.arrays("counts")["document_counts"] >= least)
+        return build_index(strings_of(list(self.words[columns]))), columns
+
+    @once
+    def groups(self) -> np.ndarray | None:
+        """The group of every document, -1 for none."""
+        return None if self.skipped("groups") else np.asarray(self.arrays("groups")["labels"])
+
+    # --- What is made for questions alone ---
+
+    def missing_stage(self, name: str) -> bool:
+        """Whether a stage that only questions need is not there."""
+        return name in self.missing
+
+    @once
+    def index_or_none(self) -> Any:
+        """The index of the texts; None where no document holds a word."""
+        if self.missing_stage("index"):
+            made = self._made("index")
+            return made.models.get("index")
+        if self.skipped("index"):
+            return None
+        from tacit.core.modelfile import load
+
+        return load(self.folder.output("index") / "index.model", mmap=True)
+
+    @once
+    def stream(self) -> TokenStream:
+        """The words of all documents, one after the other."""
+        if self.missing_stage("index"):
+            return stream_of(self.index_or_none)
+        arrays = self.arrays("index")
+        return TokenStream(arrays["tokens"], arrays["edges"])
+
+    @once
+    def language_or_none(self) -> Any:
+        """The language model; None where there are no words."""
+        if self.missing_stage("language"):
+            return self._made("language").models.get("model")
+        if self.skipped("language"):
+            return None
+        from tacit.core.modelfile import load
+
+        # Read and checked: the model trusts what is mapped, and a stranger may have made it.
+        return load(self.folder.output("language") / "model.model")
+
+    def _made(self, name: str) -> Output:
+        stage = next(each for each in LIVE_STAGES if each.name == name)
+        if not self.build:
+            raise NotReady(f"{stage.title} is not done yet. Ask again in a moment.")
+        from tacit.core.engines import get_engine
+
+        return stage.run(self.context._replace(engine=get_engine("threads")))
+
+
+Live = ProjectReader  # its first public name
+
+
+def whole_numbers(column: Any) -> Any:
+    """Numbers that are all whole as such; anything else as it is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type) or column.null_count == len(column):
+        return column
+    whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**53))
+    return column.cast(pa.int64()) if pc.all(whole).as_py() else column

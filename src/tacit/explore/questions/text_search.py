@@ -1,0 +1,177 @@
+"""Search: by words, by words ranked, and by meaning."""
+
+from typing import Any
+
+import numpy as np
+
+from tacit.explore.questions.documents import check_count, check_text, pieces, shown_hit
+from tacit.explore.questions.meaning_space import (
+    NOISE,
+    best_first,
+    cosines_of,
+    fold_in,
+    weights_of,
+)
+from tacit.explore.questions.reader import ProjectReader
+from tacit.search.inverted_index import EXPANSIONS, to_mark
+from tacit.search.matching import Ranking, answer, match
+from tacit.search.query import QueryError, parse
+from tacit.search.query_terms import bind
+from tacit.search.snippets import Asked, snippets
+from tacit.text.tokens import TokenRule
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = ["WAYS", "matching_rows", "search", "similar"]
+
+WAYS = ("ranked", "boolean", "meaning")
+MOST = 1000  # hits in one answer
+DEEPEST = 10_000_000
+WIDTH = 200  # characters of a snippet
+
+
+def search(
+    reader: ProjectReader, text: str, *, way: str = "ranked", top: int = 20, start: int = 0
+) -> dict[str, Any]:
+    """Documents for a query: all that match ("boolean"), the best by words ("ranked") or the
+    nearest in meaning ("meaning")."""
+    if way not in WAYS:
+        raise ValueError(f"search(way={way!r}) is unknown; choose from {list(WAYS)}.")
+    check_text(text)
+    check_count("search", "top", top, 0, MOST)
+    check_count("search", "start", start, 0, DEEPEST)
+    if way == "meaning":
+        return by_meaning(reader, text, top, start)
+    index = reader.index_or_none
+    if index is None:
+        return {"way": way, "total": 0, "hits": [], "note": reader.skipped("counts")}
+    inner = index._fitted()
+    notes: list[str] = []
+    try:
+        node = parse(text, "and" if way == "boolean" else "or")
+    except QueryError as error:
+        if way == "boolean" or error.place is None:
+            raise
+        node, notes = plain_words(inner, text, error)
+    bound = bind(node, text, inner.rule, inner.postings, EXPANSIONS)
+    how = Ranking("bm25", inner.norms, inner.mean_length, index.k1, index.b)
+    rows, scores, total = answer(bound, inner.postings, how, start + top)
+    asked = to_mark({bound.terms[leaf] for leaf in bound.wanted()}, inner.postings.vocabulary)
+    hits = listed(reader, rows[start:], scores, asked, inner.rule.token)
+    return {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
+
+
+def matching_rows(reader: ProjectReader, text: str) -> np.ndarray:
+    """All documents that match a Boolean query."""
+    check_text(text)
+    index = reader.index_or_none
+    if index is None:
+        return np.zeros(0, np.int64)
+    inner = index._fitted()
+    bound = bind(parse(text), text, inner.rule, inner.postings, EXPANSIONS)
+    return match(bound, inner.postings)[0].astype(np.int64)
+
+
+# --- Parts ---
+
+
+def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"way": "meaning", "total": 0, "hits": []}
+    if why := reader.skipped("meaning"):
+        return nothing | {"note": why}
+    folded = fold_in(reader, text)
+    if folded.direction is None:
+        return nothing | {"note": none_known(folded.unknown)}
+    found = reader.arrays("meaning")
+    cosines = cosines_of(found["rows"], folded.direction)
+    cosines[found["blank"]] = -1
+    rows = best_first(cosines, start + top)[start:]
+    notes = [f"Not used here: {quoted(folded.unknown)}."] if folded.unknown else []
+    asked, rule = Asked(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
+    hits = listed(reader, rows.tolist(), cosines, asked, rule)
+    total = int((cosines > NOISE).sum())
+    return {"way": "meaning", "total": total, "hits": hits, "note": joined(notes)}
+
+
+def listed(
+    reader: ProjectReader, rows: list[int], scores: np.ndarray, asked: Asked, rule: TokenRule
+) -> list[dict[str, Any]]:
+    texts = reader.texts(rows)
+    shown = snippets(texts, asked, rule, WIDTH) if rows else []
+    return [
+        shown_hit(reader, row, scores[row], text, pieces(*each))
+        for row, text, each in zip(rows, texts, shown, strict=True)
+    ]
+
+
+def plain_words(inner: Any, text: str, error: QueryError) -> tuple[Any, list[str]]:
+    """A query that is no query, taken as words."""
+    (words,) = inner.rule.words([text])
+    if not words:
+        raise error
+    said = "The query was read as plain words: " + error.message.split(". ")[0] + "."
+    return parse(" ".join(f'"{word}"' for word in dict.fromkeys(words)), "or"), [said]
+
+
+def none_known(unknown: list[str]) -> str:
+    if not unknown:
+        return "The query holds no word."
+    return (
+        f"None of these words can place the query: {quoted(unknown)}. The documents do not "
+        "hold them, or too few or too many do."
+    )
+
+
+def quoted(words: list[str]) -> str:
+    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+    return ", ".join(words[:5]) + more
+
+
+def joined(notes: list[str]) -> str | None:
+    return " ".join(notes) or None
+
+
+SHARED = 6  # words
+
+
+def similar(reader: ProjectReader, row: int, *, top: int = 10) -> dict[str, Any]:
+    """The documents nearest to one in meaning, without it, and what they have in common."""
+    row = reader.check_row(row)
+    check_count("similar", "top", top, 0, MOST)
+    if reader.skipped("counts"):
+        return {"hits": [], "note": reader.skipped("counts")}
+    note = None
+    if why := reader.skipped("meaning"):
+        note = f"By shared words alone. {why}"
+        weights, _ = weights_of(reader, np.arange(reader.n))
+        scores = np.asarray((weights @ weights[[row]].T).todense()).ravel()
+    else:
+        found = reader.arrays("meaning")
+        if found["blank"][row]:
+            return {"hits": [], "note": "This document holds no words to compare it by."}
+        scores = cosines_of(found["rows"], np.asarray(found["rows"][row]))
+        scores[found["blank"]] = -1
+    scores[row] = -1
+    rows = best_first(scores, top).tolist()
+    return {"hits": similar_hits(reader, row, rows, scores), "note": note}
+
+
+def similar_hits(
+    reader: ProjectReader, row: int, rows: list[int], scores: np.ndarray
+) -> list[dict[str, Any]]:
+    if not rows:
+        return []
+    weights, used = weights_of(reader, np.array([row, *rows]))
+    own = np.zeros(weights.shape[1])
+    own[weights.indices[: weights.indptr[1]]] = weights.data[: weights.indptr[1]]
+    hits = []
+    rule = reader.vectorizer._token_rule()
+    for i, (other, text) in enumerate(zip(rows, reader.texts(rows), strict=True), start=1):
+        first, last = weights.indptr[i], weights.indptr[i + 1]
+        parts = weights.data[first:last] * own[weights.indices[first:last]]
+        order = np.argsort(-parts, kind="stable")[:SHARED]
+        chosen = weights.indices[first:last][order[parts[order] > 0]]
+        shared = [str(word) for word in reader.words[used[chosen]]]
+        (shown,) = snippets([text], Asked(Vocabulary.of(shared)), rule, WIDTH)
+        hit = shown_hit(reader, other, scores[other], text, pieces(*shown))
+        hits.append(hit | {"shared": shared})
+    return hits

@@ -1,0 +1,162 @@
+"""What the columns that came along with the documents hold: kinds, dates, or neither."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.data.documents import Documents
+from tacit.explore.stages.dates import Dates, read_dates
+from tacit.explore.stages.ingest import RESERVED
+from tacit.explore.stages.meaning import use_words
+from tacit.explore.stages.stage import Context, Output
+
+__all__ = [
+    "FEWEST_KINDS",
+    "MOST_KINDS",
+    "NONE",
+    "Column",
+    "columns_of",
+    "compare_fields",
+    "written",
+]
+
+FEWEST_KINDS, MOST_KINDS = 2, 50
+MOST_COLUMNS = 12  # that are compared
+NONE = "(none)"
+LONGEST = 60  # characters of a value
+
+
+class Column(NamedTuple):
+    """One column: which kind of thing it holds, or why it is not used."""
+
+    name: str
+    role: str  # "kinds", "dates" or "other"
+    why: str  # for "other"
+    kinds: tuple[str, ...] = ()
+    codes: np.ndarray | None = None  # the kind of every document
+    dates: Dates | None = None
+
+
+def columns_of(documents: Documents) -> list[Column]:
+    """Every column of a collection, in its order."""
+    found, compared = [], 0
+    for name in documents.columns:
+        if name in RESERVED:
+            continue
+        column = look_at(str(name), documents.column(name))
+        if column.role == "kinds":
+            compared += 1
+            if compared > MOST_COLUMNS:
+                column = Column(column.name, "other", f"past the first {MOST_COLUMNS}")
+        found.append(column)
+    return found
+
+
+def look_at(name: str, values: list[Any]) -> Column:
+    """What one column holds.
+
+    >>> look_at("topic", ["sea", "bread", None, "sea"] * 3).kinds
+    ('bread', 'sea', '(none)')
+    >>> look_at("sender", [f"person {i}" for i in range(80)]).why
+    'has 80 different values for 80 documents'
+    """
+    dates = read_dates(name, values)
+    if dates is not None:
+        return Column(name, "dates", "", dates=dates)
+    raw = set(values)
+    n = len(values)
+    if len(raw) <= max(2 * MOST_KINDS, FEWEST_KINDS):
+        shown_as = {value: written(value) for value in raw}
+        kinds = sorted(set(shown_as.values()), key=lambda kind: (kind == NONE, kind))
+        real = len(kinds) - (NONE in kinds)
+        if real <= 1:
+            return Column(name, "other", "has one value only" if real else "is empty")
+        if len(kinds) <= min(MOST_KINDS, n // 2):
+            at = {kind: i for i, kind in enumerate(kinds)}
+            codes = np.array([at[shown_as[value]] for value in values], np.int64)
+            return Column(name, "kinds", "", tuple(kinds), codes)
+    return Column(name, "other", f"has {len(raw):,} different values for {n:,} documents")
+
+
+def written(value: Any) -> str:
+    """A value as the page shows it.
+
+    >>> written(3.0), written(" a\\nb "), written(None)
+    ('3', 'a b', '(none)')
+    """
+    from tacit.explore.report.clean_text import clean_line, cut
+
+    if value is None or value == "" or value != value:
+        return NONE
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return cut(clean_line(str(value)), LONGEST) or NONE
+
+
+WORDS = 8  # of each value
+FEWEST = 5  # documents with a value of which words are told
+ERRORS = 0.05  # words by chance that a column may be expected to show
+LEAST_SHARE = 0.02  # of the documents with the value that must hold a word
+
+
+def compare_fields(context: Context) -> Output:
+    """For every column with few values: how many documents have each, and its words."""
+    columns = columns_of(context.documents())
+    used = [column for column in columns if column.role == "kinds"]
+    output = Output(facts={
+        "columns": [[column.name, column.role, column.why] for column in columns],
+        "fields": [],
+    })  # fmt: skip
+    if not used:
+        return output
+    words = None if context.skipped("counts") else compared_words(context)
+    for i, column in enumerate(used):
+        codes: Any = column.codes
+        output.arrays[f"field{i}"] = codes.astype(np.uint8)
+        sizes = np.bincount(codes, minlength=len(column.kinds))
+        listed = words_of(column, codes, sizes, *words) if words else [[] for _ in sizes]
+        output.facts["fields"].append({
+            "name": column.name,
+            "values": list(column.kinds),
+            "sizes": sizes.tolist(),
+            "words": listed,
+        })  # fmt: skip
+    return output
+
+
+def compared_words(context: Context) -> tuple[sp.csr_array, np.ndarray]:
+    """Which documents hold which of the words that are in some documents and not in most."""
+    counts = context.matrix("counts", "counts")
+    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    present = sp.csr_array(counts[:, used])
+    present.data = np.ones(len(present.data), np.float32)  # sums are taken in double
+    return present, context.words()[used]
+
+
+def words_of(
+    column: Column, codes: np.ndarray, sizes: np.ndarray, present: sp.csr_array, names: Any
+) -> list[list[list[Any]]]:
+    """For each value [word, share of its documents, share of the others], the strongest first:
+    those past what the largest of so many comparisons reaches by chance."""
+    from scipy.stats import norm
+
+    from tacit.cluster.contrast import contrasts
+
+    known = np.array([kind != NONE for kind in column.kinds])
+    inside = np.where(known[codes], codes, -1)  # a missing value is no kind of its own
+    if not len(names) or known.sum() < 2:
+        return [[] for _ in sizes]
+    level = float(norm.isf(ERRORS / (len(names) * int(known.sum()))))
+    says = np.array([not str(name).isdigit() for name in names], np.bool_)
+    found: list[list[list[Any]]] = []
+    for j, each in enumerate(contrasts(present, inside, len(sizes), "counts")):
+        few = sizes[j] < FEWEST or not known[j]
+        telling = np.flatnonzero(says & (each.score > level) & (each.inside >= LEAST_SHARE))
+        order = telling[np.lexsort([telling, -each.score[telling]])]
+        best = [] if few else order[:WORDS].tolist()
+        found.append([
+            [str(names[i]), round(float(each.inside[i]), 4), round(float(each.outside[i]), 4)]
+            for i in best
+        ])  # fmt: skip
+    return found

@@ -1,0 +1,194 @@
+"""Groups of documents: how many, how sure, what sets them apart, and how they hang together."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.core.engines import one_blas_thread
+from tacit.core.randoms import seed_from
+from tacit.explore.stages.grouping import STABILITY_ROWS, group_rows, repeat_groups
+from tacit.explore.stages.meaning import use_words
+from tacit.explore.stages.stage import Context, Output
+
+__all__ = ["STABILITY_ROWS", "VERDICTS", "find_groups", "verdict_of"]
+
+K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
+WEIGHED = {  # rows, references and halves that k is weighed with
+    "quick": (2000, 4, 8), "normal": (3000, 6, 15), "thorough": (6000, 10, 20),
+}  # fmt: skip
+RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
+STARTS = 10
+FEW_LEAVES = 64  # of a tree
+PANEL = 8192  # rows to a matrix product
+FEWEST = 31  # documents for which a choice of k, and claims of stability, make sense
+KEYWORDS, TYPICAL, DOUBTFUL = 14, 5, 5
+VERDICTS = ((0.75, "firm"), (0.5, "tentative"), (0.0, "loose"))
+
+
+def find_groups(context: Context) -> Output:
+    """Choose k, cluster the documents by direction, and measure how often that comes again."""
+    if why := context.skipped("meaning"):
+        return Output(skipped=why)
+    rows = context.arrays("meaning")["rows"]
+    placed = np.flatnonzero(~context.arrays("meaning")["blank"])
+    if len(placed) < FEWEST:
+        few = f"Groups need {FEWEST} documents with words; there are {len(placed):,}."
+        return Output(skipped=few)
+    inside = np.ascontiguousarray(rows[placed])
+    output = Output()
+    k = chosen_k(context, inside, output)
+    if k == 1:
+        output.facts |= {"k": 1, "groups": [], "tree": []}
+        labels = np.where(np.isin(np.arange(len(rows)), placed), 0, -1).astype(np.int32)
+        output.arrays |= {"labels": labels, "confidence": np.ones(len(rows), np.float32)}
+        return output
+    seed, engine = seed_from(context.settings.seed), context.engine
+    labels, centers = group_rows(inside, k, starts=STARTS, seed=seed, engine=engine)
+    # A repeat clusters 80% of the rows, drawn anew, from starts of its own, and gives the
+    # others to the nearest group.
+    confidence, jaccard = repeat_groups(
+        inside, labels, k, size=sample_size(len(inside)),
+        repeats=RESAMPLES[context.settings.effort], seed=seed, engine=engine,
+    )  # fmt: skip
+    everywhere = np.full(len(rows), -1, np.int32)
+    everywhere[placed] = labels
+    sure = np.zeros(len(rows), np.float32)
+    sure[placed] = confidence
+    output.arrays |= {
+        "labels": everywhere,
+        "confidence": sure,
+        "centers": centers,
+        "jaccard": jaccard.astype(np.float32),
+    }
+    nearest = next_best(inside, labels, centers)
+    second = np.full(len(rows), -1, np.int32)
+    second[placed] = nearest.second
+    output.arrays["second"] = second
+    output.facts |= {
+        "k": k,
+        "groups": describe_groups(context, everywhere, placed, nearest, jaccard),
+        "tree": tree_of(centers),
+    }
+    return output
+
+
+# --- Its parts ---
+
+
+def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
+    from tacit.cluster import choose_k
+
+    settings = context.settings
+    most = min(K_MOST[settings.effort], len(rows) // 10)
+    max_rows, references, halves = WEIGHED[settings.effort]
+    found = choose_k(
+        rows,
+        range(1, max(2, most) + 1),
+        method="spherical",
+        n_references=references,
+        n_resamples=halves,
+        max_rows=max_rows,
+        random_state=settings.seed,
+        engine=context.engine,
+        callbacks=list(context.callbacks),
+    )
+    output.facts["choice"] = found.to_dict()
+    if settings.k is not None:
+        output.facts["asked"] = settings.k
+        return min(settings.k, sample_size(len(rows)))
+    return found.best
+
+
+def sample_size(n: int) -> int:
+    """Rows of a repeat, which are as many groups as there can be."""
+    return min(int(0.8 * n), STABILITY_ROWS)
+
+
+class Nearest(NamedTuple):
+    """How near each row is to its own group, and which other group comes next."""
+
+    own: np.ndarray  # cosine
+    second: np.ndarray
+    margin: np.ndarray  # by how much the own group is nearer
+
+
+def next_best(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> Nearest:
+    n = len(rows)
+    own, margin = np.empty(n, np.float32), np.empty(n, np.float32)
+    second = np.empty(n, np.int32)
+    with one_blas_thread():  # more may round differently
+        for first in range(0, n, PANEL):
+            some = slice(first, first + PANEL)
+            near = rows[some] @ centers.T
+            each = np.arange(len(near))
+            own[some] = near[each, labels[some]]
+            near[each, labels[some]] = -2
+            second[some] = near.argmax(axis=1)
+            margin[some] = own[some] - near[each, second[some]]
+    return Nearest(own, second, margin)
+
+
+def describe_groups(
+    context: Context,
+    labels: np.ndarray,
+    placed: np.ndarray,
+    nearest: Nearest,
+    jaccard: np.ndarray,
+) -> list[dict[str, Any]]:
+    """Size, words that set the group apart, typical and doubtful documents, how firm it is."""
+    from tacit.cluster import describe
+
+    counts = context.matrix("counts", "counts")
+    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    present = sp.csr_array(counts[placed][:, used])
+    present.data = np.ones_like(present.data)
+    names = context.words()[used]
+    found = describe(present, labels[placed], feature_names=list(names), top=KEYWORDS)
+    own, other, margin = nearest
+    groups = []
+    for group, stable in zip(found, jaccard, strict=True):
+        members = np.flatnonzero(labels[placed] == group.cluster)
+        typical = members[np.argsort(-own[members], kind="stable")][:TYPICAL]
+        doubtful = members[np.argsort(margin[members], kind="stable")][:DOUBTFUL]
+        groups.append(
+            {
+                "group": group.cluster,
+                "size": group.size,
+                "share": group.share,
+                "words": [
+                    [str(f.name), float(f.score), float(f.inside), float(f.outside)]
+                    for f in group.features
+                    if f.inside > f.outside
+                ],
+                "typical": [int(placed[i]) for i in typical],
+                "doubtful": [[int(placed[i]), int(other[i])] for i in doubtful],
+                "jaccard": float(np.median(stable)),
+                "verdict": verdict_of(float(np.median(stable))),
+            }
+        )
+    return groups
+
+
+def verdict_of(jaccard: float) -> str:
+    """A word for how sure a group is, from the median overlap with its like in repeats.
+
+    >>> verdict_of(0.8), verdict_of(0.6), verdict_of(0.2)
+    ('firm', 'tentative', 'loose')
+    """
+    return next(word for least, word in VERDICTS if jaccard >= least)
+
+
+def tree_of(centers: np.ndarray) -> list[list[float]]:
+    """The groups joined by average cosine distance, SciPy's rows, in the best leaf order."""
+    rows = centers.astype(np.float64)
+    if len(rows) <= FEW_LEAVES:  # not worth compiling what thousands would need
+        from scipy.cluster import hierarchy
+        from scipy.spatial.distance import pdist
+
+        apart = np.maximum(pdist(rows, "cosine"), 0.0)
+        tree = hierarchy.linkage(apart, "average")
+        return hierarchy.optimal_leaf_ordering(tree, apart).tolist()
+    from tacit.cluster import linkage, optimal_order
+
+    return optimal_order(linkage(rows, "average", "cosine"), rows, "cosine").tolist()

@@ -1,0 +1,116 @@
+"""Latent semantic analysis: documents and words as directions in one space."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.explore.stages.stage import Context, Output
+
+__all__ = ["find_meaning", "use_words", "word_weights"]
+
+DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
+MOST_SHARE = 0.5  # of the documents that a word may be in
+LEAST_DOCUMENTS = 3  # that a word must be in, of a collection of a hundred or more
+ROUNDING = 1e-6  # of the longest row; shorter ones are none
+RARE = 5000  # and of a large one, one in so many: no direction depends on words rarer still
+
+
+def find_meaning(context: Context) -> Output:
+    """Rows of length one for documents and for words; words are near each other that occur
+    in the same documents, or in documents that do."""
+    from tacit.decompose import TruncatedSVD
+
+    if why := context.skipped("counts"):
+        return Output(skipped=why)
+    counts = context.matrix("counts", "counts")
+    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    n, width = counts.shape[0], len(used)
+    if n < 3 or width < 3:
+        return Output(skipped=too_few(n, width, counts.shape[1]))
+    weights = weigh(counts, used, context.arrays("counts")["document_counts"])
+    directions = min(DIRECTIONS[context.settings.effort], width, n)
+    svd = TruncatedSVD(
+        directions,
+        random_state=context.settings.seed,
+        engine=context.engine,
+        callbacks=list(context.callbacks),
+    )
+    rows, lengths = directions_of(svd.fit_transform(weights))
+    blank = lengths == 0
+    words, word_lengths = directions_of((svd.components_ * svd.singular_values_[:, None]).T)
+    return Output(
+        arrays={
+            "rows": rows,
+            "blank": blank,
+            "words": words,
+            "used": used.astype(np.int64),
+            # With these, words are directions of V again, and a query can be folded in.
+            "word_lengths": word_lengths.astype(np.float32),
+            "singular_values": svd.singular_values_.astype(np.float32),
+        },
+        facts={
+            "directions": directions,
+            "words": width,
+            "explained": float(svd.explained_variance_ratio_.sum()),
+            "blank": int(blank.sum()),
+        },
+    )
+
+
+def weigh(counts: sp.csr_array, used: np.ndarray, document_counts: np.ndarray) -> sp.csr_array:
+    """Documents by these words, float32, of length one: 1 + log of the count, times what the
+    word weighs."""
+    chosen = sp.csr_array(counts[:, used])
+    worth = word_weights(document_counts[used], counts.shape[0])
+    data = (1 + np.log(chosen.data)) * worth[chosen.indices]
+    sizes = np.diff(chosen.indptr)
+    squares = np.add.reduceat(np.append(data**2, 0.0), chosen.indptr[:-1])
+    lengths = np.sqrt(np.where(sizes > 0, squares, 1.0))  # reduceat gives no empty sums
+    data = (data / np.repeat(lengths, sizes)).astype(np.float32)
+    return sp.csr_array((data, chosen.indices, chosen.indptr), shape=chosen.shape)
+
+
+def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows at length one, float32, and their lengths. A row of zeros stays one, and what is
+    rounding beside the longest row is zero: it points nowhere."""
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
+    lengths[lengths < ROUNDING * lengths.max(initial=0.0)] = 0.0
+    out = np.ascontiguousarray(rows, np.float32)
+    scale = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1.0), 0.0)
+    return out * scale.astype(np.float32)[:, None], lengths
+
+
+def word_weights(document_counts: np.ndarray, n: int) -> np.ndarray:
+    """What a word in so many of n documents weighs: the square of its inverse document
+    frequency. The plain one leaves words of grammar so much weight that directions tell how
+    something is said rather than what about.
+
+    >>> word_weights(np.array([1, 4]), 9).round(2).tolist()
+    [2.59, 0.48]
+    """
+    return np.log((1 + n) / (1 + document_counts.astype(np.float64))) ** 2
+
+
+def too_few(n: int, width: int, words: int) -> str:
+    """What is said where there is too little to compare."""
+    if n < 3:
+        return f"Comparing takes 3 documents; there {'is 1' if n == 1 else f'are {n}'}."
+    rare = f"{fewest(n)} or more of the {n:,} documents and in " if n >= 10 else ""
+    these = "them" if rare else f"the {n:,} documents"
+    return (
+        f"Of {words:,} different words, {width:,} {'is' if width == 1 else 'are'} in {rare}no "
+        f"more than half of {these}; comparing takes 3."
+    )
+
+
+def fewest(n: int) -> int:
+    """Documents that a word must be in to compare by."""
+    if n < 100:
+        return 2 if n >= 10 else 1
+    return max(LEAST_DOCUMENTS, n // RARE)
+
+
+def use_words(document_counts: np.ndarray, n: int) -> np.ndarray:
+    """The words that are in some documents and not in most."""
+    least = fewest(n)
+    most = max(MOST_SHARE * n, least)
+    return np.flatnonzero((document_counts >= least) & (document_counts <= most))
