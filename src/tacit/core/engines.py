@@ -56,15 +56,21 @@ class Engine(Protocol):
 class Serial:
     """One block after another in the calling thread. The reference."""
 
-    def map(self, function, params, data, cache=None):
+    def map(
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Iterator[Any]:
         with one_blas_thread():
             for i, block in enumerate(data):
                 yield run_block(function, params, block, *slot(cache, i))
 
-    def reduce(self, collect, params, data, cache=None):
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Any:
         return tree_sum(self.map(collect, params, data, cache))
 
-    def each(self, function, items, *, work=None):
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]:
         with one_blas_thread():
             for item in items:
                 yield function(item)
@@ -76,20 +82,26 @@ class Threads:
 
     workers: int | None = None
 
-    def map(self, function, params, data, cache=None):
+    def map(
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Iterator[Any]:
         if is_small(data):
             yield from Serial().map(function, params, data, cache)
             return
         with self.ready() as running:
             yield from running.map(function, params, data, cache)
 
-    def reduce(self, collect, params, data, cache=None):
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Any:
         if is_small(data):
             return Serial().reduce(collect, params, data, cache)
         with self.ready() as running:
             return running.reduce(collect, params, data, cache)
 
-    def each(self, function, items, *, work=None):
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]:
         """``function`` of every item, results in order.
 
         ``work`` estimates the values read by all items together: small work stays in the
@@ -102,7 +114,7 @@ class Threads:
             yield from running.each(function, items)
 
     @contextmanager
-    def ready(self):
+    def ready(self) -> Iterator["RunningThreads"]:
         """The same with its threads running, for whoever makes many passes."""
         pool = ThreadPoolExecutor(self.workers or cores())
         try:
@@ -117,7 +129,9 @@ class RunningThreads(NamedTuple):
     workers: int
     pool: ThreadPoolExecutor
 
-    def map(self, function, params, data, cache=None):
+    def map(
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Iterator[Any]:
         def run(member: tuple) -> Any:
             return run_block(function, params, *member)
 
@@ -126,9 +140,11 @@ class RunningThreads(NamedTuple):
             return Serial().each(run, members)
         return self._submit(run, members)
 
-    def reduce(self, collect, params, data, cache=None):
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Any:
         # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
-        blocks = getattr(data, "blocks", data)
+        blocks: Any = getattr(data, "blocks", data)
         known = len(blocks) if hasattr(blocks, "__len__") else 0
         size = branch(known, self.workers)
         if size == 1 or is_small(data):
@@ -137,7 +153,9 @@ class RunningThreads(NamedTuple):
         branches = iter(lambda: list(islice(members, size)), [])
         return tree_sum(self._submit(partial(sum_branch, collect, params), branches))
 
-    def each(self, function, items, *, work=None):
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]:
         if is_small(items, work):
             return Serial().each(function, items)
         return self._submit(function, items)
@@ -166,7 +184,9 @@ class Dask:
 
     address: str | None = None
 
-    def map(self, function, params, data, cache=None):
+    def map(
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Iterator[Any]:
         window: deque = deque()
         with self._client() as client:
             limit = 2 * sum(client.nthreads().values()) + 2
@@ -177,20 +197,24 @@ class Dask:
             while window:
                 yield window.popleft().result()
 
-    def reduce(self, collect, params, data, cache=None):
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Any:
         with self._client() as client:
 
-            def add(a, b):
+            def add(a: Any, b: Any) -> Any:
                 return client.submit(add_stats, a, b, pure=False)
 
             return tree_sum(self._submit(client, collect, params, data), add).result()
 
-    def each(self, function, items, *, work=None):
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]:
         """In threads of this process: what shares memory with the caller cannot travel."""
         return Threads().each(function, items, work=work)
 
     @contextmanager
-    def _client(self):
+    def _client(self) -> Iterator[Any]:
         try:
             from distributed import Client, get_client
         except ImportError as error:
@@ -213,7 +237,7 @@ class Dask:
         yield client
 
     @staticmethod
-    def _submit(client, function, params, data):
+    def _submit(client: Any, function: Callable, params: Any, data: Iterable) -> Iterator[Any]:
         params = client.scatter(params, broadcast=True, hash=False)  # once, not per task
         for block in data:
             yield client.submit(run_on_worker, function, params, block, pure=False)
@@ -287,21 +311,21 @@ def run_unless(stop: threading.Event, function: Callable, *arguments: Any) -> An
         _worker.stop = None
 
 
-def run_block(function, params, block, *cached):
+def run_block(function: Callable, params: Any, block: Any, *cached: Any) -> Any:
     """Load where the work is done, so that only the path travels."""
     return function(params, block.load(), *cached)
 
 
-def run_on_worker(function, params, block):
+def run_on_worker(function: Callable, params: Any, block: Any) -> Any:
     with one_blas_thread():
         return run_block(function, params, block)
 
 
-def add_stats(a, b):
+def add_stats(a: Any, b: Any) -> Any:
     return a + b
 
 
-def sum_branch(collect, params, members: list[tuple]):
+def sum_branch(collect: Callable, params: Any, members: list[tuple]) -> Any:
     return tree_sum(run_block(collect, params, *member) for member in members)
 
 
@@ -350,7 +374,7 @@ _limit: Any = None
 
 
 @contextmanager
-def one_blas_thread():
+def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread while any pass runs: blocks are the parallelism.
 
     The setting belongs to the process, so overlapping passes share it and the last to

@@ -11,6 +11,7 @@ above are ValueErrors too. The command line turns each into the exit code in ``e
 """
 
 from pathlib import Path
+from typing import Any
 
 __all__ = ["DataError", "Locked", "ModelFileError", "PartialInput", "TacitError"]
 
@@ -42,7 +43,7 @@ class DataError(TacitError, ValueError):
         ]
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         # Exceptions cross process borders by their arguments; ours are keywords.
         return _rebuild, (type(self), self.message, self.file, self.row, self.column)
 
@@ -65,5 +66,5 @@ class Locked(TacitError):
     exit_code = 5
 
 
-def _rebuild(cls, message, file, row, column):
+def _rebuild(cls: type[DataError], message: str, file: Any, row: Any, column: Any) -> DataError:
     return cls(message, file=file, row=row, column=column)

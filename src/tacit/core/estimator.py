@@ -154,7 +154,7 @@ def repeats_cells(X: Any) -> bool:
 
 
 @kernel
-def has_repeats(indices, indptr, width):
+def has_repeats(indices: Any, indptr: Any, width: int) -> bool:
     latest = np.full(width, -1, np.int64)
     for i in range(indptr.shape[0] - 1):
         for t in range(indptr[i], indptr[i + 1]):

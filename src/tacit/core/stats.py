@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 __all__ = ["Stats", "tree_sum"]
 
@@ -22,12 +22,12 @@ class Stats:
     Not a NamedTuple on purpose: ``+`` on tuples concatenates, without a word.
     """
 
-    def __add__(self, other: Any):
+    def __add__(self, other: Any) -> Self:
         return type(self)(
             *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
         )
 
-    def __rmul__(self, scale: float):
+    def __rmul__(self, scale: float) -> Self:
         return type(self)(*(scale * getattr(self, f.name) for f in fields(self)))
 
 

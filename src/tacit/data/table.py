@@ -73,7 +73,7 @@ class Rows(NamedTuple):
     start: int
     stop: int
 
-    def load(self):
+    def load(self) -> Any:
         return self.array[self.start : self.stop]
 
 
@@ -84,7 +84,7 @@ class CsrRows(NamedTuple):
     start: int
     stop: int
 
-    def load(self):
+    def load(self) -> Any:
         matrix = self.matrix
         first, last = matrix.indptr[self.start], matrix.indptr[self.stop]
         block = sp.csr_array((self.stop - self.start, matrix.shape[1]), dtype=matrix.dtype)
@@ -102,7 +102,7 @@ class NpyRows(NamedTuple):
     start: int
     stop: int
 
-    def load(self):
+    def load(self) -> Any:
         # A copy, not a view of the map: pages of a map stay resident, and count.
         return np.array(np.load(self.path, mmap_mode="r")[self.start : self.stop])
 
@@ -118,7 +118,7 @@ class ParquetRows(NamedTuple):
     stop: int
     dtype: str
 
-    def load(self):
+    def load(self) -> Any:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.path) as file:
@@ -137,7 +137,7 @@ class DaskRows(NamedTuple):
     start: int
     stop: int
 
-    def load(self):
+    def load(self) -> Any:
         return np.asarray(self.array[self.start : self.stop].compute(scheduler="sync"))
 
 
@@ -149,14 +149,14 @@ class BatchRows(NamedTuple):
     weights: Any
 
     @property
-    def start(self):
+    def start(self) -> int:
         return self.rows.start
 
     @property
-    def stop(self):
+    def stop(self) -> int:
         return self.rows.stop
 
-    def load(self):
+    def load(self) -> Any:
         cut = (None if extra is None else extra.load() for extra in (self.labels, self.weights))
         return Batch(self.rows.load(), *cut)
 
