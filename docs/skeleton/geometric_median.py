@@ -3,8 +3,8 @@
     collect   weigh each row by one over its distance from the point; add up
     update    move the point to the weighted mean
 
-The loss is the distance from a row to the point. A pass never raises it. One far row moves a
-mean as far as it likes, and this hardly at all.
+The loss is the distance from a row to the point. A pass never raises it. One outlier moves a
+mean any distance, and the geometric median hardly at all.
 
 Weiszfeld (1937), Sur le point pour lequel la somme des distances de n points donnés est
 minimum. Tohoku Math. J. 43.
@@ -18,13 +18,15 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval
 
-from tacit.core.engines import get_engine
-from tacit.core.estimator import Estimator, check_rows
+from tacit.core.contract import engine_for
+from tacit.core.engines import Engine
+from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.core.loop import iterate
 from tacit.core.moments import Moments
 from tacit.core.stats import Stats
-from tacit.data.table import Table, parts
+from tacit.data.checked import check_table
+from tacit.data.table import parts
 
 __all__ = ["GeometricMedian", "MedianParams", "MedianStats", "collect", "update"]
 
@@ -69,7 +71,7 @@ def update(params: MedianParams, stats: MedianStats) -> MedianParams:
     return params._replace(center=stats.sums / stats.pull)
 
 
-# --- The estimator: scikit-learn's manners around them ---
+# --- The estimator: scikit-learn's conventions around them ---
 
 
 class GeometricMedian(Estimator):
@@ -80,11 +82,11 @@ class GeometricMedian(Estimator):
     max_iter : int
         Most updates to make.
     tol : float
-        Stop when a pass brings less than this share of the improvement so far.
+        Stop when a pass brings less than this fraction of the improvement so far.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run. The answer does not depend on it.
     callbacks : list or None
-        Told about every pass.
+        Called after every pass.
 
     Attributes
     ----------
@@ -107,7 +109,14 @@ class GeometricMedian(Estimator):
         "callbacks": "no_validation",
     }
 
-    def __init__(self, *, max_iter=200, tol=1e-6, engine="threads", callbacks=None):
+    def __init__(
+        self,
+        *,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
         self.max_iter = max_iter
         self.tol = tol
         self.engine = engine
@@ -117,8 +126,7 @@ class GeometricMedian(Estimator):
     def fit(self, X: Any, y: Any = None) -> "GeometricMedian":
         """Find the point. X is an array or a Table."""
         self._validate_params()
-        table = X if isinstance(X, Table) else Table.from_array(self._check(X))
-        self.n_features_in_ = table.shape[1]
+        table = check_table(self, X, reset=True, sparse=False, finite=True)
         start = init(table.sample(20_000, np.random.RandomState(0)))
         with self._fit_callbacks() as callbacks:
             fit = iterate(
@@ -126,7 +134,7 @@ class GeometricMedian(Estimator):
                 collect,
                 update,
                 table,
-                get_engine(self.engine),
+                engine_for(self),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 callbacks=callbacks,
@@ -136,9 +144,6 @@ class GeometricMedian(Estimator):
         self.losses_ = fit.losses
         self.n_iter_ = len(fit.losses) - 1
         return self
-
-    def _check(self, X: Any) -> np.ndarray:
-        return check_rows(self, X, reset=True, sparse=False, finite=True)
 
 
 # --- Kernels ---

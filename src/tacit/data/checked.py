@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.core.contract import CONTRACTS
 from tacit.core.estimator import check_rows, check_weights
-from tacit.data.table import Table
+from tacit.data.table import Table, is_sparse
 
 __all__ = ["FLOATS", "NUMBERS", "check_table", "is_table"]
 
@@ -31,21 +31,25 @@ def check_table(
     *,
     reset: bool,
     dtypes: Sequence[type] = FLOATS,
+    sparse: bool = True,
+    finite: bool = False,
     distinct: bool = True,
     block_rows: Any = None,
     alternative: str = "",
 ) -> Table:
     """X as a Table of the columns that the estimator knows, with weights if there are any.
 
-    What has none of the ``dtypes`` is converted to the first; for ``distinct`` see
-    ``check_rows``. ``block_rows`` is a function from rows in memory to the rows of a block. An
-    estimator whose contract needs all rows at once refuses rows on disk, and names the
-    ``alternative``.
+    What has none of the ``dtypes`` is converted to the first; for ``sparse``, ``finite`` and
+    ``distinct`` see ``check_rows``. ``block_rows`` is a function from rows in memory to the
+    rows of a block. An estimator whose contract needs all rows at once refuses rows on disk,
+    and names the ``alternative``.
     """
     name = type(estimator).__name__
     if is_table(X):
         table = Table.of(X)
         contract = CONTRACTS[estimator.contract]
+        if not sparse and is_sparse(table):
+            raise TypeError(f"{name} takes dense rows, but the table is sparse. Densify it.")
         if not contract.streams and not table.in_memory:
             size = table.shape[0] * table.shape[1] * table.dtype.itemsize
             raise ValueError(
@@ -53,7 +57,10 @@ def check_table(
                 f"{size / 1e9:,.1f} GB. {alternative or 'Load them into an array first.'}"
             )
     else:
-        X = check_rows(estimator, X, reset=reset, dtypes=dtypes, distinct=distinct)
+        X = check_rows(
+            estimator, X, reset=reset, dtypes=dtypes, sparse=sparse, finite=finite,
+            distinct=distinct,
+        )  # fmt: skip
         table = Table.of(X, None if block_rows is None else block_rows(X))
     if reset:
         estimator.n_features_in_ = table.shape[1]
