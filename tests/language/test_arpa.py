@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import DataError
 from tacit.language import NGramModel, read_arpa, write_arpa
-from tacit.language.arpa_parse import parse_number
+from tacit.language.arpa import parse_number
 from tacit.language.smoothing import SMOOTHINGS
 
 TEXT = ["the whale surfaced", "the ship sailed past the whale", "étude 東京 👍", "a b a b"] * 2
@@ -111,7 +111,7 @@ def test_an_n_gram_without_its_beginning_is_an_error(tmp_path):
     three = three.replace("\\end\\", "\\3-grams:\n-0.1\tb a b\n\n\\end\\")
     path = tmp_path / "bad.arpa"
     path.write_text(three)
-    with pytest.raises(DataError, match="no 2-gram"):
+    with pytest.raises(DataError, match="not a 2-gram"):
         read_arpa(path)
 
 

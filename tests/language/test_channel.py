@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from tacit.language.channel import (
     DELETE,
+    ENGLISH,
+    FIRST_LETTER,
     INSERT,
     SUBSTITUTE,
     costs_of,
     learn_channel,
     make_channel,
 )
-from tacit.language.confusions import ENGLISH, FIRST_LETTER
 from tacit.language.deletion_index import strings_of
 from tacit.text import optimal_string_alignment
 

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit.language import CacheModel, ClassModel, MixedModel, NGramModel
-from tacit.language.mixture_weights import fit_shares
+from tacit.language.mixed_model import fit_weights
 
 SEA = ["the ship sails", "the whale dives", "the harpoon strikes the whale"] * 5
 BREAD = ["knead the dough", "bake the bread", "the bread needs flour"] * 5
@@ -21,7 +21,7 @@ def models():
 def test_shares_are_where_the_likelihood_is_highest():
     rng = np.random.default_rng(0)
     columns = rng.random((500, 2))
-    shares = fit_shares(columns)
+    shares = fit_weights(columns)
     grid = np.linspace(0, 1, 1001)
     likely = [np.log(columns @ [s, 1 - s]).sum() for s in grid]
     assert shares[0] == pytest.approx(grid[int(np.argmax(likely))], abs=2e-3)
@@ -30,7 +30,7 @@ def test_shares_are_where_the_likelihood_is_highest():
 
 def test_impossible_words_do_not_upset_the_shares():
     columns = np.array([[0.0, 0.0], [0.5, 0.1], [0.0, 0.2]])
-    shares = fit_shares(columns)
+    shares = fit_weights(columns)
     assert np.isfinite(shares).all()
     assert shares.sum() == pytest.approx(1)
 

@@ -30,9 +30,7 @@ def spelled(counts, k):
     """The n-grams of k words with their counts, and the number of each."""
     grams = [(int(w),) for w in counts.levels[0].words]
     for level in counts.levels[1:k]:
-        grams = [
-            (*grams[h], int(w)) for h, w in zip(level.histories, level.words, strict=True)
-        ]
+        grams = [(*grams[h], int(w)) for h, w in zip(level.histories, level.words, strict=True)]
     return grams
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.core.errors import ModelFileError
 from tacit.language import NGramModel, SpellingCorrector
-from tacit.language.correction_search import LN10, Lattice, best_path, weigh
+from tacit.language.correction_search import LN10, Lattice, best_path, score_candidates_at
 from tacit.language.sentences import FIRST, UNKNOWN
 from tacit.language.spelling_text import in_case_of, sentences_of, tokens_of
 
@@ -261,7 +261,7 @@ def test_the_weights_of_a_word_are_differences_of_whole_paths():
     lattice = lattice_of(model, np.random.default_rng(7))
     path = best_path(lattice, model._tables, weight=1.3, beam=50)
     for t in range(5):
-        weights = weigh(lattice, path, t, model._tables, weight=1.3)
+        weights = score_candidates_at(lattice, path, t, model._tables, weight=1.3)
         whole = []
         for pick in range(3):
             other = path.copy()

@@ -11,28 +11,38 @@ r"""ARPA files: the text format that language models are exchanged in.
     \end\
 
 A line holds log10 of the probability, the words, and log10 of the back-off weight if there
-is one. The logarithm of zero is written -99. Numbers are written with as many digits as make
-the float32 come back exactly, so that a model read from its own file is the same model.
+is one. The logarithm of zero is written -99. Numbers have the fewest digits from which the
+float32 is read back exactly, so that a model read from its own file is the same model.
 """
 
 import gzip
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from tacit.core.atomic import atomic_write
 from tacit.core.engines import check_stop
-from tacit.language.arpa_parse import read_tables
+from tacit.core.errors import DataError
+from tacit.core.kernel import kernel
+from tacit.data.streams import Source
+from tacit.kernels.hashing import Interner, padded
 from tacit.language.backoff_tables import Tables
+from tacit.language.ngram_counts import extend, first_children
 from tacit.language.ngram_model import NGramModel
+from tacit.language.sentences import FIRST, SPECIAL, START, STOP, UNKNOWN
+from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["read_arpa", "write_arpa"]
 
+
 LINES = 1 << 19  # written at a time
-ZERO = -99.0
+PIECE = 1 << 24  # bytes parsed at a time
+ZERO = -99.0  # and below: the logarithm of zero
+SPELLINGS = {"<UNK>": "<unk>"}
 
 
 def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
@@ -85,7 +95,7 @@ def read_arpa(path: str | os.PathLike) -> NGramModel:
     model = NGramModel(
         found.tables.order, open_vocabulary=found.open_vocabulary, markers=found.markers
     )
-    model._keep(found.tables, found.vocabulary)
+    model._set_tables(found.tables, found.vocabulary)
     model.discounts_, model.discount_fallbacks_, model.mixing_ = [], [], []
     model.input_report_ = {"lines": found.lines}
     return model
@@ -149,3 +159,365 @@ def as_text(numbers: np.ndarray) -> Any:
 
     shown = np.where(np.isneginf(numbers), np.float32(ZERO), numbers)
     return pa.array(shown, pa.float32()).cast(pa.large_string())
+
+
+# --- Reading: sections into levels, levels into a trie ---
+
+
+class Read(NamedTuple):
+    """The contents of an ARPA file."""
+
+    tables: Tables
+    vocabulary: Vocabulary
+    open_vocabulary: bool
+    markers: bool
+    lines: int
+
+
+class Section(NamedTuple):
+    """The n-grams of one length, in the order of the file."""
+
+    words: np.ndarray  # (n, k) int32, numbers of words in order of appearance
+    probs: np.ndarray  # (n,) float32
+    backoffs: np.ndarray  # (n,) float32
+
+
+class Lines:
+    """The lines of a file, one at a time or many at once."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.number = path, 0
+        self.source = Source(path, None, "replace")
+        self.chunks: Iterator[bytes] = self.source.chunks()
+        self.buffer = b""
+
+    def next(self) -> str | None:
+        """The next line, without its end; None after the last."""
+        while b"\n" not in self.buffer:
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                if not self.buffer:
+                    return None
+                line, self.buffer = self.buffer, b""
+                self.number += 1
+                return line.decode("utf-8", "replace").strip()
+            self.buffer += chunk
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        self.number += 1
+        return line.decode("utf-8", "replace").strip()
+
+    def many(self, count: int) -> bytes:
+        """Whole lines, about ``PIECE`` bytes of them but never more than ``count``."""
+        parts, size = [self.buffer], len(self.buffer)
+        while size < PIECE:
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                break
+            parts.append(chunk)
+            size += len(chunk)
+        self.buffer = b"".join(parts)
+        if self.buffer and not self.buffer.endswith(b"\n") and size < PIECE:
+            self.buffer += b"\n"
+        at, found = end_of_lines(np.frombuffer(self.buffer, np.uint8), count)
+        out, self.buffer = self.buffer[:at], self.buffer[at:]
+        self.number += found
+        return out
+
+    def error(self, message: str) -> DataError:
+        return DataError(message, file=self.path, row=self.number)
+
+
+def read_tables(path: str) -> Read:
+    """The tables of an ARPA file; DataError with file and line for what is not one."""
+    lines = Lines(path)
+    sizes = read_header(lines)
+    words = Words()
+    sections = []
+    for k, n in enumerate(sizes, 1):
+        heading = next_line(lines)
+        if heading != f"\\{k}-grams:":
+            raise lines.error(f"expected \\{k}-grams: but found {str(heading)[:60]!r}.")
+        sections.append(read_section(lines, words, k, n))
+    if next_line(lines) != "\\end\\":
+        raise lines.error("expected \\end\\ after the last n-gram. Is the file complete?")
+    if lines.source.partial:
+        raise lines.error(f"{lines.source.partial}.")
+    return build(lines, words, sections)
+
+
+def next_line(lines: Lines) -> str | None:
+    """The next line with something in it."""
+    line = lines.next()
+    while line == "":
+        line = lines.next()
+    return line
+
+
+def read_header(lines: Lines) -> list[int]:
+    line = lines.next()
+    while line is not None and line != "\\data\\":
+        line = lines.next()  # anything may stand before
+    if line is None:
+        raise DataError(
+            "there is no \\data\\ section, so this is not an ARPA file.", file=lines.path
+        )
+    sizes: list[int] = []
+    while True:
+        line = lines.next()
+        match = re.fullmatch(r"ngram\s+(\d+)\s*=\s*(\d+)", line or "")
+        if not match:
+            break
+        if int(match[1]) != len(sizes) + 1:
+            raise lines.error(f"expected the number of {len(sizes) + 1}-grams.")
+        sizes.append(int(match[2]))
+    if not sizes or line:
+        raise lines.error("expected lines like 'ngram 1=1000', and an empty line after them.")
+    if sizes[0] == 0 or sum(sizes) > 2**31 - 2:
+        raise lines.error(
+            f"the file says that it holds {sizes[0]:,} words and {sum(sizes):,} n-grams. It "
+            "needs a word, and a model holds 2**31 - 2 n-grams at most."
+        )
+    return sizes
+
+
+class Words:
+    """Numbers words by first appearance. Unigrams come first, so later ones are known."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary.of([])
+        self.numbers = np.empty(0, np.int32)  # of the sorted vocabulary
+
+
+def read_section(lines: Lines, words: Words, k: int, n: int) -> Section:
+    # In parts: the number of n-grams in the header cannot be trusted.
+    parts = [Section(np.empty((0, k), np.int32), *np.empty((2, 0), np.float32))]
+    done = 0
+    while done < n:
+        check_stop()
+        first = lines.number
+        piece = lines.many(n - done)
+        if not piece:
+            raise lines.error(f"the file ends after {done:,} of {n:,} {k}-grams.")
+        buffer = padded(len(piece))
+        buffer[: len(piece)] = np.frombuffer(piece, np.uint8)
+        count = lines.number - first
+        begin, end = np.empty(count * k, np.int32), np.empty(count * k, np.int32)
+        probs, backoffs = np.empty(count, np.float32), np.empty(count, np.float32)
+        good = parse_lines(buffer, len(piece), k, count, begin, end, probs, backoffs)
+        if good < count:
+            lines.number = first + good + 1
+            raise lines.error(
+                f"expected a probability, {k} word(s) and perhaps a back-off weight; the file "
+                f"says that it holds {n:,} {k}-grams."
+            )
+        table = Interner(buffer)
+        local = table.ids(begin, end)
+        spelled, rank = Vocabulary.of_slices(buffer, table.slices())
+        if k == 1:
+            numbers = add_words(lines, words, spelled, rank[local], done)
+        else:
+            numbers = find_words(lines, words, spelled)[rank[local]]
+        parts.append(Section(numbers.reshape(count, k), probs, backoffs))
+        done += count
+    return Section(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def add_words(
+    lines: Lines, words: Words, spelled: Vocabulary, local: np.ndarray, done: int
+) -> np.ndarray:
+    """Unigrams: every one must be new."""
+    from tacit.text.vocabulary import unite
+
+    if len(spelled) != len(local) or (words.vocabulary.find(spelled) >= 0).any():
+        raise lines.error("a word stands twice among the 1-grams.")
+    mine = np.empty(len(spelled), np.int32)
+    mine[local] = np.arange(done, done + len(local))
+    union = unite([words.vocabulary, spelled])
+    numbers = np.empty(len(union.vocabulary), np.int32)
+    numbers[union.places[0]] = words.numbers
+    numbers[union.places[1]] = mine
+    words.vocabulary, words.numbers = union.vocabulary, numbers
+    return mine[local]
+
+
+def find_words(lines: Lines, words: Words, spelled: Vocabulary) -> np.ndarray:
+    at = words.vocabulary.find(spelled)
+    if (at < 0).any():
+        missing = spelled[int(np.flatnonzero(at < 0)[0])]
+        raise lines.error(f"the word {missing[:60]!r} is not among the 1-grams.")
+    return words.numbers[at]
+
+
+# --- Sections into a trie ---
+
+
+def build(lines: Lines, words: Words, sections: list[Section]) -> Read:
+    strings = words.vocabulary.strings
+    special = {SPELLINGS.get(word, word): i for i, word in enumerate(strings)}
+    known = [special.get(token, -1) for token in SPECIAL]
+    real = np.ones(len(strings), np.bool_)
+    real[[i for i in known if i >= 0]] = False
+    vocabulary = words.vocabulary.take(real)
+    v = len(vocabulary) + FIRST
+    new_id = np.empty(len(strings), np.int32)  # by place in the sorted words
+    new_id[real] = np.arange(FIRST, v, dtype=np.int32)
+    for id, at in enumerate(known):
+        if at >= 0:
+            new_id[at] = id
+    by_number = np.empty(len(strings), np.int32)
+    by_number[words.numbers] = new_id
+    sizes = np.array([v, *(len(s.probs) for s in sections[1:])], np.int64)
+    total, inner = int(sizes.sum()), int(sizes[:-1].sum())
+    out_words, probs = np.empty(total, np.int32), np.empty(total, np.float32)
+    backoffs, children = np.empty(inner, np.float32), np.empty(inner + 1, np.int32)
+    children[-1] = total
+    levels: list[tuple[np.ndarray, np.ndarray]] = []  # children, words
+    first = 0
+    for k, section in enumerate(sections, 1):
+        ids = by_number[section.words]
+        part = slice(first, first + int(sizes[k - 1]))
+        if k == 1:
+            order = ids[:, 0]
+            out_words[part] = np.arange(v, dtype=np.int32)
+            probs[part] = -np.inf
+            probs[part][order] = zeros(section.probs)
+            probs[START] = -np.inf
+            if inner:
+                backoffs[part] = 0.0
+                backoffs[part][order] = zeros(section.backoffs)
+        else:
+            place = ids[:, 0]
+            for j in range(1, k - 1):
+                place = extend(place, ids[:, j], *levels[j - 1])
+            if (place < 0).any():
+                lost = int(np.flatnonzero(place < 0)[0])
+                raise DataError(
+                    f"n-gram {lost + 1} of {k} words begins with {k - 1} words that are not a "
+                    f"{k - 1}-gram. Such a file cannot be used.",
+                    file=lines.path,
+                )
+            keys = (place.astype(np.uint64) << np.uint64(32)) | ids[:, -1].astype(np.uint64)
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+            if (keys[1:] == keys[:-1]).any():
+                raise DataError(f"a {k}-gram stands there twice.", file=lines.path)
+            out_words[part] = ids[order, -1]
+            probs[part] = zeros(section.probs[order])
+            if k < len(sections):
+                backoffs[part] = zeros(section.backoffs[order])
+            mine = first_children(place[order], int(sizes[k - 2]))
+            children[first - int(sizes[k - 2]) : first + 1] = first + mine
+            levels.append((mine, out_words[part]))
+        first = part.stop
+    may = int(v - 1 - (known[UNKNOWN] < 0) - (known[STOP] < 0))
+    tables = Tables(
+        out_words, children, probs, backoffs, sizes, float(np.log10(1 / max(1, may)))
+    )
+    marked = known[START] >= 0 and known[STOP] >= 0
+    return Read(tables, vocabulary, known[UNKNOWN] >= 0, marked, lines.number)
+
+
+def zeros(logs: np.ndarray) -> np.ndarray:
+    return np.where(logs <= ZERO, np.float32(-np.inf), logs)
+
+
+# --- Kernels ---
+
+POWERS = 10.0 ** np.arange(23)  # all exact
+
+
+@kernel
+def end_of_lines(data, count):
+    """Where ``count`` lines end, or as many as there are; and how many."""
+    found = at = 0
+    for i in range(len(data)):
+        if data[i] == 10:
+            found += 1
+            at = i + 1
+            if found == count:
+                break
+    return at, found
+
+
+@kernel
+def parse_number(data, i, stop):
+    """A number as a float64, and whether it is one. The first 18 digits count."""
+    sign = 1.0
+    if data[i] == 45 or data[i] == 43:
+        sign = -1.0 if data[i] == 45 else 1.0
+        i += 1
+    if stop - i >= 3 and data[i] | 32 == 105:  # inf
+        return sign * np.inf, data[i + 1] | 32 == 110 and data[i + 2] | 32 == 102
+    whole, places, digits, seen, point = np.int64(0), 0, 0, 0, False
+    while i < stop:
+        c = data[i]
+        if 48 <= c <= 57:
+            seen += 1
+            if digits < 18:
+                whole = whole * 10 + (c - 48)
+                digits += whole > 0
+                places += point
+            else:
+                places -= not point
+        elif c == 46 and not point:
+            point = True
+        else:
+            break
+        i += 1
+    power = -places
+    if i < stop and data[i] | 32 == 101:
+        i += 1
+        down = False
+        if i < stop and (data[i] == 45 or data[i] == 43):
+            down = data[i] == 45
+            i += 1
+        e, any_digit = 0, False
+        while i < stop and 48 <= data[i] <= 57:
+            e = min(e * 10 + (data[i] - 48), 1000)
+            any_digit = True
+            i += 1
+        if not any_digit:
+            return 0.0, False
+        power += -e if down else e
+    number = np.float64(whole)
+    while power > 0 and number != 0 and number < 1e300:
+        step = min(power, 22)
+        number *= POWERS[step]
+        power -= step
+    while power < 0 and number != 0:
+        step = min(-power, 22)
+        number /= POWERS[step]
+        power += step
+    return sign * number, seen > 0 and i == stop
+
+
+@kernel
+def parse_lines(data, size, k, count, begin, end, probs, backoffs):
+    """Split lines into fields; returns how many lines are well-formed."""
+    i = 0
+    for line in range(count):
+        field, sound = 0, True
+        backoffs[line] = 0.0
+        while True:
+            while i < size and data[i] <= 32 and data[i] != 10:
+                i += 1
+            if i >= size or data[i] == 10:
+                break
+            start = i
+            while i < size and data[i] > 32:
+                i += 1
+            if field == 0 or field == k + 1:
+                number, fine = parse_number(data, start, i)
+                sound &= fine and number < np.inf
+                if field == 0:
+                    probs[line] = number
+                else:
+                    backoffs[line] = number
+            elif field <= k:
+                begin[line * k + field - 1] = start
+                end[line * k + field - 1] = i
+            field += 1
+        i += 1
+        if not sound or field <= k or field > k + 2 or not probs[line] <= 0:
+            return line
+    return count

@@ -1,22 +1,27 @@
-"""A language model as a trie of n-grams with a probability and a back-off weight each.
+"""A back-off language model as a trie of n-grams, and how to score text with it.
 
     P(w | h) = prob(h w)                      if h w is in the tables
              = backoff(h) * P(w | h less its first word)     otherwise
 
 where an h that is not in the tables has the weight 1. Every smoothing but add-k can be written
-so, and it is what ARPA files hold. For add-k (``absolute``) the weight of h is itself the
-probability of every word not seen after it, and without h it is that of the uniform
-distribution.
+this way, and it is what ARPA files hold. For add-k (``absolute``) the weight of h is itself the
+probability of every word unseen after it, and without h it is the uniform probability.
 
-All n-grams are numbered through, the shortest first, those of one length by history and word:
+All n-grams are numbered consecutively, the shortest first, those of one length by history and
+word:
 
     words       last word of each                           (n,) int32; words 0, 1, 2, ... first
     children    where the n-grams that continue each begin  (m + 1,) int32; m below the highest
-    probs       log10, or codes of them                     (n,) float32 or uint8
-    backoffs    log10, or codes of them                     (m,) float32 or uint8
+    probs       log10, or codes                             (n,) float32 or uint8
+    backoffs    log10, or codes                             (m,) float32 or uint8
 
-``children`` of one length ends where that of the next begins, so four arrays are the model:
-they lie in a file as they are and are used where they lie.
+``children`` of one length ends where that of the next begins, so four arrays are the model: a
+file holds them as they are, and they can be memory-mapped.
+
+A text is scored in batches, length by length: all histories of a batch are looked up, then all
+binary searches advance together, then all values are fetched, so that a lookup that waits for
+memory does not delay the next. A frequent word has tens of thousands of successors; a
+``BigramIndex`` narrows them to a few.
 
 Heafield (2011), KenLM: faster and smaller language model queries. WMT.
 """
@@ -26,16 +31,17 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core.kernel import kernel
-from tacit.language.trie_search import find_word
+from tacit.language.ngram_counts import find_word
 
 __all__ = [
-    "Tables", "check_tables", "distribution", "find_history", "quantize",
-    "score_sentence",
+    "BigramIndex", "Tables", "check_tables", "distribution", "find_history", "index_bigrams",
+    "quantize", "score_positions", "score_sentence",
 ]  # fmt: skip
 
 U = np.uint64
-SPAN = 1 << 18  # positions to a kernel call
-LEVELS = 256  # values that a quantized number may have
+CODES = 256  # values that a quantized number may have
+BATCH = 256  # positions looked up together
+FEW = 8  # successors per bucket of the bigram index, about
 
 
 class Tables(NamedTuple):
@@ -75,11 +81,7 @@ class Tables(NamedTuple):
 
 def score_sentence(tables: Tables, ids: np.ndarray, first: int) -> float:
     """log10 of the probability of one sentence from position ``first`` on."""
-    return sum_sentence(
-        ids, first, tables.order, tables.children, tables.words, tables.probs,
-        tables.prob_values, tables.backoffs, tables.backoff_values, tables.absolute,
-        tables.uniform,
-    )  # fmt: skip
+    return sum_sentence(tables, ids, first)
 
 
 def find_history(tables: Tables, ids: np.ndarray) -> int:
@@ -123,7 +125,7 @@ def distribution(tables: Tables, history: np.ndarray) -> np.ndarray:
 def check_tables(
     tables: Tables, word_bytes: np.ndarray, word_offsets: np.ndarray, *, whole: bool
 ) -> None:
-    """ValueError if these arrays are no model; ``whole`` looks at every number."""
+    """ValueError if these arrays are not a model; ``whole`` checks every number."""
     sizes, n, v = tables.sizes, len(tables.words), int(tables.sizes[0])
     if (
         (sizes < 0).any()
@@ -153,22 +155,22 @@ def quantize(tables: Tables) -> Tables:
     if tables.prob_values is not None:
         return tables
     probs, prob_values = zip(
-        *(in_parts(tables.log10_probs(k)) for k in range(1, tables.order + 1)), strict=True
+        *(bin_values(tables.log10_probs(k)) for k in range(1, tables.order + 1)), strict=True
     )
-    backs = [in_parts(tables.log10_backoffs(k)) for k in range(1, tables.order)]
+    backs = [bin_values(tables.log10_backoffs(k)) for k in range(1, tables.order)]
     return tables._replace(
         probs=np.concatenate(probs),
         prob_values=np.stack(prob_values),
         backoffs=np.concatenate([codes for codes, _ in backs] or [np.empty(0, np.uint8)]),
-        backoff_values=np.stack([v for _, v in backs] or [np.empty((0, LEVELS), np.float32)]),
+        backoff_values=np.stack([v for _, v in backs] or [np.empty((0, CODES), np.float32)]),
     )
 
 
-def in_parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bin_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes and what they stand for. -inf and 0 are kept exactly: they have a meaning."""
     exact = np.array([-np.inf, 0.0], np.float32)
     found = np.unique(values[np.isfinite(values) & (values != 0)])
-    room = LEVELS - len(exact)
+    room = CODES - len(exact)
     if len(found) > room:
         inside = np.sort(values[np.isfinite(values) & (values != 0)])
         edges = np.linspace(0, len(inside), room + 1).astype(np.int64)
@@ -181,33 +183,65 @@ def in_parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     zero = int(np.flatnonzero(book == 0)[0])
     codes[values == 0] = zero
     codes[(codes == zero) & (values != 0)] = max(1, zero - 1) if zero > 1 else zero
-    full = np.zeros(LEVELS, np.float32)
+    full = np.zeros(CODES, np.float32)
     full[: len(book)] = book
     return codes.astype(np.uint8), full
+
+
+class BigramIndex(NamedTuple):
+    """Where to look among the bigrams of each word, by the first bits of the second word."""
+
+    first: np.ndarray  # (v,) uint64: where the word's buckets begin in ``starts``, times
+    #                    256, plus how many bits of the second word do not count
+    starts: np.ndarray  # bigram at which each bucket begins, and where the last one ends
+
+
+def index_bigrams(tables: Tables) -> BigramIndex | None:
+    """The index, about a byte for two bigrams; None where there are no bigrams."""
+    if tables.order == 1:
+        return None
+    v = int(tables.sizes[0])
+    bits = max(1, (v - 1).bit_length())
+    first, size = size_buckets(tables.children, v, bits)
+    starts = np.empty(size, np.int32)
+    fill_buckets(tables.children, tables.words, first, bits, starts)
+    return BigramIndex(first, starts)
+
+
+def score_positions(
+    tables: Tables, ids: np.ndarray, before: np.ndarray, index: BigramIndex | None = None
+) -> np.ndarray:
+    """log10 of the probability of every position of a text; float64.
+
+    ``before`` is how many words of the sentence come before each.
+    """
+    out = np.empty(len(ids))
+    score_batches(tables, index, ids, before, out)
+    return out
 
 
 # --- Kernels ---
 
 
-@kernel(inline="always")
-def value_at(values, codes, level, i):
+@kernel
+def value_at(values, codes, k, i):
+    """The value of n-gram i, of k + 1 words, or the value of its code."""
     if values is None:
         return codes[i]
     else:
-        return values[level, codes[i]]
+        return values[k, codes[i]]
 
 
 @kernel
-def sum_sentence(
-    ids, first, order, children, words, probs, prob_values, backoffs, backoff_values,
-    absolute, uniform,
-):  # fmt: skip
-    """Word by word, in a single call; ``trie_scores`` is for whole texts."""
+def sum_sentence(tables, ids, first):
+    """Word by word, in a single call; ``score_positions`` is for whole texts."""
+    children, words, absolute = tables.children, tables.words, tables.absolute
+    order = len(tables.sizes)
     state = np.full(order, -1, np.int32)  # n-grams of 1, 2, ... words that end here
     total = 0.0
     for t in range(len(ids)):
         w = ids[t]
-        score = np.float64(value_at(prob_values, probs, 0, w))
+        score = np.float64(value_at(tables.prob_values, tables.probs, 0, w))
         for k in range(min(order - 1, t), 0, -1):
             state[k] = state[k - 1]
         state[0] = w
@@ -216,16 +250,122 @@ def sum_sentence(
             state[k] = -1
             if h < 0:
                 if absolute:
-                    score = uniform
+                    score = tables.uniform
                 continue
             at = find_word(words, children[h], children[h + 1], w)
             if at >= 0:
                 state[k] = at
-                score = np.float64(value_at(prob_values, probs, k, at))
+                score = np.float64(value_at(tables.prob_values, tables.probs, k, at))
             elif absolute:
-                score = np.float64(value_at(backoff_values, backoffs, k - 1, h))
+                score = np.float64(value_at(tables.backoff_values, tables.backoffs, k - 1, h))
             else:
-                score += value_at(backoff_values, backoffs, k - 1, h)
+                score += value_at(tables.backoff_values, tables.backoffs, k - 1, h)
         if t >= first:
             total += score
     return total
+
+
+@kernel
+def size_buckets(children, v, bits):
+    first, size = np.empty(v, np.uint64), 0
+    for h in range(v):
+        n, b = np.int64(children[h + 1] - children[h]), 0
+        while (np.int64(FEW) << b) < n and b < bits:
+            b += 1
+        first[h] = (size << 8) | (bits - b)
+        size += (1 << b) + 1
+    return first, size
+
+
+@kernel
+def fill_buckets(children, words, first, bits, starts):
+    for h in range(first.shape[0]):
+        at, end, s = children[h], children[h + 1], np.int64(first[h] & U(255))
+        buckets = 1 << (bits - s)
+        target = starts[np.int64(first[h] >> U(8)) :]
+        for j in range(buckets):
+            while at < end and (words[at] >> s) < j:
+                at += 1
+            target[j] = at
+        target[buckets] = end
+
+
+@kernel
+def score_batches(tables, index, ids, before, out):
+    """Extend the n-grams that end before each position by its word, length by length."""
+    words, order, absolute = tables.words, len(tables.sizes), tables.absolute
+    at, history = np.empty(BATCH, np.uint32), np.empty(BATCH, np.uint32)
+    want, base = np.empty(BATCH, np.int32), np.empty(BATCH, np.uint32)
+    size, top = np.empty(BATCH, np.uint32), np.uint32(words.shape[0] - 1)
+    seen, unseen = np.empty(BATCH + 1, np.uint32), np.empty(BATCH + 1, np.uint32)
+    # Of each length, the n-gram that ends at each position; first the one before the batch.
+    places = np.full((order, BATCH + 1), -1, np.int32)
+    for first in range(0, ids.shape[0], BATCH):
+        m = min(BATCH, ids.shape[0] - first)
+        for i in range(m):
+            out[first + i] = value_at(tables.prob_values, tables.probs, 0, ids[first + i])
+            places[0, i + 1] = ids[first + i]
+        for k in range(1, order):
+            shorter, longer = places[k - 1], places[k]
+            q = 0
+            for i in range(m):
+                h, long = shorter[i], before[first + i] >= k
+                if absolute and long and h < 0:
+                    out[first + i] = tables.uniform
+                at[q], history[q], want[q] = i, h, ids[first + i]
+                longer[i + 1] = -1
+                q += long and h >= 0
+            if k == 1 and index is not None:
+                find_ranges(index, tables.children, history, want, q, base, size)
+            else:
+                find_ranges(None, tables.children, history, want, q, base, size)
+            halve(words, want, q, base, size)
+            hits = misses = 0
+            for r in range(q):
+                b = min(base[r], top)
+                known = size[r] > 0 and words[b] == want[r]
+                longer[at[r] + 1] = np.int32(b) if known else np.int32(-1)
+                seen[hits], unseen[misses] = r, r
+                hits += known
+                misses += not known
+            for j in range(hits):
+                r = seen[j]
+                out[first + at[r]] = value_at(tables.prob_values, tables.probs, k, base[r])
+            for j in range(misses):
+                r = unseen[j]
+                less = np.float64(
+                    value_at(tables.backoff_values, tables.backoffs, k - 1, history[r])
+                )
+                out[first + at[r]] = less if absolute else out[first + at[r]] + less
+        for k in range(order):
+            places[k, 0] = places[k, m]
+
+
+@kernel
+def find_ranges(index, children, history, want, q, base, size):
+    if index is None:
+        for i in range(q):
+            h = U(history[i])
+            base[i] = children[h]
+            size[i] = children[h + U(1)] - children[h]
+    else:
+        for i in range(q):
+            first = index.first[history[i]]
+            j = (first >> U(8)) + (U(want[i]) >> (first & U(255)))
+            base[i] = index.starts[j]
+            size[i] = index.starts[j + U(1)] - index.starts[j]
+
+
+@kernel
+def halve(words, want, q, base, size):
+    """Narrow every search to one word, the last that is not above the one wanted."""
+    most = np.uint32(1)
+    for i in range(q):
+        most = max(most, size[i])
+    while most > 1:
+        for i in range(q):
+            half = size[i] >> np.uint32(1)
+            # A product, not a condition, which would become an unpredictable branch.
+            base[i] += half * np.uint32(words[U(base[i] + half)] <= want[i])
+            size[i] -= half
+        most -= most >> np.uint32(1)

@@ -1,12 +1,12 @@
-"""Brown clusters: classes of words that keep the same company, in a binary tree.
+"""Brown clusters: classes of words that occur in the same contexts, in a binary tree.
 
-    collect    how often each word follows each other one
-    update     one pass of exchange: every word goes to the class where the classes tell most
-               about their neighbours (``language.exchange``); in the end the classes are
-               merged into a tree (``language.class_tree``)
+    collect    how often each word follows each other
+    update     one pass of exchange: every word goes to the class that maximizes the mutual
+               information of adjacent classes; at the end the classes are merged into a tree
+               (``language.class_exchange``)
 
-The loss is the negative mutual information of neighbouring classes; it never rises. Contract:
-sequential (a word is moved with all others where they are), without randomness: the same
+The loss is the negative mutual information of adjacent classes; it never rises. Contract:
+sequential (a word is moved while all others stay where they are), without randomness: the same
 sentences give the same classes on every engine.
 
 Brown et al. (1992), Class-based n-gram models of natural language. Computational Linguistics
@@ -14,7 +14,7 @@ Brown et al. (1992), Class-based n-gram models of natural language. Computationa
 Communication 24. In the notes: language models, classes of words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -23,12 +23,17 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import get_engine
+from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.progress import Step, notify
-from tacit.language.class_tree import merge_classes, paths_of
-from tacit.language.exchange import count_bigrams, exchange, mutual_information
-from tacit.language.exchange import start as deal_out
+from tacit.language.class_exchange import (
+    count_bigrams,
+    exchange,
+    merge_classes,
+    mutual_information,
+    paths_of,
+)
+from tacit.language.class_exchange import start as start_classes
 from tacit.language.sentences import (
     SPECIAL,
     START,
@@ -69,7 +74,7 @@ class WordClass:
 
 
 class Numbered(NamedTuple):
-    """A text as numbers of its words."""
+    """A text as word numbers."""
 
     words: list[str]  # sorted
     counts: np.ndarray  # int64
@@ -80,11 +85,11 @@ class Numbered(NamedTuple):
 def number_words(sentences: Any, reader: Reader, engine: Any, *, name: str) -> Numbered:
     """Read sentences; number their words in alphabetical order."""
     blocks = sentence_blocks(sentences, name=name)
-    found = list(get_engine(engine).map(read_words, reader, blocks))
-    vocabulary, places = merge_blocks(found)
-    parts = [place[block.ids] for place, block in zip(places, found, strict=True)]
+    read = list(get_engine(engine).map(read_words, reader, blocks))
+    vocabulary, places = merge_blocks(read)
+    parts = [place[block.ids] for place, block in zip(places, read, strict=True)]
     ids = np.concatenate([np.empty(0, np.int32), *parts]).astype(np.int32)
-    lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(b.edges) for b in found)])
+    lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(b.edges) for b in read)])
     counts = np.bincount(ids, minlength=len(vocabulary)).astype(np.int64)
     if not len(ids):
         raise ValueError(
@@ -95,8 +100,8 @@ def number_words(sentences: Any, reader: Reader, engine: Any, *, name: str) -> N
 
 
 def pool_rare(text: Numbered, min_count: int) -> Numbered:
-    """Words that are rarer than ``min_count`` become one, the unknown word; so do start and
-    stop tokens that stand in the text."""
+    """Words rarer than ``min_count`` become one, the unknown word; so do start and stop
+    tokens in the text."""
     rare = (text.counts < min_count) | np.isin(text.words, (SPECIAL[START], SPECIAL[STOP]))
     if not rare.any():
         return text
@@ -121,9 +126,9 @@ class BrownClusters(Estimator):
     min_count : int
         Rarer words are pooled as ``<unk>``, which has a class too.
     tokenizer, lowercase
-        What a word is: "whitespace" takes what stands between white space, "plain" and
-        "words" are ``tacit.text.tokenize``'s rules, a function gives a list of words. Lists
-        of words are taken as they are.
+        What a word is: "whitespace" splits at white space, "plain" and "words" are the rules
+        of ``tacit.text.tokenize``, a function returns a list of words. Lists of words are
+        used as they are.
     engine : {"serial", "threads", "dask"} or Engine
         Where the text is read.
     callbacks : sequence or None
@@ -140,7 +145,7 @@ class BrownClusters(Estimator):
     merges_ : int32 array of shape (n_clusters - 1, 2)
         The tree: the i-th merger makes class n_clusters + i.
     mutual_information_ : float
-        What a class tells about the next, in nats.
+        Mutual information of adjacent classes, in nats.
     history_ : list of float
         The same after each pass.
     n_iter_ : int
@@ -181,15 +186,15 @@ class BrownClusters(Estimator):
 
     def __init__(
         self,
-        n_clusters=100,
+        n_clusters: int = 100,
         *,
-        max_iter=20,
-        min_count=1,
-        tokenizer="whitespace",
-        lowercase=False,
-        engine="threads",
-        callbacks=None,
-    ):
+        max_iter: int = 20,
+        min_count: int = 1,
+        tokenizer: str | Callable[[str], list[str]] = "whitespace",
+        lowercase: bool = False,
+        engine: str | Engine = "threads",
+        callbacks: Sequence[Any] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.min_count = min_count
@@ -199,8 +204,8 @@ class BrownClusters(Estimator):
         self.callbacks = callbacks
 
     def fit(self, sentences: Any, y: Any = None) -> "BrownClusters":
-        """Find the classes of the words of some sentences: strings, lists of words, a path,
-        or Documents, a sentence to a line."""
+        """Cluster the words of sentences: strings, lists of words, a path, or Documents, one
+        sentence per line."""
         self._validate_params()
         reader = Reader(self.tokenizer, bool(self.lowercase))
         text = number_words(sentences, reader, self.engine, name="BrownClusters")
@@ -214,9 +219,9 @@ class BrownClusters(Estimator):
                 f"the text has {v}. Lower n_clusters (or min_count={self.min_count})."
             )
         bigrams = count_bigrams(text.ids, text.lengths, v)
-        classes = deal_out(bigrams, k)
+        classes = start_classes(bigrams, k)
         history: list[float] = []
-        with self._fit_callbacks() as listeners:
+        with self._fit_callbacks() as callbacks:
             for number in range(self.max_iter):
                 moved = exchange(bigrams, classes)
                 history.append(mutual_information(classes))
@@ -224,7 +229,7 @@ class BrownClusters(Estimator):
                 losses = [-each for each in history]
                 name = f"Brown clusters, k={k}"
                 step = Step(name, number + 1, self.max_iter, losses, classes, done)
-                if notify(listeners, step) or done:
+                if notify(callbacks, step) or done:
                     break
         self.vocabulary_, self.counts_ = text.words, text.counts
         self.classes_ = classes.label[:-1].copy()
@@ -236,7 +241,7 @@ class BrownClusters(Estimator):
         return self
 
     def predict(self, words: Iterable[str]) -> np.ndarray:
-        """The class of each word; -1 for those that the text did not have."""
+        """The class of each word; -1 for words outside the vocabulary."""
         check_is_fitted(self)
         if isinstance(words, str):
             raise ValueError(f"predict takes many words, but got {words!r}. Put it in a list.")
@@ -256,14 +261,14 @@ class BrownClusters(Estimator):
         check_is_fitted(self)
         order = np.lexsort((np.arange(len(self.counts_)), -self.counts_, self.classes_))
         parts = np.split(order, np.cumsum(np.bincount(self.classes_)[:-1]))
-        made = [
+        classes = [
             WordClass(
                 number, self.paths_[number], tuple(self.vocabulary_[i] for i in part[:top]),
                 len(part), int(self.counts_[part].sum()),
             )
             for number, part in enumerate(parts)
         ]  # fmt: skip
-        return sorted(made, key=lambda each: each.path)
+        return sorted(classes, key=lambda each: each.path)
 
     def _places_of_words(self) -> dict[str, int]:
         if "_places" not in vars(self):

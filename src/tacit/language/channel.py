@@ -1,16 +1,21 @@
-"""How words are misspelt: what a slip costs, and learning that from examples.
+"""How words are misspelt: the cost of an error, by rule and learned from examples.
 
 The channel turns an intended word into a typed one by single edits, each with a probability
 that depends on the letters involved: a letter may be left out (after another), added (after
 another), replaced, or swapped with the next. The cost of a pair of words is the negative
-logarithm of the probability of their likeliest alignment.
+natural logarithm of the probability of their likeliest alignment.
 
-    collect    align every pair at the present costs; count each edit, and how often each
+    collect    align every pair at the current costs; count each edit, and how often each
                letter (after each other) could have suffered it
-    update     costs = -log((count + strength x prior odds) / (occasions + strength))
+    update     costs = -log((count + strength x prior probability) / (occasions + strength))
 
-Repeated a few times; the costs at the start are the prior, so that few examples change
-little, and what they never show keeps a probability.
+Repeated a few times; the initial costs are the prior, so that few examples change little, and
+edits that no example shows keep a probability.
+
+The prior for English is a table of rough probabilities, given that a word is misspelt, by
+groups: letters that sound alike, vowels in unstressed syllables, letters that double or fail
+to, silent letters, adjacent keys, two letters in the wrong order. A first letter is seldom
+wrong.
 
 Kernighan, Church and Gale (1990), A spelling correction program based on a noisy channel
 model. COLING. Brill and Moore (2000), An improved error model for noisy channel spelling
@@ -19,30 +24,126 @@ correction. ACL.
 
 import unicodedata
 from collections.abc import Iterable
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.language.confusions import (
-    ACCENT_ADDED,
-    ACCENT_LEFT_OFF,
-    ENGLISH,
-    FIRST_LETTER,
-    uniform_costs,
-)
 from tacit.language.deletion_index import LONGEST, strings_of
-from tacit.text.edit_costs import OTHER, START, CostTables
+from tacit.text.edit_costs import OTHER, START, CostTables, EditCosts
 from tacit.text.edit_lanes import Strings
 
-__all__ = ["CHANNELS", "Channel", "learn_channel", "make_channel", "pair_costs"]
+__all__ = [
+    "CHANNELS", "Channel", "learn_channel", "letter_logs", "make_channel", "pair_costs",
+    "sum_letters",
+]  # fmt: skip
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+VOWELS = "aeiou"
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # each starts half a key further right
+SOUND_ALIKE = (
+    "aeiou", "iy", "ey", "cks", "sz", "cq", "kq", "ckx", "dt", "fv", "gj", "mn", "bp", "uw",
+    "lr", "cz", "ou", "vw",
+)  # fmt: skip
+SWAPPED = ("ie", "ei", "ua", "au", "ia", "ai", "le", "el", "re", "er", "io", "oi", "eu", "ue")
+# A letter that is not heard, and the letter before it; "" is the start of the word.
+SILENT = {
+    "h": ("", "c", "g", "r", "t", "w", "p", "s", "x"),
+    "e": tuple("bcdfgklmnprstvz"),
+    "c": ("s", "x"),
+    "d": ("a", "e", "i"),
+    "g": ("i", "n", "u"),
+    "k": ("", "c"),
+    "n": ("m",),
+    "p": ("", "m"),
+    "t": ("s", "a", "i"),
+    "u": ("g", "q", "o"),
+    "w": ("", "a", "o"),
+    "b": ("m", "e"),
+    "a": ("e", "i"),
+    "i": ("a", "e", "u"),
+    "o": ("u",),
+    "l": ("a",),
+    "r": ("a", "e", "o"),
+}
+
+# Tuned on lists of misspellings, rounded; benchmarks/language/spelling.py would notice.
+ORDINARY = 8.0  # a letter replaced by any other
+ADDED, LEFT_OUT = 8.0, 5.5  # a letter too many, a letter missing
+KEYS, SOUNDS, VOWEL = 6.5, 4.5, 4.7
+DOUBLED = 3.0  # a letter twice that stands once, and the other way round
+UNHEARD = 3.5
+VOWEL_LEFT_OUT, VOWEL_ADDED = 4.0, 6.5
+ORDER, ORDER_KNOWN = 4.0, 3.3
+ACCENT_LEFT_OFF, ACCENT_ADDED = 2.5, 4.5
+FIRST_LETTER = 2.5  # on top of the edit itself
+ANY = 6.0  # of every edit in the uniform channel
+
+
+def adjacent_keys() -> set[tuple[str, str]]:
+    """Pairs of letters whose keys touch, both ways round.
+
+    >>> sorted(b for a, b in adjacent_keys() if a == "g")
+    ['b', 'f', 'h', 't', 'v', 'y']
+    """
+    place = {
+        letter: (x + 0.5 * y, y) for y, row in enumerate(ROWS) for x, letter in enumerate(row)
+    }
+    return {
+        (a, b)
+        for a, b in permutations(place, 2)
+        if abs(place[a][0] - place[b][0]) <= 1.0 and abs(place[a][1] - place[b][1]) <= 1
+        if place[a][1] == place[b][1] or abs(place[a][0] - place[b][0]) <= 0.5
+    }
+
+
+def english_costs() -> EditCosts:
+    """The table, for an intended word as the source and the typed one as the target."""
+    keys = adjacent_keys()
+    substitute = dict.fromkeys(permutations(LETTERS, 2), ORDINARY)
+    substitute |= dict.fromkeys(keys, KEYS)
+    for group in SOUND_ALIKE:
+        cost = VOWEL if set(group) <= set(VOWELS) else SOUNDS
+        for pair in permutations(group, 2):
+            substitute[pair] = min(cost, substitute[pair])
+    insert: dict = dict.fromkeys(LETTERS, ADDED)
+    insert |= dict.fromkeys(VOWELS, VOWEL_ADDED)
+    insert |= dict.fromkeys(keys, KEYS)
+    insert |= {(letter, letter): DOUBLED for letter in LETTERS}
+    delete: dict = dict.fromkeys(LETTERS, LEFT_OUT)
+    delete |= dict.fromkeys(VOWELS, VOWEL_LEFT_OUT)
+    for letter, before in SILENT.items():
+        delete |= {(other, letter): UNHEARD for other in before}
+        insert |= {(other, letter): UNHEARD + 0.5 for other in before if other}
+    delete |= {(letter, letter): DOUBLED for letter in LETTERS}
+    delete |= {("", letter): LEFT_OUT + FIRST_LETTER for letter in LETTERS}
+    delete |= {("", letter): UNHEARD + 1 for letter, b in SILENT.items() if "" in b}
+    insert |= {("", letter): ADDED + FIRST_LETTER for letter in LETTERS}
+    # Apostrophes and hyphens are forgotten, added and moved more than any letter.
+    for mark in "'’-":
+        insert[mark] = delete[mark] = 4.0
+    transpose = dict.fromkeys(permutations(LETTERS, 2), ORDER)
+    transpose |= {(pair[0], pair[1]): ORDER_KNOWN for pair in SWAPPED}
+    return EditCosts(insert, delete, substitute, transpose, other=ORDINARY)
+
+
+def uniform_costs() -> EditCosts:
+    """The same cost for every edit, for a language without a table."""
+    return EditCosts(ANY, ANY, ANY, ANY, other=ANY)
+
+
+ENGLISH = english_costs()
+
 
 CHANNELS = {"english": ENGLISH, "uniform": uniform_costs()}
-MOST_SYMBOLS = 256  # with rows of their own: the most frequent ones
-STRENGTH = 50.0  # examples that the prior is worth
+MOST_SYMBOLS = 256  # that have rows of their own: the most frequent ones
+STRENGTH = 50.0  # weight of the prior, in examples
 ROUNDS = 3
-PAIRS = 50_000  # to a kernel call
+PAIRS = 50_000  # per kernel call
+LETTER_PRIOR = 0.1  # count of each pair of adjacent letters before any word
 DELETE, INSERT, SUBSTITUTE, TRANSPOSE = range(4)
 NEVER = 1e30
 
@@ -52,7 +153,7 @@ class Channel(NamedTuple):
 
     symbols: np.ndarray  # (s,) int32 code points in order; their rows are 2, 3, ...
     costs: np.ndarray  # (4, s + 2, s + 2): delete, insert, substitute, transpose
-    first: float  # what a wrong first letter costs besides
+    first: float  # additional cost of a wrong first letter
 
     def rows(self, strings: Strings) -> np.ndarray:
         """The row of every character, int32."""
@@ -63,7 +164,7 @@ class Channel(NamedTuple):
 
 
 def make_channel(name: str, vocabulary: Strings) -> Channel:
-    """A channel that knows nothing but rules, for the letters of a vocabulary.
+    """A channel by rule, for the letters of a vocabulary.
 
     >>> channel = make_channel("english", strings_of(["separate"]))
     >>> pairs = [("separate", "seperate"), ("separate", "sepqrate"), ("separate", "separate")]
@@ -80,12 +181,12 @@ def make_channel(name: str, vocabulary: Strings) -> Channel:
     # EditCosts gives rows to the letters it names; the others are copies of its "any other".
     order = np.array([START, OTHER, *(rows.get(letter, OTHER) for letter in letters)])
     costs = np.stack([part[np.ix_(order, order)] for part in CostTables(*tables)])
-    ease_accents(costs[SUBSTITUTE], letters)
+    lower_accent_costs(costs[SUBSTITUTE], letters)
     return Channel(symbols, costs, FIRST_LETTER)
 
 
-def ease_accents(substitute: np.ndarray, letters: list[str]) -> None:
-    """Leaving off an accent, in any language, is the commonest slip; adding one is another."""
+def lower_accent_costs(substitute: np.ndarray, letters: list[str]) -> None:
+    """In any language, leaving off an accent is the commonest error; adding one is another."""
     row_of = {letter: OTHER + 1 + i for i, letter in enumerate(letters)}
     for letter, row in row_of.items():
         base = row_of.get(unicodedata.normalize("NFD", letter)[0])
@@ -197,6 +298,20 @@ def pair_costs(
     return out
 
 
+def letter_logs(channel: Channel, words: Strings) -> np.ndarray:
+    """log P(letter | letter before) over the vocabulary; START is the start and the end."""
+    counts = np.full((len(channel.symbols) + 2,) * 2, LETTER_PRIOR)
+    rows = channel.rows(words)
+    starts, stops = words.offsets[:-1], words.offsets[1:]
+    filled = stops > starts
+    np.add.at(counts, (START, rows[starts[filled]]), 1)
+    np.add.at(counts, (rows[stops[filled] - 1], START), 1)
+    inside = np.ones(max(0, len(rows) - 1), bool)
+    inside[stops[filled][:-1] - 1] = False
+    np.add.at(counts, (rows[:-1][inside], rows[1:][inside]), 1)
+    return np.log(counts / counts.sum(axis=1, keepdims=True))
+
+
 # --- Kernels ---
 
 
@@ -305,3 +420,14 @@ def count_edits(
                 j -= 2
             else:
                 break
+
+
+@kernel
+def sum_letters(rows, offsets, logs, out):
+    """log P of the letters of each word."""
+    for i in range(len(out)):
+        before, total = START, 0.0
+        for t in range(offsets[i], offsets[i + 1]):
+            total += logs[before, rows[t]]
+            before = rows[t]
+        out[i] = total + logs[before, START]

@@ -3,12 +3,12 @@
     P(w | before) = P(c(w) | classes before) P(w | c(w))
 
 The classes are Brown clusters; their sequence is an ordinary n-gram model with a small
-vocabulary, so histories never seen in words may have been seen in classes often. That is why
-it finds "colorless green ideas sleep furiously" likelier than the same backwards, where every
-pair of words is new: adjectives stand before nouns, adverbs after verbs.
+vocabulary, so histories unseen in words are often seen in classes. That is why "colorless green
+ideas sleep furiously" is likelier than the same backwards, although every pair of words is new:
+adjectives precede nouns, adverbs follow verbs.
 
     collect    as BrownClusters; then n-grams of classes, and words in each class
-    update     the smoothing of the one, shares of the other
+    update     smoothing of the one, relative frequencies of the other
 
 For any history the probabilities of all words, the unknown one and the stop token add up to
 one. Contract: sequential, as BrownClusters.
@@ -18,7 +18,7 @@ Brown et al. (1992), Class-based n-gram models of natural language. Computationa
 language models, classes of words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,12 +26,19 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import get_engine
+from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.language.brown_clusters import UNKNOWN, BrownClusters, number_words, pool_rare
 from tacit.language.ngram_model import NGramModel
-from tacit.language.perplexities import Perplexity, TextScore
-from tacit.language.scoring import LN10, Scorer, WordScores, score_ids, sum_scores
+from tacit.language.scoring import (
+    LN10,
+    Perplexity,
+    Scorer,
+    TextScore,
+    WordScores,
+    score_ids,
+    sum_scores,
+)
 from tacit.language.sentences import (
     FIRST,
     SPECIAL,
@@ -68,16 +75,16 @@ def class_scores(params: ClassScorer, block: Any) -> WordScores:
     places = np.where(unknown, params.pool, places)
     outside = places < 0
     classes = np.where(outside, np.int32(-1), params.class_ids[places]).astype(np.int32)
-    found = score_ids(params.classes, classes, read.edges)
-    words = found.ids != STOP
-    scores, ids = found.scores.copy(), found.ids.copy()
+    scored = score_ids(params.classes, classes, read.edges)
+    words = scored.ids != STOP
+    scores, ids = scored.scores.copy(), scored.ids.copy()
     scores[words] += np.where(outside, 0.0, params.logs[places]) / LN10
     ids[words] = np.where(unknown, -1, places + FIRST)
-    return found._replace(scores=scores, ids=ids)
+    return scored._replace(scores=scores, ids=ids)
 
 
 def sum_class_block(params: ClassScorer, block: Any) -> TextScore:
-    """What ``Perplexity`` needs of a block."""
+    """The sums over a block that a ``Perplexity`` is made of."""
     return sum_scores(class_scores(params, block), True)
 
 
@@ -94,7 +101,7 @@ class ClassModel(Estimator):
         Of the n-grams of classes, see ``NGramModel``.
     min_count : int
         Rarer words are pooled as ``<unk>``, which gets a class and a probability like any
-        word. With 1, words that the text did not have share what the smoothing leaves them.
+        word. With 1, unknown words get the probability that the smoothing leaves them.
     max_iter : int
         The most passes of the clustering.
     tokenizer, lowercase, engine
@@ -135,16 +142,16 @@ class ClassModel(Estimator):
 
     def __init__(
         self,
-        order=3,
+        order: int = 3,
         *,
-        n_clusters=100,
-        smoothing="modified-kneser-ney",
-        min_count=1,
-        max_iter=20,
-        tokenizer="whitespace",
-        lowercase=False,
-        engine="threads",
-    ):
+        n_clusters: int = 100,
+        smoothing: str = "modified-kneser-ney",
+        min_count: int = 1,
+        max_iter: int = 20,
+        tokenizer: str | Callable[[str], list[str]] = "whitespace",
+        lowercase: bool = False,
+        engine: str | Engine = "threads",
+    ) -> None:
         self.order = order
         self.n_clusters = n_clusters
         self.smoothing = smoothing
@@ -172,8 +179,8 @@ class ClassModel(Estimator):
         size = np.bincount(classes, weights=text.counts, minlength=self.n_clusters)
         self.word_logs_ = np.log(text.counts / size[classes])
         names = [str(c) for c in range(self.n_clusters)]
-        said = np.array(names, object)[classes[text.ids]]
-        sequences = np.split(said, np.cumsum(text.lengths)[:-1])
+        named = np.array(names, object)[classes[text.ids]]
+        sequences = np.split(named, np.cumsum(text.lengths)[:-1])
         self.class_model_ = NGramModel(
             self.order,
             smoothing=self.smoothing,
@@ -197,7 +204,7 @@ class ClassModel(Estimator):
         return self.logprob(sentence) / LN10
 
     def perplexity(self, sentences: Any) -> Perplexity:
-        """How well the model predicts a text; see ``Perplexity`` for what it counts."""
+        """How well the model predicts a text; see ``Perplexity`` for the conventions."""
         check_is_fitted(self)
         blocks = list(sentence_blocks(sentences, name="ClassModel"))
         if not blocks:
@@ -236,7 +243,7 @@ class ClassModel(Estimator):
         best = np.argsort(-p, kind="stable")[: max(top, 0)]
         return [(words[i], float(p[i])) for i in best.tolist() if p[i] > 0]
 
-    # --- Parts ---
+    # --- State ---
 
     @property
     def _pooled(self) -> bool:

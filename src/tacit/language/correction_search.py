@@ -1,16 +1,19 @@
-"""The likeliest sentence behind a typed one: a beam over candidates for every word.
+"""Candidates for typed words, and the likeliest sentence behind a typed one.
 
-A path takes one candidate for each word. Its score is
+A word alone is ranked by its frequency and the channel. In a text every word gets candidates,
+and a beam search takes one for each. The score of a path is
 
     sum of  weight x log P(word | words before it)  +  log P(typed | word)
 
-where the first comes from the tables of an n-gram model and the second, which holds all that is
-known of the typing, is given. Paths that end in the same words have the same future, so the
-better one goes on; of the rest the best ``beam`` do. With a beam as wide as there are paths the
-answer is exact. A word outside the model's vocabulary has a log probability of zero here: what
-it costs to be new is part of what is given.
+where the first comes from the tables of an n-gram model and the second from the channel. Paths
+that end in the same words have the same future, so only the better one continues; of the rest
+the best ``beam`` do. With a beam as wide as there are paths the answer is exact. A word outside
+the vocabulary has a log probability of zero in the language model here; the cost of a new word
+is part of its channel score.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +21,156 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.language.backoff_tables import Tables
-from tacit.language.sentences import START, UNKNOWN
+from tacit.language.channel import Channel, pair_costs, sum_letters
+from tacit.language.corrections import Change, Correction, Suggestion, explain_edits
+from tacit.language.deletion_index import (
+    LONGEST,
+    Candidates,
+    DeletionIndex,
+    find_words,
+    strings_of,
+)
+from tacit.language.sentences import FIRST, START, UNKNOWN
+from tacit.language.spelling_text import Token, in_case_of, key_of, tokens_of
 
-__all__ = ["Lattice", "best_path", "weigh"]
+__all__ = [
+    "Lattice", "Lexicon", "Speller", "best_path", "best_words", "correct_texts",
+    "score_candidates_at", "suggestions",
+]  # fmt: skip
 
-SPAN = 4_000  # words to a kernel call: some 100 ms
+
+SPAN = 4_000  # words per kernel call: some 100 ms
 LN10 = float(np.log(10.0))
-LOWEST = -1e300
+NOVEL = -8.1  # log of how often a word is new to the vocabulary
+NAME = 8.8  # and what a capital inside a sentence adds to it
+SPLIT = 4.5  # what it costs to leave out a space
+SPLIT_LETTERS = frozenset("ai")  # words of one letter
+SPLIT_LEAST = -11.5  # log P of each part, at least: rarer ones are rather endings
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """What follows from a vocabulary, and is computed once."""
+
+    index: DeletionIndex
+    places: dict[str, int]
+    rows: np.ndarray  # of the vocabulary in the channel
+    logs: np.ndarray  # log P of each word
+
+
+@dataclass(frozen=True, eq=False)
+class Speller(Lexicon):
+    """A fitted corrector, as the search needs it."""
+
+    channel: Channel
+    words: list[str]
+    counts: np.ndarray
+    letters: np.ndarray
+    tables: Tables
+    error_rate: float
+    weight: float  # of the prior, for single words
+    context: float  # and for words in a text
+    real_words: bool
+    beam: int
+    n_candidates: int
+
+
+class Scored(NamedTuple):
+    """Candidates of each key, the best first."""
+
+    edges: np.ndarray  # (keys + 1,)
+    words: np.ndarray
+    distances: np.ndarray
+    channel: np.ndarray  # log P(typed | word), right or wrong
+    costs: np.ndarray  # of the edits alone
+    scores: np.ndarray  # with the prior
+
+
+def score_candidates(speller: Speller, keys: Sequence[str], weight: float) -> Scored:
+    """Every candidate of every key with its score, without context."""
+    queries = strings_of(keys)
+    found = drop_unrelated(
+        find_words(speller.index, queries), queries.sizes(), speller.index.vocabulary.sizes()
+    )
+    owner = np.repeat(np.arange(len(keys)), np.diff(found.edges))
+    costs = pair_costs(
+        speller.channel, speller.index.vocabulary, found.words, queries, owner,
+        rows=speller.rows,
+    )  # fmt: skip
+    right = np.log1p(-speller.error_rate)
+    channel = np.where(found.distances == 0, right, np.log(speller.error_rate) - costs)
+    scores = channel + weight * speller.logs[found.words]
+    order = np.lexsort((found.words, -scores, owner))
+    return Scored(
+        found.edges, found.words[order], found.distances[order], channel[order], costs[order],
+        scores[order],
+    )  # fmt: skip
+
+
+def drop_unrelated(found: Candidates, typed: np.ndarray, words: np.ndarray) -> Candidates:
+    """Candidates without words of which not one letter was typed."""
+    longer = np.maximum(np.repeat(typed, np.diff(found.edges)), words[found.words])
+    keep = found.distances < np.maximum(longer, 1)
+    kept = np.concatenate([[0], np.cumsum(keep)])
+    return Candidates(kept[found.edges], found.words[keep], found.distances[keep])
+
+
+# --- Single words ---
+
+
+def suggestions(speller: Speller, word: str, top: int) -> list[Suggestion]:
+    """The likeliest candidates for a word, with their probability among all."""
+    scored = score_candidates(speller, [key_of(word)], speller.weight)
+    p = np.exp(scored.scores - scored.scores.max(initial=-np.inf))
+    p /= max(p.sum(), 1e-300)
+    return [
+        Suggestion(
+            in_case_of(speller.words[scored.words[i]], word),
+            float(p[i]),
+            int(scored.distances[i]),
+            float(scored.costs[i]),
+            int(speller.counts[scored.words[i]]),
+        )
+        for i in range(min(max(top, 0), len(p)))
+    ]
+
+
+def best_words(speller: Speller, words: list[str]) -> list[str]:
+    """The likeliest word for each; a word that exists is itself."""
+    keys = list(map(key_of, words))
+    wanted = sorted({key for key in keys if key not in speller.places})
+    scored = score_candidates(speller, wanted, speller.weight)
+    first = scored.edges[:-1]
+    filled = np.diff(scored.edges) > 0
+    best = {
+        key: speller.words[w]
+        for key, w in zip(
+            (key for key, full in zip(wanted, filled.tolist(), strict=True) if full),
+            scored.words[first[filled]].tolist(),
+            strict=True,
+        )
+    }
+    return [
+        in_case_of(best[key], word) if key in best else word
+        for key, word in zip(keys, words, strict=True)
+    ]
+
+
+# --- Words in sentences ---
+
+
+class Options(NamedTuple):
+    """What a typed word may stand for: (id, second id or -1, log P(typed | it), text)."""
+
+    ids: list[int]
+    seconds: list[int]
+    scores: list[float]
+    words: list[str]
+    known: bool
 
 
 class Lattice(NamedTuple):
-    """What each word of some sentences may stand for."""
+    """The candidates of each word of some sentences."""
 
     sentences: np.ndarray  # (n + 1,) int64: where the words of each sentence begin
     edges: np.ndarray  # (words + 1,) int64: where the candidates of each word begin
@@ -37,10 +179,180 @@ class Lattice(NamedTuple):
     scores: np.ndarray  # float64: log P(typed | candidate)
 
 
+def correct_texts(speller: Speller, texts: list[str]) -> list[Correction]:
+    """Correct independent texts in one search."""
+    tokens = [list(tokens_of(text)) for text in texts]
+    open_keys = {t.key for part in tokens for t in part if not t.fixed}
+    options = options_of(speller, sorted(open_keys))
+    flat = [token for part in tokens for token in part]
+    capitals = [text.isupper() for text, part in zip(texts, tokens, strict=True) for _ in part]
+    lattice, chosen_words, changed = make_lattice(speller, flat, capitals, options)
+    path = best_path(lattice, speller.tables, weight=speller.context, beam=speller.beam)
+    out, at = [], 0
+    for text, part in zip(texts, tokens, strict=True):
+        changes = []
+        for token in part:
+            place = int(path[at])
+            after = token.text
+            if changed[place]:
+                after = in_case_of(chosen_words[place], token.text)
+            if after != token.text:
+                changes.append(make_change(speller, token, after, lattice, path, at, options))
+            at += 1
+        out.append(apply(text, changes))
+    return out
+
+
+def options_of(speller: Speller, keys: list[str]) -> dict[str, Options]:
+    """The candidates of each key, the best few by frequency and channel."""
+    scored = score_candidates(speller, keys, speller.context)
+    strings = strings_of(keys)
+    novel = np.empty(len(keys))
+    sum_letters(speller.channel.rows(strings), strings.offsets, speller.letters, novel)
+    novel = np.log1p(-speller.error_rate) + speller.context * (NOVEL + novel)
+    out = {}
+    edges = scored.edges.tolist()
+    for i, key in enumerate(keys):
+        known = key in speller.places
+        choices = Options([], [], [], [], known)
+        if (known and not speller.real_words) or is_possessive(speller, key):
+            out[key] = choices
+            continue
+        part = slice(edges[i], min(edges[i + 1], edges[i] + speller.n_candidates))
+        for w, score in zip(
+            scored.words[part].tolist(), scored.channel[part].tolist(), strict=True
+        ):
+            choices.ids.append(FIRST + w)
+            choices.seconds.append(-1)
+            choices.scores.append(score)
+            choices.words.append(speller.words[w])
+        if not known:
+            choices.ids.append(UNKNOWN)
+            choices.seconds.append(-1)
+            choices.scores.append(float(novel[i]))
+            choices.words.append(key)
+            add_split(speller, key, choices)
+        elif key not in choices.words:  # crowded out by more frequent neighbours
+            choices.ids.append(FIRST + speller.places[key])
+            choices.seconds.append(-1)
+            choices.scores.append(float(np.log1p(-speller.error_rate)))
+            choices.words.append(key)
+        out[key] = choices
+    return out
+
+
+def is_possessive(speller: Speller, key: str) -> bool:
+    """A known word with 's is known."""
+    return key not in speller.places and key[-2:] == "'s" and key[:-2] in speller.places
+
+
+def add_split(speller: Speller, key: str, choices: Options) -> None:
+    """The best way to read an unknown word as two."""
+    if len(key) > LONGEST:  # its own only candidate; and every part of it is a copy
+        return
+    best, where = -np.inf, 0
+    for i in range(1, len(key)):
+        a, b = key[:i], key[i:]
+        if a in speller.places and b in speller.places:
+            small = [part for part in (a, b) if len(part) == 1]
+            if any(part not in SPLIT_LETTERS for part in small):
+                continue
+            logs = speller.logs[speller.places[a]], speller.logs[speller.places[b]]
+            if min(logs) > SPLIT_LEAST and sum(logs) > best:
+                best, where = float(sum(logs)), i
+    if where:
+        a, b = key[:where], key[where:]
+        choices.ids.append(FIRST + speller.places[a])
+        choices.seconds.append(FIRST + speller.places[b])
+        choices.scores.append(float(np.log(speller.error_rate)) - SPLIT)
+        choices.words.append(f"{a} {b}")
+
+
+def make_lattice(
+    speller: Speller, tokens: list[Token], capitals: list[bool], options: dict[str, Options]
+) -> tuple[Lattice, list[str], list[bool]]:
+    """Candidates of all words; and, of each candidate, its word and whether it is another."""
+    ids: list[int] = []
+    seconds: list[int] = []
+    scores: list[float] = []
+    words: list[str] = []
+    changed: list[bool] = []
+    edges, sentences = [0], []
+    for i, (token, upper) in enumerate(zip(tokens, capitals, strict=True)):
+        if token.first:
+            sentences.append(i)
+        choices = options.get(token.key)
+        name = token.text[:1].isupper() and not token.first and not upper
+        if token.fixed or choices is None or not choices.ids or (choices.known and name):
+            ids.append(FIRST + speller.places[token.key] if token.key in speller.places else 0)
+            seconds.append(-1)
+            scores.append(0.0)
+            words.append(token.key)
+            changed.append(False)
+        else:
+            ids += choices.ids
+            seconds += choices.seconds
+            words += choices.words
+            same = [word == token.key for word in choices.words]
+            changed += [not each for each in same]
+            bonus = speller.context * NAME if name else 0.0
+            scores += [
+                score + bonus if each else score
+                for score, each in zip(choices.scores, same, strict=True)
+            ]
+        edges.append(len(ids))
+    sentences.append(len(tokens))
+    lattice = Lattice(
+        np.array(sentences, np.int64),
+        np.array(edges, np.int64),
+        np.array(ids, np.int32),
+        np.array(seconds, np.int32),
+        np.array(scores, np.float64),
+    )
+    return lattice, words, changed
+
+
+def make_change(
+    speller: Speller,
+    token: Token,
+    after: str,
+    lattice: Lattice,
+    path: np.ndarray,
+    at: int,
+    options: dict[str, Options],
+) -> Change:
+    """A change with its probability, reason and alternatives."""
+    choices = options[token.key]
+    scores = score_candidates_at(lattice, path, at, speller.tables, weight=speller.context)
+    p = np.exp(scores - scores.max())
+    p /= p.sum()
+    order = np.argsort(-p, kind="stable")
+    mine = int(path[at] - lattice.edges[at])
+    others = [choices.words[i] for i in order.tolist() if i != mine][:3]
+    kind = "real word" if choices.known else "unknown word"
+    edits = explain_edits(choices.words[mine], token.key)
+    why = f"does not fit here; {edits}" if choices.known else f"unknown word; {edits}"
+    return Change(
+        token.start, token.stop, token.text, after, kind, float(p[mine]), why,
+        tuple(in_case_of(word, token.text) for word in others),
+    )  # fmt: skip
+
+
+def apply(text: str, changes: list[Change]) -> Correction:
+    parts, at = [], 0
+    for change in changes:
+        parts += [text[at : change.start], change.after]
+        at = change.stop
+    return Correction("".join([*parts, text[at:]]), text, tuple(changes))
+
+
+# --- The best path ---
+
+
 def best_path(lattice: Lattice, tables: Tables, *, weight: float, beam: int) -> np.ndarray:
-    """Which candidate to take for each word, int64 places in ``lattice.ids``."""
+    """The best candidate of each word, int64 indices into ``lattice.ids``."""
     chosen = np.full(len(lattice.edges) - 1, -1, np.int64)
-    arrays, factor = plain(tables), weight * LN10
+    arrays, factor = arrays_of(tables), weight * LN10
     n, at = len(lattice.sentences) - 1, 0
     while at < n:
         check_stop()
@@ -52,7 +364,7 @@ def best_path(lattice: Lattice, tables: Tables, *, weight: float, beam: int) -> 
     return chosen
 
 
-def weigh(
+def score_candidates_at(
     lattice: Lattice, chosen: np.ndarray, at: int, tables: Tables, *, weight: float
 ) -> np.ndarray:
     """The score of every candidate of one word, with the others as chosen."""
@@ -61,14 +373,14 @@ def weigh(
     low = max(first, at - tables.order)
     high = min(last, at + tables.order)
     out = np.empty(lattice.edges[at + 1] - lattice.edges[at])
-    weigh_word(
+    score_at(
         lattice.edges, lattice.ids, lattice.seconds, lattice.scores, chosen, low, at, high,
-        low == first, *plain(tables), tables.order, weight * LN10, out,
+        low == first, *arrays_of(tables), tables.order, weight * LN10, out,
     )  # fmt: skip
     return out
 
 
-def plain(tables: Tables) -> tuple[np.ndarray, ...]:
+def arrays_of(tables: Tables) -> tuple[np.ndarray, ...]:
     """The arrays that the kernels read."""
     if tables.absolute or tables.prob_values is not None:
         raise ValueError(
@@ -193,7 +505,7 @@ def search_sentences(
 
 
 @kernel
-def weigh_word(
+def score_at(
     edges, ids, seconds, given, chosen, low, at, high, from_start, words, children, probs,
     backoffs, order, factor, out,
 ):  # fmt: skip

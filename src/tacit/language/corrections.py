@@ -1,4 +1,4 @@
-"""What a corrector says: suggestions for a word, changes to a text, sentences in order."""
+"""Results of a corrector: suggestions for a word, changes to a text, ranked sentences."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Change:
-    """One word of a text that was replaced, where, by what, and why."""
+    """One replaced word of a text: where, by what, and why."""
 
     start: int
     stop: int
@@ -131,7 +131,7 @@ class Choice:
 
 
 def explain_edits(intended: str, typed: str) -> str:
-    """What went wrong between a word and how it was typed.
+    """The edits between a word and how it was typed, in words.
 
     >>> explain_edits("their", "thier"), explain_edits("accommodate", "acommodate")
     ('i and e swapped', 'c left out')
@@ -140,15 +140,15 @@ def explain_edits(intended: str, typed: str) -> str:
     """
     from tacit.text.edit_distance import alignment
 
-    said = []
+    phrases = []
     for edit in alignment(intended, typed, transpose=True).script:
         old, new = ("space" if part == " " else part for part in (edit.old, edit.new))
         if edit.action == "substitute":
-            said.append(f"{new} for {old}")
+            phrases.append(f"{new} for {old}")
         elif edit.action == "insert":
-            said.append(f"{new} added")
+            phrases.append(f"{new} added")
         elif edit.action == "delete":
-            said.append(f"{old} left out")
+            phrases.append(f"{old} left out")
         elif edit.action == "transpose":
-            said.append(f"{edit.new[0]} and {edit.new[1]} swapped")
-    return ", ".join(said)
+            phrases.append(f"{edit.new[0]} and {edit.new[1]} swapped")
+    return ", ".join(phrases)

@@ -1,4 +1,4 @@
-"""From whatever holds sentences to the counts of a model: read, number the words, count."""
+"""From sentences in any form to the counts of a model: read, number the words, count."""
 
 import tempfile
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.engines import get_engine
-from tacit.language.held_out import fit_mixing
+from tacit.core.memory import parse_memory
+from tacit.language.jelinek_mercer import fit_mixing
 from tacit.language.ngram_counts import NGramCounts, count_ngrams, positions
 from tacit.language.sentences import (
     FIRST,
@@ -27,11 +28,11 @@ from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["Counted", "count_text"]
 
-EVERY = 10  # one sentence in so many is set apart for the weights of jelinek-mercer
+EVERY = 10  # one sentence in ten is held out to fit the weights of jelinek-mercer
 
 
 class Counted(NamedTuple):
-    """What the smoothing works with."""
+    """The input of the smoothing."""
 
     counts: NGramCounts
     vocabulary: Vocabulary
@@ -40,25 +41,24 @@ class Counted(NamedTuple):
 
 
 def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
-    """Count the n-grams of sentences as an ``NGramModel`` asks for."""
+    """Count the n-grams of sentences with the settings of an ``NGramModel``."""
+    memory = parse_memory(model.memory)
     with tempfile.TemporaryDirectory(prefix="tacit-text-") as folder:
-        blocks = read_blocks(model, data, None if model.memory is None else folder)
+        blocks = read_blocks(model, data, None if memory is None else folder)
         vocabulary, ids = choose_words(model, blocks)
         report = describe(blocks, ids)
         check_text(model, report)
         v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
-        if model.memory is None or bytes_needed(report, model.order) <= model.memory:
+        if memory is None or bytes_needed(report, model.order) <= memory:
             corpus = join(blocks, ids)
             counts = count_ngrams(positions(corpus, model.markers), v, *setting, model.engine)
         else:
-            parts = (
-                join([block], [own]) for block, own in zip(blocks, ids, strict=True)
-            )
-            counts = count_spilled(parts, v, *setting, model.memory)
+            parts = (join([block], [own]) for block, own in zip(blocks, ids, strict=True))
+            counts = count_spilled(parts, v, *setting, memory)
         mixing = None
         if model.smoothing == "jelinek-mercer":
             if held_out is None:
-                rest, apart = set_apart(join(blocks, ids))
+                rest, apart = hold_out(join(blocks, ids))
                 part = count_ngrams(positions(rest, model.markers), v, *setting, model.engine)
             else:
                 part, apart = counts, known_corpus(model, held_out, vocabulary)
@@ -81,12 +81,12 @@ def read_blocks(model: Any, data: Any, folder: str | None = None) -> list[BlockW
 
 
 def bytes_needed(report: dict[str, int], order: int) -> int:
-    """What counting takes without files, at most: positions, and n-grams of every order."""
+    """The most that counting in memory takes: positions, and n-grams of every order."""
     return (report["words"] + 2 * report["sentences"]) * (20 + 20 * order)
 
 
 def describe(blocks: list[BlockWords], ids: list[np.ndarray]) -> dict[str, int]:
-    """What was read, in numbers."""
+    """Counts of what was read."""
     unknown = (
         np.count_nonzero((own == UNKNOWN)[block.ids])
         for block, own in zip(blocks, ids, strict=True)
@@ -101,24 +101,24 @@ def describe(blocks: list[BlockWords], ids: list[np.ndarray]) -> dict[str, int]:
 
 def choose_words(model: Any, blocks: list[BlockWords]) -> tuple[Vocabulary, list[np.ndarray]]:
     """The words of the model, and their ids by the numbers that each block gave them."""
-    found, places = merge_blocks(blocks)
+    seen, places = merge_blocks(blocks)
     if model.vocabulary is None:
-        counts = np.zeros(len(found), np.int64)
+        counts = np.zeros(len(seen), np.int64)
         for block, place in zip(blocks, places, strict=True):
             counts[place] += np.bincount(block.ids, minlength=len(place))
         keep = counts > model.unk_cutoff
-        at = found.find(Vocabulary.of_sorted(sorted(SPECIAL)))
+        at = seen.find(Vocabulary.of_sorted(sorted(SPECIAL)))
         keep[at[at >= 0]] = False
-        vocabulary = found.take(keep)
+        vocabulary = seen.take(keep)
     else:
-        words = given_words(model.vocabulary)
+        words = check_words(model.vocabulary)
         vocabulary = Vocabulary.of(words)
-    ids = find_ids(vocabulary, found)
+    ids = find_ids(vocabulary, seen)
     ids[ids < 0] = UNKNOWN
     return vocabulary, [ids[place] for place in places]
 
 
-def given_words(vocabulary: Any) -> list[str]:
+def check_words(vocabulary: Any) -> list[str]:
     if isinstance(vocabulary, str):
         raise TypeError(
             f"NGramModel(vocabulary={vocabulary[:40]!r}) must be a list of words, not one str."
@@ -169,8 +169,8 @@ def known_corpus(model: Any, data: Any, vocabulary: Vocabulary) -> Corpus:
     return join(blocks, ids)
 
 
-def set_apart(corpus: Corpus) -> tuple[Corpus, Corpus]:
-    """Every tenth sentence by itself."""
+def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
+    """The corpus without every tenth sentence, and those."""
     n = len(corpus.edges) - 1
     apart = np.arange(n) % EVERY == EVERY - 1
     return take_sentences(corpus, ~apart), take_sentences(corpus, apart)

@@ -1,20 +1,20 @@
-"""All words of a vocabulary within a few edits of a string, without looking at the others.
+"""All words of a vocabulary within a few edits of a string, without comparing the others.
 
 Two strings within d edits (insertion, deletion, substitution, swap of neighbours) become equal
-when at most d characters are deleted from each. So every word is filed under each string that
-it becomes by up to d deletions, and a query looks under the strings that it becomes. Only the
-first ``PREFIX`` characters are filed: an insertion shifts one character out of the prefix of
-the other word, which then is one of its deletions, so nothing is missed. What is found is
-measured before it is returned: the answer is exact.
+when at most d characters are deleted from each. So every word is indexed under each string that
+up to d deletions make of it, and a query looks up the strings that deletions make of it. Only
+the first ``PREFIX`` characters are indexed: an insertion shifts one character out of the prefix
+of the other word, which then is one of its deletions, so nothing is missed. Distances are
+computed for all matches before they are returned: the answer is exact.
 
-A string is filed by its 64-bit hash. The index is three arrays that a file can map:
+Strings are indexed by a 64-bit hash. The index is three arrays:
 
     keys     the hashes in order, once each
     edges    where the words of each begin
     words    word numbers
 
-and ``first``, which says where the keys with given leading bits begin: a lookup touches one
-entry of it and one or two keys.
+and ``first``, where the keys with given leading bits begin: a lookup reads one entry of it and
+one or two keys.
 
 Garbe (2012), 1000x faster spelling correction (symmetric deletion). Bocek, Hunt and Stiller
 (2007), Fast similarity search in large dictionaries, TR ifi-2007.02, Zurich.
@@ -33,13 +33,13 @@ __all__ = ["Candidates", "DeletionIndex", "build_index", "find_words", "strings_
 
 PREFIX = 7
 LONGEST = 64  # characters; longer words are their own only candidate
-SPAN = 2_000  # queries to a kernel call: some 50 ms
-WORDS = 20_000  # words filed in a kernel call
+SPAN = 2_000  # queries per kernel call: some 50 ms
+WORDS = 20_000  # words indexed per kernel call
 U = np.uint64
 
 
 class DeletionIndex(NamedTuple):
-    """A vocabulary filed by deletions. Make it with ``build_index``."""
+    """A vocabulary indexed by deletions. Build it with ``build_index``."""
 
     vocabulary: Strings  # code points, as int32
     keys: np.ndarray  # (k,) uint64
@@ -70,7 +70,7 @@ def strings_of(words: Sequence[str]) -> Strings:
 
 
 def build_index(vocabulary: Strings, *, most: int = 2) -> DeletionIndex:
-    """File every word under what it becomes by up to ``most`` deletions.
+    """Index every word under each string that up to ``most`` deletions make of it.
 
     >>> index = build_index(strings_of(["there", "three", "tree", "she"]), most=1)
     >>> found = find_words(index, strings_of(["thre", "the"]))
@@ -89,7 +89,7 @@ def build_index(vocabulary: Strings, *, most: int = 2) -> DeletionIndex:
         file_words(*vocabulary, i, stop, masks, mask_edges, starts, hashes, owners)
     order = np.argsort(hashes, kind="stable")
     hashes, owners = hashes[order], owners[order]
-    # A word with a doubled letter becomes the same string in two ways.
+    # Deletions make the same string of a word with a doubled letter in two ways.
     fresh = np.ones(len(hashes), bool)
     fresh[1:] = (hashes[1:] != hashes[:-1]) | (owners[1:] != owners[:-1])
     hashes, owners = hashes[fresh], owners[fresh]
@@ -100,7 +100,7 @@ def build_index(vocabulary: Strings, *, most: int = 2) -> DeletionIndex:
 
 
 def leading_bits(keys: np.ndarray) -> np.ndarray:
-    """Where the keys of each leading bit pattern begin, about one key to a pattern."""
+    """Where the keys of each leading bit pattern begin, about one key per pattern."""
     bits = max(1, len(keys).bit_length())
     patterns = np.arange(2**bits, dtype=U) << U(64 - bits)
     return np.append(np.searchsorted(keys, patterns), len(keys)).astype(np.int64)

@@ -1,9 +1,9 @@
-"""How much to take away from counts, so that something is left for what was not seen.
+"""How much to subtract from counts, to leave probability for unseen n-grams.
 
 A discount is a number per count: ``discounts[c]`` for n-grams seen c times, the last entry for
 all larger counts. Each rule estimates them from how many n-grams were seen once, twice, ...
-On small or odd texts these numbers may be zero or give discounts that make no sense; then the
-rule's own ``FALLBACK`` is used, and said so.
+On small or odd texts these numbers may be zero or give discounts out of range; then the rule's
+own ``FALLBACK`` is used, and ``estimated`` is False.
 
 Good (1953), The population frequencies of species. Biometrika 40.
 Katz (1987), Estimation of probabilities from sparse data. IEEE ASSP 35.
@@ -18,7 +18,7 @@ import numpy as np
 
 __all__ = ["FALLBACK", "Discounts", "absolute_discount", "good_turing", "modified_discounts"]
 
-KATZ_MOST = 5  # counts above are taken at their word
+KATZ_MOST = 5  # higher counts are not discounted
 FALLBACK = {
     "absolute": (0.5,),
     "modified": (0.5, 1.0, 1.5),
@@ -27,16 +27,16 @@ FALLBACK = {
 
 
 class Discounts(NamedTuple):
-    """What to take from counts of 0, 1, 2, ...; and whether it could be estimated."""
+    """What to subtract from counts of 0, 1, 2, ...; and whether it could be estimated."""
 
     values: np.ndarray  # float64
     estimated: bool = True
 
 
 def counts_of_counts(counts: np.ndarray, most: int) -> np.ndarray:
-    """How many n-grams were seen once, twice, ... ``most`` times; place 0 is not used."""
-    found = np.bincount(np.minimum(counts, most + 1), minlength=most + 2)[: most + 1]
-    return found.astype(np.float64)
+    """How many n-grams were seen once, twice, ... ``most`` times; index 0 is unused."""
+    n = np.bincount(np.minimum(counts, most + 1), minlength=most + 2)[: most + 1]
+    return n.astype(np.float64)
 
 
 def absolute_discount(counts: np.ndarray) -> Discounts:
@@ -62,14 +62,14 @@ def modified_discounts(counts: np.ndarray) -> Discounts:
     n = counts_of_counts(counts, 4)
     if (n[1:] > 0).all():
         y = n[1] / (n[1] + 2 * n[2])
-        found = np.array([k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)])
-        if ((found >= 0) & (found <= (1, 2, 3))).all():
-            return Discounts(np.array([0.0, *found]))
+        values = np.array([k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)])
+        if ((values >= 0) & (values <= (1, 2, 3))).all():
+            return Discounts(np.array([0.0, *values]))
     return Discounts(np.array([0.0, *FALLBACK["modified"]]), estimated=False)
 
 
 def good_turing(counts: np.ndarray) -> Discounts:
-    """Good-Turing's for counts of up to five, scaled so that n1 is what they leave.
+    """Good-Turing's for counts of up to five, scaled so that they add up to n1.
 
     >>> good_turing(np.repeat([1, 2, 3, 4, 5, 6], [120, 40, 20, 12, 8, 5])).values
     array([0.   , 0.444, 0.667, 0.8  , 0.889, 1.667, 0.   ])

@@ -1,7 +1,13 @@
 """Several language models as one: a weighted mean of their probabilities.
 
 A model of much general text and one of little text of the right kind predict together better
-than either. ``fit`` finds the weights on held-out text (``mixture_weights``).
+than either. The weights maximize the likelihood of held-out text:
+
+    collect   the posterior of each model for each word
+    update    the mean of the posteriors is the weight
+
+This is expectation-maximization for the weights alone: the likelihood never falls, and it has
+one maximum.
 
 Jelinek and Mercer (1980), Interpolated estimation of Markov source parameters from sparse data.
 """
@@ -14,26 +20,65 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
-from tacit.language.mixture_weights import check_shares, fit_shares
-from tacit.language.perplexities import Perplexity
-from tacit.language.scoring import LN10, WordScores, join_scores, sum_scores, word_scores
+from tacit.language.scoring import (
+    LN10,
+    Perplexity,
+    WordScores,
+    join_scores,
+    sum_scores,
+    word_scores,
+)
 from tacit.language.sentences import sentence_blocks
 
-__all__ = ["MixedModel"]
+__all__ = ["MixedModel", "check_weights", "fit_weights"]
+
+
+STEPS = 1000
+TOLERANCE = 1e-7
+
+
+def fit_weights(probabilities: np.ndarray) -> np.ndarray:
+    """Weights of the columns, from the probability that each gives to each word.
+
+    >>> fit_weights(np.array([[0.5, 0.1], [0.5, 0.1], [0.1, 0.9]]))
+    array([0.667, 0.333])
+    """
+    k = probabilities.shape[1]
+    weights = np.full(k, 1 / k)
+    for _ in range(STEPS):
+        posterior = probabilities * weights
+        total = posterior.sum(axis=1, keepdims=True)
+        posterior /= np.where(total > 0, total, 1)  # a word may be impossible for all
+        new = posterior.sum(axis=0) / max(1, np.count_nonzero(total))
+        moved = np.abs(new - weights).max()
+        weights = new
+        if moved < TOLERANCE:
+            break
+    return weights / weights.sum() if weights.sum() else np.full(k, 1 / k)
+
+
+def check_weights(weights: object, k: int, caller: str) -> np.ndarray:
+    """Given weights as an array that adds up to 1."""
+    checked = np.full(k, 1 / k) if weights is None else np.asarray(weights, np.float64)
+    if checked.shape != (k,) or (checked < 0).any() or not np.isclose(checked.sum(), 1):
+        raise ValueError(
+            f"{caller}(weights={weights!r}) needs {k} weights of 0 or more that add up to 1."
+        )
+    return checked
 
 
 class MixedModel(Estimator):
     """Mix language models, with weights that suit a text.
 
     A word that one of the models does not know is that model's <unk>. The mixture is a proper
-    distribution where the models share their vocabulary.
+    distribution if all models have the same vocabulary.
 
     Parameters
     ----------
     models : list of NGramModel or ClassModel
         Fitted, with the same tokenizer and markers.
     weights : list of float or None
-        Their shares, if they are known; ``fit`` finds them.
+        Their weights, if they are known; ``fit`` estimates them.
 
     Attributes
     ----------
@@ -49,14 +94,16 @@ class MixedModel(Estimator):
     array([0.8..., 0.1...])
     """
 
-    def __init__(self, models, *, weights=None):
+    def __init__(
+        self, models: Sequence[Any], *, weights: Sequence[float] | None = None
+    ) -> None:
         self.models = models
         self.weights = weights
 
     def fit(self, X: Any, y: Any = None) -> "MixedModel":
-        """Find the weights under which held-out sentences are likeliest."""
+        """Estimate the weights under which held-out sentences are likeliest."""
         self._check()
-        self.weights_ = fit_shares(10.0 ** self._scores(X)[0])
+        self.weights_ = fit_weights(10.0 ** self._scores(X)[0])
         return self
 
     def score(self, sentence: Any, y: Any = None) -> float:
@@ -74,12 +121,11 @@ class MixedModel(Estimator):
 
     def next_words(self, history: Any = "", *, top: int = 10) -> list[tuple[str, float]]:
         """The likeliest next words and their probabilities."""
-        shares = self._shares()
-        odds: dict[str, float] = {}
-        for share, model in zip(shares, self.models, strict=True):
+        total: dict[str, float] = {}
+        for weight, model in zip(self._mixture_weights(), self.models, strict=True):
             for word, p in zip(model.words_, model.distribution(history), strict=True):
-                odds[word] = odds.get(word, 0.0) + float(share * p)
-        best = sorted(odds.items(), key=lambda each: (-each[1], each[0]))
+                total[word] = total.get(word, 0.0) + float(weight * p)
+        best = sorted(total.items(), key=lambda each: (-each[1], each[0]))
         return [(word, p) for word, p in best[:top] if p > 0]
 
     def _check(self) -> None:
@@ -93,34 +139,35 @@ class MixedModel(Estimator):
                 f"and lowercase are {sorted(kinds)}. Train them with the same settings."
             )
 
-    def _shares(self) -> np.ndarray:
+    def _mixture_weights(self) -> np.ndarray:
         self._check()
         if hasattr(self, "weights_"):
             return self.weights_
         if self.weights is None:
             check_is_fitted(self, "weights_")
-        return check_shares(self.weights, len(self.models), "MixedModel")
+        return check_weights(self.weights, len(self.models), "MixedModel")
 
     def _scores(self, sentences: Any) -> tuple[np.ndarray, WordScores]:
-        """log10 of every word under every model; and one model's, with its unknown words."""
+        """log10 of every word under every model; and one model's, where a word is unknown only
+        if it is for all."""
         blocks = list(sentence_blocks(sentences))
         if not blocks:
             raise ValueError("MixedModel needs at least one sentence. Give some.")
         columns: list[np.ndarray] = []
         unknown: Any = True
-        found = None
+        scored = None
         for model in self.models:
             scores = getattr(model, "_block_scores", word_scores)  # a class model has its own
             parts = get_engine(model.engine).map(scores, model._scorer(), blocks)
-            found = join_scores(list(parts))
-            columns.append(found.scores)
-            unknown = unknown & (found.ids < 0)
-        assert found is not None  # there is a model at least
-        ids = np.where(unknown, np.int32(-1), np.maximum(found.ids, 0))
-        return np.stack(columns, axis=1), found._replace(ids=ids)
+            scored = join_scores(list(parts))
+            columns.append(scored.scores)
+            unknown = unknown & (scored.ids < 0)
+        assert scored is not None  # there is at least one model
+        ids = np.where(unknown, np.int32(-1), np.maximum(scored.ids, 0))
+        return np.stack(columns, axis=1), scored._replace(ids=ids)
 
     def _mixed(self, sentences: Any) -> WordScores:
-        shares = self._shares()
-        columns, found = self._scores(sentences)
+        columns, scored = self._scores(sentences)
         with np.errstate(divide="ignore"):
-            return found._replace(scores=np.log10((10.0**columns) @ shares))
+            mixed = np.log10((10.0**columns) @ self._mixture_weights())
+        return scored._replace(scores=mixed)

@@ -1,19 +1,21 @@
 """How often every n-gram occurs, level by level.
 
 An n-gram is the id of its history and its last word. The n-grams of one length are numbered in
-the order of (history, word), so those that share a history lie together and the levels form a
+the order of (history, word), so those that share a history are adjacent and the levels form a
 trie:
 
     words        the last word of each
-    histories    the place of the first n - 1 words among those of the level before
-    lower        the place of the last n - 1 words there
-    counts       how often it was seen
+    histories    the index of the first n - 1 words in the level before
+    lower        the index of the last n - 1 words in the level before
+    counts       how often it occurs
 
-Positions of the text that are sorted by their (k-1)-gram have their successors grouped by
-history already: the next level only sorts inside the groups (``successor_sort``).
+Positions of the text sorted by the (k-1)-gram that ends there have their successors grouped by
+history already: the next level only sorts within the groups. Chunks of groups are sorted and
+counted in parallel; once all are done, the first n-gram number of each chunk is known and a
+second pass writes the numbers. The result does not depend on the chunks or the engine.
 ``spilled_counts`` does the same for texts larger than memory.
 
-Every sentence stands between one start and one stop token, and no n-gram reaches over either.
+Every sentence stands between one start and one stop token, and no n-gram crosses either.
 More start tokens would add nothing: they occur only before the first, with the same counts.
 
 The notes' sections on n-gram models and on start and stop tokens.
@@ -25,16 +27,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import Engine, check_stop
+from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.kernel import kernel
 from tacit.language.sentences import START, STOP, Corpus
-from tacit.language.successor_sort import Task, sort_successors
 
-__all__ = ["Level", "NGramCounts", "Positions", "count_ngrams", "positions"]
+__all__ = [
+    "Level", "NGramCounts", "Positions", "count_ngrams", "extend", "find_word",
+    "first_children", "positions",
+]  # fmt: skip
 
+U = np.uint64
 MOST = 2**31 - 1  # positions and n-grams of a level: ids are int32
-LONGEST = 250  # words to an n-gram
-SPAN = 1 << 21  # positions to a kernel call, about
+LONGEST = 250  # words in an n-gram
+SPAN = 1 << 21  # positions per kernel call, about: some 50 ms, so that Ctrl-C works
+CHUNK = 1 << 19  # positions per parallel chunk, about
 
 
 class Level(NamedTuple):
@@ -58,15 +64,15 @@ class NGramCounts(NamedTuple):
 
     @property
     def vocabulary_size(self) -> int:
-        """Words and special tokens."""
+        """Words and special tokens together."""
         return len(self.levels[0].counts)
 
     def from_start(self) -> list[np.ndarray]:
         """Of each level, which n-grams begin with the start token."""
-        found = [np.arange(self.vocabulary_size) == START]
+        masks = [np.arange(self.vocabulary_size) == START]
         for level in self.levels[1:]:
-            found.append(found[-1][level.histories])
-        return found
+            masks.append(masks[-1][level.histories])
+        return masks
 
 
 class Positions(NamedTuple):
@@ -113,10 +119,11 @@ def count_ngrams(
     sorted_positions = sort_positions(text, counts, markers)
     level, place = list_pairs(sorted_positions, ids)
     levels.append(level)
+    chosen = get_engine(engine)
     for k in range(3, order + 1):
-        task = Task(levels[-1].counts, sorted_positions, place, text, markers)
-        found, sorted_positions, place = sort_successors(task, engine, last=k == order)
-        levels.append(Level(*found))
+        groups = Groups(levels[-1].counts, sorted_positions, place, *text, markers)
+        level, sorted_positions, place = sort_successors(groups, chosen, last=k == order)
+        levels.append(level)
     return NGramCounts(levels, markers)
 
 
@@ -158,6 +165,114 @@ def list_pairs(sorted_positions: np.ndarray, ids: np.ndarray) -> tuple[Level, np
     return Level(words, histories[:n].copy(), words, counts[:n].copy()), place
 
 
+# --- From the n-grams of one length to those one word longer ---
+
+
+class Groups(NamedTuple):
+    """Positions grouped by the n-gram that ends there; their successors are to be sorted."""
+
+    sizes: np.ndarray  # of the groups
+    order: np.ndarray  # positions sorted by n-gram
+    place: np.ndarray  # the number of the n-gram that ends at each position
+    ids: np.ndarray
+    before: np.ndarray
+    markers: bool
+
+
+class Successors(NamedTuple):
+    """Output arrays; every chunk writes from the index of its first position on."""
+
+    words: np.ndarray
+    histories: np.ndarray
+    lower: np.ndarray
+    counts: np.ndarray
+    following: np.ndarray  # positions sorted by the longer n-gram; empty at the last level
+
+
+def sort_successors(
+    groups: Groups, engine: Engine, *, last: bool
+) -> tuple[Level, np.ndarray, np.ndarray]:
+    """The level of the longer n-grams; and, unless it is the last, the positions sorted by
+    them and the number of the one that ends at each position."""
+    size = len(groups.order)
+    out = Successors(*(np.empty(0 if last and i == 4 else size, np.int32) for i in range(5)))
+    chunks = cut_groups(groups.sizes)
+
+    def sort_chunk(chunk: tuple[int, int, int]) -> tuple[int, int]:
+        first, stop, _ = chunk
+        most = int(groups.sizes[first:stop].max(initial=0))
+        buffers = np.empty(most, np.uint64), np.empty(most, np.uint64)
+        return sort_groups(groups, *chunk, *buffers, out)
+
+    sizes = list(engine.each(sort_chunk, chunks, work=size))
+    starts = [at for _, _, at in chunks]
+    numbers = [n for n, _ in sizes]
+    place = np.empty(0, np.int32)
+    if not last:
+        place = np.full(len(groups.place), -1, np.int32)
+        firsts = np.cumsum([0, *numbers])
+
+        def number_chunk(i: int) -> None:
+            number_places(
+                out.counts, out.following, starts[i], numbers[i], int(firsts[i]), place
+            )
+
+        for _ in engine.each(number_chunk, range(len(chunks)), work=size):
+            pass
+    level = Level(*(close_gaps(column, starts, numbers) for column in out[:4]))
+    if last:
+        return level, place, place
+    return level, close_gaps(out.following, starts, [n for _, n in sizes]), place
+
+
+def cut_groups(sizes: np.ndarray) -> list[tuple[int, int, int]]:
+    """Chunks of groups with about as many positions each: the first group, the one after the
+    last, and the index of the first position."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    first = at = 0
+    chunks = []
+    while first < len(ends):
+        stop = max(first + 1, int(np.searchsorted(ends, at + CHUNK)))
+        chunks.append((first, stop, at))
+        at, first = int(ends[stop - 1]), stop
+    return chunks
+
+
+def close_gaps(array: np.ndarray, starts: list[int], sizes: list[int]) -> np.ndarray:
+    """Chunks moved together, in place unless most of the array is unused."""
+    total = sum(sizes)
+    out = array if 2 * total >= len(array) else np.empty(total, array.dtype)
+    at = 0
+    for start, size in zip(starts, sizes, strict=True):
+        out[at : at + size] = array[start : start + size]
+        at += size
+    return out[:total]
+
+
+# --- Lookup ---
+
+
+def first_children(histories: np.ndarray, n: int) -> np.ndarray:
+    """Where the n-grams of each of ``n`` histories begin, and where the last ones end.
+
+    >>> first_children(np.array([0, 0, 2], np.int32), 3)
+    array([0, 2, 2, 3])
+    """
+    return np.concatenate([[0], np.cumsum(np.bincount(histories, minlength=n))])
+
+
+def extend(
+    places: np.ndarray, ids: np.ndarray, children: np.ndarray, words: np.ndarray
+) -> np.ndarray:
+    """The number of the n-gram of each history (-1 for none) and word; -1 if unseen."""
+    out = np.empty(len(ids), np.int32)
+    for i in range(0, len(ids), SPAN):
+        check_stop()
+        part = slice(i, i + SPAN)
+        find_children(places[part], ids[part], children, words, out[part])
+    return out
+
+
 # --- Kernels ---
 
 
@@ -179,7 +294,7 @@ def lay_out(ids, edges, first, last, markers, out, before, at):
 
 @kernel
 def sort_by_word(ids, before, first, last, ends, pair_ends, out):
-    """A stretch of a counting sort by word; counts the words before by the way."""
+    """Part of a counting sort by word; also counts the words before."""
     for t in range(first, last):
         w = ids[t]
         out[ends[w]] = t
@@ -190,7 +305,7 @@ def sort_by_word(ids, before, first, last, ends, pair_ends, out):
 
 @kernel
 def sort_by_word_before(order, ids, before, markers, ends, out):
-    """A stretch of a second one, stable, by the word before."""
+    """Part of a second one, stable, by the word before."""
     for i in range(len(order)):
         t = order[i]
         if markers or before[t] > 0:
@@ -211,3 +326,116 @@ def number_pairs(order, ids, place, words, histories, counts, n):
         counts[n - 1] += 1
         place[t] = n - 1
     return n
+
+
+@kernel
+def sort_groups(groups, first, stop, at, room, spare, out):
+    """Sort and count the successors of some groups, written from ``at`` on. Returns how many
+    longer n-grams there are, and at how many positions."""
+    order, place, ids, before = groups.order, groups.place, groups.ids, groups.before
+    words, histories, lower, counts = out.words, out.histories, out.lower, out.counts
+    markers, following = groups.markers, out.following
+    start, n, kept = at, at, at
+    for h in range(first, stop):
+        end = at + groups.sizes[h]
+        q = 0
+        for i in range(at, end):
+            t = order[i] + 1
+            if t >= len(ids):
+                continue
+            w = ids[t]
+            # The (k-1)-gram goes on unless a sentence begins; with start tokens that needs
+            # no read of another array, which would miss the cache.
+            if w != START if markers else before[t] > 0:
+                room[q] = (U(w) << U(32)) | U(t)
+                q += 1
+        at = end
+        if q == 0:
+            continue
+        source = room
+        if q <= 40:
+            for i in range(1, q):
+                x, j = room[i], i - 1
+                while j >= 0 and room[j] > x:
+                    room[j + 1] = room[j]
+                    j -= 1
+                room[j + 1] = x
+        elif q < 2000:
+            room[:q].sort()
+        elif radix_sort(room, spare, q):
+            source = spare
+        last_word = U(0xFFFFFFFF)
+        for i in range(q):
+            x = source[i]
+            word, t = x >> U(32), np.int64(x & U(0xFFFFFFFF))
+            if word != last_word:
+                words[n], histories[n], lower[n], counts[n] = word, h, place[t], 0
+                last_word = word
+                n += 1
+            counts[n - 1] += 1
+            if following.shape[0]:
+                following[kept] = t
+                kept += 1
+    return n - start, kept - start
+
+
+@kernel
+def number_places(counts, following, at, n, before, place):
+    """Write at every position the number of the n-gram that ends there."""
+    p = at
+    for i in range(n):
+        for _ in range(counts[at + i]):
+            place[following[p]] = before + i
+            p += 1
+
+
+@kernel
+def radix_sort(values, other, m):
+    """Radix sort by the bits from 32 on. Returns whether the result is in ``other``."""
+    most = U(0)
+    for i in range(m):
+        most |= values[i]
+    source, target, swapped = values, other, False
+    shift = U(32)
+    ends = np.empty(257, np.int64)
+    while shift < U(64) and most >> shift:
+        ends[:] = 0
+        for i in range(m):
+            ends[np.int64((source[i] >> shift) & U(255)) + 1] += 1
+        for b in range(256):
+            ends[b + 1] += ends[b]
+        for i in range(m):
+            byte = np.int64((source[i] >> shift) & U(255))
+            target[ends[byte]] = source[i]
+            ends[byte] += 1
+        source, target = target, source
+        swapped = not swapped
+        shift += U(8)
+    return swapped
+
+
+@kernel
+def find_word(words, low, high, w):
+    """The index of a word in a sorted range of words, or -1.
+
+    Halves without a branch on the outcome, which could not be predicted; so the searches of
+    neighboring positions overlap in the processor.
+    """
+    base, n = U(low), U(high - low)
+    if n == U(0):
+        return -1
+    while n > U(1):
+        half = n >> U(1)
+        base += half * U(words[base + half] <= w)
+        n -= half
+    return np.int64(base) if words[base] == w else -1
+
+
+@kernel
+def find_children(places, ids, children, words, out):
+    for t in range(len(ids)):
+        h, w = places[t], ids[t]
+        out[t] = -1
+        if h < 0:
+            continue
+        out[t] = find_word(words, children[h], children[h + 1], w)

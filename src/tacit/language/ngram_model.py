@@ -1,19 +1,19 @@
-"""Models of n-grams: how likely a sentence is, and which word comes next.
+"""N-gram models: how likely a sentence is, and which word comes next.
 
     collect   the words of a block (``sentences``), then n-grams level by level
               (``ngram_counts``)
     update    the smoothing, once (``smoothing``)
 
 Counts grow with the text, the named exception to the law of size; past ``memory`` they spill.
-Everything counted is whole numbers, so the model does not depend on the blocks, the engine or
-the memory. The notes' chapter on language models.
+All counts are integers, so the model does not depend on the blocks, the engine or the memory.
+The notes' chapter on language models.
 
 Chen and Goodman (1998), An empirical study of smoothing techniques for language modeling.
 Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney language model
 estimation. ACL.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from numbers import Integral, Real
@@ -23,27 +23,28 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import get_engine
+from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.text_block import text_of
 from tacit.language.backoff_tables import (
     Tables,
     check_tables,
     distribution,
+    index_bigrams,
     quantize,
     score_sentence,
 )  # fmt: skip
 from tacit.language.count_text import count_text
-from tacit.language.generation import Completion, complete_text, generate_words, highest
-from tacit.language.perplexities import Perplexity, Surprisal
+from tacit.language.generate import Completion, complete_text, generate_words, highest
 from tacit.language.scoring import (
     LN10,
+    Perplexity,
     Scorer,
-    scoring_aids,
+    Surprisal,
     sum_block,
     sums_by_sentence,
     word_scores,
-)  # fmt: skip
+)
 from tacit.language.sentences import (
     SPECIAL,
     START,
@@ -51,6 +52,7 @@ from tacit.language.sentences import (
     UNKNOWN,
     Reader,
     check_tokenizer,
+    make_word_finder,
     read_words,
     sentence_blocks,
     spelled,
@@ -75,13 +77,13 @@ class NGramModel(Estimator):
         "modified-kneser-ney" (the best in nearly every comparison), "kneser-ney", "absolute",
         "witten-bell", "katz", "jelinek-mercer", "backoff", "add-k" or "mle".
     vocabulary : iterable of str or None
-        The words there are. None takes those of the text.
+        The words of the model. None takes those of the text.
     unk_cutoff : int
         Words seen no more often than this become <unk>.
     k : float
         What "add-k" adds to every count.
     backoff_weight : float
-        The share that "backoff" leaves to the words not seen after a history.
+        The probability that "backoff" reserves for the words unseen after a history.
     prune : sequence of int
         Per order, n-grams seen no more often than this are left out; the last number holds for
         the orders above. Single words always stay. (0, 0, 1) drops trigrams seen once.
@@ -90,13 +92,14 @@ class NGramModel(Estimator):
     markers : bool
         Whether sentences have start and stop tokens.
     tokenizer : {"whitespace", "words", "plain", "char"} or function
-        What a word is: what stands between white space, what the package's tokenizer finds
+        What a word is: text between white space, a token of the package's tokenizer
         (``tacit.text.tokenize``), or every character.
     lowercase : bool
-        Whether to lower the case first.
-    memory : int or None
-        Bytes that counting may hold. A text that would need more is counted by way of files;
-        the n-grams themselves must fit (16 bytes each). None always counts in memory.
+        Whether to convert the text to lower case first.
+    memory : int, str such as "2GB", or None
+        How much memory counting may take. A text that would need more is counted by way of
+        temporary files; the n-grams themselves must fit (16 bytes each). None always counts
+        in memory.
     engine : {"serial", "threads", "dask"} or Engine
         Where blocks are read and scored.
 
@@ -130,7 +133,7 @@ class NGramModel(Estimator):
         "markers": ["boolean"],
         "tokenizer": "no_validation",
         "lowercase": ["boolean"],
-        "memory": [Interval(Real, 0, None, closed="neither"), None],
+        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
         "engine": "no_validation",
     }
     _saved_private = (
@@ -157,21 +160,21 @@ class NGramModel(Estimator):
 
     def __init__(
         self,
-        order=3,
+        order: int = 3,
         *,
-        smoothing="modified-kneser-ney",
-        vocabulary=None,
-        unk_cutoff=0,
-        k=1.0,
-        backoff_weight=0.4,
-        prune=(),
-        open_vocabulary=True,
-        markers=True,
-        tokenizer="whitespace",
-        lowercase=False,
-        memory=None,
-        engine="threads",
-    ):
+        smoothing: str = "modified-kneser-ney",
+        vocabulary: Iterable[str] | None = None,
+        unk_cutoff: int = 0,
+        k: float = 1.0,
+        backoff_weight: float = 0.4,
+        prune: Sequence[int] = (),
+        open_vocabulary: bool = True,
+        markers: bool = True,
+        tokenizer: str | Callable[[str], list[str]] = "whitespace",
+        lowercase: bool = False,
+        memory: int | float | str | None = None,
+        engine: str | Engine = "threads",
+    ) -> None:
         self.order = order
         self.smoothing = smoothing
         self.vocabulary = vocabulary
@@ -196,7 +199,7 @@ class NGramModel(Estimator):
         """
         self._check_settings()
         counted = count_text(self, X, held_out)
-        made = smooth(
+        smoothed = smooth(
             counted.counts,
             self.smoothing,
             k=self.k,
@@ -206,10 +209,10 @@ class NGramModel(Estimator):
             open_vocabulary=self.open_vocabulary,
             engine=self.engine,
         )
-        self._keep(made.tables, counted.vocabulary)
-        self.discounts_ = [each.values.tolist() for each in made.discounts]
+        self._set_tables(smoothed.tables, counted.vocabulary)
+        self.discounts_ = [each.values.tolist() for each in smoothed.discounts]
         self.discount_fallbacks_ = [
-            order for order, each in enumerate(made.discounts, 1) if not each.estimated
+            order for order, each in enumerate(smoothed.discounts, 1) if not each.estimated
         ]
         self.mixing_ = [each.tolist() for each in counted.mixing or ()]
         self.input_report_ = counted.report
@@ -222,7 +225,7 @@ class NGramModel(Estimator):
     ) -> float:
         """log10 of the probability of one sentence, a str or a list of words, as in KenLM.
 
-        ``bos`` and ``eos`` say whether it begins and ends there.
+        ``bos`` and ``eos``: whether the sentence begins and ends there.
         """
         ids = self._ids(self._split(sentence))
         first = 0
@@ -240,20 +243,20 @@ class NGramModel(Estimator):
         """log10 of the probability of each of many sentences, on the model's engine."""
         blocks = sentence_blocks(sentences)
         params = self._scorer(lines=False)
-        found = list(get_engine(self.engine).map(sums_by_sentence, params, blocks))
-        return np.concatenate(found) if found else np.empty(0)
+        sums = list(get_engine(self.engine).map(sums_by_sentence, params, blocks))
+        return np.concatenate(sums) if sums else np.empty(0)
 
     def perplexity(self, sentences: Any) -> Perplexity:
-        """How well the model predicts a text; see ``Perplexity`` for what it counts."""
+        """How well the model predicts a text; see ``Perplexity`` for the conventions."""
         blocks = list(sentence_blocks(sentences))
         if not blocks:
             raise ValueError("NGramModel.perplexity needs at least one sentence. Give some.")
         return Perplexity.of(get_engine(self.engine).reduce(sum_block, self._scorer(), blocks))
 
     def surprisal(self, text: Any) -> list[Surprisal]:
-        """How surprising each word of a text was, in bits, stop tokens included."""
+        """The surprisal of each word of a text, in bits, stop tokens included."""
         text = [text] if isinstance(text, str) else text
-        found: list[Surprisal] = []
+        out: list[Surprisal] = []
         for block in sentence_blocks(text):
             loaded = block.load()
             scored = word_scores(self._scorer(), loaded)
@@ -261,8 +264,8 @@ class NGramModel(Estimator):
             spelling = iter([words.vocabulary[i] for i in words.ids.tolist()])
             for id, bits in zip(scored.ids, -scored.scores * np.log2(10), strict=True):
                 word = SPECIAL[STOP] if id == STOP else next(spelling)
-                found.append(Surprisal(word, float(bits), bool(id < 0)))
-        return found
+                out.append(Surprisal(word, float(bits), bool(id < 0)))
+        return out
 
     # --- What comes next ---
 
@@ -271,7 +274,7 @@ class NGramModel(Estimator):
         return distribution(self._tables, self._history(history))
 
     def next_words(self, history: Any = "", *, top: int = 10) -> list[tuple[str, float]]:
-        """The likeliest next words and their probabilities; of equals, the first by id."""
+        """The likeliest next words and their probabilities; ties in order of id."""
         p = self.distribution(history)
         best = highest(p, top)
         return [(spelled(self._vocabulary, int(i)), float(p[i])) for i in best if p[i] > 0]
@@ -297,7 +300,7 @@ class NGramModel(Estimator):
     def complete(
         self, prefix: str, *, top: int = 5, max_words: int = 1, beam: int = 20
     ) -> list[Completion]:
-        """The likeliest ways to go on with a text, up to ``max_words`` or the stop token.
+        """The likeliest continuations of a text, up to ``max_words`` or the stop token.
 
         A prefix that does not end with white space may end within a word.
         """
@@ -318,11 +321,11 @@ class NGramModel(Estimator):
     def quantized(self) -> "NGramModel":
         """A copy with one byte for each probability and back-off weight."""
         out = copy(self)
-        out._keep(quantize(self._tables), self._vocabulary)
+        out._set_tables(quantize(self._tables), self._vocabulary)
         return out
 
-    def _keep(self, tables: Tables, vocabulary: Vocabulary) -> None:
-        for name in ("_tables", "_vocabulary", "_index", "_aids"):
+    def _set_tables(self, tables: Tables, vocabulary: Vocabulary) -> None:
+        for name in ("_tables", "_vocabulary", "_index", "_lookup"):
             self.__dict__.pop(name, None)
         self._words, self._children = tables.words, tables.children
         self._probs, self._backoffs = tables.probs, tables.backoffs
@@ -331,8 +334,9 @@ class NGramModel(Estimator):
         self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
 
     @cached_property
-    def _aids(self) -> tuple:
-        return scoring_aids(self._tables, self._vocabulary)
+    def _lookup(self) -> tuple:
+        """What a scorer finds bigrams and words by."""
+        return index_bigrams(self._tables), make_word_finder(self._vocabulary)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -353,8 +357,9 @@ class NGramModel(Estimator):
         return {SPECIAL[UNKNOWN]: UNKNOWN, **known}
 
     def _scorer(self, *, lines: bool = True) -> Scorer:
-        what = (self._tables, self._vocabulary, self._reader(lines), self.markers)
-        return Scorer(*what, *self._aids)
+        return Scorer(
+            self._tables, self._vocabulary, self._reader(lines), self.markers, *self._lookup
+        )
 
     def _reader(self, lines: bool = True) -> Reader:
         return Reader(self.tokenizer, self.lowercase, lines)
@@ -388,6 +393,6 @@ class NGramModel(Estimator):
     def _after_load(self) -> None:
         if len(self._sizes) != self.order:
             raise ValueError("its order is not that of its tables")
-        # Mapped arrays are trusted, as tacit.load says, and looked at when they are used.
+        # Memory-mapped arrays are trusted, as documented in tacit.load.
         whole = self._words.flags.writeable
         check_tables(self._tables, self._word_bytes, self._word_offsets, whole=whole)

@@ -1,14 +1,16 @@
-"""Scoring text with a model's tables: a block at a time, on any engine."""
+"""Scoring text with a model's tables, a block at a time on any engine; and perplexity."""
 
+import math
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core.stats import Stats
 from tacit.data.text_block import Text
 from tacit.kernels.string_finder import Finder
-from tacit.language.backoff_tables import Tables
+from tacit.language.backoff_tables import BigramIndex, Tables, score_positions
 from tacit.language.ngram_counts import Positions, positions
-from tacit.language.perplexities import TextScore
 from tacit.language.sentences import (
     START,
     STOP,
@@ -18,18 +20,115 @@ from tacit.language.sentences import (
     find_ids,
     find_ids_of_words,
     find_words,
-    make_word_finder,
     read_words,
 )
-from tacit.language.trie_scores import Guide, make_guide, score_positions
 from tacit.text.vocabulary import Vocabulary
 
 __all__ = [
-    "LN10", "Scorer", "WordScores", "join_scores", "score_ids", "scoring_aids", "sum_block",
-    "sum_scores", "sums_by_sentence", "word_scores",
+    "LN10", "Perplexity", "Scorer", "Surprisal", "TextScore", "WordScores", "join_scores",
+    "score_ids", "sum_block", "sum_scores", "sums_by_sentence", "word_scores",
 ]  # fmt: skip
 
 LN10 = float(np.log(10.0))
+
+
+@dataclass(frozen=True)
+class TextScore(Stats):
+    """Sums over the words of a text. Logarithms are natural."""
+
+    sentences: int = 0
+    words: int = 0
+    oovs: int = 0  # words outside the vocabulary, scored as <unk>
+    zeroprobs: int = 0  # known words and stop tokens of probability zero
+    oov_zeros: int = 0  # words outside the vocabulary of probability zero
+    stops: int = 0  # stop tokens scored
+    logprob: float = 0.0  # of everything but zero probabilities
+    oov_logprob: float = 0.0  # of the words outside the vocabulary, part of the above
+    stop_logprob: float = 0.0  # of the stop tokens, likewise
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """How many words a model hesitates between, on average.
+
+    ``ppl`` counts stop tokens as words that must be predicted, ``ppl1`` leaves them out.
+    Words outside the vocabulary are scored as <unk>; where that, or anything else, has
+    probability zero, both are infinite. ``ppl_known`` leaves out words outside the vocabulary
+    and zero probabilities, as SRILM does.
+
+    >>> one = -math.log(7)  # every word was one of seven
+    >>> sums = TextScore(sentences=1, words=3, stops=1, logprob=4 * one, stop_logprob=one)
+    >>> print(Perplexity.of(sums))
+    1 sentence(s), 3 words, 0 OOVs, 0 zero probabilities
+    ppl 7.00, without stop tokens 7.00, without OOVs and zero probabilities 7.00
+    """
+
+    ppl: float
+    ppl1: float
+    ppl_known: float
+    logprob: float
+    sentences: int
+    words: int
+    oovs: int
+    zeroprobs: int
+
+    @classmethod
+    def of(cls, score: TextScore) -> "Perplexity":
+        """The figures that these sums give."""
+        if score.sentences == 0:
+            raise ValueError("There is no sentence with a word in the text. Give some.")
+        tokens = score.words + score.stops
+        zero = score.zeroprobs + score.oov_zeros > 0
+        known = tokens - score.oovs - score.zeroprobs
+        return cls(
+            ppl=mean_inverse(score.logprob, tokens, zero),
+            ppl1=mean_inverse(score.logprob - score.stop_logprob, score.words, zero),
+            ppl_known=mean_inverse(score.logprob - score.oov_logprob, known, False),
+            logprob=-math.inf if zero else score.logprob,
+            sentences=score.sentences,
+            words=score.words,
+            oovs=score.oovs,
+            zeroprobs=score.zeroprobs,
+        )
+
+    def __float__(self) -> float:
+        return self.ppl
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON has them: infinite ones are None."""
+        return {
+            name: value if not isinstance(value, float) or math.isfinite(value) else None
+            for name, value in asdict(self).items()
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sentences:,} sentence(s), {self.words:,} words, {self.oovs:,} OOVs, "
+            f"{self.zeroprobs:,} zero probabilities\n"
+            f"ppl {self.ppl:.2f}, without stop tokens {self.ppl1:.2f}, without OOVs and zero "
+            f"probabilities {self.ppl_known:.2f}"
+        )
+
+
+def mean_inverse(logprob: float, n: int, zero: bool) -> float:
+    if zero:
+        return math.inf
+    return math.exp(-logprob / n) if n > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class Surprisal:
+    """A word and how surprising it was, in bits."""
+
+    word: str
+    bits: float
+    oov: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.bits:.2f}" + (" (not in the vocabulary)" if self.oov else "")
+
+
+# --- Scores ---
 
 
 class Scorer(NamedTuple):
@@ -39,13 +138,8 @@ class Scorer(NamedTuple):
     vocabulary: Vocabulary
     reader: Reader
     markers: bool
-    guide: Guide | None
+    bigrams: BigramIndex | None
     finder: Finder
-
-
-def scoring_aids(tables: Tables, vocabulary: Vocabulary) -> tuple[Guide | None, Finder]:
-    """What a scorer looks things up by: made once for a model."""
-    return make_guide(tables), make_word_finder(vocabulary)
 
 
 class WordScores(NamedTuple):
@@ -85,7 +179,7 @@ def score_text(params: Scorer, corpus: Corpus) -> tuple[Positions, np.ndarray]:
     """Every position between the start and stop tokens, those included, and its score."""
     known = np.maximum(corpus.ids, np.int32(UNKNOWN))
     text = positions(Corpus(known, corpus.edges), params.markers)
-    return text, score_positions(params.tables, text.ids, text.before, params.guide)
+    return text, score_positions(params.tables, text.ids, text.before, params.bigrams)
 
 
 def join_scores(parts: list[WordScores]) -> WordScores:
@@ -100,20 +194,20 @@ def join_scores(parts: list[WordScores]) -> WordScores:
 
 
 def sum_block(params: Scorer, block: Any) -> TextScore:
-    """What ``Perplexity`` needs of a block."""
+    """The sums over a block that a ``Perplexity`` is made of."""
     return sum_scores(word_scores(params, block), params.markers)
 
 
-def sum_scores(found: WordScores, markers: bool) -> TextScore:
-    """The sums that a perplexity is made of."""
-    natural = found.scores * LN10
+def sum_scores(scored: WordScores, markers: bool) -> TextScore:
+    """The sums over scored words that a ``Perplexity`` is made of."""
+    natural = scored.scores * LN10
     finite = np.isfinite(natural)
     natural = np.where(finite, natural, 0.0)
-    stops, oovs = (found.ids == STOP), (found.ids < 0)
-    n = len(found.edges) - 1
+    stops, oovs = (scored.ids == STOP), (scored.ids < 0)
+    n = len(scored.edges) - 1
     return TextScore(
         sentences=n,
-        words=len(found.ids) - n * markers,
+        words=len(scored.ids) - n * markers,
         oovs=int(oovs.sum()),
         zeroprobs=int((~finite & ~oovs).sum()),
         oov_zeros=int((~finite & oovs).sum()),

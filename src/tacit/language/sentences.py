@@ -1,14 +1,14 @@
 """Text into sentences of word ids: what language models count and score.
 
-A block of documents becomes words and where each sentence ends. The words are interned block
-by block, the vocabularies merge, and the ids are given by the merged one: neither the blocks
-nor the engine can change them.
+A block of documents becomes words and sentence ends. The words are interned block by block and
+the vocabularies merged; ids follow from the merged one, so they depend neither on the blocks
+nor on the engine.
 
     0, 1, 2     <unk>, <s>, </s>: the unknown word, the start and the stop token
     3, 4, ...   the words, sorted by their bytes
 
-A sentence is a line. Words are what stands between white space, as in KenLM, or what the
-package's own tokenizer or a function finds; or every character is a word.
+A sentence is a line. Words are separated by white space, as in KenLM, or are the tokens of the
+package's own tokenizer or of a function; or every character is a word.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,10 +81,10 @@ def check_tokenizer(tokenizer: Any) -> None:
 
 
 def sentence_blocks(data: Any, *, name: str = "NGramModel") -> Iterable[Any]:
-    """Whatever holds sentences, as blocks that an engine can load.
+    """Sentences in any form, as blocks that an engine can load.
 
     A list of str (or bytes, or None), a list of lists of words, Documents, a dataframe, a
-    path, several paths, or a generator of any of the first two, which is walked once.
+    path, several paths, or a generator of any of the first two, which is read once.
     """
     if isinstance(data, Documents):
         return data
@@ -119,15 +119,15 @@ def token_blocks(sentences: Sequence[Any], name: str) -> list[TokenRows]:
     return [TokenRows(sentences[i : i + step]) for i in range(0, len(sentences), step)]
 
 
-# --- A block at a time ---
+# --- Reading a block ---
 
 
 def read_words(params: Reader, block: Any) -> BlockWords:
-    """The words of a block; what is empty gives no sentence if lines count."""
+    """The words of a block; empty lines are not sentences where lines are."""
     if not isinstance(block, Text):
-        found = words_of(block)
-        filled = np.diff(found.edges, prepend=-1) > 0
-        return found._replace(edges=found.edges[filled]) if params.lines else found
+        words = words_of(block)
+        filled = np.diff(words.edges, prepend=-1) > 0
+        return words._replace(edges=words.edges[filled]) if params.lines else words
     if callable(params.tokenizer):
         sentences = lines_of(params, block).strings()
         return words_of([checked(params.tokenizer, each) for each in sentences])
@@ -186,7 +186,7 @@ def checked(tokenizer: Callable[[str], Any], text: str) -> list[str]:
 
 
 def split_by(find: Callable, text: Text) -> Spans:
-    """Words as places in a copy of the text that kernels may read to its end."""
+    """Words as slices of a copy of the text, padded so that kernels may read past the end."""
     size = int((text.stops - text.starts).sum())
     buffer = padded(size)
     begin, end = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)
@@ -195,11 +195,11 @@ def split_by(find: Callable, text: Text) -> Spans:
     return Spans(buffer, begin[: edges[-1]], end[: edges[-1]], edges)
 
 
-# --- Blocks together ---
+# --- Merging blocks ---
 
 
 def merge_blocks(blocks: Sequence[BlockWords]) -> tuple[Vocabulary, list[np.ndarray]]:
-    """The words of all blocks, and where the words of each went."""
+    """The words of all blocks, and the index of each block's words among them."""
     if not blocks:
         return Vocabulary.of([]), []
     union = unite([block.vocabulary for block in blocks])
@@ -279,7 +279,7 @@ def split_lines(data, starts, stops):
 
 @kernel
 def at_white_space(data, starts, stops, buffer, begin, end, edges):
-    """Without a branch at the edges of words, which could not be guessed."""
+    """Without a branch at word boundaries, which could not be predicted."""
     marks = np.empty(2 * len(begin), np.int32)  # where words begin and end, in turn
     at, k = 0, U(0)
     for d in range(len(starts)):

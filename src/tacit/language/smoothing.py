@@ -10,7 +10,7 @@ what p' gives to the words not seen. Below single words lies the uniform distrib
 
     mle                   no discount: what was not seen after a known h has probability 0
     add-k                 (c + k) / (N + k V), whatever the lower orders say
-    backoff               E takes a fixed share, the weight, off every history; backs off
+    backoff               E reserves a fixed probability, the weight; backs off
     jelinek-mercer        E such that N / (N + E) is a weight fitted on held-out text
     katz                  Good-Turing's discounts; backs off
     witten-bell           E = how many different words follow h
@@ -19,20 +19,19 @@ what p' gives to the words not seen. Below single words lies the uniform distrib
     modified-kneser-ney   three discounts for each order
 
 N-grams seen no more often than the order's pruning threshold are left out afterwards: discounts
-and denominators still know them, and what they had goes to gamma.
+and denominators still count them, and their probability goes to gamma.
 
 Chen and Goodman (1998), An empirical study of smoothing techniques for language modeling.
 The notes' section on smoothing.
 """
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import Engine, Serial, get_engine, shares_memory
+from tacit.core.engines import Engine, get_engine
 from tacit.core.kernel import kernel
 from tacit.language.adjust_counts import continuation_counts
 from tacit.language.backoff_tables import Tables
@@ -60,11 +59,11 @@ SMOOTHINGS = (
 )
 BACKING_OFF = ("backoff", "katz")
 NOTHING = Discounts(np.zeros(1))
-SPAN = 1 << 19  # n-grams to a kernel call, about
+CHUNK = 1 << 19  # n-grams per parallel chunk, about
 
 
 class Smoothed(NamedTuple):
-    """A model, and how much was taken from the counts of each order to make it."""
+    """The tables of a model, and the discounts of each order."""
 
     tables: Tables
     discounts: list[Discounts]
@@ -80,19 +79,20 @@ def predictable(counts: NGramCounts, *, open_vocabulary: bool) -> np.ndarray:
 
 
 def check_prune(prune: Sequence[int], smoothing: str) -> None:
-    """ValueError where n-grams cannot be left out by these thresholds."""
-    given = list(prune)
-    if any(not isinstance(n, Integral) or n < 0 for n in given) or (given and given[0]):
+    """ValueError unless n-grams can be pruned by these thresholds."""
+    thresholds = list(prune)
+    whole = all(isinstance(n, Integral) and n >= 0 for n in thresholds)
+    if not whole or (thresholds and thresholds[0]):
         raise ValueError(
             f"NGramModel(prune={prune!r}) needs whole numbers of 0 or more, the first of them "
             "0: single words are not pruned. unk_cutoff drops rare words."
         )
-    if given != sorted(given):
+    if thresholds != sorted(thresholds):
         raise ValueError(
             f"NGramModel(prune={prune!r}) must not fall: an n-gram cannot stay when a shorter "
             "one inside it goes."
         )
-    if any(given) and smoothing == "add-k":
+    if any(thresholds) and smoothing == "add-k":
         raise ValueError("NGramModel(smoothing='add-k') cannot be pruned. Leave prune=().")
 
 
@@ -107,12 +107,11 @@ def smooth(
     open_vocabulary: bool = True,
     engine: str | Engine = "threads",
 ) -> Smoothed:
-    """The model that a smoothing makes of counts.
+    """Smooth counts into the tables of a model.
 
     ``mixing`` holds Jelinek-Mercer's weights, for each order by the length in bits of N.
     """
     chosen = get_engine(engine)
-    chosen = chosen if shares_memory(chosen) else Serial()  # all write into the same arrays
     may = predictable(counts, open_vocabulary=open_vocabulary)
     v = int(may.sum())
     kneser = smoothing.endswith("kneser-ney")
@@ -130,19 +129,21 @@ def smooth(
         root = np.zeros(len(c) if order == 1 else 0, np.int32)  # one history, the empty one
         before, lower = (root, root) if order == 1 else (level.histories, level.lower)
         kept = (c > 0) if order == 1 else keep[order - 1]
-        found = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
-        share = weight if mixing is None else mixing[order - 1]
-        task = Task(smoothing, c, before, lower, kept, found.values, below, v, k, share)
-        p, gamma = estimate(task, histories, chosen)
+        discounts = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
+        trust = weight if mixing is None else mixing[order - 1]
+        level_counts = LevelCounts(
+            smoothing, c, before, lower, kept, discounts.values, below, v, k, trust
+        )
+        p, gamma = estimate(level_counts, histories, chosen)
         if order == 1:
             missing = gamma[0] if smoothing == "add-k" else gamma[0] * below[0]
             p = np.where(may, np.where(kept, p, missing), 0).astype(np.float32)
         else:
             backoffs.append(gamma)
         probs.append(p)
-        taken.append(found)
+        taken.append(discounts)
         below = p
-    tables = in_tables(counts, keep, probs, backoffs)
+    tables = build_tables(counts, keep, probs, backoffs)
     return Smoothed(
         tables._replace(uniform=float(np.log10(1.0 / v)), absolute=smoothing == "add-k"), taken
     )
@@ -158,20 +159,8 @@ def discounts_for(smoothing: str, counts: np.ndarray) -> Discounts:
     return rules[smoothing](counts) if smoothing in rules else NOTHING
 
 
-class Stretch(NamedTuple):
-    """Histories ``first`` to ``stop``, and the n-grams ``at`` to ``end`` that have them."""
-
-    first: int
-    stop: int
-    at: int
-    end: int
-
-    def load(self) -> "Stretch":
-        return self
-
-
-class Task(NamedTuple):
-    """What it takes to estimate the n-grams of one order."""
+class LevelCounts(NamedTuple):
+    """What the n-grams of one order are estimated from."""
 
     smoothing: str
     counts: np.ndarray
@@ -182,46 +171,47 @@ class Task(NamedTuple):
     below: np.ndarray  # probabilities of the order before
     v: int
     k: float
-    share: float | np.ndarray
+    weight: float | np.ndarray  # of "backoff", or of "jelinek-mercer" by bits of N
 
 
-def estimate(task: Task, n: int, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+def estimate(level: LevelCounts, n: int, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of the n-grams of one order, and what their ``n`` histories leave."""
-    p, gamma = np.empty(len(task.counts), np.float32), np.empty(n, np.float32)
-    out = (task, p, gamma)
-    deque(engine.map(estimate_stretch, out, stretches(task.histories, n)), maxlen=0)
+    p, gamma = np.empty(len(level.counts), np.float32), np.empty(n, np.float32)
+
+    def estimate_chunk(chunk: tuple[int, int, int, int]) -> None:
+        first, stop, at, end = chunk
+        here = slice(at, end)
+        part = level._replace(
+            counts=level.counts[here],
+            histories=level.histories[here] - np.int32(first),
+            lower=level.lower[here],
+            kept=level.kept[here],
+        )
+        p[here], gamma[first:stop] = estimate_histories(part, stop - first)
+
+    chunks = cut_histories(level.histories, n)
+    for _ in engine.each(estimate_chunk, chunks, work=len(level.counts)):
+        pass
     return p, gamma
 
 
-def stretches(histories: np.ndarray, n: int) -> Iterator[Stretch]:
-    """All histories, in runs of about ``SPAN`` n-grams."""
+def cut_histories(histories: np.ndarray, n: int) -> Iterator[tuple[int, int, int, int]]:
+    """All histories in chunks of about ``CHUNK`` n-grams: the first history, the one after
+    the last, and the same of their n-grams."""
     first = at = 0
     while first < n:
-        end = at + SPAN
+        end = at + CHUNK
         if end < len(histories):
             stop = int(histories[end]) + 1
             end = int(np.searchsorted(histories, histories.dtype.type(stop)))  # no copy
         else:
             stop, end = n, len(histories)
-        yield Stretch(first, stop, at, end)
+        yield first, stop, at, end
         first, at = stop, end
 
 
-def estimate_stretch(shared: tuple[Task, np.ndarray, np.ndarray], stretch: Stretch) -> None:
-    task, p, gamma = shared
-    first, stop, at, end = stretch
-    here = slice(at, end)
-    part = task._replace(
-        counts=task.counts[here],
-        histories=task.histories[here] - np.int32(first),
-        lower=task.lower[here],
-        kept=task.kept[here],
-    )
-    p[here], gamma[first:stop] = estimate_histories(part, stop - first)
-
-
-def estimate_histories(task: Task, n: int) -> tuple[np.ndarray, np.ndarray]:
-    smoothing, c, histories, lower, kept, discounts, below, v, k, share = task
+def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarray]:
+    smoothing, c, histories, lower, kept, discounts, below, v, k, weight = level
     total, left, types = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
     sum_by_history(c, histories, kept, discounts, total, left, types)
     if smoothing == "add-k":
@@ -231,22 +221,22 @@ def estimate_histories(task: Task, n: int) -> tuple[np.ndarray, np.ndarray]:
     if smoothing == "witten-bell":
         extra = types.astype(np.float64)
     elif smoothing == "backoff":
-        extra = total * (share / (1 - share))
+        extra = total * (weight / (1 - weight))
     elif smoothing == "jelinek-mercer":
-        trust = np.asarray(share)[bits_of(total, len(np.asarray(share)))]
+        trust = np.asarray(weight)[bits_of(total, len(np.asarray(weight)))]
         extra = total * (1 - trust) / trust
     elif smoothing == "katz":
-        extra[(left <= 0) & (total > 0)] = 1.0  # else nothing is left for what is not seen
+        extra[(left <= 0) & (total > 0)] = 1.0  # else nothing is left for unseen words
     room = total + extra
     gamma = np.where(room > 0, (left + extra) / np.where(room > 0, room, 1), 1.0)
     backing_off = smoothing in BACKING_OFF
     p, known = np.zeros(len(c), np.float32), np.zeros(n)
-    share_out(
-        c, histories, lower, kept, discounts, room, gamma, below, backing_off, p, known
+    divide_counts(
+        c, (histories, lower, kept, discounts, below), room, gamma, backing_off, p, known
     )
     if backing_off:
         full = (types_kept(histories, kept, n) >= v) & (room > 0)
-        if full.any():  # every word was seen: nobody is left to give anything to
+        if full.any():  # every word was seen: no word is left to back off to
             p = np.where(full[histories], p / (1 - gamma)[histories], p).astype(np.float32)
         rest = np.where(full, 1.0, np.maximum(1 - known, 1e-12))
         gamma = np.where(full, 0.0, np.where(known > 0, gamma / rest, gamma))
@@ -254,7 +244,7 @@ def estimate_histories(task: Task, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bits_of(total: np.ndarray, most: int) -> np.ndarray:
-    """The length of each number in bits, which is the bucket that its weight is in."""
+    """The length of each number in bits: the bucket of its weight."""
     return np.minimum(np.frexp(total)[1], most - 1)
 
 
@@ -262,7 +252,7 @@ def types_kept(histories: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
     return np.bincount(histories[kept], minlength=n)
 
 
-def in_tables(
+def build_tables(
     counts: NGramCounts,
     keep: Sequence[np.ndarray],
     probs: Sequence[np.ndarray],
@@ -320,10 +310,9 @@ def sum_by_history(counts, histories, kept, discounts, total, left, types):
 
 
 @kernel
-def share_out(
-    counts, histories, lower, kept, discounts, room, gamma, below, backing_off, p, known
-):
+def divide_counts(counts, level, room, gamma, backing_off, p, known):
     """Probabilities; and, of each history, what the lower order gives to the words seen."""
+    histories, lower, kept, discounts, below = level
     most = len(discounts) - 1
     for i in range(len(counts)):
         c, h = counts[i], histories[i]

@@ -19,7 +19,10 @@ COLING. Mays, Damerau and Mercer (1991), Context based spelling correction. IPM 
 (2007), How to write a spelling corrector. In the notes: the noisy channel.
 """
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -27,55 +30,63 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
-from tacit.language.channel import CHANNELS, Channel, learn_channel, make_channel
-from tacit.language.corrections import Choice, Correction, Suggestion
-from tacit.language.deletion_index import build_index, strings_of
-from tacit.language.sentences import FIRST
-from tacit.language.spelling_fit import check_pairs, read_corpus, spelled_logs
-from tacit.language.spelling_search import (
-    Parts,
+from tacit.data.documents import Documents
+from tacit.data.text_block import Text
+from tacit.language.channel import (
+    CHANNELS,
+    Channel,
+    learn_channel,
+    letter_logs,
+    make_channel,
+)
+from tacit.language.correction_search import (
+    Lexicon,
     Speller,
     best_words,
     correct_texts,
     suggestions,
 )
-from tacit.language.spelling_text import sentences_of, words_of_text
+from tacit.language.corrections import Choice, Correction, Suggestion
+from tacit.language.deletion_index import build_index, strings_of
+from tacit.language.sentences import FIRST
+from tacit.language.spelling_text import key_of, sentences_of, words_of_text
 
 __all__ = ["SpellingCorrector"]
 
 
 class SpellingCorrector(Estimator):
-    """Find what was meant by misspelt words, from your own text.
+    """Correct misspelt words, from your own text.
 
     Parameters
     ----------
     max_distance : int
         The most edits between a typed and a meant word: 1, 2 or 3.
     channel : {"english", "uniform"}
-        What slips are likely before any example is seen: by the sounds, keys and habits of
-        English, or all alike.
+        Which errors are likely before any example is seen: by the sounds, keys and habits of
+        English, or all equally.
     error_rate : float
-        The share of words that are misspelt in the texts to correct. Decides how sure the
-        context must be to change a word that exists.
+        The fraction of words that are misspelt in the texts to correct. The lower, the
+        stronger the evidence of the context must be to change a word.
     prior_weight : float
-        What the frequency of a word counts beside the channel, for words alone.
+        Weight of the frequency of a word against the channel, for single words.
     context_weight : float
-        The same of its probability after the words before it, for words in a text.
+        Weight of its probability given the words before it, for words in a text.
     order : int
-        Words in the n-grams of the context; 1 looks at words alone.
+        Words in the n-grams of the context; 1 uses no context.
     smoothing : str
-        Of the n-gram model, see ``NGramModel``.
+        Smoothing of the n-gram model, see ``NGramModel``.
     real_words : bool
         Whether ``correct`` may change words that exist.
     min_count : int
-        Words of the text that are rarer are not taken for words.
+        Rarer words of the text are not part of the vocabulary.
     beam : int
-        Sentences kept while searching.
+        Beam width of the search for the best sentence.
     n_candidates : int
         The most candidates for a word of a text.
     engine : {"serial", "threads", "dask"} or Engine
-        Where the counting runs.
+        Where the text is read and counted.
 
     Attributes
     ----------
@@ -86,7 +97,7 @@ class SpellingCorrector(Estimator):
     language_model_ : NGramModel
         How likely a word is after others.
     channel_costs_ : float64 array of shape (4, s + 2, s + 2)
-        What it costs to leave out, add, replace and swap the letters ``channel_symbols_``.
+        Cost of leaving out, adding, replacing and swapping the letters ``channel_symbols_``.
 
     Examples
     --------
@@ -132,20 +143,20 @@ class SpellingCorrector(Estimator):
 
     def __init__(
         self,
-        max_distance=2,
+        max_distance: int = 2,
         *,
-        channel="english",
-        error_rate=0.02,
-        prior_weight=0.8,
-        context_weight=1.4,
-        order=3,
-        smoothing="modified-kneser-ney",
-        real_words=True,
-        min_count=1,
-        beam=12,
-        n_candidates=12,
-        engine="threads",
-    ):
+        channel: str = "english",
+        error_rate: float = 0.02,
+        prior_weight: float = 0.8,
+        context_weight: float = 1.4,
+        order: int = 3,
+        smoothing: str = "modified-kneser-ney",
+        real_words: bool = True,
+        min_count: int = 1,
+        beam: int = 12,
+        n_candidates: int = 12,
+        engine: str | Engine = "threads",
+    ) -> None:
         self.max_distance = max_distance
         self.channel = channel
         self.error_rate = error_rate
@@ -159,7 +170,7 @@ class SpellingCorrector(Estimator):
         self.n_candidates = n_candidates
         self.engine = engine
 
-    # --- Learning ---
+    # --- Fitting ---
 
     def fit(
         self,
@@ -169,15 +180,15 @@ class SpellingCorrector(Estimator):
         dictionary: Iterable[str] = (),
         pairs: Iterable[tuple[str, str]] = (),
     ) -> "SpellingCorrector":
-        """Learn words and their company from documents, and slips from examples.
+        """Learn words and their contexts from documents, and errors from examples.
 
         Parameters
         ----------
         documents : list of str, Documents or path
             Text that is spelt well, for the most part.
         dictionary : iterable of str
-            Words that exist, whether or not the text has them; of a term with hyphens or
-            spaces each word. Words with digits are left out, here as in the text.
+            More words of the vocabulary; of a term with hyphens or spaces each word. Words
+            with digits are left out, here as in the text.
         pairs : iterable of (str, str)
             A misspelling and what was meant, each.
         """
@@ -200,17 +211,17 @@ class SpellingCorrector(Estimator):
         learned = learn_channel(start, check_pairs(pairs))
         self.channel_symbols_, self.channel_costs_ = learned.symbols, learned.costs
         self.first_letter_ = learned.first
-        self.letter_logs_ = spelled_logs(learned, strings)
+        self.letter_logs_ = letter_logs(learned, strings)
         self.language_model_ = NGramModel(
             self.order, smoothing=self.smoothing, vocabulary=words, engine=self.engine
         ).fit(sentences or [[words[0]]])
-        self.__dict__.pop("_parts", None)
+        self.__dict__.pop("_lexicon", None)
         return self
 
-    # --- Asking ---
+    # --- Correcting ---
 
     def suggest(self, word: str, *, top: int = 5) -> list[Suggestion]:
-        """The words that may have been meant by one, the likeliest first.
+        """Candidates for one word, the likeliest first.
 
         A word that exists is among its own suggestions.
         """
@@ -230,7 +241,7 @@ class SpellingCorrector(Estimator):
         return best_words(self._speller(), list(words))
 
     def correct(self, text: str) -> Correction:
-        """Correct a text; says what was changed and why. Case and punctuation stay."""
+        """Correct a text and explain every change. Case and punctuation are preserved."""
         if not isinstance(text, str):
             raise TypeError(
                 f"correct takes one str, but was given {type(text).__name__}. "
@@ -239,7 +250,7 @@ class SpellingCorrector(Estimator):
         return self.correct_many([text])[0]
 
     def correct_many(self, texts: Iterable[str]) -> list[Correction]:
-        """Correct many texts, each on its own."""
+        """Correct many texts, each independently."""
         check_is_fitted(self)
         if isinstance(texts, str):
             raise ValueError("correct_many takes many texts. Put one in a list: [text].")
@@ -250,7 +261,7 @@ class SpellingCorrector(Estimator):
     ) -> list[Choice]:
         """Rank whole sentences, such as a recognizer's or a translator's guesses.
 
-        ``scores`` are what the other source says of each, as natural logarithms; they are
+        ``scores`` are log probabilities from another source, natural logarithms; they are
         added to the language model's.
         """
         check_is_fitted(self)
@@ -260,34 +271,32 @@ class SpellingCorrector(Estimator):
             raise ValueError(
                 f"choose was given {len(candidates)} sentences, but {len(scores)} scores."
             )
-        given = np.zeros(len(candidates)) if scores is None else np.asarray(scores, np.float64)
+        other = np.zeros(len(candidates)) if scores is None else np.asarray(scores, np.float64)
         model = self.language_model_
-        said = [[word for part in sentences_of(each) for word in part] for each in candidates]
-        total = given + np.array([model.logprob(words) for words in said])
+        words = [[word for part in sentences_of(each) for word in part] for each in candidates]
+        total = other + np.array([model.logprob(each) for each in words])
         top = total.max()
-        share = np.exp(total - top) if np.isfinite(top) else np.ones(len(total))
-        share /= share.sum()
+        p = np.exp(total - top) if np.isfinite(top) else np.ones(len(total))
+        p /= p.sum()
         order = np.argsort(-total, kind="stable")
-        return [
-            Choice(candidates[i], int(i), float(total[i]), float(share[i])) for i in order
-        ]
+        return [Choice(candidates[i], int(i), float(total[i]), float(p[i])) for i in order]
 
-    # --- Parts ---
+    # --- State ---
 
     def _speller(self) -> Speller:
-        """The parts, made once: the index of deletions is quicker built than read."""
+        """What the search needs; the index, built once, is faster to build than to read."""
         channel = Channel(self.channel_symbols_, self.channel_costs_, self.first_letter_)
-        made = vars(self).get("_parts")
-        if made is None or made.index.most != self.max_distance:
+        lexicon = vars(self).get("_lexicon")
+        if lexicon is None or lexicon.index.most != self.max_distance:
             strings = strings_of(self.vocabulary_)
-            made = self._parts = Parts(
+            lexicon = self._lexicon = Lexicon(
                 build_index(strings, most=int(self.max_distance)),
                 {word: i for i, word in enumerate(self.vocabulary_)},
                 channel.rows(strings),
                 prior_logs(self.counts_),
             )
         return Speller(
-            **vars(made),
+            **vars(lexicon),
             channel=channel,
             words=self.vocabulary_,
             counts=self.counts_,
@@ -302,8 +311,8 @@ class SpellingCorrector(Estimator):
         )
 
     def __getstate__(self):
-        kept = super().__getstate__()
-        return {name: each for name, each in kept.items() if name != "_parts"}  # made again
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_lexicon"}
 
     def _after_load(self) -> None:
         from tacit.language.ngram_model import NGramModel
@@ -325,10 +334,44 @@ class SpellingCorrector(Estimator):
 
 
 def prior_logs(counts: np.ndarray) -> np.ndarray:
-    """log P of every word on its own; one that was never seen counts half."""
+    """log P of every word without context; a word never seen has a count of one half."""
     seen = np.where(counts > 0, counts, 0.5)
     return np.log(seen / seen.sum())
 
 
 def has_digit(word: str) -> bool:
     return any(c.isnumeric() for c in word)
+
+
+def read_corpus(documents: Any, engine: Any) -> tuple[list[list[str]], Counter[str]]:
+    """The sentences of documents as lists of words, and how often each word occurs."""
+    is_path = isinstance(documents, str | os.PathLike)
+    source = Documents.open(documents) if is_path else Documents.of(documents)
+    parts = get_engine(engine).map(read_block, None, source)
+    sentences = list(chain.from_iterable(parts))
+    return sentences, Counter(chain.from_iterable(sentences))
+
+
+def read_block(_: None, block: Text) -> list[list[str]]:
+    """The sentences of a block; equal words are one object, to save memory."""
+    seen: dict[str, str] = {}
+    return [
+        [seen.setdefault(word, word) for word in sentence]
+        for text in block.strings()
+        for sentence in sentences_of(text)
+    ]
+
+
+def check_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Examples as (meant, typed), in lower case, without those that have no error."""
+    checked = []
+    for i, pair in enumerate(pairs):
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(p, str) for p in pair):
+            raise ValueError(
+                f"pairs[{i}] is {pair!r}, but must be two strings: a misspelling and what was "
+                "meant."
+            )
+        typed, meant = map(key_of, pair)
+        if typed != meant and typed and meant:
+            checked.append((meant, typed))
+    return checked

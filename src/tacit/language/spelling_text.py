@@ -1,7 +1,7 @@
-"""Words where they stand in a text: found, lowered, and put back in their case.
+"""The words of a text: their positions, lower-case keys, and how to restore their case.
 
 A word is a run of letters, with apostrophes inside it; a hyphen separates words. Numbers and
-words with digits are seen but never corrected. A sentence ends at . ! ? … before white space,
+words with digits are tokens but never corrected. A sentence ends at . ! ? … before white space,
 and at an empty line; titles such as Mr. and initials end none.
 """
 

@@ -1,12 +1,12 @@
 """Counting the n-grams of a text that is larger than memory.
 
-The text lies in files of ids. Every level is one pass over it: the keys (id of the history,
+The text is in files of ids. Every level is one pass over it: the keys (id of the history,
 word) go into a ``CountStore``, which sorts and merges them and spills what does not fit; the
 sorted keys are the level, and a second pass writes, for every position, the n-gram that ends
-there, which is the history in the next one. The levels themselves are held: 16 bytes to an
+there, which is the history in the next one. The levels themselves stay in memory: 16 bytes per
 n-gram.
 
-The counts are those of ``ngram_counts``, number for number.
+The counts equal those of ``ngram_counts``.
 """
 
 import tempfile
@@ -16,15 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core.counts import CountStore
 from tacit.core.engines import check_stop
-from tacit.language.ngram_counts import MOST, Level, NGramCounts, positions
+from tacit.language.count_store import CountStore
+from tacit.language.ngram_counts import (
+    MOST,
+    Level,
+    NGramCounts,
+    extend,
+    first_children,
+    positions,
+)
 from tacit.language.sentences import Corpus
-from tacit.language.trie_search import extend, first_children
 
 __all__ = ["count_spilled"]
 
-STRETCH = 1 << 20  # positions read at a time
+CHUNK = 1 << 20  # positions read at a time
 U = np.uint64
 
 
@@ -54,8 +60,8 @@ class TextFiles(NamedTuple):
             )
         return counts.astype(np.int32)
 
-    def stretches(self, place: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """ids, words before, and the n-gram that ends before each position, bit by bit."""
+    def chunks(self, place: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """ids, words before, and the n-gram that ends before each position, in chunks."""
         last = np.full(1, -1, np.int32)
         with (
             open(self.folder / "ids", "rb") as ids,
@@ -64,11 +70,11 @@ class TextFiles(NamedTuple):
         ):
             while True:
                 check_stop()
-                part = np.fromfile(ids, np.int32, STRETCH)
+                part = np.fromfile(ids, np.int32, CHUNK)
                 if not len(part):
                     return
-                before = np.fromfile(befores, np.uint8, STRETCH)
-                ending = np.fromfile(places, np.int32, STRETCH)
+                before = np.fromfile(befores, np.uint8, CHUNK)
+                ending = np.fromfile(places, np.int32, CHUNK)
                 yield part, before, np.concatenate([last, ending[:-1]])
                 last = ending[-1:]
 
@@ -99,15 +105,15 @@ def count_level(
 ) -> Level:  # fmt: skip
     """The k-grams, from the (k-1)-grams that end at every position."""
     with CountStore(memory / 2, folder=folder) as store:
-        for ids, before, history in files.stretches(place):
+        for ids, before, history in files.chunks(place):
             far = before >= k - 1
             store.add((history[far].astype(np.uint64) << U(32)) | ids[far].astype(np.uint64))
-        found = [(block.keys, block.counts.astype(np.int32)) for block in store.blocks()]
+        blocks = [(block.keys, block.counts.astype(np.int32)) for block in store.blocks()]
     parts = [
         ((keys & U(0xFFFFFFFF)).astype(np.int32), (keys >> U(32)).astype(np.int32), counts)
-        for keys, counts in found
+        for keys, counts in blocks
     ]
-    del found
+    del blocks
     words, histories, counts = (
         np.concatenate([np.empty(0, np.int32), *column])
         for column in (zip(*parts, strict=True) if parts else ((), (), ()))
@@ -124,6 +130,6 @@ def write_places(
 ) -> None:
     """For every position, the number of the k-gram that ends there, or -1."""
     with open(files.folder / target, "wb") as out:
-        for ids, before, history in files.stretches(place):
+        for ids, before, history in files.chunks(place):
             history[before < k - 1] = -1
             out.write(extend(history, ids, children, words).data)

@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core import counts as counts_module
-from tacit.core import sorted_runs
-from tacit.core.counts import CountStore, KeyCounts
+from tacit.language import count_store
+from tacit.language.count_store import CountStore, KeyCounts
 
 some = settings(deadline=None, max_examples=40)  # no deadline: the first call compiles
 BUDGETS = [1, 20_000, 400_000, math.inf]
@@ -85,7 +84,7 @@ def test_the_budget_does_not_show_in_the_blocks(budget, pairs, tmp_path):
 
 
 def test_many_small_files_are_merged_by_levels(monkeypatch, tmp_path):
-    monkeypatch.setattr(counts_module, "FAN_IN", 3)
+    monkeypatch.setattr(count_store, "FAN_IN", 3)
     keys = keys_of(6000)
     store = CountStore(1, folder=tmp_path)
     for key in np.array_split(keys, 40):
@@ -218,7 +217,7 @@ def test_a_store_interrupted_at_work_is_closed(where, monkeypatch, tmp_path):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(counts_module, where, interrupt)
+    monkeypatch.setattr(count_store, where, interrupt)
     with pytest.raises(KeyboardInterrupt):
         store.add(keys_of())
     assert os.listdir(tmp_path) == []
@@ -249,7 +248,7 @@ def test_a_walk_given_up_leaves_the_store_whole(tmp_path):
 PROGRAM = """
 import sys
 import numpy as np
-from tacit.core.counts import CountStore
+from tacit.language.count_store import CountStore
 store = CountStore(50_000, folder=sys.argv[1])
 n = 0
 while True:
@@ -280,7 +279,7 @@ def test_ctrl_c_in_a_real_process_leaves_no_files(tmp_path):
 
 def test_a_forked_child_leaves_its_parents_files(tmp_path):
     store = filled(20_000, keys_of(), tmp_path)
-    counts_module.remove_folder(store._private, os.getpid() + 1)
+    count_store.remove_folder(store._private, os.getpid() + 1)
     assert files_in(tmp_path)
     store.close()
 
@@ -320,7 +319,7 @@ def disk(monkeypatch):
         def open_on_it(path, mode, **options):
             return FullDisk(Path(path).open(mode, **options), left, code)
 
-        monkeypatch.setattr(sorted_runs, "open", open_on_it, raising=False)
+        monkeypatch.setattr(count_store, "open", open_on_it, raising=False)
 
     return limit
 

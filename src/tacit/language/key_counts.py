@@ -1,12 +1,12 @@
-"""How often each key was seen: distinct keys in order, with counts that add up.
+"""Distinct keys in ascending order and their counts, which add up.
 
     collect   sort the keys of a block and count the equal ones
     +         merge two sorted arrays, adding the counts where they meet
 
 A key is one uint64, or a pair of them as a row of an (n, 2) array, ordered as a tuple is:
 n-grams of word ids packed into bits, or short words as their bytes. Counts are int64.
-Everything is whole numbers, so the result is the same however the work was cut. ``core.counts``
-holds the same for more keys than memory.
+All counts are integers, so the result does not depend on how the work was divided.
+``count_store`` does the same for more keys than memory holds.
 
 Sorting is by radix, the last byte first, over the bytes that vary: on 5 million keys 3 to 6
 times as fast as NumPy's sort, and 5 to 10 times where counts travel with the keys.
@@ -26,7 +26,7 @@ from tacit.core.stats import Stats, tree_sum
 __all__ = ["KeyCounts", "check_alike", "check_counts", "check_keys", "places", "sort_and_sum"]
 
 U = np.uint64
-CHUNK = 1 << 22  # keys to a kernel call: some 20 ms, so that Ctrl-C is heard
+CHUNK = 1 << 22  # keys per kernel call: some 20 ms, so that Ctrl-C works
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class KeyCounts(Stats):
 
         def chunk(i: int) -> "KeyCounts":
             own = None if counts is None else counts[i : i + CHUNK].astype(np.int64)
-            # Copies, which the sort may then use as room to work in.
+            # Copies, which the sort may then use as buffers.
             return cls(*sort_and_sum(keys[i : i + CHUNK].astype(np.uint64, order="C"), own))
 
         return tree_sum(map(chunk, range(0, len(keys), CHUNK)))
@@ -113,7 +113,7 @@ class KeyCounts(Stats):
         return KeyCounts(self.keys[keep], self.counts[keep])
 
     def part(self, start: int, stop: int) -> "KeyCounts":
-        """A stretch of the keys, without a copy."""
+        """A range of the keys, without a copy."""
         return KeyCounts(self.keys[start:stop], self.counts[start:stop])
 
     def __add__(self, other: "KeyCounts") -> "KeyCounts":
@@ -143,7 +143,7 @@ class KeyCounts(Stats):
         )
 
 
-# --- On arrays: check, sort, merge, look up ---
+# --- On arrays: check, sort, merge, search ---
 
 
 def check_keys(keys: Any, caller: str) -> np.ndarray:
@@ -190,7 +190,7 @@ def check_counts(counts: Any, n: int, caller: str) -> np.ndarray | None:
 def sort_and_sum(keys: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Sorted distinct keys and the sum of each one's counts; those of zero are left out.
 
-    Takes over both arrays, uint64 and int64, as room to work in.
+    Overwrites both arrays, uint64 and int64.
     """
     if not len(keys):
         return keys.copy(), np.empty(0, np.int64)
@@ -200,7 +200,7 @@ def sort_and_sum(keys: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarra
         move_by_byte(keys, counts, other, other_counts, byte)
         keys, other = other, keys
         counts, other_counts = other_counts, counts
-    del other  # it is of the size of the keys, and so is what comes next
+    del other  # as large as the keys, and so is the next array
     summed = np.empty(len(keys), np.int64) if counts is None else counts
     n = check_sums(*sum_repeats(keys, counts, summed))
     return keys[:n].copy(), summed[:n].copy()
@@ -220,7 +220,7 @@ def merge_sorted(
     for rest, rest_counts in ((a[i:], a_counts[i:]), (b[j:], b_counts[j:])):
         keys[n : n + len(rest)], counts[n : n + len(rest)] = rest, rest_counts
         n += len(rest)
-    # Gives the unused end back in place, without a copy. Nobody else holds these yet.
+    # Releases the unused end in place, without a copy: no other reference exists yet.
     keys.resize((n, *a.shape[1:]), refcheck=False)
     counts.resize(n, refcheck=False)
     return keys, counts
@@ -259,7 +259,7 @@ def check_alike(a: np.ndarray, b: np.ndarray) -> None:
         raise ValueError("Single keys and pairs of them do not mix. Count them apart.")
 
 
-# --- Kernels: numba resolves ndim when it compiles, so one text serves keys and pairs ---
+# --- Kernels: Numba resolves ndim when it compiles, so they serve keys and pairs ---
 
 
 @kernel
@@ -311,7 +311,7 @@ def move_by_byte(keys, counts, to_keys, to_counts, byte):
 
 @kernel
 def sum_repeats(keys, counts, summed):
-    """Close up sorted keys in place, one of each. Sums of zero are dropped."""
+    """Keep one of each sorted key, in place. Sums of zero are dropped."""
     n = 0
     signs = 0
     i = 0
@@ -332,12 +332,12 @@ def sum_repeats(keys, counts, summed):
 
 @kernel
 def merge_span(a, a_counts, b, b_counts, keys, counts, i, j, n, stop):
-    """Merge until one side or the stretch is used up. Says where it stopped."""
+    """Merge until one side is used up or ``stop`` is reached. Returns where it stopped."""
     i, j, n = U(i), U(j), U(n)
     a_end, b_end, stop = U(len(a)), U(len(b)), U(stop)
     signs = 0
     while i < a_end and j < b_end and n < stop:
-        # No branch on which side is next: it could not be guessed.
+        # No branch on which side is next: it could not be predicted.
         first, second = at_most(a, i, b, j), at_most(b, j, a, i)
         if first:
             put(keys, n, a, i)

@@ -1,4 +1,4 @@
-"""Jelinek and Mercer's weights: how far to trust each order, fitted on text set apart.
+"""Jelinek and Mercer's weights: how far to trust each order, fitted on held-out text.
 
     P(w | h) = t c(h w) / c(h) + (1 - t) P(w | h less a word)
 
@@ -12,16 +12,15 @@ Jelinek and Mercer (1980), Interpolated estimation of Markov source parameters f
 
 import numpy as np
 
-from tacit.language.ngram_counts import NGramCounts, positions
+from tacit.language.ngram_counts import NGramCounts, extend, first_children, positions
 from tacit.language.sentences import START, Corpus
 from tacit.language.smoothing import bits_of, predictable
-from tacit.language.trie_search import extend, first_children
 
 __all__ = ["DEFAULT", "fit_mixing"]
 
 BUCKETS = 33  # lengths in bits of an int32
-DEFAULT = 0.5  # where the held-out text says nothing
-LEAST = 1e-3  # and one less this: no weight is all or nothing
+DEFAULT = 0.5  # of buckets that the held-out text does not have
+LEAST = 1e-3  # weights lie between this and one less this
 STEPS = 100
 TOLERANCE = 1e-6
 
@@ -40,7 +39,7 @@ def fit_mixing(
         own = level.counts if len(level.counts) else np.zeros(1, np.int32)
         if order == 1:
             own = np.where(may, own, 0)
-            total, found = np.full(1, float(own.sum())), text.ids
+            total, ngram = np.full(1, float(own.sum())), text.ids
             history = np.where(asked, 0, -1)
         else:
             size = len(counts.levels[order - 2].counts)
@@ -48,16 +47,16 @@ def fit_mixing(
             history = np.concatenate([[-1], place[:-1]])
             history[text.before < order - 1] = -1
             children = first_children(level.histories, size)
-            found = extend(history.astype(np.int32), text.ids, children, level.words)
+            ngram = extend(history.astype(np.int32), text.ids, children, level.words)
         known = (history >= 0) & asked
         known[known] = total[history[known]] > 0
         n = np.where(known, total[np.maximum(history, 0)], 1)
-        seen = np.where(known & (found >= 0), own[np.maximum(found, 0)], 0) / n
+        seen = np.where(known & (ngram >= 0), own[np.maximum(ngram, 0)], 0) / n
         bucket = bits_of(n, BUCKETS)
         weight = maximize(seen[known], p[known], bucket[known])
         p = np.where(known, weight[bucket] * seen + (1 - weight[bucket]) * p, p)
         weights.append(weight)
-        place = found.astype(np.int32)
+        place = ngram.astype(np.int32)
     return weights
 
 
@@ -72,8 +71,8 @@ def maximize(seen: np.ndarray, below: np.ndarray, bucket: np.ndarray) -> np.ndar
     size = np.bincount(bucket, minlength=BUCKETS)
     for _ in range(STEPS):
         t = weight[bucket]
-        share = t * seen / np.maximum(t * seen + (1 - t) * below, 1e-300)
-        mean = np.bincount(bucket, share, minlength=BUCKETS) / np.maximum(size, 1)
+        posterior = t * seen / np.maximum(t * seen + (1 - t) * below, 1e-300)
+        mean = np.bincount(bucket, posterior, minlength=BUCKETS) / np.maximum(size, 1)
         new = np.where(size > 0, np.clip(mean, LEAST, 1 - LEAST), weight)
         moved = np.abs(new - weight).max()
         weight = new

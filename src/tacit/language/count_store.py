@@ -1,12 +1,15 @@
 """Counting more keys than memory holds: sorted runs in files, merged as they are read.
 
-    add        fill a buffer; sort it into a piece; merge pieces of like size
-    spill      past the budget, merge the pieces into a sorted run on disk
-    blocks     merge what is on disk and in memory, a block at a time
+    add        fill a buffer; sort it into a piece; merge pieces of similar size
+    spill      past the limit, merge the pieces into a sorted run on disk
+    blocks     merge the runs on disk and the pieces in memory, a block at a time
 
 Counts grow with the data, the named exception to the law of size. This is an external merge
-sort that adds up equal keys wherever two of them meet. Everything is whole numbers, so the
-result is the same whatever the budget was.
+sort that adds up equal keys wherever two of them meet. All counts are integers, so the result
+is the same for any limit.
+
+A stream is a generator of KeyCounts, each part's keys above those of the part before. A merge
+keeps one part of every stream and one output block in memory, however long the streams are.
 
 Knuth (1998), The Art of Computer Programming 3, section 5.4.
 Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney language model
@@ -18,44 +21,151 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import FileIO
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tacit.core.key_counts import (
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+from tacit.language.key_counts import (
     CHUNK,
     KeyCounts,
+    at_most,
     check_alike,
     check_counts,
     check_keys,
+    check_sums,
+    put,
     sort_and_sum,
 )
-from tacit.core.sorted_runs import Run, Stream, in_parts, merge_streams, write_run
 
 __all__ = ["CountStore", "KeyCounts"]
 
+
 FAN_IN = 64  # files merged at once, at most
-LEAST_ROWS = 64  # keys held at once, however small the budget
+LEAST_ROWS = 64  # keys in memory at once, however low the limit
 NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+
+Stream: TypeAlias = Generator[KeyCounts, None, None]
+
+
+class Run(NamedTuple):
+    """Sorted counts in a .npy file: rows of a key, or a pair, and its count."""
+
+    path: Path
+    rows: int
+    columns: int
+    start: int  # where the rows begin, past the header
+    level: int  # how many merges of files its rows went through
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * self.rows * (self.columns + 1)
+
+    def read(self, rows: int) -> Stream:
+        """The counts in order, some rows at a time."""
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(self.start)
+            for done in range(0, self.rows, rows):
+                check_stop()
+                # Not assigned to a name: a suspended generator would keep it in memory.
+                yield read_rows(file, min(rows, self.rows - done), self.columns)
+
+
+def write_run(path: Path, parts: Iterable[KeyCounts], columns: int, level: int) -> Run:
+    """Write a stream to a new file."""
+    layout = {"descr": np.dtype(np.uint64).str, "fortran_order": False}
+    rows = 0
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {**layout, "shape": (0, columns + 1)})
+        start = file.tell()
+        for part in parts:
+            check_stop()
+            packed = np.empty((len(part), columns + 1), np.uint64)
+            packed[:, :columns] = part.keys.reshape(-1, columns)
+            packed[:, columns] = part.counts
+            file.write(packed.data)
+            rows += len(part)
+        file.seek(0)  # the header leaves room for the number of rows, known only now
+        np.lib.format.write_array_header_1_0(file, {**layout, "shape": (rows, columns + 1)})
+    return Run(path, rows, columns, start, level)
+
+
+def in_parts(counts: KeyCounts, rows: int) -> Stream:
+    """Counts in memory as a stream, without a copy."""
+    for start in range(0, len(counts), rows):
+        yield counts.part(start, start + rows)
+
+
+def merge_streams(streams: list[Stream], columns: int, rows: int, block: int) -> Stream:
+    """Merge streams, with parts of ``rows`` at most, into one with parts of ``block``.
+
+    Only the last part may be shorter, so the result does not depend on the parts.
+    """
+    shape = (2,) if columns == 2 else ()
+    size = len(streams) * rows
+    keys, counts = np.empty((size, *shape), np.uint64), np.empty(size, np.int64)
+    out_keys, out_counts = np.empty((block, *shape), np.uint64), np.empty(block, np.int64)
+    place = np.arange(len(streams)) * rows  # each stream has a range of its own
+    end = place.copy()
+    used_up = list(range(len(streams)))
+    filled = 0
+    try:
+        while True:
+            check_stop()
+            for s in used_up:
+                place[s] = end[s] = s * rows
+                for part in islice(streams[s], 1):
+                    end[s] += len(part)
+                    keys[place[s] : end[s]], counts[place[s] : end[s]] = part.keys, part.counts
+            filled, last, signs = merge_heads(
+                keys, counts, place, end, out_keys, out_counts, filled
+            )
+            check_sums(filled, signs)
+            used_up = [last] if last >= 0 else []
+            if last < 0:  # the block is full and its last key complete, or all is done
+                if filled:
+                    yield KeyCounts(out_keys[:filled].copy(), out_counts[:filled].copy())
+                if filled < block:
+                    return
+                filled = 0
+    finally:
+        for stream in streams:
+            stream.close()
+
+
+def read_rows(file: FileIO, rows: int, columns: int) -> KeyCounts:
+    packed = np.empty((rows, columns + 1), np.uint64)
+    view = packed.data.cast("B")
+    while view:  # a read may return less than requested
+        size = file.readinto(view)
+        if not size:
+            raise OSError(errno.EIO, "A spilled file ends early", str(file.name))
+        view = view[size:]
+    return KeyCounts(
+        packed[:, 0] if columns == 1 else packed[:, :2], packed[:, -1].view(np.int64)
+    )
 
 
 class CountStore:
     """Counts keys that may not fit memory, in ``memory_bytes`` of it and files for the rest.
 
-    Add keys any number of times, then walk ``blocks``: distinct keys in ascending order, the
-    same whatever the budget. The files are in a private folder inside ``folder`` (by default
-    the system's temporary one, which on some systems is memory too) and vanish with
-    ``close``, the end of a ``with``, any error, or the store itself. A store that has failed
-    is closed. One thread at a time.
+    Add keys any number of times, then iterate over ``blocks``: distinct keys in ascending
+    order, the same for any limit. The files are in a private folder inside ``folder`` (by
+    default the system's temporary one, which on some systems is memory too) and are removed by
+    ``close``, the end of a ``with``, any error, or the end of the store. A store that has
+    failed is closed. One thread at a time.
 
     Parameters
     ----------
     memory_bytes : float
-        How much to hold at once; ``math.inf`` never spills. A few thousand bytes are needed
-        for the store to move at all, and the blocks it hands out come on top.
+        The most to keep in memory; ``math.inf`` never spills. A few thousand bytes are always
+        used, and the blocks that it yields come on top.
     folder : path, optional
         Where to spill to. It must exist.
 
@@ -73,11 +183,11 @@ class CountStore:
         if not memory_bytes > 0:
             raise ValueError(
                 f"CountStore(memory_bytes={memory_bytes}) needs some memory. Give the bytes "
-                "it may hold, or math.inf."
+                "it may use, or math.inf."
             )
         if folder is not None and not os.path.isdir(folder):
             raise NotADirectoryError(
-                f"CountStore(folder={str(folder)!r}) needs a folder that is there. Make it."
+                f"CountStore(folder={str(folder)!r}) needs an existing folder. Create it."
             )
         self.memory_bytes = memory_bytes
         self.folder = Path(tempfile.gettempdir() if folder is None else folder)
@@ -105,14 +215,14 @@ class CountStore:
                 done += self._fill(keys[done:], None if counts is None else counts[done:])
 
     def merge(self, counts: KeyCounts) -> None:
-        """Add keys that are sorted and counted already. Holds on to them, without a copy."""
+        """Add keys that are sorted and counted already, without a copy."""
         self._check_filling(counts.keys)
         with self._closed_on_error():
             for piece in in_parts(counts, self._rows(1 / 8)):
                 self._push(piece)
 
     def finish(self) -> "CountStore":
-        """End the filling: nothing can be added any more, and ``blocks`` may be walked."""
+        """Accept no more keys; ``blocks`` may be read from now on."""
         self._check_open()
         with self._closed_on_error():
             if not self._finished:
@@ -124,7 +234,7 @@ class CountStore:
         return self
 
     def close(self) -> None:
-        """Remove the files and let go of the memory. Closing again does nothing."""
+        """Remove the files and release the memory. Closing again does nothing."""
         self._closed = True
         self._keys = self._counts = None
         self._filled, self._pieces, self._runs = 0, [], []
@@ -137,19 +247,19 @@ class CountStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # --- What came out ---
+    # --- Reading ---
 
     def blocks(self, rows: int = 65_536) -> Iterator[KeyCounts]:
-        """Walk all keys in ascending order, ``rows`` to a block, the last perhaps fewer.
+        """All keys in ascending order, ``rows`` per block, the last perhaps fewer.
 
-        Finishes the store first. May be walked more than once, until it is closed.
+        Finishes the store first. May be called more than once, until the store is closed.
         """
         if rows < 1:
             raise ValueError(f"CountStore.blocks(rows={rows}) needs at least 1 row.")
         self.finish()
-        return self._walk(rows)
+        return self._iterate(rows)
 
-    def _walk(self, rows: int) -> Iterator[KeyCounts]:
+    def _iterate(self, rows: int) -> Iterator[KeyCounts]:
         for block in self._merged([*self._runs, *self._pieces], rows):
             self._check_open()
             yield block
@@ -165,7 +275,7 @@ class CountStore:
 
     @property
     def held_bytes(self) -> int:
-        """Memory that the store holds between two calls."""
+        """Memory that the store uses between two calls."""
         buffers = (array.nbytes for array in (self._keys, self._counts) if array is not None)
         return sum(buffers) + sum(piece.nbytes for piece in self._pieces)
 
@@ -192,25 +302,25 @@ class CountStore:
 
     @contextmanager
     def _closed_on_error(self) -> Iterator[None]:
-        """Half a merge must not be taken for a whole one, nor its files stay behind."""
+        """A merge that failed must not be taken for a whole one, nor leave files behind."""
         try:
             yield
         except BaseException:
             self.close()
             raise
 
-    # Shares of the budget: the buffer has 1/8, and sorting it takes 2/8 more; the pieces have
-    # 3/8, and as much again while two of them are merged; a merge of runs has 1/8 for what it
-    # reads and 1/16 for what it writes, twice over. Never all of them at one moment.
+    # Fractions of the limit: the buffer has 1/8, and sorting it takes 2/8 more; the pieces
+    # have 3/8, and as much again while two of them are merged; a merge of runs has 1/8 for
+    # its input and 1/16 for its output, twice over. Never all of them at one moment.
 
-    def _rows(self, share: float, streams: int = 1) -> int:
-        """How many keys with counts take a share of the budget; of each stream, if several."""
+    def _rows(self, fraction: float, streams: int = 1) -> int:
+        """How many keys with counts fill a fraction of the limit; per stream, if several."""
         width = 8 * (self._like.keys.ndim + 1)
-        rows = min(CHUNK // 4, share * self.memory_bytes / width) / streams
+        rows = min(CHUNK // 4, fraction * self.memory_bytes / width) / streams
         return max(LEAST_ROWS, int(rows))
 
     def _fill(self, keys: np.ndarray, counts: np.ndarray | None) -> int:
-        """Take as many keys as the buffer has room for, and say how many."""
+        """Copy as many keys as the buffer has room for; returns how many."""
         if self._keys is None:
             self._keys = np.empty((self._rows(1 / 8), *keys.shape[1:]), np.uint64)
         if counts is not None and self._counts is None:
@@ -235,7 +345,7 @@ class CountStore:
         self._push(piece)
 
     def _push(self, piece: KeyCounts) -> None:
-        """Keep a sorted piece; spill all of them when they are too many bytes."""
+        """Add a sorted piece; spill all of them when they exceed their part of the limit."""
         if not len(piece):
             return
         pieces = self._pieces
@@ -289,7 +399,7 @@ class CountStore:
             ) from error
 
     def _merged(self, sources: Sequence[KeyCounts | Run], block: int | None = None) -> Stream:
-        """Pieces and runs as one stream, an eighth of the budget for all their parts."""
+        """Pieces and runs as one stream, an eighth of the limit for all their parts."""
         rows = self._rows(1 / 8, max(1, len(sources)))
         streams = [s.read(rows) if isinstance(s, Run) else in_parts(s, rows) for s in sources]
         columns = self._like.keys.ndim
@@ -297,5 +407,61 @@ class CountStore:
 
 
 def remove_folder(path: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not take its parent's files along
+    if os.getpid() == owner:  # a forked child must not remove its parent's files
         shutil.rmtree(path, ignore_errors=True)
+
+
+# --- Kernels ---
+
+
+@kernel
+def sift_down(heap, size, keys, place):
+    """Restore the order of a heap of streams, by their next key, from the top."""
+    top = heap[0]
+    here = 0
+    while 2 * here + 1 < size:
+        child = 2 * here + 1
+        if child + 1 < size and at_most(keys, place[heap[child + 1]], keys, place[heap[child]]):
+            child += 1
+        if at_most(keys, place[top], keys, place[heap[child]]):
+            break
+        heap[here] = heap[child]
+        here = child
+    heap[here] = top
+
+
+@kernel
+def merge_heads(keys, counts, place, end, out_keys, out_counts, filled):
+    """Merge ranges of sorted keys until the block is full or one of them is used up.
+
+    Range s is place[s] to end[s], and place advances. Returns how much of the block is
+    filled, the range that is used up, or -1, and the signs of all sums.
+    """
+    heap = np.empty(len(place), np.int64)
+    size = 0
+    for s in range(len(place)):
+        if place[s] < end[s]:  # put it in from below
+            here = size
+            size += 1
+            while here > 0 and not at_most(keys, place[heap[(here - 1) >> 1]], keys, place[s]):
+                heap[here] = heap[(here - 1) >> 1]
+                here = (here - 1) >> 1
+            heap[here] = s
+    signs = 0
+    while size > 0:
+        s = heap[0]
+        i = place[s]
+        if filled > 0 and at_most(keys, i, out_keys, filled - 1):
+            out_counts[filled - 1] += counts[i]
+        elif filled < len(out_keys):
+            put(out_keys, filled, keys, i)
+            out_counts[filled] = counts[i]
+            filled += 1
+        else:
+            return filled, -1, signs
+        signs |= out_counts[filled - 1]
+        place[s] = i + 1
+        if i + 1 == end[s]:
+            return filled, s, signs
+        sift_down(heap, size, keys, place)
+    return filled, -1, signs

@@ -1,6 +1,6 @@
-"""Drawing text from a model, and finding the likeliest way to go on.
+"""Drawing text from a model, and finding its likeliest continuations.
 
-Random numbers depend on the seed and the place in the text alone. The notes' section on text
+Random numbers depend only on the seed and the position in the text. The notes' section on text
 production.
 """
 
@@ -55,7 +55,7 @@ def generate_words(
             p = np.exp(logs - logs.max())
         upto = np.cumsum(p)
         if not upto[-1] > 0:
-            break  # the model knows nothing that could come here
+            break  # every word has probability zero here
         word = int(np.searchsorted(upto, uniform(purpose, i) * upto[-1], side="right"))
         word = min(word, int(np.flatnonzero(p)[-1]))
         if word == STOP and markers:
@@ -108,7 +108,7 @@ def complete_text(
 
 
 def highest(values: np.ndarray, n: int) -> np.ndarray:
-    """The places of the n highest values, in order; of equals the lowest place first.
+    """The indices of the n highest values, in order; ties by the lowest index.
 
     >>> highest(np.array([1.0, 3.0, 2.0, 3.0, 1.0]), 4)
     array([1, 3, 2, 0])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core import key_counts
 from tacit.core.engines import Serial, Threads
-from tacit.core.key_counts import KeyCounts
 from tacit.core.stats import tree_sum
+from tacit.language import key_counts
+from tacit.language.key_counts import KeyCounts
 
 some = settings(deadline=None, max_examples=60)  # no deadline: the first call compiles
 BIG = 2**64 - 1
