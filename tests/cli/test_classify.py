@@ -212,7 +212,7 @@ def test_bad_input(tacit, train_file, model, tmp_path):
     (flat / "a.txt").write_text("words")
     run = tacit("classify", "train", flat, "--out", out)
     assert run.code == 4
-    assert "lies in no folder" in run.err
+    assert "is not in a subfolder" in run.err
     KMeans(2, random_state=0).fit(np.arange(8.0).reshape(4, 2)).save(out)
     run = tacit("classify", "predict", out, train_file)
     assert run.code == 2
@@ -240,7 +240,7 @@ def test_lines_have_no_labels_and_the_message_says_what_has(tacit, tmp_path):
     path.write_text("one\ntwo\n")
     run = tacit("classify", "train", path, "--out", tmp_path / "m.safetensors", "-q")
     assert run.code == 2
-    assert "has no column beside the text" in run.err
+    assert "has no column besides the text" in run.err
     assert "--format" in run.err
 
 
@@ -248,7 +248,7 @@ def test_a_model_is_not_written_to_a_file_called_dash(tacit, train_file, tmp_pat
     monkeypatch.chdir(tmp_path)
     run = tacit("classify", "train", train_file, "--out", "-", "--model", "naive-bayes")
     assert run.code == 2
-    assert "Standard output takes no models" in run.err
+    assert "Models, matrices and pictures cannot go to standard output" in run.err
     assert not (tmp_path / "-").exists()
 
 

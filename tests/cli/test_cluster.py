@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -261,7 +262,7 @@ def test_a_target_in_no_folder_is_refused_before_the_work(tacit, file, tmp_path)
     assert "no such folder" in run.err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
 def test_a_full_disk_is_code_6(tacit, file):
     run = tacit("cluster", file, "--k", 3, "--out", "/dev/full")
     assert run.code == 6

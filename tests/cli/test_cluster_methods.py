@@ -283,8 +283,8 @@ def test_a_picture_of_one_group_is_drawn(tacit, npy, tmp_path):
 
 
 def test_large_files_are_drawn_by_some_rows(tacit, tmp_path, monkeypatch):
-    monkeypatch.setattr("tacit.cli.cluster_picture.MOST_ROWS", 60)
-    monkeypatch.setattr("tacit.cli.cluster_report.EXACT_ROWS", 60)
+    monkeypatch.setattr("tacit.cli.cluster_plot.MOST_ROWS", 60)
+    monkeypatch.setattr("tacit.cli.cluster.EXACT_ROWS", 60)
     np.save(tmp_path / "x.npy", clouds(d=3)[0])
     path = tmp_path / "p.svg"
     run = tacit("cluster", tmp_path / "x.npy", "--k", 3, "--plot", path, "--json")

@@ -9,7 +9,8 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score, jaccard_score
 
 import tacit as package
-from tacit.cli.demo_digits import best_overlap, picture
+from tacit.cli.demo import best_overlap, picture
+from tests.explore.test_pipeline import letters
 
 
 def test_the_digits_demo_says_what_it_found_how_surely_and_where_it_is(tacit, tmp_path):
@@ -62,7 +63,21 @@ def test_overlap_is_the_best_jaccard_index():
 def test_pictures_have_a_plain_form(monkeypatch):
     center = np.linspace(0, 16, 64)
     assert "█" in "".join(picture(center))
-    monkeypatch.setattr("tacit.cli.demo_digits.can_print", lambda _: False)
+    monkeypatch.setattr("tacit.cli.demo.can_print", lambda _: False)
     lines = picture(center)
     assert "".join(lines).isascii()
     assert {len(line) for line in lines} == {16}
+
+
+def test_the_docstrings_demo_is_an_exploration_of_docstrings(tacit, tmp_path, monkeypatch):
+    def few():
+        return package.data.Documents.of(letters(60)[0])
+
+    monkeypatch.setattr("tacit.cli.explore.docstring_documents", few)
+    run = tacit("demo", "--out", tmp_path / "demo", "--json", "-q")
+    assert (run.code, run.err) == (0, "")
+    result = json.loads(run.out)
+    assert result["documents"] == 60
+    assert result["report"] == str(tmp_path / "demo" / "docstrings.tacit" / "report.html")
+    again = tacit("explore", "--docs", "--out", tmp_path / "other", "--json", "-q")
+    assert json.loads(again.out)["groups"] == result["groups"]

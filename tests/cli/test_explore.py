@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tacit.cli.explore_display import StageDisplay
+from tacit.cli.explore import StageDisplay
 from tacit.core.progress import Step
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import Told
@@ -155,8 +155,8 @@ def test_a_terminal_sees_a_bar_and_a_line_for_every_stage(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     told = Told("map", "Drawing the map", 5, 9, None, False)
     with StageDisplay(expected={"map": 30.0, "groups": 100.0}) as display:
-        assert display.hope(told) == "of about 30 s, then about 2 min more"
-        assert display.hope(told._replace(name="words")) == ""
+        assert display.estimate(told) == "of about 30 s, then about 2 min more"
+        assert display.estimate(told._replace(name="words")) == ""
         display.tell(told)
         display.on_step(Step("NeighborMap", 3, 10, [], None))
         display.tell(told._replace(seconds=1.5))

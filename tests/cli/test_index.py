@@ -224,7 +224,7 @@ def test_a_truncated_file_gives_what_there_is_and_says_so(tacit, tmp_path):
 def test_sizes_are_read_or_refused(tacit, corpus, tmp_path, size):
     run = tacit("index", "build", corpus, "--out", tmp_path / "x", "--memory", size)
     assert run.code == 2
-    assert "is no size. Write it as 500MB or 4GB." in run.err
+    assert "is not a size. Write it as 500MB or 4GB." in run.err
 
 
 def test_sizes_may_have_units(tacit, corpus, tmp_path):

@@ -194,7 +194,7 @@ def test_what_is_no_text_does_not_go_to_a_file_called_minus(
     for command in (["train", text, "--out", "-"], ["convert", model, "-"]):
         run = tacit("lm", *command)
         assert run.code == 2
-        assert "Standard output takes no models" in run.err
+        assert "Models, matrices and pictures cannot go to standard output" in run.err
     assert not (tmp_path / "-").exists()
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tacit.cli.lm_correct import PIECE, pieces
+from tacit.cli.lm_correct import CHUNK, chunks
 from tacit.cluster import KMeans
 from tacit.language import SpellingCorrector
 
@@ -74,7 +74,7 @@ def test_suggestions_for_words(tacit, corpus):
     run = tacit(*options, stdin=b"hous\nzzzzzz\n")
     lines = run.out.splitlines()
     assert lines[0].startswith("hous\thouse 1.000")
-    assert lines[1] == "zzzzzz\t(nothing near it)"
+    assert lines[1] == "zzzzzz\t(no suggestion)"
     found = json.loads(tacit(*options, "--json", stdin=b"hous").out)
     assert found["words"][0]["suggestions"][0]["word"] == "house"
 
@@ -129,12 +129,12 @@ def test_hostile_text_does_not_reach_the_terminal(tacit, corpus):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "short", "line\n" * 200_000, "word " * 200_000, "x" * (2 * PIECE + 5)]
+    "text", ["", "short", "line\n" * 200_000, "word " * 200_000, "x" * (2 * CHUNK + 5)]
 )
 def test_a_long_text_is_cut_at_lines_or_spaces_and_nothing_is_lost(text):
-    parts = list(pieces(text))
+    parts = list(chunks(text))
     assert "".join(parts) == text
-    assert all(0 < len(part) <= PIECE for part in parts)
+    assert all(0 < len(part) <= CHUNK for part in parts)
     if " " in text or "\n" in text:
         assert all(part[-1] in " \n" for part in parts)
 

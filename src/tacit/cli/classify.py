@@ -1,4 +1,4 @@
-"""``tacit classify``: learn labels from documents, give them to others, and say why."""
+"""``tacit classify``: learn labels from documents, predict them, and explain predictions."""
 
 import os
 import sys
@@ -6,21 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.classify_page import draw_choice, draw_words, pairs
-from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
-from tacit.cli.documents import check_whole, document_options, read_documents
-from tacit.cli.labeled_documents import known_class, label_option, labels_of, same_kind
+from tacit.cli.inputs import check_whole, label_text, open_documents, read_labels
 from tacit.cli.options import (
-    debug_option,
-    engine_from,
-    json_option,
-    quiet_option,
-    standard_options,
+    DocumentOptions,
+    RunOptions,
+    ShowOptions,
+    document_options,
+    label_option,
+    run_options,
+    show_options,
+    top_option,
 )
-from tacit.cli.terminal import clean, print_json, say
+from tacit.cli.output import (
+    check_file,
+    check_target,
+    clean,
+    draw_table,
+    print_json,
+    say,
+    write_csv,
+)
 from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
+    from tacit.classify.model_choice import ModelChoice
     from tacit.classify.text_classifier import TextClassifier
 
 __all__ = ["classify"]
@@ -29,50 +38,28 @@ NAMES = (
     "naive-bayes", "bernoulli", "complement", "perceptron", "passive-aggressive", "svm",
     "logistic",
 )  # fmt: skip
-WORDS = 10  # to show for a class
 
 
 @click.group()
 def classify() -> None:
-    """Learn labels of documents from examples, and give them to others."""
+    """Learn labels of documents from examples, and predict them."""
 
 
 @classify.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="The model (.safetensors).")
+@click.option("--out", required=True, metavar="FILE", help="Model file (.safetensors)")
 @label_option
-@click.option(
-    "--model",
-    "name",
-    type=click.Choice(["auto", *NAMES]),
-    default="auto",
-    show_default=True,
-    help="The classifier; auto tries all on left-out documents and takes the best.",
-)
-@click.option(
-    "--folds",
-    type=click.IntRange(2),
-    default=5,
-    show_default=True,
-    help="Into how many parts documents are divided to be left out in turn.",
-)
-@click.option(
-    "--ngrams",
-    type=click.IntRange(1, 10),
-    default=1,
-    show_default=True,
-    help="Words to a term.",
-)
-@click.option("--characters", is_flag=True, help="Terms of characters, not of words.")
-@click.option(
-    "--min-df",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Leave out terms of fewer documents.",
-)
+@click.option("--model", "name", type=click.Choice(["auto", *NAMES]), default="auto",
+              show_default=True, help="Classifier; auto takes the best in cross-validation")
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
+              help="Folds of the cross-validation")
+@click.option("--ngrams", type=click.IntRange(1, 10), default=1, show_default=True,
+              help="Longest n-grams to use as features")
+@click.option("--characters", is_flag=True, help="Use n-grams of characters, not of words.")
+@click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
+              help="Minimum number of documents with the term")
 @document_options
-@standard_options
+@run_options
 def train(
     path: str,
     out: str,
@@ -82,158 +69,118 @@ def train(
     ngrams: int,
     characters: bool,
     min_df: int,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    memory: int,
-    allow_partial: bool,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:
-    """Learn to label documents from PATH, where they have labels.
+    """Train a classifier on the labeled documents of PATH.
 
-    PATH is a folder with a folder of text files for each label (spam/17.txt), or a .csv,
-    .tsv, .jsonl or .parquet file with a column of labels, each also packed; - is standard
+    PATH is a folder with one subfolder of text files per label (spam/17.txt), or a .csv,
+    .tsv, .jsonl or .parquet file with a column of labels, each also compressed; - is standard
     input.
     """
     check_file(out)
-    runner = engine_from(engine, workers)
 
     from tacit.classify.model_choice import choose_classifier
     from tacit.text import CountVectorizer
 
-    documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
-    labels = labels_of(documents, path, label_column, quiet=quiet)
+    texts = open_documents(path, documents, quiet=run.quiet)
+    labels = read_labels(texts, path, label_column, quiet=run.quiet)
     vectorizer = CountVectorizer(
         analyzer="char_wb" if characters else "word", ngram_range=(1, ngrams), min_df=min_df
     )
-    folds = enough_rows(labels, folds, quiet)
     choice = choose_classifier(
-        documents,
+        texts,
         labels,
         candidates=NAMES if name == "auto" else [name],
         vectorizer=vectorizer,
-        folds=folds,
-        random_state=seed,
-        engine=runner,
+        folds=possible_folds(labels, folds, run.quiet),
+        random_state=run.seed,
+        engine=run.engine,
         told=None,
     )
-    choice.model.save(out)
-    if as_json:
+    model = choice.model
+    model.save(out)
+    if run.as_json:
         print_json(
             {
                 "model": out,
-                "documents": choice.model.n_documents_,
-                "terms": choice.model.n_terms_,
-                "classes": choice.model.classes_.tolist(),
-                "seed": seed,
+                "documents": model.n_documents_,
+                "terms": model.n_terms_,
+                "classes": model.classes_.tolist(),
+                "seed": run.seed,
                 **choice.to_dict(),
-                "input": documents.report.to_dict(),
+                "input": texts.report.to_dict(),
             }
         )
     else:
         draw_choice(choice)
-        model = choice.model
         click.echo(
             f"{model.n_documents_:,} documents, {model.n_terms_:,} terms, "
             f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
         )
-    say(f"Model ({choice.best}) written to {out}.", quiet=quiet)
-    check_whole(documents.report, allow_partial)
+    say(f"Model ({choice.best}) written to {out}.", quiet=run.quiet)
+    check_whole(texts, documents)
 
 
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
-@click.option("--out", default="-", metavar="CSV", help="Where labels go; - is stdout.")
+@click.option("--out", default="-", metavar="CSV", show_default="stdout",
+              help="File for the labels")
 @document_options
-@json_option
-@quiet_option
-@debug_option
+@show_options
 def predict(
-    file: str,
-    path: str,
-    out: str,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    memory: int,
-    allow_partial: bool,
-    as_json: bool,
-    quiet: bool,
+    file: str, path: str, out: str, documents: DocumentOptions, show: ShowOptions
 ) -> None:
-    """Label the documents of PATH; - is standard input, a document a line."""
-    if as_json and out != "-":
+    """Predict the labels of the documents of PATH; - is standard input, one per line."""
+    if show.as_json and out != "-":
         raise click.UsageError("--json prints to standard output. Drop it, or --out.")
-    check_target(None if as_json else out)
+    check_target(None if show.as_json else out)
     model = open_model(file)
-    documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
-    labels, shares = label(model, documents)
-    found, sure = labels.tolist(), None if shares is None else shares.max(axis=1).tolist()
-    if as_json:
-        each = [
-            {"id": id, "label": label, **({} if sure is None else {"probability": sure[row]})}
-            for row, (id, label) in enumerate(zip(documents.ids, found, strict=True))
-        ]
-        print_json({"model": file, "path": path, "labels": each})
+    texts = open_documents(path, documents, quiet=show.quiet)
+    labels, probabilities = predict_labels(model, texts)
+    titles = ["id", "label"]
+    columns = [texts.ids, labels.tolist()]
+    if probabilities is not None:
+        titles.append("probability")
+        columns.append(probabilities.max(axis=1).tolist())
+    rows = zip(*columns, strict=True)
+    if show.as_json:
+        listed = [dict(zip(titles, row, strict=True)) for row in rows]
+        print_json({"model": file, "path": path, "labels": listed})
     else:
-        with open_output(out) as stream:
-            head = ["id", "label", *([] if sure is None else ["probability"])]
-            write_rows(stream, [head])
-            write_rows(
-                stream,
-                (
-                    [id, label, *([] if sure is None else [f"{sure[row]:.6g}"])]
-                    for row, (id, label) in enumerate(zip(documents.ids, found, strict=True))
-                ),
-            )
-    check_whole(documents.report, allow_partial)
+        write_csv(out, titles, ([*row[:2], *(f"{p:.6g}" for p in row[2:])] for row in rows))
+    check_whole(texts, documents)
 
 
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
 @label_option
-@click.option("--against", metavar="MODEL", help="Another model to compare with.")
+@click.option("--against", metavar="MODEL", help="Another model to compare with")
 @document_options
-@json_option
-@quiet_option
-@debug_option
+@show_options
 def evaluate(
     file: str,
     path: str,
     label_column: str | None,
     against: str | None,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    memory: int,
-    allow_partial: bool,
-    as_json: bool,
-    quiet: bool,
+    documents: DocumentOptions,
+    show: ShowOptions,
 ) -> None:
-    """Say how well MODEL labels the documents of PATH, whose labels are known.
+    """Measure how well MODEL predicts the labels of the documents of PATH.
 
-    They should not be those it was trained on.
+    They should not be documents that it was trained on.
     """
     import numpy as np
 
     from tacit.measure import calibration, confusion, mcnemar, paired_bootstrap, wilson_interval
 
     model = open_model(file)
-    documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
-    labels = same_kind(labels_of(documents, path, label_column, quiet=quiet), model)
-    found, shares = label(model, documents)
-    table = confusion(labels, found)
+    texts = open_documents(path, documents, quiet=show.quiet)
+    labels = as_classes(read_labels(texts, path, label_column, quiet=show.quiet), model)
+    predicted, probabilities = predict_labels(model, texts)
+    table = confusion(labels, predicted)
     low, high = wilson_interval(table.accuracy, len(labels))
     result: dict[str, Any] = {
         "model": file,
@@ -247,23 +194,24 @@ def evaluate(
         say(
             f"{int((~known).sum()):,} documents have labels that the model does not know; "
             "they count as wrong.",
-            quiet=quiet,
+            quiet=show.quiet,
         )
     curve = None
-    if shares is not None and known.any():
-        curve = calibration(labels[known], shares[known], labels=model.classes_)
+    if probabilities is not None and known.any():
+        curve = calibration(labels[known], probabilities[known], labels=model.classes_)
         result["calibration"] = curve.to_dict()
     if against is not None:
-        said = open_model(against).predict(documents).tolist()
-        other = same_kind(said, model, "--against")
-        test, boot = mcnemar(labels, found, other), paired_bootstrap(labels, found, other)
+        predictions = open_model(against).predict(texts).tolist()
+        other = as_classes(predictions, model, "--against")
+        test = mcnemar(labels, predicted, other)
+        bootstrap = paired_bootstrap(labels, predicted, other)
         result["against"] = {
             "model": against,
             "accuracy": float(np.mean(labels == other)),
             "mcnemar": test.to_dict(),
-            "bootstrap": boot.to_dict(),
+            "bootstrap": bootstrap.to_dict(),
         }
-    if as_json:
+    if show.as_json:
         print_json(result)
     else:
         click.echo(clean(table))
@@ -271,63 +219,63 @@ def evaluate(
         if curve is not None:
             click.echo(f"expected calibration error {curve.error:.4f}")
         if against is not None:
-            click.echo(f"against {clean(against)}: {boot}; McNemar {test}")
-    check_whole(documents.report, allow_partial)
+            click.echo(f"against {clean(against)}: {bootstrap}; McNemar {test}")
+    check_whole(texts, documents)
 
 
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("text", nargs=-1)
-@click.option("--class", "class_", metavar="LABEL", help="The class to explain; the winner.")
-@click.option("--top", type=click.IntRange(1), default=WORDS, show_default=True)
-@json_option
-@quiet_option
-@debug_option
+@click.option("--class", "class_", metavar="LABEL",
+              help="Class to explain  [default: the predicted one]")
+@top_option(10)
+@show_options
 def explain(
-    file: str, text: tuple[str, ...], class_: str | None, top: int, as_json: bool, quiet: bool
+    file: str, text: tuple[str, ...], class_: str | None, top: int, show: ShowOptions
 ) -> None:
-    """Say which words of TEXT pushed the decision of MODEL, and by how much.
+    """Show the words of TEXT that decided the prediction of MODEL, with their weights.
 
-    TEXT is a document; - reads one from standard input. Without it, the words that speak most
-    for each class.
+    TEXT is a document; - reads one from standard input. Without TEXT, the words with the
+    largest weights for each class.
     """
-    from tacit.classify import explain as why
+    from tacit.classify import explain as explain_prediction
 
     model = open_model(file)
     chosen = None if class_ is None else known_class(class_, model)
     if not text:
-        each_class = model.classes_.tolist() if chosen is None else [chosen]
-        words = {str(each): model.top_features(each, n=top) for each in each_class}
-        if as_json:
-            print_json({"model": file, "top_features": pairs(words)})
+        classes = model.classes_.tolist() if chosen is None else [chosen]
+        words = {str(each): model.top_features(each, n=top) for each in classes}
+        if show.as_json:
+            listed = {name: as_json(pairs) for name, pairs in words.items()}
+            print_json({"model": file, "top_features": listed})
         else:
-            draw_words(words)
+            for name, pairs in words.items():
+                click.echo(clean(name))
+                draw_weights(pairs)
         return
     document = " ".join(text)
     if document == "-":
         document = sys.stdin.buffer.read().decode("utf-8-sig", "replace")
-    said = model.predict([document]).tolist()[0]
+    label = model.predict([document]).tolist()[0]
     if chosen is None:
-        found = why(model, None, document, n=top)
-        pushes, whole = list(found.pushes), found.to_dict()
+        explanation = explain_prediction(model, None, document, n=top)
+        weights, details = list(explanation.pushes), explanation.to_dict()
     else:
-        pushes, whole = model.explain(document, class_=chosen, n=top), {"class_": chosen}
-    if as_json:
-        terms = pairs({"": pushes})[""]
-        print_json({"model": file, "label": said, **whole, "pushes": terms})
+        weights, details = model.explain(document, class_=chosen, n=top), {"class_": chosen}
+    if show.as_json:
+        print_json({"model": file, "label": label, **details, "pushes": as_json(weights)})
         return
-    click.echo(clean(said if chosen is not None else found).splitlines()[0])
-    if not pushes:
+    click.echo(clean(label if chosen is not None else explanation).splitlines()[0])
+    if not weights:
         click.echo("No word of it is known to the model.")
-    for word, push in pushes:
-        click.echo(f"{push:+10.3f}  {clean(word)}")
-    if chosen is None and found.rest:
-        click.echo(f"{found.rest:+10.3f}  (other words)")
-    if chosen is None and found.offset:
-        click.echo(f"{found.offset:+10.3f}  (whatever the words)")
+    draw_weights(weights)
+    if chosen is None and explanation.rest:
+        click.echo(f"{explanation.rest:+10.3f}  (other words)")
+    if chosen is None and explanation.offset:
+        click.echo(f"{explanation.offset:+10.3f}  (whatever the words)")
 
 
-# --- The work ---
+# --- Models ---
 
 
 def open_model(file: str) -> "TextClassifier":
@@ -343,15 +291,15 @@ def open_model(file: str) -> "TextClassifier":
     return model
 
 
-def label(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
-    """The labels, and the probabilities where the model has them: read once for both."""
+def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
+    """The labels, and the probabilities where the model has them, in one pass."""
     if not hasattr(model, "predict_proba"):
         return model.predict(documents), None
-    shares = model.predict_proba(documents)
-    return model.classes_[shares.argmax(axis=1)], shares
+    probabilities = model.predict_proba(documents)
+    return model.classes_[probabilities.argmax(axis=1)], probabilities
 
 
-def enough_rows(labels: list, folds: int, quiet: bool) -> int:
+def possible_folds(labels: list, folds: int, quiet: bool) -> int:
     if len(set(labels)) < 2:
         raise click.ClickException(
             f"There are {len(labels)} documents and {len(set(labels))} different label(s). "
@@ -359,5 +307,75 @@ def enough_rows(labels: list, folds: int, quiet: bool) -> int:
         )
     if folds > len(labels):
         say(f"There are only {len(labels)} documents: as many folds.", quiet=quiet)
-        return len(labels)
-    return folds
+    return min(folds, len(labels))
+
+
+# --- Labels ---
+
+
+def as_classes(labels: list, model: "TextClassifier", option: str = "--label") -> Any:
+    """Labels with the type of the model's classes: 1 in a file may be "1" in another."""
+    import numpy as np
+
+    kind = model.classes_.dtype.kind
+    if kind in "OUT":
+        return np.asarray([label_text(label) for label in labels])
+    convert: Any = {"b": truth, "f": float}.get(kind, whole)
+    for label in labels:
+        try:
+            convert(label)
+        except (KeyError, ValueError):
+            raise click.BadParameter(
+                f"the model's labels are {model.classes_.tolist()[:2]} and the like, but one "
+                f"here is {label!r}. Give labels of the same kind.",
+                param_hint=option,
+            ) from None
+    return np.asarray([convert(label) for label in labels])
+
+
+def whole(label: Any) -> int:
+    return int(str(label))  # refuses 1.5
+
+
+def truth(label: Any) -> bool:
+    return {"true": True, "false": False, "1": True, "0": False}[str(label).lower()]
+
+
+def known_class(name: str, model: "TextClassifier") -> Any:
+    """The class of the model with this name."""
+    label = as_classes([name], model, "--class").tolist()[0]
+    if label not in model.classes_.tolist():
+        raise click.BadParameter(
+            f"the model knows no class {name!r}; it knows {model.classes_.tolist()[:20]}.",
+            param_hint="--class",
+        )
+    return label
+
+
+# --- Printing ---
+
+
+def draw_choice(choice: "ModelChoice") -> None:
+    """All candidates, the best first."""
+    rows = [
+        (
+            trial.name,
+            f"{trial.accuracy:.4f}",
+            "{:.4f} to {:.4f}".format(*trial.interval),
+            "" if trial is choice.table[0] else f"{trial.p_value:.2g}",
+            f"{trial.seconds:.2f}",
+        )
+        for trial in choice.table
+    ]
+    titles = ["classifier", "accuracy", "19 times of 20", "p against best", "seconds"]
+    draw_table(titles, rows, right=range(1, 5))
+    click.echo(f"Accuracy in cross-validation, {choice.folds} folds.")
+
+
+def as_json(weights: list) -> list:
+    return [{"term": word, "weight": weight} for word, weight in weights]
+
+
+def draw_weights(weights: list) -> None:
+    for word, weight in weights:
+        click.echo(f"{weight:+10.3f}  {clean(word)}")

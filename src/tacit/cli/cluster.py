@@ -1,7 +1,5 @@
 """``tacit cluster FILE``: group the rows of a file of numbers, and say what sets them apart."""
 
-import csv
-import sys
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +8,26 @@ import click
 from tacit.cli.cluster_methods import (
     ANY_METRIC,
     METHODS,
-    Plan,
-    check_options,
+    ClusterSettings,
+    check_settings,
     choose,
     fit,
-    how_sure,
     label_rows,
-    ready,
+    rate_confidence,
+    rows_for,
 )
-from tacit.cli.cluster_picture import check_picture, draw_picture
-from tacit.cli.cluster_report import describe, draw, how_apart, losses_of, means_of
-from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
-from tacit.cli.options import engine_from, standard_options
-from tacit.cli.terminal import clean, print_json, say
+from tacit.cli.cluster_plot import check_picture, draw_picture
+from tacit.cli.inputs import read_number_file
+from tacit.cli.options import Count, RunOptions, header_option, run_options
+from tacit.cli.output import (
+    check_outputs,
+    clean,
+    draw_table,
+    print_json,
+    say,
+    say_written,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,59 +38,38 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster"]
 
-
-class Groups(click.ParamType):
-    """A number of groups, or auto."""
-
-    name = "auto|INTEGER"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
-        if value is None or isinstance(value, int):
-            return value
-        if str(value).strip().lower() == "auto":
-            return None
-        try:
-            k = int(value)
-        except ValueError:
-            k = 0
-        if k < 1:
-            self.fail(f"{value!r} is neither auto nor a number of at least 1.", param, ctx)
-        return k
+APART = 3  # columns named for each cluster
+SHOWN = 40  # clusters drawn; the rest are counted
+EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
 
 
 @click.command()
 @click.argument("file")
-@click.option(
-    "-k", "--k", type=Groups(), default="auto", show_default=True,
-    help="How many groups; auto chooses, and says why.",
-)  # fmt: skip
-@click.option(
-    "--k-max", type=click.IntRange(2), default=12, show_default=True, help="Most for auto."
-)
-@click.option(
-    "--method", type=click.Choice(list(METHODS)), default="kmeans", show_default=True,
-    help="Centers, medoids, memberships, splits, or a tree by one of seven linkages.",
-)  # fmt: skip
-@click.option(
-    "--metric", type=click.Choice(["euclidean", "manhattan", "cosine"]),
-    help=f"Distance, for {', '.join(ANY_METRIC)}. Euclidean otherwise.",
-)  # fmt: skip
-@click.option(
-    "--compress", type=click.IntRange(2), metavar="N",
-    help="Build a tree on N centers of k-means, for many rows.",
-)  # fmt: skip
-@click.option(
-    "--confidence", is_flag=True, help="Group resampled rows too: how sure is each group?"
-)
-@click.option("--out", metavar="CSV", help="Write the label of every row here; - is stdout.")
-@click.option("--plot", "plot_path", metavar="PNG", help="Draw a picture: .png, .pdf or .svg.")
-@click.option("--model", "model_path", metavar="FILE", help="Save the model (.safetensors).")
-@click.option("--columns", metavar="A,B,...", help="Columns to use. All of numbers otherwise.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Column that names the rows.")
-@click.option("--header/--no-header", default=None, help="Whether line one names the columns.")
-@click.option("--scale", is_flag=True, help="Give every column mean 0 and deviation 1 first.")
-@click.option("--allow-partial", is_flag=True, help="Exit with 0 after a truncated file too.")
-@standard_options
+@click.option("-k", "--k", type=Count(), default="auto", show_default=True,
+              help="Number of clusters; auto chooses it and gives the reasons")
+@click.option("--k-max", type=click.IntRange(2), default=12, show_default=True,
+              help="Largest number of clusters that auto tries")
+@click.option("--method", type=click.Choice(list(METHODS)), default="kmeans",
+              show_default=True, help="Clustering method; the last seven are linkages")
+@click.option("--metric", type=click.Choice(["euclidean", "manhattan", "cosine"]),
+              help=f"Distance, for {', '.join(ANY_METRIC)}  [default: euclidean]")
+@click.option("--compress", type=click.IntRange(2), metavar="N",
+              help="Build the tree on N k-means centers, for many rows  [default: all rows]")
+@click.option("--confidence", is_flag=True,
+              help="Cluster resampled rows too, and print how stable each cluster is.")
+@click.option("--out", metavar="CSV", help="File for the label of every row; - is stdout")
+@click.option("--plot", "plot_path", metavar="FILE", help="Picture: .png, .pdf or .svg")
+@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+@click.option("--columns", metavar="A,B,...",
+              help="Columns to use  [default: all columns of numbers]")
+@click.option("--id", "id_column", metavar="COLUMN",
+              help="Column with the names of the rows  [default: row numbers]")
+@header_option
+@click.option("--scale", is_flag=True,
+              help="Scale every column to mean 0 and standard deviation 1 first.")
+@click.option("--allow-partial", is_flag=True,
+              help="Accept a truncated file: exit with 0 instead of 3.")
+@run_options
 def cluster(
     file: str,
     k: int | None,
@@ -102,90 +86,59 @@ def cluster(
     header: bool | None,
     scale: bool,
     allow_partial: bool,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    run: RunOptions,
 ) -> None:
-    """Group the rows of FILE: CSV in any dialect, packed or not, Parquet or .npy; - is stdin.
+    """Group the rows of FILE: CSV in any dialect, Parquet or .npy; - is standard input.
 
-    Prints how large each group is, the largest first, and which columns set it apart: how many
-    standard deviations its center is from the mean of all rows. Parquet and .npy files may be
-    larger than memory, except for kmedoids, divisive and trees.
+    Prints the size of each cluster, the largest first, and the columns that set it apart: the
+    distance of its center from the mean of all rows, in standard deviations. Parquet and .npy
+    files may be larger than memory, except for kmedoids, divisive and trees.
     """
-    if out == "-" and as_json:
-        raise click.UsageError("--json and --out - both want standard output. Drop one.")
-    plan = Plan(method, metric, compress, seed, engine_from(engine, workers), quiet)
-    check_options(plan)
+    settings = ClusterSettings(method, metric, compress, run.seed, run.engine, run.quiet)
+    check_settings(settings)
     check_picture(plot_path)
-    check_target(out)
-    for target in (model_path, plot_path):
-        check_file(target)
-
-    from tacit.data.files import read_numbers
-
-    table = read_numbers(
-        sys.stdin.buffer if file == "-" else file,
-        columns=None if columns is None else next(csv.reader([columns]), []),
-        id_column=id_column,
-        header=header,
-        allow_partial=True,  # the work is done; the exit code tells
-    )
+    check_outputs(out, [model_path, plot_path], as_json=run.as_json)
+    table = read_number_file(file, columns, id_column, header)
     report = table.report
     notes: list[str] = []
     if k is not None and k > report.rows:
         notes.append(f"There are only {report.rows:,} rows, so k is {report.rows}, not {k}.")
         k = report.rows
-    say(*report.lines(), *notes, quiet=quiet)
-    values, facts = ready(plan, table.values, report.source)
+    say(*report.lines(), *notes, quiet=run.quiet)
+    values, facts = rows_for(settings, table.values, report.source)
 
-    def place(rows: Any) -> None:  # k-means says best where a bad value is
-        fit(plan._replace(method="kmeans", metric=None, compress=None), 1, rows, table=table)
+    def locate(rows: Any) -> None:  # k-means names the row and column of a bad value
+        plain = settings._replace(method="kmeans", metric=None, compress=None)
+        fit(plain, 1, rows, table=table)
 
-    mean, deviation = spread(values, plan.engine, place)
+    mean, deviation = mean_and_deviation(values, settings.engine, locate)
     if scale:
         values = scaled(values, mean, deviation)
-    choice = choose(plan, values, k_max) if k is None else None
+    choice = choose(settings, values, k_max) if k is None else None
     if choice is not None:
         k = choice.best
         if k == choice.table[-1].k == k_max:
-            facts.append(f"{k} was the most tried; --k-max allows more.")
+            facts.append(f"{k} was the largest k tried; --k-max allows more.")
     assert k is not None
-    model = fit(plan, k, values, table=table, best_of_many=choice is not None)
+    model = fit(settings, k, values, table=table, best_of_many=choice is not None)
     labels, sizes = label_rows(model, values, k)
-    facts += remarks(table.names, deviation, scale=scale, saved=model_path is not None)
-    say(*facts, quiet=quiet)
+    facts += notes_on_columns(table.names, deviation, scale=scale, saved=model_path is not None)
+    say(*facts, quiet=run.quiet)
     if out is not None:
         write_labels(labels, table, out)
-    centers = centers_of(model, values, labels, k, plan)
+    centers = centers_of(model, values, labels, k, method)
     if scale:
         centers = centers * deviation + mean
     groups = describe(centers, sizes, mean, deviation, table.names)
     for group, row in zip(groups, getattr(model, "medoid_indices_", ()), strict=False):
         group["medoid"] = int(row) + 1 if table.ids is None else table.ids[row]
-    sure = how_sure(plan, values, labels, k, groups) if confidence and k > 1 else None
+    agreement = None
+    if confidence and k > 1:
+        agreement = rate_confidence(settings, values, labels, k, groups)
     if model_path:
         model.save(model_path)
-    silhouette, samples = how_apart(values, labels, plan)
+    silhouette, samples = silhouettes_of(values, labels, settings)
     losses, sentence = losses_of(model, k)
-    result = {
-        "file": report.source,
-        "method": method,
-        "k": k,
-        "seed": seed,
-        **losses,
-        "silhouette": silhouette,
-        "agreement": sure,
-        "choice": None if choice is None else choice.to_dict(),
-        "clusters": groups,
-        "input": report.to_dict(),
-        "notes": notes + facts,
-        "scaled": {"mean": mean.tolist(), "deviation": deviation.tolist()} if scale else None,
-        "labels_file": out,
-        "plot_file": plot_path,
-        "model_file": model_path,
-    }
     if plot_path:
         draw_picture(
             plot_path, model, values, labels, k=k, ids=table.ids,
@@ -193,8 +146,28 @@ def cluster(
             title=f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster",
             silhouettes=samples, choice=choice,
         )  # fmt: skip
-    if as_json:
-        print_json(result)
+    if run.as_json:
+        print_json(
+            {
+                "file": report.source,
+                "method": method,
+                "k": k,
+                "seed": run.seed,
+                **losses,
+                "silhouette": silhouette,
+                "agreement": agreement,
+                "choice": None if choice is None else choice.to_dict(),
+                "clusters": groups,
+                "input": report.to_dict(),
+                "notes": notes + facts,
+                "scaled": {"mean": mean.tolist(), "deviation": deviation.tolist()}
+                if scale
+                else None,
+                "labels_file": out,
+                "plot_file": plot_path,
+                "model_file": model_path,
+            }
+        )
     else:
         stderr = out == "-"
         if choice is not None:
@@ -204,29 +177,28 @@ def cluster(
             sentences.append(
                 f"Mean silhouette {silhouette:.2f} (1 far apart, 0 touching, below 0 mixed up)."
             )
-        if sure is not None:
+        if agreement is not None:
             sentences.append(
-                f"Resamples agree with these groups to {sure:.2f} (adjusted Rand: 1 always, "
-                "0 chance)."
+                f"Resamples agree with these clusters to {agreement:.2f} (adjusted Rand: 1 "
+                "always, 0 by chance)."
             )
-        draw(result, sentences, stderr=stderr)
-    for what, path in (("Labels", out), ("Picture", plot_path), ("Model", model_path)):
-        if path and path != "-":
-            say(f"{what} written to {path}.", quiet=quiet)
+        draw(groups, sentences, stderr=stderr)
+    say_written(quiet=run.quiet, labels=out, picture=plot_path, model=model_path)
     if report.partial and not allow_partial:
         from tacit.core.errors import PartialInput
 
         raise PartialInput(
-            f"{report.partial}. The result above is theirs alone; --allow-partial accepts it.",
+            f"{report.partial}. The result covers what could be read; --allow-partial accepts "
+            "it.",
             file=report.source,
         )
 
 
-# --- Its parts ---
+# --- Rows and columns ---
 
 
-def spread(
-    values: Any, engine: Any, place: "Callable[[Any], None]"
+def mean_and_deviation(
+    values: Any, engine: Any, locate: "Callable[[Any], None]"
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Mean and standard deviation of every column."""
     import numpy as np
@@ -238,7 +210,7 @@ def spread(
     try:
         moments = engine.reduce(collect, MomentsParams(full=False), Table.of(values))
     except DataError:
-        place(values)  # in the file, by name
+        locate(values)  # raises an error that names the row and column
         raise
     return moments.mean, np.sqrt(moments.variance)
 
@@ -254,10 +226,10 @@ def scaled(values: Any, mean: "np.ndarray", deviation: "np.ndarray") -> Any:
     return table if isinstance(values, Table) else np.vstack([b.load() for b in table])
 
 
-def remarks(
+def notes_on_columns(
     names: list[str], deviation: "np.ndarray", *, scale: bool, saved: bool
 ) -> list[str]:
-    """What is to be said about the columns."""
+    """Sentences about constant and scaled columns."""
     facts = []
     constant = [name for name, size in zip(names, deviation, strict=True) if size == 0]
     if constant:
@@ -269,23 +241,20 @@ def remarks(
     return facts
 
 
-def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, plan: Plan) -> Any:
-    """The model's centers; means where it has none, or has directions."""
+def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: str) -> Any:
+    """The model's centers; the means of the clusters where it has none, or directions."""
     import numpy as np
 
-    if plan.method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
+    if method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
         return np.asarray(model.cluster_centers_, np.float64)
     return means_of(values, labels, k)
 
 
 def write_labels(labels: "np.ndarray", table: "NumberTable", out: str) -> None:
-    """A line for every row, by its id or its number."""
+    """Write the label of every row, by its id or its number."""
     ids = range(1, len(labels) + 1) if table.ids is None else table.ids
-    with open_output(out) as stream:
-        write_rows(stream, [["row" if table.ids is None else "id", "cluster"]])
-        for start in range(0, len(labels), 65536):
-            part = slice(start, start + 65536)
-            write_rows(stream, zip(ids[part], labels[part].tolist(), strict=True))
+    titles = ["row" if table.ids is None else "id", "cluster"]
+    write_csv(out, titles, zip(ids, map(int, labels), strict=True))
 
 
 def explain(choice: Any) -> str:
@@ -294,3 +263,121 @@ def explain(choice: Any) -> str:
     reasons = [fill(reason, 78, initial_indent="  ", subsequent_indent="    ")
                for reason in choice.reasons]  # fmt: skip
     return "\n".join([choice.headline, *reasons, "", figures])
+
+
+# --- The summary ---
+
+
+def means_of(values: Any, labels: "np.ndarray", k: int) -> "np.ndarray":
+    """The mean of the rows of every cluster, block by block; NaN for none."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    from tacit.data.table import Table
+
+    sums = np.zeros((k, values.shape[1]))
+    for block in Table.of(values):
+        own = labels[block.start : block.stop]
+        ones = np.ones(len(own))
+        members = sp.csr_array((ones, (own, np.arange(len(own)))), shape=(k, len(own)))
+        sums += members @ np.asarray(block.load(), np.float64)
+    counts = np.bincount(labels, minlength=k)[:, None]
+    out = np.full_like(sums, np.nan)
+    return np.divide(sums, counts, out=out, where=counts > 0)
+
+
+def describe(
+    centers: "np.ndarray",
+    sizes: "np.ndarray",
+    mean: "np.ndarray",
+    deviation: "np.ndarray",
+    names: list[str],
+) -> list[dict[str, Any]]:
+    """Each cluster's size, center, and the columns that set it apart most."""
+    import numpy as np
+
+    far = np.zeros(centers.shape)
+    np.divide(centers - mean, deviation, out=far, where=deviation > 0)
+    groups = []
+    for j, (center, distance) in enumerate(zip(centers, far, strict=True)):
+        known = bool(np.isfinite(center).all())  # not of a cluster without rows
+        order = np.argsort(-np.abs(distance), kind="stable")[: APART if known else 0]
+        groups.append(
+            {
+                "cluster": j,
+                "rows": int(sizes[j]),
+                "share": float(sizes[j] / sizes.sum()),
+                "apart": {names[i]: float(distance[i]) for i in order if distance[i] != 0},
+                "center": dict(zip(names, center.tolist(), strict=True)) if known else None,
+            }
+        )
+    return groups
+
+
+def silhouettes_of(
+    values: Any, labels: "np.ndarray", settings: Any
+) -> tuple[float | None, Any]:
+    """The mean silhouette, and that of every row where all pairs were compared."""
+    import numpy as np
+
+    from tacit.data.table import Table
+    from tacit.measure import silhouette_samples, silhouette_score
+
+    n = values.shape[0]
+    if not 2 <= len(np.unique(labels)) < n:
+        return None, None
+    if n > EXACT_ROWS:
+        by_centers = silhouette_score(values, labels, simplified=True, engine=settings.engine)
+        return float(by_centers), None
+    if isinstance(values, Table):
+        values = np.vstack([block.load() for block in values])
+    metric = settings.metric or ("cosine" if settings.method == "spherical" else "euclidean")
+    samples = silhouette_samples(values, labels, metric=metric, engine=settings.engine)
+    return float(samples.mean()), samples
+
+
+def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
+    """The objective of the method, as JSON values and as a sentence."""
+    facts: dict[str, Any] = {
+        "inertia": getattr(model, "inertia_", None),
+        "objective": getattr(model, "objective_", None),
+        "iterations": getattr(model, "n_iter_", None),
+    }
+    facts = {name: None if v is None else float(v) for name, v in facts.items()}
+    if facts["iterations"] is not None:
+        facts["iterations"] = int(facts["iterations"])
+    if hasattr(model, "leaf_labels_"):  # agglomerative
+        heights = model.distances_
+        low = float(heights[len(heights) - k]) if k <= len(heights) else 0.0
+        high = float(heights[len(heights) - k + 1]) if k > 1 else None
+        facts["cut_between"] = [low, high]
+        if high is None:
+            return facts, f"The tree's last merge is at height {low:.6g}."
+        return facts, f"The tree is cut between the heights {low:.6g} and {high:.6g}."
+    name = "objective" if facts["inertia"] is None else "inertia"
+    if facts[name] is None:
+        return facts, ""
+    done = "iteration" if facts["iterations"] == 1 else "iterations"
+    return facts, f"{name.title()} {facts[name]:.6g} after {facts['iterations']} {done}."
+
+
+def draw(groups: list[dict[str, Any]], sentences: list[str], *, stderr: bool) -> None:
+    """Print the clusters as a table, the largest first, then the sentences."""
+    rated = any("confidence" in group for group in groups)
+    titles = ["Cluster", "Rows", "Share", *(["Sure"] if rated else [])]
+    rows = []
+    for group in groups[:SHOWN]:
+        far_off = [(name, far) for name, far in group["apart"].items() if abs(far) >= 0.005]
+        apart = ", ".join(f"{name} {far:+.2f}" for name, far in far_off)
+        cells = [str(group["cluster"]), f"{group['rows']:,}", f"{group['share']:.1%}"]
+        if rated:
+            cells.append(f"{group.get('confidence', 0.0):.0%}")
+        rows.append([*cells, apart or "nothing"])
+    right = range(len(titles))
+    title = "Apart by (deviations from the mean)"
+    draw_table([*titles, title], rows, right=right, stderr=stderr)
+    if len(groups) > SHOWN:
+        rest = f"and {len(groups) - SHOWN:,} smaller ones (--json has them all)"
+        click.echo(rest, err=stderr)
+    for sentence in sentences:
+        click.echo(sentence, err=stderr)

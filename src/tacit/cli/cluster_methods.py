@@ -1,7 +1,7 @@
-"""The ways of ``tacit cluster --method``: which model each is, what it needs, how it is fitted.
+"""The methods of ``tacit cluster --method``: the model of each, its limits, and its fit.
 
-Trees and medoids compare every two rows; what is too large for that is refused here, before any
-work, with the number and the way out in the words of the command line.
+Trees and medoids compare all pairs of rows. Data too large for that is refused before any work,
+with the numbers and an alternative on the command line.
 """
 
 import time
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tacit.cli.terminal import say
+from tacit.cli.output import say
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,17 +19,9 @@ if TYPE_CHECKING:
     from tacit.data.files import NumberTable
 
 __all__ = [
-    "ANY_METRIC",
-    "METHODS",
-    "Plan",
-    "check_options",
-    "choose",
-    "fit",
-    "how_sure",
-    "label_rows",
-    "make",
-    "ready",
-]
+    "ANY_METRIC", "METHODS", "ClusterSettings", "check_settings", "choose", "fit", "label_rows",
+    "rate_confidence", "rows_for",
+]  # fmt: skip
 
 LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 # Names in tacit.cluster.
@@ -45,15 +37,15 @@ METHODS = {
 }
 ANY_METRIC = ("kmedoids", "single", "complete", "average", "weighted")
 CENTERED = ("centroid", "median", "ward", "single")  # trees that need no matrix of distances
-EVERY = 3.0  # seconds between words about a long choice
+EVERY = 3.0  # seconds between messages about a long choice
 MOST_TREE_ROWS = 50_000  # 1,250,000,000 pairs, some tens of seconds
-FEW_ROWS = 20_000  # up to which ten starts take no time
+FEW_ROWS = 20_000  # up to here ten starts take well under a second
 RESAMPLES = 20
 MOST_MEDOID_ROWS = 10_000  # 0.8 GB of distances; samples beyond
 
 
-class Plan(NamedTuple):
-    """What was asked for."""
+class ClusterSettings(NamedTuple):
+    """The options that determine a fit."""
 
     method: str
     metric: str | None
@@ -67,139 +59,144 @@ class Plan(NamedTuple):
         return self.method in LINKAGES
 
 
-def check_options(plan: Plan) -> None:
-    """Wrong usage, before the file is read."""
-    if plan.metric is not None and plan.method not in ANY_METRIC:
+def check_settings(settings: ClusterSettings) -> None:
+    """Raise a usage error before the file is read."""
+    if settings.metric is not None and settings.method not in ANY_METRIC:
         raise click.UsageError(
-            f"--metric goes with --method {', '.join(ANY_METRIC)}, not with {plan.method}."
+            f"--metric goes with --method {', '.join(ANY_METRIC)}, not with {settings.method}."
         )
-    if plan.compress is not None and not plan.is_tree:
+    if settings.compress is not None and not settings.is_tree:
         raise click.UsageError(
-            f"--compress goes with trees ({', '.join(LINKAGES)}), not with {plan.method}."
+            f"--compress goes with trees ({', '.join(LINKAGES)}), not with {settings.method}."
         )
-    if plan.compress is not None and plan.metric not in (None, "euclidean"):
+    if settings.compress is not None and settings.metric not in (None, "euclidean"):
         raise click.UsageError(
             f"--compress takes the centers of k-means, for Euclidean distance. Drop --metric "
-            f"{plan.metric}, or --compress."
+            f"{settings.metric}, or --compress."
         )
 
 
-def ready(plan: Plan, values: Any, file: str) -> tuple[Any, list[str]]:
-    """The rows as the method takes them, and what is to be said about that.
+def rows_for(settings: ClusterSettings, values: Any, file: str) -> tuple[Any, list[str]]:
+    """The rows as the method needs them, and notes about that.
 
-    Most methods read blocks from disk. Trees, medoids and splits want all rows at once: they
-    are loaded if they fit, and refused if not.
+    Most methods read blocks from disk. Trees, medoids and divisive clustering need all rows at
+    once: they are loaded if they fit in memory, and refused if not.
     """
     import numpy as np
 
     from tacit.data.table import Table
 
     n, d = (int(size) for size in values.shape)
-    whole = plan.method == "divisive" or (plan.is_tree and plan.compress is None)
+    whole = settings.method == "divisive" or (settings.is_tree and settings.compress is None)
     notes = []
-    if plan.method == "kmedoids":
+    if settings.method == "kmedoids":
         whole = n <= MOST_MEDOID_ROWS
         if not whole:
             notes.append(
-                f"{n:,} rows have too many distances to look at all of them: medoids were "
-                "sought in samples (CLARA)."
+                f"{n:,} rows have too many distances to compute all of them: medoids were "
+                "searched in samples (CLARA)."
             )
     if not whole:
         return values, notes
-    refuse_large(plan, n, d, file)
+    refuse_large(settings, n, d, file)
     if isinstance(values, Table):
         values = np.vstack([np.asarray(block.load(), np.float64) for block in values])
     return values, notes
 
 
-def refuse_large(plan: Plan, n: int, d: int, file: str) -> None:
+def refuse_large(settings: ClusterSettings, n: int, d: int, file: str) -> None:
     from tacit.core.errors import DataError
     from tacit.core.memory import check_memory
 
-    way_out = "Use --method kmeans."
-    if plan.is_tree:
-        if plan.metric in (None, "euclidean"):
-            way_out = (
-                "Add --compress 1000, which builds the tree on as many centers of k-means, or "
+    advice = "Use --method kmeans."
+    if settings.is_tree:
+        if settings.metric in (None, "euclidean"):
+            advice = (
+                "Add --compress 1000, which builds the tree on as many k-means centers, or "
                 "use --method kmeans."
             )
         if n > MOST_TREE_ROWS:
             raise DataError(
-                f"--method {plan.method} compares every two rows, and {n:,} rows have "
-                f"{n * (n - 1) // 2:,} pairs; {MOST_TREE_ROWS:,} rows are the most it takes. "
-                f"{way_out}",
+                f"--method {settings.method} compares all pairs, and {n:,} rows have "
+                f"{n * (n - 1) // 2:,} pairs; it takes at most {MOST_TREE_ROWS:,} rows. "
+                f"{advice}",
                 file=file,
             )
-    matrix = plan.is_tree and not (
-        plan.method in CENTERED and plan.metric in (None, "euclidean")
+    matrix = settings.is_tree and not (
+        settings.method in CENTERED and settings.metric in (None, "euclidean")
     )
     need = 16 * n * d + (10 * n * n if matrix else 0)
-    check_memory(need, f"--method {plan.method} of {n:,} rows", way_out)
+    check_memory(need, f"--method {settings.method} of {n:,} rows", advice)
 
 
-def make(plan: Plan, k: int, *, n: int, callbacks: list | None = None) -> Any:
+def make(
+    settings: ClusterSettings, k: int, *, n: int, callbacks: list | None = None
+) -> Any:
     """The unfitted model."""
     import tacit.cluster
 
-    settings: dict[str, Any] = {}
-    if plan.is_tree:
-        settings["linkage"] = plan.method
-        if plan.compress is not None:
-            settings["compress"] = max(plan.compress, k)
-    if plan.method == "kmedoids" and n > MOST_MEDOID_ROWS:
-        settings["method"] = "clara"
-    if plan.metric is not None:
-        settings["metric"] = plan.metric
-    kind = getattr(tacit.cluster, METHODS[plan.method])
-    return kind(
-        k, random_state=plan.seed, engine=plan.engine, callbacks=callbacks, **settings
-    )
+    params: dict[str, Any] = {}
+    if settings.is_tree:
+        params["linkage"] = settings.method
+        if settings.compress is not None:
+            params["compress"] = max(settings.compress, k)
+    if settings.method == "kmedoids" and n > MOST_MEDOID_ROWS:
+        params["method"] = "clara"
+    if settings.metric is not None:
+        params["metric"] = settings.metric
+    kind = getattr(tacit.cluster, METHODS[settings.method])
+    seed, engine = settings.seed, settings.engine
+    return kind(k, random_state=seed, engine=engine, callbacks=callbacks, **params)
 
 
-def choose(plan: Plan, values: Any, k_max: int) -> Any:
+def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
     """How many clusters, by ``choose_k``."""
     from tacit.cluster import choose_k
 
-    # A sample is looked at, for which trees need no compression and medoids no samples.
-    estimator = make(plan._replace(compress=None), 2, n=0)
+    # choose_k works on a sample, where trees need no compression and medoids no samples.
+    estimator = make(settings._replace(compress=None), 2, n=0)
     if "n_init" in estimator.get_params(deep=False):
         estimator.set_params(n_init=3)
     return choose_k(
         values,
         range(1, k_max + 1),
         method=estimator,
-        random_state=plan.seed,
-        engine=plan.engine,
-        callbacks=None if plan.quiet else [Choosing()],
+        random_state=settings.seed,
+        engine=settings.engine,
+        callbacks=None if settings.quiet else [Choosing()],
     )
 
 
 class Choosing:
-    """Says now and then how far the choice has got."""
+    """Prints the progress of the choice every few seconds."""
 
     def __init__(self) -> None:
-        self.spoke = time.monotonic()
+        self.printed = time.monotonic()
 
     def on_step(self, step: "Step") -> None:
-        if time.monotonic() - self.spoke > EVERY and not step.done:
-            self.spoke = time.monotonic()
-            say(f"Choosing k: {step.number} of {step.most} data sets looked at.")
+        if time.monotonic() - self.printed > EVERY and not step.done:
+            self.printed = time.monotonic()
+            say(f"Choosing k: {step.number} of {step.most} data sets done.")
 
 
 def fit(
-    plan: Plan, k: int, values: Any, *, table: "NumberTable", best_of_many: bool = False
+    settings: ClusterSettings,
+    k: int,
+    values: Any,
+    *,
+    table: "NumberTable",
+    best_of_many: bool = False,
 ) -> Any:
     """The fitted model. Errors name the column and count rows from 1, as the file does.
 
-    ``best_of_many`` makes more starts where a method has them: a number of clusters that was
-    chosen with care deserves the clusters it was chosen for.
+    ``best_of_many`` makes more starts where a method has them, as the choice of k did.
     """
     from tacit.core.errors import DataError
     from tacit.core.progress import Progress
 
-    progress = None if plan.quiet else Progress()
+    progress = None if settings.quiet else Progress()
     callbacks = None if progress is None else [progress]
-    model = make(plan, k, n=values.shape[0], callbacks=callbacks)
+    model = make(settings, k, n=values.shape[0], callbacks=callbacks)
     if best_of_many and "n_init" in model.get_params(deep=False):
         model.set_params(n_init=10 if values.shape[0] <= FEW_ROWS else 3)
     try:
@@ -212,23 +209,27 @@ def fit(
         raise DataError(error.message, file=file, row=error.row + 1, column=column) from error
 
 
-def how_sure(
-    plan: Plan, values: Any, labels: "np.ndarray", k: int, groups: list[dict[str, Any]]
+def rate_confidence(
+    settings: ClusterSettings,
+    values: Any,
+    labels: "np.ndarray",
+    k: int,
+    groups: list[dict[str, Any]],
 ) -> float:
-    """Tell every group how often two of its rows stay together when rows are drawn anew.
+    """Add to every group how often two of its rows stay together in resampled data.
 
     Returns the mean agreement of the resamples with the groups.
     """
     from tacit.cluster import stability
 
     found = stability(
-        make(plan, k, n=values.shape[0]),
+        make(settings, k, n=values.shape[0]),
         values,
         n_resamples=RESAMPLES,
         labels=labels,
         tree=False,
-        random_state=plan.seed,
-        engine=plan.engine,
+        random_state=settings.seed,
+        engine=settings.engine,
     )
     for each in found.clusters:
         groups[each.cluster]["confidence"] = float(each.confidence)
@@ -261,9 +262,9 @@ def label_rows(model: Any, values: Any, k: int) -> "tuple[np.ndarray, np.ndarray
 
 
 def renumber(model: Any, order: "np.ndarray") -> None:
-    """Put the clusters of a fitted model in this order, so that ``predict`` says the same.
+    """Put the clusters of a fitted model in this order, so that ``predict`` agrees.
 
-    Trees are in order already, but for those of centers, whose leaves stand for many rows.
+    Only trees of k-means centers need it: the others are in order already.
     """
     import numpy as np
 

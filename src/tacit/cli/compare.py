@@ -1,13 +1,21 @@
-"""``tacit compare A B``: how far two groupings of the same rows agree."""
+"""``tacit compare A B``: the agreement of two groupings of the same rows."""
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.csv_out import check_target, open_output, write_rows
-from tacit.cli.options import debug_option, json_option, quiet_option
-from tacit.cli.terminal import can_print, clean, console, print_json, say
+from tacit.cli.inputs import read_label_file
+from tacit.cli.options import ShowOptions, header_option, show_options
+from tacit.cli.output import (
+    can_print,
+    check_outputs,
+    clean,
+    console,
+    print_json,
+    say,
+    say_written,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from tacit.data.label_files import LabelTable
@@ -16,7 +24,7 @@ __all__ = ["compare"]
 
 DRAWN = (24, 12)  # rows and columns of a table that fits a terminal
 WIDE = 14  # characters of a label in it
-# Measures in the order they are shown: name, key, what it says.
+# Measures in the order they are shown: name, key, meaning.
 MEASURES = (
     ("Adjusted Rand", "adjusted_rand", "pairs treated alike: 1 all of them, 0 as by chance"),
     ("NMI", "nmi", "shared information, 0 to 1"),
@@ -32,16 +40,17 @@ MEASURES = (
 @click.command()
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option("--label-a", metavar="COLUMN", help="Column of A with the labels.")
-@click.option("--label-b", metavar="COLUMN", help="Column of B with the labels.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Column of both that names the rows.")
-@click.option("--by-row", is_flag=True, help="Ignore ids; the first row goes with the first.")
-@click.option("--common", is_flag=True, help="Compare the ids that both have, if some differ.")
-@click.option("--header/--no-header", default=None, help="Whether line one names the columns.")
-@click.option("--out", metavar="CSV", help="Write the table of counts here; - is stdout.")
-@json_option
-@quiet_option
-@debug_option
+@click.option("--label-a", metavar="COLUMN",
+              help="Column of A with the labels  [default: guessed]")
+@click.option("--label-b", metavar="COLUMN",
+              help="Column of B with the labels  [default: guessed]")
+@click.option("--id", "id_column", metavar="COLUMN",
+              help="Column of both with the names of the rows  [default: id or row]")
+@click.option("--by-row", is_flag=True, help="Match rows by their order; ignore ids.")
+@click.option("--common", is_flag=True, help="Compare only the ids that both files have.")
+@header_option
+@click.option("--out", metavar="CSV", help="File for the table of counts; - is stdout")
+@show_options
 def compare(
     a: str,
     b: str,
@@ -52,38 +61,25 @@ def compare(
     common: bool,
     header: bool | None,
     out: str | None,
-    as_json: bool,
-    quiet: bool,
+    show: ShowOptions,
 ) -> None:
-    """Say how far two groupings of the same rows agree, whatever the groups are called.
+    """Measure how far two groupings of the same rows agree; names of groups do not matter.
 
     A and B are CSV files with a column of labels, such as `tacit cluster --out` writes; one of
     them may be - for standard input. If one of them is known to be right, make it A. Rows are
-    matched by a column called id or row where both files have it, otherwise one by one.
+    matched by a column called id or row where both files have it, otherwise by their order.
     """
-    if out == "-" and as_json:
-        raise click.UsageError("--json and --out - both want standard output. Drop one.")
     if a == b == "-":
         raise click.UsageError("Only one of the two can be standard input. Name a file.")
     if by_row and (id_column or common):
-        raise click.UsageError("--by-row does without ids. Drop it, or --id and --common.")
-    check_target(out)
-
-    from tacit.data.label_files import read_labels
-
-    first, second = (
-        read_labels(
-            sys.stdin.buffer if path == "-" else path,
-            column=column,
-            id_column=id_column,
-            header=header,
-        )
-        for path, column in ((a, label_a), (b, label_b))
-    )
+        raise click.UsageError("--by-row ignores ids. Drop it, or --id and --common.")
+    check_outputs(out, as_json=show.as_json)
+    first = read_label_file(a, label_a, id_column, header)
+    second = read_label_file(b, label_b, id_column, header)
     notes = [f"{t.file}: {note}." for t in (first, second) for note in t.notes]
     truth, groups, how, left_out = match(first, second, by_row=by_row, common=common)
     notes.append(how)
-    say(*notes, quiet=quiet)
+    say(*notes, quiet=show.quiet)
     result: dict[str, Any] = {
         "a": {"file": first.file, "column": first.column},
         "b": {"file": second.file, "column": second.column},
@@ -95,20 +91,17 @@ def compare(
         "table_file": out,
     }
     if out is not None:
-        with open_output(out) as stream:
-            head = [f"{first.column} \\ {second.column}", *result["labels_b"]]
-            write_rows(stream, [head])
-            rows = zip(result["labels_a"], result["table"], strict=True)
-            write_rows(stream, ([label, *counts] for label, counts in rows))
-    if as_json:
+        titles = [f"{first.column} \\ {second.column}", *result["labels_b"]]
+        rows = zip(result["labels_a"], result["table"], strict=True)
+        write_csv(out, titles, ([label, *counts] for label, counts in rows))
+    if show.as_json:
         print_json(result)
     elif out != "-":
         draw(result)
-    if out and out != "-":
-        say(f"Table written to {out}.", quiet=quiet)
+    say_written(quiet=show.quiet, table=out)
 
 
-# --- Rows that belong together ---
+# --- Matching rows ---
 
 
 def match(
@@ -174,7 +167,7 @@ def match_ids(
 
 
 def measures(truth: list[str], groups: list[str]) -> dict[str, float]:
-    """Everything that two groupings can be asked."""
+    """All measures of agreement."""
     from tacit import measure
 
     h, c, v = measure.homogeneity_completeness_v_measure(truth, groups)
@@ -192,7 +185,7 @@ def measures(truth: list[str], groups: list[str]) -> dict[str, float]:
 
 
 def table_of(truth: list[str], groups: list[str]) -> dict[str, Any]:
-    """How many rows have each pair of labels: A by size, B beside the group it matches."""
+    """Rows with each pair of labels: A by size, B in the order of its best matches."""
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
@@ -217,7 +210,7 @@ def table_of(truth: list[str], groups: list[str]) -> dict[str, Any]:
 
 
 def natural(names: Any) -> Any:
-    """Ranks of labels in the order a person expects: 2 before 10."""
+    """Ranks of labels in natural order: 2 before 10."""
     import numpy as np
 
     def by_number(i: int) -> tuple:
@@ -230,11 +223,11 @@ def natural(names: Any) -> Any:
     return ranks
 
 
-# --- The page ---
+# --- Printing ---
 
 
 def draw(result: dict[str, Any]) -> None:
-    """The table of counts, matched groups in bold, and the measures."""
+    """Print the table of counts, matched groups in bold, and the measures."""
     from rich.table import Table
     from rich.text import Text
 

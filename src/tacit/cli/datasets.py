@@ -1,21 +1,21 @@
-"""``tacit datasets``: what can be loaded, and where it comes from."""
+"""``tacit datasets``: the data sets that can be loaded, and their sources."""
 
 import click
 
-from tacit.cli.options import debug_option, json_option
-from tacit.cli.terminal import clean, print_json
+from tacit.cli.options import debug_option
+from tacit.cli.output import clean, print_json
 
 __all__ = ["datasets"]
 
 
 @click.command()
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @debug_option
 def datasets(as_json: bool) -> None:
     """List the data sets that tacit.datasets.load(NAME) reads.
 
-    The docstrings of installed packages are always there. The others are read from the folder
-    that the environment variable TACIT_DATA names.
+    The docstrings of installed packages are always available. The others are read from the
+    folder in the environment variable TACIT_DATA.
     """
     from tacit.datasets.catalog import VARIABLE, available, data_folder
 
@@ -33,8 +33,10 @@ def datasets(as_json: bool) -> None:
         click.echo(f"{entry.name}{parts}{here}")
         click.echo(f"    {entry.about}\n    From {entry.origin}. {entry.licence}")
     if folder is None:
-        say = f"{VARIABLE} is not set: only docstrings can be loaded. Set it to a folder that"
-        click.echo(f"\n{say}\nholds the others, one folder each.")
+        click.echo(
+            f"\n{VARIABLE} is not set: only docstrings can be loaded. Set it to a folder with\n"
+            "one subfolder for each of the others."
+        )
     else:
         count = sum(entry.here for entry in entries)
         click.echo(clean(f"\n{count} of {len(entries)} are in {VARIABLE}={folder}."))

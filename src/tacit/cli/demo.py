@@ -1,60 +1,176 @@
-"""``tacit demo``: the whole way on data that comes with the installation."""
+"""``tacit demo``: what Tacit does, on data that comes with the installation.
 
-import importlib
+    docstrings   ``tacit explore --docs``: the documentation of installed packages
+    digits       k-means on pictures of handwritten digits, whose labels it never sees
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import engine_from, standard_options
-from tacit.cli.terminal import print_json
+from tacit.cli.explore import explore
+from tacit.cli.options import RunOptions, run_options
+from tacit.cli.output import can_print, clean, draw_table, print_json, say, write_csv
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["DEMOS", "demo"]
 
-# A name, where it lives, and what it shows: listing them imports none of them.
-DEMOS: dict[str, tuple[str, str]] = {
-    "docstrings": (
-        "tacit.cli.demo_docstrings:docstrings",
-        "the documentation of twelve modules, sorted by what it is about",
-    ),
-    "digits": (
-        "tacit.cli.demo_digits:digits",
-        "1,797 pictures of handwritten digits, grouped by k-means",
-    ),
+DEMOS = {
+    "docstrings": "the documentation of installed packages, explored; as tacit explore --docs",
+    "digits": "1,797 pictures of handwritten digits, grouped by k-means",
 }
+RUNS = 5  # further fits from other seeds, to measure how much they agree
+PICTURES = 4
+SHADES = " ░▒▓█"
+PLAIN_SHADES = " .:*#"
 
 
 @click.command()
 @click.argument("name", default="docstrings")
 @click.option("--list", "listing", is_flag=True, help="List the demos.")
-@click.option(
-    "--out", metavar="FOLDER", default="demo", show_default=True, help="Where results go."
-)
-@standard_options
+@click.option("--out", metavar="FOLDER", default="demo", show_default=True,
+              help="Folder for the results")
+@run_options
+@click.pass_context
 def demo(
-    name: str,
-    listing: bool,
-    out: str,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    context: click.Context, name: str, listing: bool, out: str, run: RunOptions
 ) -> None:
-    """Run the demo NAME (docstrings if none is given): what was found, and how surely."""
+    """Run the demo NAME: docstrings, unless another is named."""
     if listing:
-        if as_json:
-            print_json({name: line for name, (_, line) in DEMOS.items()})
+        if run.as_json:
+            print_json(DEMOS)
         else:
-            for each, (_, line) in DEMOS.items():
-                click.echo(f"{each:12}{line}")
+            for each, about in DEMOS.items():
+                click.echo(f"{each:12}{about}")
         return
     if name not in DEMOS:
         raise click.UsageError(f"There is no demo {name!r}. There are: {', '.join(DEMOS)}.")
-    runner = engine_from(engine, workers)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    module, _, function = DEMOS[name][0].partition(":")
-    run = getattr(importlib.import_module(module), function)
-    result = run(folder, seed, runner, quiet, draw=not as_json)
-    if as_json:
+    if name == "docstrings":
+        target = str(folder / "docstrings.tacit")
+        context.invoke(explore, docs=True, out=target, **run._asdict())
+        return
+    result = digits(folder, run)
+    if run.as_json:
         print_json(result)
+
+
+# --- Digits ---
+
+
+def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
+    """k-means on handwritten digits, whose labels it never sees."""
+    import numpy as np
+    from sklearn.datasets import load_digits
+
+    from tacit.cluster import KMeans
+    from tacit.measure import adjusted_rand_score
+
+    images, truth = load_digits(return_X_y=True)
+    say(
+        f"{len(images):,} pictures of handwritten digits, {images.shape[1]} pixels each, "
+        f"grouped into 10 by k-means; then {RUNS} times more from other seeds.",
+        quiet=run.quiet,
+    )
+    engine = run.engine
+    model, *others = (
+        KMeans(10, n_init=10, random_state=run.seed + i, engine=engine).fit(images)
+        for i in range(1 + RUNS)
+    )
+    labels, again = model.labels_, [other.labels_ for other in others]
+    groups = describe_groups(labels, truth, again)
+    purity = sum(group["right"] for group in groups) / len(labels)
+    agreement = [float(adjusted_rand_score(labels, other)) for other in again]
+    labels_file, model_file = folder / "labels.csv", folder / "digits.safetensors"
+    rows = zip(range(1, len(labels) + 1), labels.tolist(), truth.tolist(), strict=True)
+    write_csv(str(labels_file), ["row", "cluster", "digit"], rows)
+    model.save(model_file)
+    result = {
+        "rows": len(images),
+        "seed": run.seed,
+        "inertia": float(model.inertia_),
+        "purity": float(purity),
+        "agreement": {"mean": float(np.mean(agreement)), "lowest": float(min(agreement))},
+        "clusters": groups,
+        "labels_file": str(labels_file),
+        "model_file": str(model_file),
+    }
+    if not run.as_json:
+        draw_digits(result, model.cluster_centers_)
+    return result
+
+
+def describe_groups(
+    labels: "np.ndarray", truth: "np.ndarray", others: "Sequence[np.ndarray]"
+) -> list[dict[str, Any]]:
+    """Each group's size, its most common digit, and how well other runs find it again."""
+    import numpy as np
+
+    groups = []
+    for j in range(int(labels.max()) + 1):
+        own = labels == j
+        counts = np.bincount(truth[own], minlength=10)
+        groups.append(
+            {
+                "cluster": j,
+                "rows": int(own.sum()),
+                "digit": int(counts.argmax()),
+                "right": int(counts.max()),
+                "found_again": float(np.mean([best_overlap(own, o) for o in others])),
+            }
+        )
+    return groups
+
+
+def best_overlap(own: "np.ndarray", labels: "np.ndarray") -> float:
+    """The largest Jaccard index of a group and a group of another run."""
+    import numpy as np
+
+    shared = np.bincount(labels[own], minlength=int(labels.max()) + 1)
+    together = own.sum() + np.bincount(labels) - shared
+    return float((shared / together).max())
+
+
+def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
+    """Print the result on one screen."""
+    groups = sorted(result["clusters"], key=lambda group: -group["found_again"])
+    rows = []
+    for group in groups:
+        again = group["found_again"]
+        verdict = "firm" if again >= 0.75 else "tentative" if again >= 0.5 else "loose"
+        purity = f"{group['right'] / group['rows']:.0%}"
+        cells = (group["cluster"], group["rows"], group["digit"], purity, f"{again:.0%}")
+        rows.append([*map(str, cells), verdict])
+    titles = ["Group", "Rows", "Mostly", "Purity", "Found again", ""]
+    draw_table(titles, rows, right=range(5))
+    shown = groups[:PICTURES]
+    pictures = [picture(centers[group["cluster"]]) for group in shown]
+    captions = [f"group {group['cluster']}: a {group['digit']}" for group in shown]
+    agreement = result["agreement"]
+    lines = [
+        "",
+        "  ".join(f"{caption:16}" for caption in captions),
+        *("  ".join(parts) for parts in zip(*pictures, strict=True)),
+        "",
+        f"The groups were found without the digits; {result['purity']:.1%} of the pictures are",
+        "of the digit that is most common in their group (purity).",
+        f"{RUNS} runs from other seeds agree with it to {agreement['mean']:.2f} on average,",
+        f"{agreement['lowest']:.2f} at worst (adjusted Rand: 1 the same groups, 0 chance).",
+        "",
+        f"Labels: {clean(result['labels_file'])}",
+        f"Model:  {clean(result['model_file'])}",
+    ]
+    click.echo("\n".join(lines))
+
+
+def picture(center: "np.ndarray") -> list[str]:
+    """An 8 by 8 average in block characters, two of them to a pixel."""
+    shades = SHADES if can_print(SHADES) else PLAIN_SHADES
+    levels = (center.reshape(8, 8) / 16 * (len(shades) - 1) + 0.5).astype(int)
+    levels = levels.clip(0, len(shades) - 1)
+    return ["".join(shades[level] * 2 for level in row) for row in levels]

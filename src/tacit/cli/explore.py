@@ -1,70 +1,38 @@
 """``tacit explore``: documents in, structure out, a report at the end."""
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.documents import Size, check_whole, flaw_options, read_documents
-from tacit.cli.explore_display import StageDisplay
-from tacit.cli.options import engine_from, standard_options
-from tacit.cli.terminal import clean, print_json, say
+from tacit.cli.inputs import check_whole, open_documents
+from tacit.cli.options import Count, DocumentOptions, RunOptions, document_options, run_options
+from tacit.cli.output import clean, console, print_json, say
 
 if TYPE_CHECKING:
+    from tacit.core.progress import Step
     from tacit.data.documents import Documents
+    from tacit.explore.project.pipeline import Told
 
-__all__ = ["explore"]
+__all__ = ["StageDisplay", "explore"]
 
-DOCS = "--docs"  # what the source is called then, so that the command can be repeated
-
-
-class Number(click.ParamType):
-    """How many groups: "auto", or a number."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
-        if value == "auto":
-            return None
-        try:
-            k = int(value)
-        except ValueError:
-            k = 0
-        if k < 1:
-            self.fail(f"{value!r} is neither auto nor a number from 1.", param, ctx)
-        return k
+DOCS = "--docs"  # the name of that source, so that the command can be repeated
 
 
 @click.command()
 @click.argument("path", required=False)
-@click.option("--out", metavar="FOLDER", help="The project; NAME.tacit here if not given.")
-@click.option("--k", type=Number(), default="auto", help="Groups to find; auto chooses.")
-@click.option("--quick", "effort", flag_value="quick", help="Fewer trials and repeats.")
-@click.option("--thorough", "effort", flag_value="thorough", help="More of them.")
-@click.option(
-    "--plan", "only_plan", is_flag=True, help="Say what would be done and what it costs; stop."
-)
-@click.option(
-    "--stages", metavar="NAMES", help="Only these, with commas between, and what they need."
-)
-@click.option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Stay within so much, as 4GB: stages make less of an effort, or are left out.",
-)
+@click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
+@click.option("--k", type=Count(), default="auto", show_default=True, help="Number of groups")
+@click.option("--quick", "effort", flag_value="quick", help="Run fewer trials and repeats.")
+@click.option("--thorough", "effort", flag_value="thorough", help="Run more of them.")
+@click.option("--plan", "only_plan", is_flag=True,
+              help="Print the stages with their time and memory, and stop.")
+@click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas; stages "
+              "they need run too  [default: all]")
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")
-@click.option("--text", "text_column", metavar="COLUMN", help="Column with the text.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Column with their names.")
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["lines", "csv", "tsv", "jsonl", "parquet"]),
-    help="Of a file; by its name otherwise.",
-)
-@click.option("--encoding", help="Of the text; UTF-8 otherwise.")
-@click.option("--allow-partial", is_flag=True, help="Exit with 0 after a truncated file too.")
-@flaw_options
-@standard_options
+@partial(document_options, memory=None)
+@run_options
 def explore(
     path: str | None,
     out: str | None,
@@ -72,26 +40,17 @@ def explore(
     effort: str | None,
     only_plan: bool,
     stages: str | None,
-    memory: int | None,
     docs: bool,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    allow_partial: bool,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:
     """Find the structure of the documents of PATH and write a report.
 
-    PATH is a folder of text files, or a .txt (one document a line), .csv, .tsv, .jsonl or
-    .parquet file, each also packed with gzip or zstd; - is standard input. Running again on
-    the same project does only what changed.
+    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl or
+    .parquet file, each also compressed with gzip or zstd; - is standard input. Running again
+    on the same project redoes only what changed.
 
-    Columns of a table are compared with the groups, and those with dates make a time line.
+    Columns of a table are compared with the groups; columns of dates become a time line.
 
     A plan with times and memory comes first; --plan stops there. Stages: duplicates, counts,
     meaning, map, groups, what_if, words, outliers, language_guess, reading, fields, time.
@@ -108,7 +67,7 @@ def explore(
     names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
     if names == []:
         raise click.UsageError(f"--stages {stages!r} names no stage; leave it out to run all.")
-    runner = engine_from(engine, workers)
+    engine = run.engine
 
     from tacit.core.errors import DataError, TacitError
     from tacit.explore.project.folder import ProjectFolder
@@ -120,47 +79,47 @@ def explore(
 
     target = folder_for("docstrings" if docs else path, out)
     if docs or path is None:
-        documents = docstring_documents()
+        texts = docstring_documents()
+        say(*texts.report.lines(), quiet=run.quiet)
     else:
-        documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
-    settings = Settings(seed=seed, k=k, effort=effort or "normal")
+        texts = open_documents(path, documents, quiet=run.quiet)
+    settings = Settings(seed=run.seed, k=k, effort=effort or "normal")
     try:
         plan = make_plan(
-            ProjectFolder(target), documents, settings,
-            engine=runner, stages=names, memory=memory,
+            ProjectFolder(target), texts, settings,
+            engine=engine, stages=names, memory=documents.memory,
         )  # fmt: skip
     except TacitError:
         raise
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if only_plan:
-        if as_json:
+        if run.as_json:
             print_json(plan.to_dict())
         else:
             click.echo("\n".join(clean(line) for line in plan.lines()))
         return
-    say(*plan.lines(), quiet=quiet)
-    with StageDisplay(quiet=quiet, expected=plan.expected()) as display:
+    say(*plan.lines(), quiet=run.quiet)
+    with StageDisplay(quiet=run.quiet, expected=plan.expected()) as display:
         project = explored(
-            target, documents, settings, runner, display.tell, [display.on_step],
+            target, texts, settings, engine, display.tell, [display.on_step],
             choice=plan.choice,
         )  # fmt: skip
     report = target / REPORT
     summary = project.summary
     if k is not None and summary["k"] is not None and summary["k"] < k:
-        say(f"--k {k} is more than there can be; {summary['k']} groups.", quiet=quiet)
-    if as_json:
+        say(f"--k {k} is more than there can be; {summary['k']} groups.", quiet=run.quiet)
+    if run.as_json:
         print_json({**summary, "report": str(report)})
     else:
         click.echo("\n".join(clean(line) for line in summary_lines(summary)))
         click.echo(f"Report: {clean(report)}")
-    check_whole(documents.report, allow_partial)
-    if not len(documents):
-        raise DataError("holds no documents. The report says what was met.", file=path)
+    check_whole(texts, documents)
+    if not len(texts):
+        raise DataError("holds no documents. See the report.", file=path)
     why = summary["skipped"].get("counts")
     if why and not summary["words"] and "counts" in project._folder.record["stages"]:
-        raise DataError(f"{why} The report says what was met.", file=path)
+        raise DataError(f"{why} See the report.", file=path)
 
 
 def docstring_documents() -> "Documents":
@@ -176,3 +135,73 @@ def docstring_documents() -> "Documents":
     documents = Documents.of(table, text="text", id="id")
     documents.report.source = DOCS
     return documents
+
+
+# --- Progress ---
+
+
+class StageDisplay:
+    """Prints to standard error which stage runs and how long each took."""
+
+    def __init__(
+        self, *, quiet: bool = False, expected: "dict[str, float] | None" = None
+    ) -> None:
+        self.quiet = quiet
+        self.expected = expected or {}  # seconds, by stage
+        self.live = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> "StageDisplay":
+        if self.live:
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                SpinnerColumn(),
+                "{task.description}",
+                BarColumn(bar_width=24),
+                TimeElapsedColumn(),
+                "{task.fields[estimate]}",
+                console=console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tell(self, told: "Told") -> None:
+        """Show that a stage begins or has ended."""
+        if told.seconds is None:
+            if self._bar is not None and not told.kept:
+                estimate = self.estimate(told)
+                self._task = self._bar.add_task(told.title, total=None, estimate=estimate)
+            return
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
+        time = "as before" if told.kept else f"{told.seconds:.1f} s"
+        place = f"{told.number:>{len(str(told.most))}}/{told.most}"
+        line = f"{place}  {told.title:<32} {time:>9}"
+        if self._bar is not None:
+            self._bar.console.print(line)
+        else:
+            say(line, quiet=self.quiet)
+
+    def estimate(self, told: "Told") -> str:
+        """The planned time of this stage and of those after it."""
+        if told.name not in self.expected:
+            return ""
+        from tacit.explore.project.plan import about
+
+        names = list(self.expected)
+        rest = sum(self.expected[name] for name in names[names.index(told.name) + 1 :])
+        later = f", then {about(rest)} more" if rest >= 1 else ""
+        return f"of {about(self.expected[told.name])}{later}"
+
+    def on_step(self, step: "Step") -> None:
+        """Show a step inside a stage."""
+        if self._task is not None and step.most:
+            self._bar.update(self._task, total=step.most, completed=step.number)

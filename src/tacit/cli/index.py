@@ -5,61 +5,56 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.csv_out import check_file, check_target, open_output, write_rows
-from tacit.cli.documents import check_whole, document_options, read_documents
-from tacit.cli.hits import show_hits
+from tacit.cli.inputs import check_whole, open_documents
 from tacit.cli.options import (
-    debug_option,
-    engine_from,
-    json_option,
-    quiet_option,
-    standard_options,
+    DocumentOptions,
+    RunOptions,
+    ShowOptions,
+    document_options,
+    rule_option,
+    run_options,
+    show_options,
+    stop_words_option,
+    top_option,
 )
-from tacit.cli.terminal import clean, console, print_json, say
+from tacit.cli.output import (
+    check_file,
+    check_outputs,
+    clean,
+    console,
+    print_json,
+    say,
+    say_written,
+    write_csv,
+)
 from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
-    from tacit.data.documents import Documents
-    from tacit.search.near_duplicates import NearDuplicates
+    from tacit.search import Hit, Hits, NearDuplicates
 
 __all__ = ["index"]
 
-SHOWN = 20  # groups of duplicates drawn; the rest are counted
-MEMBERS = 5  # and documents named of each
-
-
-top_option = click.option(
-    "--top", type=click.IntRange(0), default=10, show_default=True, help="Hits to show."
-)
+SHOWN = 20  # groups of duplicates printed; the rest are counted
+MEMBERS = 5  # documents printed of each
 
 
 @click.group()
 def index() -> None:
-    """Find documents by their words, and those that say the same twice."""
+    """Search documents by words or by meaning; find near-duplicates."""
 
 
 @index.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="The index (.safetensors).")
-@click.option(
-    "--rule",
-    type=click.Choice(["plain", "words"]),
-    default="plain",
-    show_default=True,
-    help="Whether don't and well-known are two words or one.",
-)
-@click.option("--stop-words", type=click.Choice(["english"]), help="Words to leave out.")
-@click.option("--no-text", is_flag=True, help="Keep no documents: half the size, no snippets.")
+@click.option("--out", required=True, metavar="FILE", help="Index file (.safetensors)")
+@rule_option
+@stop_words_option
+@click.option("--no-text", is_flag=True,
+              help="Leave the documents out of the file: half the size, no snippets.")
 @click.option("--semantic", is_flag=True, help="Index by meaning (latent semantic analysis).")
-@click.option(
-    "--components",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    help="Directions of meaning, with --semantic.",
-)
+@click.option("--components", type=click.IntRange(1), default=100, show_default=True,
+              help="Components of the latent semantic analysis, with --semantic")
 @document_options
-@standard_options
+@run_options
 def build(
     path: str,
     out: str,
@@ -68,45 +63,42 @@ def build(
     no_text: bool,
     semantic: bool,
     components: int,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    memory: int,
-    allow_partial: bool,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:
     """Index the documents of PATH.
 
-    PATH is a folder of text files, or a .txt (one document a line), .csv, .tsv, .jsonl or
-    .parquet file, each also packed with gzip or zstd; - is standard input.
+    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl or
+    .parquet file, each also compressed with gzip or zstd; - is standard input.
     """
     check_file(out)
-    runner = engine_from(engine, workers)
 
-    documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
+    from tacit.search import InvertedIndex, SemanticIndex
+    from tacit.text import CountVectorizer
+
+    texts = open_documents(path, documents, quiet=run.quiet)
     if semantic:
-        model = by_meaning(documents, components, rule, stop_words, not no_text, seed, runner)
+        plain = rule == "plain" and stop_words is None
+        model: Any = SemanticIndex(
+            components,
+            vectorizer=None if plain else CountVectorizer(rule=rule, stop_words=stop_words),
+            store_text=not no_text,
+            random_state=run.seed,
+            engine=run.engine,
+        ).fit(texts)
         words, tokens = model.n_terms_, None
     else:
-        from tacit.search import InvertedIndex
-
         model = InvertedIndex(
             rule=rule,
             stop_words=stop_words,
             store_text=not no_text,
-            memory_bytes=memory,
-            engine=runner,
-        ).fit(documents)
+            memory_bytes=documents.memory,
+            engine=run.engine,
+        ).fit(texts)
         words, tokens = model.n_words_, model.n_tokens_
     model.save(out)
     size = os.path.getsize(out)
-    if as_json:
+    if run.as_json:
         print_json(
             {
                 "index": out,
@@ -115,7 +107,7 @@ def build(
                 "words": words,
                 "tokens": tokens,
                 "bytes": size,
-                "input": documents.report.to_dict(),
+                "input": texts.report.to_dict(),
             }
         )
     else:
@@ -124,33 +116,21 @@ def build(
             f"{model.n_documents_:,} documents, {words:,} different words{in_all}; "
             f"{format_bytes(size)}."
         )
-    say(f"Index written to {out}.", quiet=quiet)
-    check_whole(documents.report, allow_partial)
+    say_written(quiet=run.quiet, index=out)
+    check_whole(texts, documents)
 
 
 @index.command()
 @click.argument("file", metavar="INDEX")
 @click.argument("query", nargs=-1, required=True)
-@top_option
-@click.option("--rank", type=click.Choice(["bm25", "tfidf"]), default="bm25", show_default=True)
-@click.option(
-    "--operator",
-    type=click.Choice(["and", "or"]),
-    default="and",
-    show_default=True,
-    help="What nothing between two words means.",
-)
-@json_option
-@quiet_option
-@debug_option
+@top_option(10, least=0)
+@click.option("--rank", type=click.Choice(["bm25", "tfidf"]), default="bm25",
+              show_default=True, help="Ranking function")
+@click.option("--operator", type=click.Choice(["and", "or"]), default="and",
+              show_default=True, help="Operator between two words without one")
+@show_options
 def search(
-    file: str,
-    query: tuple[str, ...],
-    top: int,
-    rank: str,
-    operator: str,
-    as_json: bool,
-    quiet: bool,
+    file: str, query: tuple[str, ...], top: int, rank: str, operator: str, show: ShowOptions
 ) -> None:
     """Find documents in INDEX that match QUERY, the best first.
 
@@ -159,7 +139,7 @@ def search(
     oil AND NOT gas       AND, OR, NOT in capitals; NOT binds tightest, then AND
     '"crude oil" (price* OR *tion)'
                           words in a row, wildcards, parentheses
-    -- -gas oil           -word excludes; after -- so that it is no option
+    -- -gas oil           -word excludes; -- keeps it from being read as an option
 
     Quotes must reach the command: put the query in single quotes.
     """
@@ -171,140 +151,88 @@ def search(
         hits = model.search(words, top=top, rank=rank, operator=operator)
     else:
         if (rank, operator) != ("bm25", "and"):
-            say("This index is of meanings: --rank and --operator do nothing.", quiet=quiet)
+            say("This is a semantic index: --rank and --operator do nothing.", quiet=show.quiet)
         hits = model.search(words, top=top)
-    show_hits(hits, {"index": file, "query": words}, as_json, quiet)
+    show_hits(hits, {"index": file, "query": words}, show)
 
 
 @index.command()
 @click.argument("file", metavar="INDEX")
 @click.argument("id")
-@top_option
-@json_option
-@quiet_option
-@debug_option
-def similar(file: str, id: str, top: int, as_json: bool, quiet: bool) -> None:
-    """Find the documents in INDEX most like the document ID."""
+@top_option(10, least=0)
+@show_options
+def similar(file: str, id: str, top: int, show: ShowOptions) -> None:
+    """Find the documents in INDEX most similar to the document ID."""
     model = open_index(file)
     try:
         hits = model.similar_documents(id, top=top)
     except KeyError as error:
         raise click.BadParameter(clean(error.args[0]), param_hint="ID") from None
-    show_hits(hits, {"index": file, "id": id}, as_json, quiet)
+    show_hits(hits, {"index": file, "id": id}, show)
 
 
 @index.command()
 @click.argument("path")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.8,
-    show_default=True,
-    help="The least share of runs of words that two documents have in common.",
-)
-@click.option(
-    "--shingle",
-    type=click.IntRange(1, 1000),
-    default=4,
-    show_default=True,
-    help="Words in a run.",
-)
-@click.option("--out", metavar="CSV", help="Write the group of every document; - is stdout.")
+@click.option("--threshold", type=click.FloatRange(0, 1, min_open=True), default=0.8,
+              show_default=True, help="Jaccard similarity from which two documents are "
+              "near-duplicates")
+@click.option("--shingle", type=click.IntRange(1, 1000), default=4, show_default=True,
+              help="Words to a shingle")
+@click.option("--out", metavar="CSV", help="File for the group of every document; - is stdout")
 @document_options
-@standard_options
+@run_options
 def duplicates(
     path: str,
     threshold: float,
     shingle: int,
     out: str | None,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    memory: int,
-    allow_partial: bool,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:
-    """Find the documents of PATH that say nearly the same.
+    """Find near-duplicates among the documents of PATH.
 
-    Two documents are duplicates if they share enough of their runs of words. Those without a
-    word are counted, and are nobody's duplicates.
+    Two documents are near-duplicates if they have enough shingles (runs of words) in common.
+    Documents without words are counted, and are never duplicates.
     """
-    if out == "-" and as_json:
-        raise click.UsageError("--json and --out - both want standard output. Drop one.")
-    check_target(out)
-    runner = engine_from(engine, workers)
+    check_outputs(out, as_json=run.as_json)
 
     from tacit.search import NearDuplicates
 
-    documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
+    texts = open_documents(path, documents, quiet=run.quiet)
     model = NearDuplicates(
         threshold,
         shingle=shingle,
-        memory_bytes=memory,
-        random_state=seed,
-        engine=runner,
-    ).fit(documents)
+        memory_bytes=documents.memory,
+        random_state=run.seed,
+        engine=run.engine,
+    ).fit(texts)
     if out is not None:
-        with open_output(out) as stream:
-            labels = ("" if label < 0 else label for label in model.labels_.tolist())
-            write_rows(stream, [["id", "group"]])
-            write_rows(stream, zip(documents.ids, labels, strict=True))
-    if as_json:
+        labels = ("" if label < 0 else label for label in model.labels_.tolist())
+        write_csv(out, ["id", "group"], zip(texts.ids, labels, strict=True))
+    if run.as_json:
         print_json(
             {
                 "path": path,
                 "threshold": threshold,
                 "shingle": shingle,
-                "seed": seed,
+                "seed": run.seed,
                 "documents": model.n_documents_,
-                "empty": [documents.ids[row] for row in model.empty_.tolist()],
+                "empty": [texts.ids[row] for row in model.empty_.tolist()],
                 "groups": model.groups(),
                 "pairs": [pair.to_dict() for pair in model.pairs()],
                 "recall_at_threshold": model.expected_recall(threshold),
-                "input": documents.report.to_dict(),
+                "input": texts.report.to_dict(),
                 "groups_file": out,
             }
         )
     else:
         draw_groups(model, stderr=out == "-")
-    if out and out != "-":
-        say(f"Groups written to {out}.", quiet=quiet)
-    check_whole(documents.report, allow_partial)
-
-
-# --- The work ---
-
-
-def by_meaning(
-    documents: "Documents",
-    components: int,
-    rule: str,
-    stop_words: str | None,
-    store_text: bool,
-    seed: int,
-    engine: Any,
-) -> Any:
-    from tacit.search import SemanticIndex
-    from tacit.text import CountVectorizer
-
-    plain = rule == "plain" and stop_words is None
-    return SemanticIndex(
-        components,
-        vectorizer=None if plain else CountVectorizer(rule=rule, stop_words=stop_words),
-        store_text=store_text,
-        random_state=seed,
-        engine=engine,
-    ).fit(documents)
+    say_written(quiet=run.quiet, groups=out)
+    check_whole(texts, documents)
 
 
 def open_index(file: str) -> Any:
-    """An index of words or of meanings."""
+    """An inverted or a semantic index."""
     from tacit.core.modelfile import load
 
     model = load(file, mmap=True)
@@ -317,7 +245,46 @@ def open_index(file: str) -> Any:
     return model
 
 
-# --- The page ---
+# --- Printing ---
+
+
+def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
+    """Print hits, or one JSON document of them and of the request."""
+    if show.as_json:
+        print_json({**request, **hits.to_dict()})
+        return
+    page = console()
+    for hit in hits:
+        page.print(head(hit), soft_wrap=True)
+        if hit.snippet:
+            page.print(marked(hit, page.is_terminal))
+    if hits.total:
+        noun = "document" if hits.total == 1 else "documents"
+        click.echo(f"{len(hits):,} of {hits.total:,} {noun}.")
+    else:
+        click.echo("No document matches.")
+    say(*hits.notes, quiet=show.quiet)
+
+
+def head(hit: "Hit") -> Any:
+    from rich.text import Text
+
+    name = " ".join(clean(hit.id).split())
+    return Text.assemble((name, "bold"), f"  {hit.score:.3f}")
+
+
+def marked(hit: "Hit", on_terminal: bool) -> Any:
+    """The snippet with matches in color on a terminal, in brackets elsewhere."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    text = Text()
+    for piece, is_match in hit.parts():
+        piece = clean(piece)
+        if is_match and not on_terminal:
+            piece = f"[{piece}]"
+        text.append(piece, "bold yellow" if is_match else "")
+    return Padding(text, (0, 0, 0, 4), expand=False)
 
 
 def draw_groups(model: "NearDuplicates", *, stderr: bool) -> None:

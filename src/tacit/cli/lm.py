@@ -1,31 +1,32 @@
 """``tacit lm``: train language models, score and generate text with them."""
 
-from typing import Any
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.csv_out import check_file, check_target
-from tacit.cli.documents import check_whole, document_options, read_documents
-from tacit.cli.language_models import (
-    PruningCommand,
-    each_line,
-    open_model,
-    read_text,
-    read_vocabulary,
-    show_training,
-    text_options,
-    write_model,
-)
+from tacit.cli.inputs import check_whole, open_documents, read_vocabulary
 from tacit.cli.lm_correct import correct
 from tacit.cli.options import (
+    DocumentOptions,
+    RunOptions,
+    ShowOptions,
     debug_option,
-    engine_from,
-    json_option,
-    quiet_option,
+    document_options,
+    engine_options,
+    run_options,
     seed_option,
-    standard_options,
+    show_options,
+    top_option,
 )
-from tacit.cli.terminal import clean, print_json, say
+from tacit.cli.output import check_file, check_target, clean, print_json, say
+from tacit.core.memory import format_bytes
+
+if TYPE_CHECKING:
+    from tacit.data.documents import Documents
+    from tacit.language.ngram_model import NGramModel
 
 __all__ = ["lm"]
 
@@ -37,36 +38,51 @@ SMOOTHINGS = [
 
 @click.group()
 def lm() -> None:
-    """Language models: how likely text is, and what comes next.
+    """Train n-gram language models; score, generate and complete text with them.
 
-    MODEL is a file that `tacit lm train` wrote, or an ARPA file of any origin.
+    MODEL is a file that `tacit lm train` wrote, or any ARPA file.
     """
 
 
 lm.add_command(correct)
 
 
+class PruningCommand(click.Command):
+    """Takes ``--prune 0 0 1`` as KenLM does: any number of numbers."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--prune" in args:
+            start = args.index("--prune") + 1
+            end = start
+            while end < len(args) and args[end].isdecimal():
+                end += 1
+            if end == start:
+                raise click.BadParameter("Give numbers, as in --prune 0 0 1.", ctx)
+            args = [*args[:start], " ".join(args[start:end]), *args[end:]]
+        return super().parse_args(ctx, args)
+
+
 @lm.command(cls=PruningCommand)
 @click.argument("path", default="-")
 @click.option("-o", "--order", type=click.IntRange(1, 100), default=3, show_default=True,
-              help="Words to the longest n-gram.")  # fmt: skip
-@click.option("--out", metavar="FILE", help="The model (.safetensors), which opens at once.")
-@click.option("--arpa", metavar="FILE", help="The same as an ARPA file (.gz packs); - stdout.")
+              help="N-gram order")
+@click.option("--out", metavar="FILE", help="Model file (.safetensors)")
+@click.option("--arpa", metavar="FILE", help="ARPA file (.gz compresses); - is stdout")
 @click.option("--smoothing", type=click.Choice(SMOOTHINGS), default=SMOOTHINGS[0],
-              show_default=True, help="How unseen n-grams get a probability.")  # fmt: skip
-@click.option("--prune", metavar="N ...", default="",
-              help="Per order, drop n-grams seen so often or less: --prune 0 0 1.")  # fmt: skip
+              show_default=True, help="Smoothing method")
+@click.option("--prune", metavar="N ...", default="", help="Pruning thresholds by order: drop "
+              "n-grams with counts up to N, as in --prune 0 0 1  [default: none]")
 @click.option("--limit_vocab_file", "--limit-vocab-file", "words", metavar="FILE",
-              help="The words there are, one to a line or separated by spaces.")  # fmt: skip
+              help="Vocabulary file, words separated by white space  [default: all words]")
 @click.option("--unk-cutoff", type=click.IntRange(0), default=0, show_default=True,
-              help="Words seen so often or less become <unk>.")  # fmt: skip
-@click.option("--add", "k", type=float, default=1.0, show_default=True, help="The k of add-k.")
+              help="Largest count of words that become <unk>")
+@click.option("--add", "k", type=float, default=1.0, show_default=True, help="k of add-k")
 @click.option("--tokenizer", type=click.Choice(["whitespace", "words", "plain", "char"]),
-              default="whitespace", show_default=True, help="What a word is.")  # fmt: skip
-@click.option("--lowercase", is_flag=True, help="Lower the case first.")
-@click.option("--quantize", is_flag=True, help="One byte for each number of the model.")
+              default="whitespace", show_default=True, help="Tokenizer")
+@click.option("--lowercase", is_flag=True, help="Convert text to lower case first.")
+@click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
 @document_options
-@standard_options
+@run_options
 def train(
     path: str,
     order: int,
@@ -80,22 +96,13 @@ def train(
     tokenizer: str,
     lowercase: bool,
     quantize: bool,
-    text_column: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str | None,
-    memory: int,
-    allow_partial: bool,
-    seed: int,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:
-    """Train a model on the sentences of PATH, a line each; - is standard input."""
+    """Train a model on the sentences of PATH, one per line; - is standard input."""
     if out is None and arpa is None:
-        raise click.UsageError("Say where the model goes: --out FILE, --arpa FILE, or both.")
-    if arpa == "-" and as_json:
+        raise click.UsageError("Name a file for the model: --out FILE, --arpa FILE, or both.")
+    if arpa == "-" and run.as_json:
         raise click.UsageError("--json and --arpa - both want standard output. Drop one.")
     if out is not None and out == arpa:
         raise click.UsageError(f"--out and --arpa are both {out}. Give them different names.")
@@ -104,8 +111,7 @@ def train(
     from tacit.language import NGramModel
 
     vocabulary = None if words is None else read_vocabulary(words)
-    documents = read_documents(path, text_column, id_column, kind, encoding)
-    say(*documents.report.lines(), quiet=quiet)
+    texts = open_documents(path, documents, quiet=run.quiet)
     model = NGramModel(
         order,
         smoothing=smoothing,
@@ -115,173 +121,273 @@ def train(
         prune=tuple(int(n) for n in prune.split()),
         tokenizer=tokenizer,
         lowercase=lowercase,
-        memory=memory,
-        engine=engine_from(engine, workers),
-    ).fit(documents)
-    model.vocabulary = None  # the file has the words already
+        memory=documents.memory,
+        engine=run.engine,
+    ).fit(texts)
+    model.vocabulary = None  # the file holds the words already
     if quantize:
         model = model.quantized()
     for target in (out, arpa):
         if target is not None:
             write_model(model, target, as_arpa=target == arpa)
-    show_training(model, out, arpa, as_json, quiet)
-    check_whole(documents.report, allow_partial)
+    show_training(model, out, arpa, run)
+    check_whole(texts, documents)
 
 
 @lm.command()
 @click.argument("model")
-@text_options
-def score(model: str, path: str, options: Any) -> None:
-    """log10 of the probability of each line of PATH; - is standard input."""
-    found = open_model(model, options.engine)
-    documents = read_text(path, options)
-    scores = found.score_sentences(each_line(documents))
-    lines = each_line(documents)
-    if options.as_json:
-        rows = [
+@click.argument("path", default="-")
+@document_options
+@engine_options
+def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) -> None:
+    """Print log10 of the probability of each line of PATH; - is standard input."""
+    loaded = open_model(model, run.engine)
+    texts = open_text(path, documents, run)
+    scores = loaded.score_sentences(each_line(texts))
+    rows = zip(each_line(texts), scores, strict=True)
+    if run.as_json:
+        sentences = [
             {"sentence": text, "score": float(s) if s > float("-inf") else None}
-            for text, s in zip(lines, scores, strict=True)
+            for text, s in rows
         ]
-        print_json({"model": model, "sentences": rows})
+        print_json({"model": model, "sentences": sentences})
     else:
-        for text, s in zip(lines, scores, strict=True):
+        for text, s in rows:
             click.echo(f"{s:.4f}\t{clean(text).strip()}")
-    check_whole(documents.report, options.allow_partial)
+    check_whole(texts, documents)
 
 
 @lm.command()
 @click.argument("model")
-@click.option("--cache", metavar="FILE",
-              help="Adapt to the text while reading it, as suits FILE.")  # fmt: skip
-@click.option("--mix", metavar="MODEL", help="Mix with another model; needs --held-out.")
-@click.option("--held-out", metavar="FILE", help="Text to find the shares of a mixture on.")
-@text_options
+@click.argument("path", default="-")
+@click.option("--cache", metavar="FILE", help="Add a cache of recent words, with weights "
+              "estimated on FILE  [default: no cache]")
+@click.option("--mix", metavar="MODEL", help="Interpolate with another model; needs --held-out")
+@click.option("--held-out", metavar="FILE", help="Text to estimate mixture weights on")
+@document_options
+@engine_options
 def perplexity(
     model: str,
     path: str,
     cache: str | None,
     mix: str | None,
     held_out: str | None,
-    options: Any,
+    documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:
-    """How well MODEL predicts the text of PATH; - is standard input."""
+    """Measure how well MODEL predicts the text of PATH; - is standard input."""
     if (mix is None) != (held_out is None):
         raise click.UsageError("--mix MODEL and --held-out FILE go together.")
     if mix is not None and cache is not None:
         raise click.UsageError("--mix and --cache do not go together yet. Drop one.")
     if [path, cache, held_out].count("-") > 1:
         raise click.UsageError("Standard input can be read only once. Name a file.")
-    found: Any = open_model(model, options.engine)
-    documents = read_text(path, options)
+    predictor: Any = open_model(model, run.engine)
+    texts = open_text(path, documents, run)
     weights = None
     if cache is not None:
         from tacit.language import CacheModel
 
-        found = CacheModel(found).fit(read_text(cache, options))
-        weights = found.weights_
+        predictor = CacheModel(predictor).fit(open_text(cache, documents, run))
+        weights = predictor.weights_
     elif mix is not None and held_out is not None:
         from tacit.language import MixedModel
 
-        found = MixedModel([found, open_model(mix, options.engine)])
-        weights = found.fit(read_text(held_out, options)).weights_
-    result = found.perplexity(documents)
-    if options.as_json:
-        shares = None if weights is None else [float(w) for w in weights]
-        print_json({"model": model, **result.to_dict(), "weights": shares})
+        predictor = MixedModel([predictor, open_model(mix, run.engine)])
+        weights = predictor.fit(open_text(held_out, documents, run)).weights_
+    result = predictor.perplexity(texts)
+    if run.as_json:
+        listed = None if weights is None else [float(w) for w in weights]
+        print_json({"model": model, **result.to_dict(), "weights": listed})
     else:
         if weights is not None:
-            say(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.", quiet=options.quiet)
+            say(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.", quiet=run.quiet)
         click.echo(str(result))
-    check_whole(documents.report, options.allow_partial)
+    check_whole(texts, documents)
 
 
 @lm.command()
 @click.argument("model")
 @click.option("-n", "count", type=click.IntRange(1), default=5, show_default=True,
-              help="Sentences to draw.")  # fmt: skip
-@click.option("--prefix", default="", help="How each begins.")
+              help="Number of sentences")
+@click.option("--prefix", default="", help="Beginning of each sentence  [default: none]")
 @click.option("--temperature", type=float, default=1.0, show_default=True,
-              help="Below 1 prefers likely words.")  # fmt: skip
-@click.option("--max-words", type=click.IntRange(1), default=100, show_default=True)
+              help="Temperature; below 1 prefers likely words")
+@click.option("--max-words", type=click.IntRange(1), default=100, show_default=True,
+              help="Maximum length of a sentence in words")
 @seed_option
-@json_option
-@quiet_option
-@debug_option
+@show_options
 def generate(
     model: str, count: int, prefix: str, temperature: float, max_words: int, seed: int,
-    as_json: bool, quiet: bool,
+    show: ShowOptions,
 ) -> None:  # fmt: skip
-    """Draw sentences from MODEL."""
+    """Generate sentences from MODEL."""
     from tacit.core.randoms import spawn
 
-    found = open_model(model)
-    drawn = [
-        found.generate(
+    loaded = open_model(model)
+    sentences = [
+        loaded.generate(
             int(each), prefix=prefix, temperature=temperature, max_words=max_words
         )
         for each in spawn(seed, count)
     ]
-    if as_json:
-        print_json({"model": model, "sentences": drawn})
+    if show.as_json:
+        print_json({"model": model, "sentences": sentences})
     else:
-        for sentence in drawn:
+        for sentence in sentences:
             click.echo(clean(sentence))
 
 
 @lm.command("next")
 @click.argument("model")
 @click.argument("history", nargs=-1)
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="To show.")
-@json_option
-@quiet_option
-@debug_option
-def next_words(
-    model: str, history: tuple[str, ...], top: int, as_json: bool, quiet: bool
-) -> None:
-    """The likeliest words after HISTORY, from the start of a sentence on."""
-    found = open_model(model).next_words(" ".join(history), top=top)
-    if as_json:
-        rows = [{"word": word, "probability": p} for word, p in found]
+@top_option(10)
+@show_options
+def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions) -> None:
+    """Print the most probable words after HISTORY, which begins a sentence."""
+    words = open_model(model).next_words(" ".join(history), top=top)
+    if show.as_json:
+        rows = [{"word": word, "probability": p} for word, p in words]
         print_json({"history": " ".join(history), "next": rows})
     else:
-        for word, p in found:
+        for word, p in words:
             click.echo(f"{p:.4f}\t{clean(word)}")
 
 
 @lm.command()
 @click.argument("model")
 @click.argument("text")
-@click.option("--top", type=click.IntRange(1), default=5, show_default=True, help="To show.")
+@top_option(5)
 @click.option("--words", type=click.IntRange(1), default=1, show_default=True,
-              help="Words to add, at most.")  # fmt: skip
-@json_option
-@quiet_option
-@debug_option
-def complete(
-    model: str, text: str, top: int, words: int, as_json: bool, quiet: bool
-) -> None:
-    """The likeliest ways to go on with TEXT, which may end within a word."""
-    found = open_model(model).complete(text, top=top, max_words=words)
-    if as_json:
-        print_json({"text": text, "completions": [vars(each) for each in found]})
+              help="Maximum number of words to add")
+@show_options
+def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> None:
+    """Print the most probable completions of TEXT, which may end within a word."""
+    completions = open_model(model).complete(text, top=top, max_words=words)
+    if show.as_json:
+        print_json({"text": text, "completions": [vars(each) for each in completions]})
     else:
-        for each in found:
+        for each in completions:
             click.echo(clean(each))
 
 
 @lm.command()
 @click.argument("model")
 @click.argument("target")
-@click.option("--quantize", is_flag=True, help="One byte for each number of the model.")
-@quiet_option
+@click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
+@click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes.")
 @debug_option
 def convert(model: str, target: str, quantize: bool, quiet: bool) -> None:
     """Write MODEL as TARGET: an ARPA file if its name ends with .arpa or .arpa.gz."""
-    from tacit.cli.language_models import is_arpa
-
     check_file(target)
-    found = open_model(model)
+    loaded = open_model(model)
     if quantize:
-        found = found.quantized()
-    write_model(found, target, as_arpa=is_arpa(target))
+        loaded = loaded.quantized()
+    write_model(loaded, target, as_arpa=is_arpa(target))
     say(f"Model written to {target}.", quiet=quiet)
+
+
+# --- Text ---
+
+
+def open_text(path: str, options: DocumentOptions, run: RunOptions) -> "Documents":
+    """The text of a path; notes about repairs go to standard error."""
+    documents = open_documents(path, options, quiet=True)
+    say(*documents.report.lines()[1:], quiet=run.quiet)
+    return documents
+
+
+def each_line(documents: "Documents") -> Iterator[str]:
+    """The sentences of documents, one per line as in training."""
+    for text in documents.texts():
+        yield from text.removesuffix("\n").split("\n")
+
+
+# --- Models ---
+
+
+def is_arpa(path: str) -> bool:
+    """Whether a name asks for an ARPA file."""
+    return path.removesuffix(".gz").endswith(".arpa")
+
+
+def holds_model(path: str) -> bool:
+    """Whether a file is a model file, whatever its name: a JSON header follows its length."""
+    if not os.path.isfile(path):
+        return not is_arpa(path)
+    with open(path, "rb") as file:
+        head = file.read(9)
+    return head[8:9] == b"{"
+
+
+def open_model(path: str, engine: Any = None) -> "NGramModel":
+    """A model file or an ARPA file, whichever it is."""
+    import tacit
+    from tacit.core.errors import ModelFileError
+    from tacit.language import read_arpa
+
+    # Read and checked as a whole, not memory-mapped: kernels do not check the values.
+    model = tacit.load(path) if holds_model(path) else read_arpa(path)
+    if not hasattr(model, "next_words") or not hasattr(model, "score_sentences"):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}, not a language model. Train one with: "
+            "tacit lm train PATH --out FILE"
+        )
+    if engine is not None:
+        model.engine = engine
+    return model
+
+
+def write_model(model: "NGramModel", path: str, *, as_arpa: bool) -> None:
+    """Write a model to a file, or an ARPA file to standard output."""
+    from tacit.language import write_arpa
+
+    if not as_arpa:
+        model.save(path)
+    elif path == "-":
+        write_arpa(model, sys.stdout.buffer)
+    else:
+        write_arpa(model, path)
+
+
+def show_training(
+    model: "NGramModel", out: str | None, arpa: str | None, run: RunOptions
+) -> None:
+    """Print what was learned, and where it is."""
+    for order in model.discount_fallbacks_:
+        values = ", ".join(f"{d:g}" for d in model.discounts_[order - 1][1:])
+        say(
+            f"Note: the text is too small to estimate the discounts of order "
+            f"{order}; {values} are used.",
+            quiet=run.quiet,
+        )
+    if model.input_report_["reserved"]:
+        say(
+            f"Note: {model.input_report_['reserved']:,} <s> or </s> in the text were read as "
+            "unknown words.",
+            quiet=run.quiet,
+        )
+    counts = model.ngram_counts_
+    if run.as_json:
+        print_json(
+            {
+                "model": out,
+                "arpa": arpa,
+                "order": len(counts),
+                "smoothing": model.smoothing,
+                "ngrams": counts,
+                "discounts": model.discounts_,
+                "discount_fallbacks": model.discount_fallbacks_,
+                "input": model.input_report_,
+            }
+        )
+    elif arpa != "-":
+        report = model.input_report_
+        click.echo(
+            f"{report['sentences']:,} sentences, {report['words']:,} words; n-grams by order: "
+            f"{', '.join(f'{n:,}' for n in counts)}."
+        )
+    for target in (out, arpa):
+        if target is not None and target != "-":
+            size = format_bytes(os.path.getsize(target))
+            say(f"{size} written to {target}.", quiet=run.quiet)

@@ -1,4 +1,4 @@
-"""The command ``tacit``: finds the verb, runs it, and turns what goes wrong into words.
+"""The command ``tacit``: finds the verb, runs it, and turns errors into messages.
 
 Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 partial input, 4 bad input, 5 locked,
 6 no space or permission, 130 interrupted.
@@ -6,7 +6,6 @@ Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 partial input, 4 bad inpu
 
 import contextlib
 import difflib
-import errno
 import importlib
 import os
 import sys
@@ -19,36 +18,31 @@ import click
 
 from tacit._version import __version__
 from tacit.cli.options import debug_option
-from tacit.cli.terminal import clean, say
+from tacit.cli.output import say
 
-__all__ = ["COMMANDS", "cli", "explain", "main"]
+__all__ = ["COMMANDS", "cli", "main"]
 
-# A verb, where it lives, and its line of help: listing them imports none of them.
+# Each verb with its module and its line of help: listing them imports none of them.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "classify": (
-        "tacit.cli.classify:classify",
-        "Learn labels of documents from examples, and give them to others.",
-    ),
+    "classify": ("tacit.cli.classify:classify", "Learn labels of documents, and predict them."),
     "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
-    "compare": ("tacit.cli.compare:compare", "Say how far two groupings agree."),
+    "compare": ("tacit.cli.compare:compare", "Measure how far two groupings agree."),
     "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
     "datasets": ("tacit.cli.datasets:datasets", "List the data sets that can be loaded."),
-    "demo": ("tacit.cli.demo:demo", "Show what Tacit does, on data that comes with it."),
+    "demo": ("tacit.cli.demo:demo", "Run a demo on data that comes with Tacit."),
     "explore": (
         "tacit.cli.explore:explore",
-        "Find the structure of documents and write a report: the whole way.",
+        "Find the structure of documents and write a report.",
     ),
     "index": (
         "tacit.cli.index:index",
-        "Find documents by their words, and those that say the same twice.",
+        "Search documents by words or meaning; find near-duplicates.",
     ),
-    "lm": ("tacit.cli.lm:lm", "Language models: how likely text is, and what comes next."),
-    "model": ("tacit.cli.model:model", "Look into a saved model."),
-    "serve": ("tacit.cli.serve:serve", "Open a project in the browser, to search and label."),
-    "words": ("tacit.cli.words:words", "Find words by the company they keep."),
+    "lm": ("tacit.cli.lm:lm", "Train n-gram language models; score and generate text."),
+    "model": ("tacit.cli.model:model", "Inspect a saved model."),
+    "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
+    "words": ("tacit.cli.words:words", "Find words with similar meaning."),
 }
-NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 COMPLETE = "_TACIT_COMPLETE"
 
 
@@ -86,10 +80,10 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="tacit", message="%(prog)s %(version)s")
 @debug_option
 def cli() -> None:
-    """Find the structure in data nobody has labeled.
+    """Find the structure in data that nobody has labeled.
 
-    Results go to standard output, everything else to standard error; "-" is either of the
-    two where a file is asked for.
+    Results go to standard output, everything else to standard error; "-" in place of a file
+    is standard input or output.
     """
 
 
@@ -99,10 +93,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         cli.main(prog_name="tacit")  # answers the shell and exits
     settings: dict[str, Any] = {"debug": False}
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by who called us
+        if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError):  # a stream that cannot
+        with contextlib.suppress(AttributeError, ValueError):  # not every stream can
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         arguments = list(sys.argv[1:] if argv is None else argv)
@@ -114,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return 0
     except BrokenPipeError:
-        # Whoever read our output has had enough. Closing it would complain once more.
+        # The reader of our output has stopped. Closing it would raise the error once more.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -128,11 +122,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def explain(error: BaseException) -> tuple[int, str]:
-    """The exit code and the sentences for what went wrong."""
-    from tacit.core.errors import TacitError
+    """The exit code and the message of an error, those of click included."""
+    from tacit.core import errors
 
-    if was_interrupted(error):
-        return 130, "Interrupted."
     match error:
         case click.exceptions.Exit():
             return error.exit_code, ""
@@ -146,40 +138,7 @@ def explain(error: BaseException) -> tuple[int, str]:
             return 2, f"Error: {error.format_message()}\n{hint}"
         case click.ClickException():
             return 4, f"Error: {error.format_message()}"
-        case TacitError():
-            return error.exit_code, f"Error: {error}"
-        case MemoryError():
-            return 1, "Error: there is not enough memory. Use fewer rows or columns."
-        case OSError() if error.errno in NO_SPACE:
-            return 6, f"Error: {place(error)}. Free some space, or write somewhere else."
-        case OSError() if error.errno in NOT_ALLOWED:
-            return 6, f"Error: {place(error)}. Change the permissions, or the place."
-        case OSError():  # no such file, a folder, a scheduler that does not answer
-            return 4, f"Error: {place(error).rstrip('.')}."
-        case ValueError():
-            return 4, f"Error: {error}"
-        case ImportError() if not isinstance(error, ModuleNotFoundError):
-            return 2, f"Error: {error}"  # an extra that is not installed, and how to
-    name = type(error).__name__
-    return 1, (
-        f"Internal error: {name}: {clean(error)}\n"
-        "This is a fault in Tacit. Run again with --debug to see where, and report it."
-    )
-
-
-def was_interrupted(error: BaseException | None) -> bool:
-    """Whether it began with Ctrl-C: in the middle of an import that ends as another error."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def place(error: OSError) -> str:
-    """The file and what is wrong with it, without the number."""
-    reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename is not None else reason
+    return errors.explain(error)
 
 
 @contextlib.contextmanager

@@ -1,12 +1,12 @@
-"""``tacit model show FILE``: what is in a saved model, without building it."""
+"""``tacit model show FILE``: the content of a saved model, without building it."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import debug_option, json_option
-from tacit.cli.terminal import clean, print_json
+from tacit.cli.options import debug_option
+from tacit.cli.output import clean, print_json
 from tacit.core.memory import format_bytes
 
 if TYPE_CHECKING:
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 __all__ = ["model"]
 
 WIDE = 72  # characters of a value shown
-MEASURED = 16  # arrays whose smallest, mean and largest value are shown
-MOST_VALUES = 2**26  # in such an array
+MEASURED = 16  # arrays with their minimum, mean and maximum
+MOST_VALUES = 2**26  # of such an array
 STEP = 2**20
 PIECES = (".bytes", ".offsets", ".indices", ".indptr")  # of strings and sparse matrices
 
 
 @click.group()
 def model() -> None:
-    """Look into a saved model."""
+    """Inspect saved models."""
 
 
 @model.command()
 @click.argument("file")
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @debug_option
 def show(file: str, as_json: bool) -> None:
     """Print the class, parameters, arrays and provenance of the model in FILE.
 
-    No code of the model runs, so this is a safe way to look at a file from a stranger.
+    No code of the model runs, so this is safe for files from strangers.
     """
     from tacit.core.modelfile import describe
 
@@ -51,11 +51,11 @@ def show(file: str, as_json: bool) -> None:
             click.echo(clean(line))
 
 
-# --- The work ---
+# --- Values ---
 
 
 def measure(file: str, found: "Description") -> dict[str, dict[str, float]]:
-    """Smallest, mean and largest value of the first few arrays that are not too large."""
+    """Minimum, mean and maximum of the first few arrays that are not too large."""
     from tacit.core.tensorfile import open_tensors
 
     chosen = [
@@ -92,7 +92,7 @@ def tidy(value: Any) -> Any:
     return clean(value) if isinstance(value, str) else value
 
 
-# --- The page ---
+# --- Printing ---
 
 
 def lines(found: "Description", spans: dict[str, dict[str, float]]) -> list[str]:
@@ -140,7 +140,7 @@ def table(found: "Description", spans: dict[str, dict[str, float]]) -> list[str]
 
 
 def flat(values: dict[str, Any]) -> dict[str, Any]:
-    """The versions beside the rest; what is not known left out."""
+    """The provenance with versions at the top level, without unknown values."""
     inner = values.get("versions")
     rest = {key: value for key, value in values.items() if key != "versions"}
     rest.update(inner if isinstance(inner, dict) else {})
@@ -153,6 +153,6 @@ def shown(value: Any) -> str:
 
 
 def one_line(text: Any, most: int = 48) -> str:
-    """Cleaned, on one line and not too long: a file may hold anything."""
+    """Text cleaned, on one line, cut to ``most`` characters."""
     line = " ".join(clean(text).split())
     return line if len(line) <= most else f"{line[: most - 3]}..."

@@ -1,25 +1,76 @@
-"""Options that mean the same in every command."""
+"""Options that several commands share, in groups.
+
+A command receives the values of a group as one argument: ``documents: DocumentOptions``,
+``run: RunOptions``, ``show: ShowOptions``.
+"""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 __all__ = [
-    "debug_option",
-    "engine_from",
-    "engine_options",
-    "json_option",
-    "quiet_option",
-    "seed_option",
-    "standard_options",
-]
+    "Count", "DocumentOptions", "RunOptions", "ShowOptions", "Size", "debug_option",
+    "document_options", "engine_from", "engine_options", "header_option", "label_option",
+    "rule_option", "run_options", "seed_option", "show_options", "stop_words_option",
+    "top_option",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Size(click.ParamType):
+    """Bytes, as 500MB or 4GB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
+        from tacit.core.memory import parse_memory
+
+        try:
+            return parse_memory(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a size. Write it as 500MB or 4GB.", param, ctx)
+
+
+class Count(click.ParamType):
+    """A number of at least 1, or auto, which becomes None."""
+
+    name = "auto|INTEGER"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
+        text = str(value).strip().lower()
+        if value is None or text == "auto":
+            return None
+        try:
+            k = int(text)
+        except ValueError:
+            k = 0
+        if k < 1:
+            self.fail(f"{value!r} is neither auto nor a number of at least 1.", param, ctx)
+        return k
+
+
+def add_group(kind: Any, name: str, options: list, command: F) -> F:
+    """Add options to a command, which receives their values as one ``kind`` called ``name``."""
+
+    @wraps(command)
+    def run(**values: Any) -> Any:
+        chosen = kind(**{field: values.pop(field) for field in kind._fields if field in values})
+        return command(**{name: chosen}, **values)
+
+    decorated: Any = run
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
+
+
+# --- Every command ---
+
+
 def remember_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value:  # on the root, where main() looks when something goes wrong
+    if value:  # on the root, where main() finds it after an error
         context.find_root().ensure_object(dict)["debug"] = True
 
 
@@ -29,58 +80,76 @@ debug_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=remember_debug,
-    help="Show a traceback when something goes wrong.",
+    help="Show a traceback after an error.",
 )
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="No progress and no notes on standard error."
-)
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else."
-)
+
+
+class ShowOptions(NamedTuple):
+    """How results and messages are printed."""
+
+    as_json: bool
+    quiet: bool
+
+
+SHOW = [
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+    click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes."),
+    debug_option,
+]
+
+
+def show_options(command: F) -> F:
+    """--json, --quiet and --debug, as ``show``."""
+    return add_group(ShowOptions, "show", SHOW, command)
+
+
 seed_option = click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Same seed, same result.",
-)
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+    help="Random seed; same seed, same result",
+)  # fmt: skip
+
+
+class RunOptions(NamedTuple):
+    """How a fit runs, and how it is shown."""
+
+    engine_name: str
+    workers: int | None
+    as_json: bool
+    quiet: bool
+    seed: int = 0
+
+    @property
+    def engine(self) -> Any:
+        """The engine that --engine and --workers name."""
+        return engine_from(self.engine_name, self.workers)
+
+
+def run_options(command: F, *, seeded: bool = True) -> F:
+    """The options of every command that fits something, as ``run``."""
+    options = [
+        *([seed_option] if seeded else []),
+        click.option("--engine", "engine_name", default="threads", show_default=True,
+                     metavar="NAME", help="Engine: serial, threads, or a Dask address such as "
+                     "tcp://host:8786"),
+        click.option("--workers", type=click.IntRange(1), help="Threads; the result does not "
+                     "depend on their number  [default: one per core]"),
+        *SHOW,
+    ]  # fmt: skip
+    return add_group(RunOptions, "run", options, command)
 
 
 def engine_options(command: F) -> F:
-    """--engine and --workers; ``engine_from`` makes an engine of them."""
-    workers = click.option(
-        "--workers",
-        type=click.IntRange(1),
-        help="Threads to use; all cores by default. The result does not depend on it.",
-    )
-    engine = click.option(
-        "--engine",
-        default="threads",
-        show_default=True,
-        metavar="NAME",
-        help="serial, threads, or the address of a Dask scheduler (tcp://host:8786).",
-    )
-    return engine(workers(command))
-
-
-def standard_options(command: F) -> F:
-    """Every option that all fitting commands share."""
-    for option in (debug_option, quiet_option, json_option, engine_options, seed_option):
-        command = option(command)
-    return command
+    """The same without --seed, for commands that draw no random numbers."""
+    return run_options(command, seeded=False)
 
 
 def engine_from(engine: str, workers: int | None) -> Any:
-    """The engine that --engine and --workers ask for."""
+    """The engine that --engine and --workers name."""
     from tacit.core.engines import Dask, Serial, Threads
 
-    if "://" in engine:
-        made: Any = Dask(engine)
-    elif engine == "serial":
-        made = Serial()
-    elif engine == "threads":
+    if engine == "threads":
         return Threads(workers)
-    else:
+    if engine != "serial" and "://" not in engine:
         raise click.BadParameter(
             f"{engine!r} is neither serial nor threads nor the address of a Dask scheduler "
             "such as tcp://host:8786.",
@@ -91,4 +160,88 @@ def engine_from(engine: str, workers: int | None) -> Any:
             f"{workers} makes sense with --engine threads, not with {engine}.",
             param_hint="--workers",
         )
-    return made
+    return Serial() if engine == "serial" else Dask(engine)
+
+
+# --- Input ---
+
+
+class DocumentOptions(NamedTuple):
+    """How documents are read, and how much memory the work may take."""
+
+    text_column: str | None
+    id_column: str | None
+    kind: str | None
+    encoding: str | None
+    memory: int | None
+    allow_partial: bool
+    errors: str
+    duplicate_ids: str
+    duplicate_keys: str
+    max_document: int
+    oversize: str
+
+
+def document_options(command: F, memory: str | None = "1GB") -> F:
+    """The options of every command that reads documents, as ``documents``."""
+    past_it = "beyond it, work goes to temporary files" if memory else (
+        "beyond it, stages do less or are skipped  [default: no limit]"
+    )  # fmt: skip
+    options = [
+        click.option("--text", "text_column", metavar="COLUMN",
+                     help="Column with the text  [default: guessed]"),
+        click.option("--id", "id_column", metavar="COLUMN",
+                     help="Column with the names of documents  [default: guessed]"),
+        click.option("--format", "kind",
+                     type=click.Choice(["lines", "csv", "tsv", "jsonl", "parquet"]),
+                     help="File format  [default: by the file name]"),
+        click.option("--encoding", help="Text encoding  [default: UTF-8]"),
+        click.option("--memory", type=Size(), default=memory, show_default=bool(memory),
+                     metavar="SIZE", help=f"Memory limit, e.g. 4GB; {past_it}"),
+        click.option("--allow-partial", is_flag=True, help="Accept a truncated file: exit with "
+                     "0 instead of 3."),
+        click.option("--errors", type=click.Choice(["replace", "strict", "skip"]),
+                     default="replace", show_default=True, help="Undecodable bytes: replace "
+                     "them with U+FFFD, stop, or skip the document"),
+        click.option("--duplicate-ids", type=click.Choice(["suffix", "error", "first", "last"]),
+                     default="suffix", show_default=True, help="Repeated ids: append #2, #3, "
+                     "..., stop, or keep only the first or last document"),
+        click.option("--duplicate-keys", type=click.Choice(["last", "first", "error"]),
+                     default="last", show_default=True, help="Repeated keys in a JSON object: "
+                     "use the last value, use the first, or stop"),
+        click.option("--max-document", type=Size(), default="64MiB", show_default=True,
+                     metavar="SIZE", help="Largest document"),
+        click.option("--oversize", type=click.Choice(["split", "skip", "error"]),
+                     default="split", show_default=True, help="Larger documents: split them "
+                     "between words, skip them, or stop"),
+    ]  # fmt: skip
+    return add_group(DocumentOptions, "documents", options, command)
+
+
+label_option = click.option(
+    "--label", "label_column", metavar="COLUMN",
+    help="Column with the label; in a folder, the name of the subfolder  [default: guessed]",
+)  # fmt: skip
+header_option = click.option(
+    "--header/--no-header", default=None,
+    help="Whether the first line names the columns  [default: guessed]",
+)  # fmt: skip
+
+
+# --- Words ---
+
+
+def top_option(default: int, least: int = 1) -> Any:
+    """--top, the number of results to show."""
+    return click.option("--top", type=click.IntRange(least), default=default,
+                        show_default=True, help="Number of results to show")  # fmt: skip
+
+
+rule_option = click.option(
+    "--rule", type=click.Choice(["plain", "words"]), default="plain", show_default=True,
+    help="Tokenizer: plain splits don't and well-known, words keeps them whole",
+)  # fmt: skip
+stop_words_option = click.option(
+    "--stop-words", type=click.Choice(["english"]),
+    help="Stop words to leave out  [default: none]",
+)  # fmt: skip

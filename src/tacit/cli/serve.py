@@ -1,9 +1,9 @@
-"""``tacit serve``: a project in the browser, live."""
+"""``tacit serve``: a project in the browser."""
 
 import click
 
-from tacit.cli.options import debug_option, quiet_option
-from tacit.cli.terminal import clean, say
+from tacit.cli.options import debug_option
+from tacit.cli.output import clean, say
 
 __all__ = ["serve"]
 
@@ -12,30 +12,21 @@ LOCAL = "127.0.0.1"
 
 @click.command()
 @click.argument("project")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=True,
-    help="Where to listen; 0 finds a free port.",
-)
-@click.option(
-    "--host",
-    default=LOCAL,
-    show_default=True,
-    help="Address to listen at. Any but this machine's own opens the project to others.",
-)
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
+              help="Port; 0 chooses a free one")
+@click.option("--host", default=LOCAL, show_default=True,
+              help="Network address; any but the default opens the project to other machines")
+@click.option("--no-browser", is_flag=True, help="Print the address; do not open a browser.")
 @debug_option
-@quiet_option
+@click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes.")
 def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> None:
-    """Open PROJECT, a folder that tacit explore made, in the browser.
+    """Open PROJECT, a folder that tacit explore wrote, in the browser.
 
-    The page searches, compares, gives, renames, merges, deletes and spreads labels, and
-    explores again, by the --stages and within the --memory that the project was made with.
+    The page can search and compare; assign, rename, merge, delete and spread labels; and
+    explore again with the --stages and --memory of the project.
 
-    The address that is printed on standard output holds a key: whoever has it may read the
-    documents and change labels while the server runs. Ctrl-C ends it, with exit code 130.
+    The address printed on standard output contains a key: whoever has it can read the
+    documents and change labels while the server runs. Ctrl-C stops it, with exit code 130.
     """
     from tacit.explore.server.app import bound_socket, run_server
     from tacit.explore.server.security import Access, is_loopback
@@ -71,7 +62,7 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
 
 
 def listen(bound_socket, host: str, port: int):
-    """A socket, or a sentence that says why there is none."""
+    """A listening socket, or an error that says why there is none."""
     try:
         return bound_socket(host, port)
     except OverflowError:
@@ -85,7 +76,7 @@ def listen(bound_socket, host: str, port: int):
 
 
 def open_browser(address: str) -> None:
-    """Ask the desktop for its browser; where there is none the address is printed anyway."""
+    """Open the browser of the desktop, if there is one."""
     import threading
     import webbrowser
 

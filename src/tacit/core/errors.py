@@ -7,13 +7,17 @@
     └── Locked              another process holds it
 
 Wrong values raise ValueError, wrong types TypeError, as everywhere in Python. The first two
-above are ValueErrors too. The command line turns each into the exit code in ``exit_code``.
+above are ValueErrors too. ``explain`` turns any error into an exit code and a message.
 """
 
+import errno
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DataError", "Locked", "ModelFileError", "PartialInput", "TacitError"]
+__all__ = ["DataError", "Locked", "ModelFileError", "PartialInput", "TacitError", "explain"]
+
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class TacitError(Exception):
@@ -68,3 +72,50 @@ class Locked(TacitError):
 
 def _rebuild(cls: type[DataError], message: str, file: Any, row: Any, column: Any) -> DataError:
     return cls(message, file=file, row=row, column=column)
+
+
+# --- For people ---
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the message of an error.
+
+    >>> explain(DataError("the value is missing.", file="a.csv", row=3))
+    (4, 'Error: a.csv, row 3: the value is missing.')
+    """
+    if was_interrupted(error):
+        return 130, "Interrupted."
+    match error:
+        case TacitError():
+            return error.exit_code, f"Error: {error}"
+        case MemoryError():
+            return 1, "Error: there is not enough memory. Use fewer rows or columns."
+        case OSError() if error.errno in NO_SPACE:
+            return 6, f"Error: {place(error)}. Free some space, or write somewhere else."
+        case OSError() if error.errno in NOT_ALLOWED:
+            return 6, f"Error: {place(error)}. Change the permissions, or the place."
+        case OSError():  # no such file, a folder, a scheduler that does not answer
+            return 4, f"Error: {place(error).rstrip('.')}."
+        case ValueError():
+            return 4, f"Error: {error}"
+        case ImportError() if not isinstance(error, ModuleNotFoundError):
+            return 2, f"Error: {error}"  # an extra that is not installed, and how to get it
+    return 1, (
+        f"Internal error: {type(error).__name__}: {error}\n"
+        "This is a bug in Tacit. Run again with --debug to see where, and report it."
+    )
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C caused the error, perhaps in the middle of an import."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def place(error: OSError) -> str:
+    """The file and the reason, without the error number."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename is not None else reason

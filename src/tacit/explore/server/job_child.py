@@ -68,7 +68,7 @@ def main() -> int:
     try:
         message = KINDS[request["kind"]](request, report)
     except BaseException as error:
-        from tacit.cli.main import explain
+        from tacit.core.errors import explain
 
         code, sentence = explain(error)
         report.send("end", ok=False, message=sentence.removeprefix("Error: "))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.csv_out import check_target, guard, open_output, write_rows
-from tacit.cli.terminal import clean, console
+from tacit.cli.output import check_target, clean, console, open_output
+from tacit.data.csv_writer import guard, write_rows
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_target_that_cannot_be_written_is_known_before_the_work(tmp_path, monk
         check_target(str(tmp_path / "nowhere" / "new.csv"))
     with pytest.raises(IsADirectoryError):
         check_target(str(tmp_path))
-    monkeypatch.setattr("tacit.cli.csv_out.access", lambda *_: False)
+    monkeypatch.setattr("tacit.cli.output.access", lambda *_: False)
     with pytest.raises(PermissionError):
         check_target(str(tmp_path / "new.csv"))
 

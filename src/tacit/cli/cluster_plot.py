@@ -1,4 +1,4 @@
-"""The picture of ``tacit cluster --plot``: a tree, or a map with silhouettes beside it."""
+"""The picture of ``tacit cluster --plot``: a tree, or a map with silhouettes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,14 +8,14 @@ import click
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["check_picture", "draw_picture", "save_figure"]
+__all__ = ["check_picture", "draw_picture"]
 
 KINDS = ("png", "pdf", "svg")
 MOST_ROWS = 5000  # dots on a map; of more rows, evenly spaced ones
 
 
 def check_picture(path: str | None) -> None:
-    """Wrong names and a missing matplotlib, before the work."""
+    """Raise an error for a wrong name or a missing matplotlib before the work begins."""
     if path is None:
         return
     if Path(path).suffix.lower()[1:] not in KINDS:
@@ -43,7 +43,7 @@ def draw_picture(
     silhouettes: Any,
     choice: Any,
 ) -> None:
-    """Draw what suits the model and write it, the same bytes for the same picture."""
+    """Draw the picture that suits the model; the same picture has the same bytes."""
     if hasattr(model, "linkage_matrix_") and k > 1:
         figure = tree_figure(model, labels, k=k, title=title, ids=ids)
     else:

@@ -1,0 +1,178 @@
+"""What a command writes: results to standard output or files, messages to standard error.
+
+Text from data, file names or errors may hold terminal escapes and passes through ``clean``.
+Files are replaced only when all of them has been written.
+"""
+
+import io
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from errno import EACCES, EISDIR, ENOENT
+from os import W_OK, access, strerror
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "can_print", "check_file", "check_outputs", "check_target", "clean", "console",
+    "draw_table", "open_output", "print_json", "say", "say_written", "write_csv",
+]  # fmt: skip
+
+ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor movements
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles
+    r"|\x1b[ -/]*[0-~]?"
+)
+# Format characters that reorder what follows; joiners, which scripts and emoji need, stay.
+UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+REORDER = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
+
+
+def clean(text: object) -> str:
+    r"""Text without terminal escapes, control characters and reorderings.
+
+    >>> clean("\x1b[31mred\x1b[0m and \x07loud\r\nsecond line")
+    'red and loud\nsecond line'
+    """
+    out = []
+    for character in ESCAPE.sub("", str(text)):
+        kind = unicodedata.category(character)
+        if kind == "Cs":  # a lone surrogate cannot be printed
+            out.append("\ufffd")
+        elif character in "\n\t" or (kind != "Cc" and ord(character) not in REORDER):
+            out.append(character)
+    return "".join(out)
+
+
+def say(*lines: object, quiet: bool = False) -> None:
+    """Print messages to standard error."""
+    if not quiet:
+        for line in lines:
+            click.echo(clean(line), err=True)
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """The console for tables. It respects NO_COLOR and the terminal's width."""
+    from rich.console import Console
+
+    class Page(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # rich would exit with 1, but a reader that stopped reading is not an error
+
+    stream = sys.stderr if stderr else sys.stdout
+    # Data is never markup: a column called [bold] is a column called [bold].
+    return Page(file=stream, markup=False, emoji=False, highlight=False)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One JSON document on standard output, in one piece."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    text = text.encode("utf-8", "replace").decode()
+    # The same document, but nothing in it can move the cursor or reverse the line.
+    click.echo(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def can_print(characters: Iterable[str]) -> bool:
+    """Whether standard output's encoding knows these characters."""
+    try:
+        "".join(characters).encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def draw_table(
+    titles: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    right: Iterable[int] = (),
+    stderr: bool = False,
+) -> None:
+    """Print rows of text under titles; the columns numbered in ``right`` are right-aligned."""
+    from rich.table import Table
+
+    table = Table(*titles, box=None)
+    for i in right:
+        table.columns[i].justify = "right"
+    for row in rows:
+        table.add_row(*map(clean, row))
+    console(stderr=stderr).print(table)
+
+
+# --- Files ---
+
+
+def check_target(path: str | None) -> None:
+    """Raise now what writing to ``path`` would raise after all the work."""
+    if path is None or path == "-":
+        return
+    folder = Path(path).absolute().parent
+    if Path(path).is_dir():
+        raise IsADirectoryError(EISDIR, strerror(EISDIR), path)
+    if not folder.is_dir():
+        raise FileNotFoundError(ENOENT, "There is no such folder", str(folder))
+    if not access(Path(path) if Path(path).exists() else folder, W_OK):
+        raise PermissionError(EACCES, strerror(EACCES), path)
+
+
+def check_file(path: str | None) -> None:
+    """The same for binary files, which cannot go to standard output."""
+    if path == "-":
+        raise click.UsageError(
+            "Models, matrices and pictures cannot go to standard output: give the name of a "
+            "file instead of -. For a file that is called -, write ./-"
+        )
+    check_target(path)
+
+
+def check_outputs(out: str | None, files: Iterable[str | None] = (), *, as_json: bool) -> None:
+    """Check the text file of --out and binary files before the work begins."""
+    if out == "-" and as_json:
+        raise click.UsageError("--json and --out - both want standard output. Drop one.")
+    check_target(out)
+    for path in files:
+        check_file(path)
+
+
+def say_written(*, quiet: bool, **targets: str | None) -> None:
+    """Print where each result is, e.g. ``labels="out.csv"``."""
+    for name, path in targets.items():
+        if path and path != "-":
+            say(f"{name.capitalize()} written to {path}.", quiet=quiet)
+
+
+def write_csv(path: str, titles: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file, safe to open in a spreadsheet; ``-`` is standard output."""
+    from tacit.data.csv_writer import write_rows
+
+    with open_output(path) as stream:
+        write_rows(stream, [titles])
+        write_rows(stream, rows)
+
+
+@contextmanager
+def open_output(path: str) -> Iterator[TextIO]:
+    """A text file to write, replaced only when all went well; ``-`` is standard output."""
+    if path == "-":
+        yield sys.stdout
+        return
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a pipe or a device has no old content
+        with open(target, "w", encoding="utf-8", errors="replace", newline="") as stream:
+            yield stream
+        return
+    from tacit.core.atomic import atomic_write
+
+    with atomic_write(target) as file:
+        stream = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+        yield stream
+        stream.flush()
+        stream.detach()  # atomic_write closes the file
