@@ -15,7 +15,7 @@ import pytest
 
 import tacit as package
 from tacit.cluster import KMeans
-from tacit.cluster.labels import by_size
+from tacit.measure.labels import by_size
 
 
 def blobs(n: int = 90, seed: int = 0) -> np.ndarray:

@@ -89,7 +89,7 @@ def test_chance_is_adjusted_away():
 
 
 def test_the_expected_information_is_the_mean_over_all_shuffles():
-    from tacit.measure.mutual_information import expected_information
+    from tacit.measure.agreement import expected_information
 
     true, pred = [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1]
     shuffled = [measure.mutual_info_score(true, list(p)) for p in permutations(pred)]

@@ -43,7 +43,7 @@ __getattr__, __dir__ = attach(
         "SoftKMeans": "tacit.cluster.soft.soft_kmeans",
         "SphericalKMeans": "tacit.cluster.kmeans.spherical",
         "Stability": "tacit.cluster.resampling.consensus",
-        "by_size": "tacit.cluster.labels",
+        "by_size": "tacit.measure.labels",
         "check_linkage": "tacit.cluster.hierarchy.dendrogram",
         "choose_k": "tacit.cluster.choosing.choose",
         "cophenetic": "tacit.cluster.hierarchy.cophenetic_distances",

@@ -17,11 +17,10 @@ import scipy.sparse as sp
 
 from tacit.cluster.choosing.k_rows import check_scale
 from tacit.cluster.contrast import Contrast, contrasts
-from tacit.cluster.labels import by_size
 from tacit.kernels.distances import between_rows
 from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.distance_sums import load_rows
-from tacit.measure.labels import codes_of
+from tacit.measure.labels import by_size, codes_of
 
 __all__ = ["ClusterDescription", "Descriptions", "Feature", "describe"]
 

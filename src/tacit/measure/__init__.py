@@ -1,96 +1,26 @@
-"""How good a clustering or a model is."""
+"""How good a clustering, a classifier or a language model is."""
 
 from tacit.core.lazy import attach
 
-__all__ = [
-    "BootstrapDifference",
-    "Calibration",
-    "Confusion",
-    "CrossValidation",
-    "Gap",
-    "McNemar",
-    "Scatter",
-    "TaskGain",
-    "accuracy_score",
-    "adjusted_mutual_info_score",
-    "adjusted_rand_score",
-    "best_matching_accuracy",
-    "by_task",
-    "calibration",
-    "calinski_harabasz_score",
-    "completeness_score",
-    "confusion",
-    "cross_entropy",
-    "cross_validate",
-    "davies_bouldin_score",
-    "dunn_score",
-    "entropy",
-    "gap_statistic",
-    "homogeneity_completeness_v_measure",
-    "homogeneity_score",
-    "inertia",
-    "kl_divergence",
-    "leave_one_out",
-    "log_loss",
-    "mcnemar",
-    "mutual_info_score",
-    "normalized_mutual_info_score",
-    "paired_bootstrap",
-    "perplexity",
-    "precision_recall_f",
-    "purity",
-    "rand_score",
-    "scatter",
-    "silhouette_samples",
-    "silhouette_score",
-    "v_measure_score",
-    "wilson_interval",
-]
+HOMES = {
+    "tacit.classify.task_gain": "TaskGain by_task",  # fits classifiers, so it lives there
+    "tacit.cluster.gap": "Gap gap_statistic",  # fits k-means
+    "tacit.measure.agreement": """
+        adjusted_mutual_info_score adjusted_rand_score best_matching_accuracy completeness_score
+        homogeneity_completeness_v_measure homogeneity_score mutual_info_score
+        normalized_mutual_info_score purity rand_score v_measure_score""",
+    "tacit.measure.center_scores": "calinski_harabasz_score davies_bouldin_score inertia",
+    "tacit.measure.classification": """
+        Calibration Confusion accuracy_score calibration confusion log_loss precision_recall_f
+        wilson_interval""",
+    "tacit.measure.cross_validation": "CrossValidation cross_validate leave_one_out",
+    "tacit.measure.dunn": "dunn_score",
+    "tacit.measure.information": "cross_entropy entropy kl_divergence perplexity",
+    "tacit.measure.pair_scatter": "Scatter scatter",
+    "tacit.measure.significance": "BootstrapDifference McNemar mcnemar paired_bootstrap",
+    "tacit.measure.silhouette": "silhouette_samples silhouette_score",
+}
+NAMES = {name: home for home, names in HOMES.items() for name in names.split()}
+__all__ = sorted(NAMES)
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "BootstrapDifference": "tacit.measure.significance",
-        "Calibration": "tacit.measure.calibration_curve",
-        "Confusion": "tacit.measure.classification",
-        "CrossValidation": "tacit.measure.cross_validation",
-        "Gap": "tacit.measure.gap",
-        "McNemar": "tacit.measure.significance",
-        "Scatter": "tacit.measure.pair_scatter",
-        "TaskGain": "tacit.measure.task_gain",
-        "accuracy_score": "tacit.measure.classification",
-        "adjusted_mutual_info_score": "tacit.measure.mutual_information",
-        "adjusted_rand_score": "tacit.measure.agreement",
-        "best_matching_accuracy": "tacit.measure.agreement",
-        "by_task": "tacit.measure.task_gain",
-        "calibration": "tacit.measure.calibration_curve",
-        "calinski_harabasz_score": "tacit.measure.by_centers",
-        "completeness_score": "tacit.measure.agreement",
-        "confusion": "tacit.measure.classification",
-        "cross_entropy": "tacit.measure.information",
-        "cross_validate": "tacit.measure.cross_validation",
-        "davies_bouldin_score": "tacit.measure.by_centers",
-        "dunn_score": "tacit.measure.dunn",
-        "entropy": "tacit.measure.information",
-        "gap_statistic": "tacit.measure.gap",
-        "homogeneity_completeness_v_measure": "tacit.measure.agreement",
-        "homogeneity_score": "tacit.measure.agreement",
-        "inertia": "tacit.measure.by_centers",
-        "kl_divergence": "tacit.measure.information",
-        "leave_one_out": "tacit.measure.cross_validation",
-        "log_loss": "tacit.measure.classification",
-        "mcnemar": "tacit.measure.significance",
-        "mutual_info_score": "tacit.measure.mutual_information",
-        "normalized_mutual_info_score": "tacit.measure.mutual_information",
-        "paired_bootstrap": "tacit.measure.significance",
-        "perplexity": "tacit.measure.information",
-        "precision_recall_f": "tacit.measure.classification",
-        "purity": "tacit.measure.agreement",
-        "rand_score": "tacit.measure.agreement",
-        "scatter": "tacit.measure.pair_scatter",
-        "silhouette_samples": "tacit.measure.silhouette",
-        "silhouette_score": "tacit.measure.silhouette",
-        "v_measure_score": "tacit.measure.agreement",
-        "wilson_interval": "tacit.measure.classification",
-    },
-)
+__getattr__, __dir__ = attach(__name__, names=NAMES)

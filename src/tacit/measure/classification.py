@@ -1,15 +1,20 @@
-"""How often a classifier is right, on which classes, and how sure it may be of itself.
+"""Scores of a classifier: accuracy, precision and recall, log loss, calibration.
 
-    accuracy     share of rows whose class was found; 1 less the mean 0/1 loss
-    precision    of the rows said to be of a class, the share that are
-    recall       of the rows of a class, the share that were found
+    accuracy     fraction of rows with the right class predicted; 1 less the mean 0/1 loss
+    precision    of the rows predicted to be of a class, the fraction that are
+    recall       of the rows of a class, the fraction predicted to be
     F            their harmonic mean; with beta, recall counts beta times as much
     macro        the mean over classes, each counting the same
     micro        over all rows together; with one class per row this is the accuracy
     log loss     mean of -log p(right class), in nats
+    calibration  rows are binned by the probability of their predicted class; in a calibrated
+                 model the accuracy in each bin is the mean probability there. The expected
+                 calibration error is the mean difference of the two, weighted by rows.
 
-A share of nothing (precision of a class that was never said) is 0, and a warning says so.
+The precision of a class that is never predicted is 0, with a warning.
 
+Naeini, Cooper and Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
+binning. AAAI. Brier (1950), Verification of forecasts expressed in terms of probability.
 The notes' section on training, testing and tuning sets.
 """
 
@@ -23,25 +28,25 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tacit.measure.labels import codes_of
 
 __all__ = [
+    "Calibration",
     "Confusion",
     "accuracy_score",
+    "calibration",
     "confusion",
     "log_loss",
     "precision_recall_f",
     "wilson_interval",
 ]
 
-SHOWN = 30  # classes of a table that is printed
-WIDE = 50  # characters of the name of a class
-Z95 = 1.959963984540054
+SHOWN = 30  # classes of a printed table
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many rows of each class were said to be of each. Made by ``confusion``."""
+    """How many rows of each class were predicted to be of each. Made by ``confusion``."""
 
     classes: list
-    table: np.ndarray  # (k, k) rows are the right classes, columns what was said
+    table: np.ndarray  # (k, k) rows are the right classes, columns the predicted ones
 
     @property
     def rows(self) -> float:
@@ -50,17 +55,17 @@ class Confusion:
 
     @property
     def accuracy(self) -> float:
-        """Share of rows on the diagonal."""
+        """Fraction of rows on the diagonal."""
         return float(np.trace(self.table) / self.rows)
 
     def per_class(self, beta: float = 1.0) -> dict[str, np.ndarray]:
         """Arrays by class: precision, recall, f and support (its rows)."""
         if not beta >= 0:
-            raise ValueError(f"beta={beta} is no weight for recall. Give at least 0.")
+            raise ValueError(f"beta={beta} must be a weight of at least 0 for recall.")
         right = np.diag(self.table).astype(float)
-        precision = shares(right, self.table.sum(axis=0))
-        recall = shares(right, self.table.sum(axis=1))
-        f = shares((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+        precision = divide(right, self.table.sum(axis=0))
+        recall = divide(right, self.table.sum(axis=1))
+        f = divide((1 + beta**2) * precision * recall, beta**2 * precision + recall)
         support = self.table.sum(axis=1)
         return {"precision": precision, "recall": recall, "f": f, "support": support}
 
@@ -70,31 +75,31 @@ class Confusion:
             return (self.accuracy,) * 3
         if how not in ("macro", "weighted"):
             raise ValueError(f"average={how!r} is unknown; choose macro, micro or weighted.")
-        found = self.per_class(beta)
-        weights = found["support"] if how == "weighted" else None
+        scores = self.per_class(beta)
+        weights = scores["support"] if how == "weighted" else None
         return tuple(  # type: ignore[return-value]
-            float(np.average(found[name], weights=weights))
+            float(np.average(scores[name], weights=weights))
             for name in ("precision", "recall", "f")
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
-        found = self.per_class()
+        scores = self.per_class()
         return {
             "classes": list(self.classes),
             "table": self.table.tolist(),
             "accuracy": self.accuracy,
-            **{name: values.tolist() for name, values in found.items()},
+            **{name: values.tolist() for name, values in scores.items()},
             **{how: list(self.average(how)) for how in ("macro", "micro", "weighted")},
         }
 
     def __str__(self) -> str:
-        found = self.per_class()
+        scores = self.per_class()
         names = [one_line(name) for name in self.classes[:SHOWN]]
         width = max([5, *map(len, names)])
         lines = [f"{'':{width}}  precision  recall      F    rows"]
         for k, name in enumerate(names):
-            p, r, f, n = (found[each][k] for each in ("precision", "recall", "f", "support"))
+            p, r, f, n = (scores[each][k] for each in ("precision", "recall", "f", "support"))
             lines.append(f"{name:{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {n:7g}")
         if len(self.classes) > SHOWN:
             lines.append(f"... and {len(self.classes) - SHOWN} more classes")
@@ -104,10 +109,32 @@ class Confusion:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """The calibration curve and its summaries. Made by ``calibration``."""
+
+    error: float  # expected calibration error: mean |accuracy - probability|
+    worst: float  # the largest difference of a bin
+    brier: float  # mean squared difference of the probabilities to 0 and 1, over classes
+    probability: np.ndarray  # mean of each bin that holds rows
+    accuracy: np.ndarray  # of each
+    rows: np.ndarray  # of each
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in vars(self).items()}
+
+    def __str__(self) -> str:
+        lines = ["probability  right   rows"]
+        triples = zip(self.probability, self.accuracy, self.rows, strict=True)
+        lines += [f"{p:11.3f}  {a:5.3f}  {n:5d}" for p, a, n in triples]
+        return "\n".join([*lines, f"expected calibration error {self.error:.4f}"])
+
+
 def confusion(
     y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> Confusion:
-    """Count how many rows of each class were said to be of each.
+    """Count how many rows of each class were predicted to be of each.
 
     Parameters
     ----------
@@ -134,7 +161,7 @@ def confusion(
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """Share of rows whose class was found.
+    """Fraction of rows with the right class predicted.
 
     >>> accuracy_score([0, 1, 1, 0], [0, 1, 0, 0])
     0.75
@@ -163,11 +190,11 @@ def precision_recall_f(
     (0.75, 0.75, 0.667)
     """
     table = confusion(y_true, y_pred, labels=labels)
-    said, there = table.table.sum(axis=0), table.table.sum(axis=1)
-    for what, counts in (("precision", said), ("recall", there)):
+    for axis, what in enumerate(("precision", "recall")):
+        counts = table.table.sum(axis=axis)
         none = [name for name, n in zip(table.classes, counts, strict=True) if not n]
         if none:
-            verb = "were never said" if what == "precision" else "do not occur"
+            verb = "were never predicted" if what == "precision" else "do not occur"
             warnings.warn(
                 f"{what} is ill-defined and counts as 0 for classes that {verb}: {none[:5]}.",
                 UndefinedMetricWarning,
@@ -183,100 +210,138 @@ def log_loss(
 
     ``probabilities`` is (n_rows, n_classes) with columns in the order of ``labels`` (the
     sorted classes of y_true), or (n_rows,) for the second of two. A probability of 0 for the
-    right class makes the loss infinite: it is not hidden by clipping.
+    right class makes the loss infinite; nothing is clipped.
 
     >>> log_loss(["ham", "spam"], [[0.5, 0.5], [0.2, 0.8]])
     0.458
     """
-    p = as_columns(probabilities, "log_loss")
-    true = codes_of(y_true, name="log_loss", rows=len(p))
-    names = true.names if labels is None else np.asarray(labels)
-    if p.shape[1] != len(names):
-        raise ValueError(
-            f"log_loss got {p.shape[1]} columns of probabilities for {len(names)} classes. "
-            "Give the classes of the columns as labels."
-        )
-    check_probabilities(p, "log_loss")
-    place = places(true.names, names, "log_loss")
+    p, right = check_predictions(y_true, probabilities, labels, "log_loss")
     with np.errstate(divide="ignore"):
-        losses = -np.log(p[np.arange(len(p)), place[true.codes]])
+        losses = -np.log(p[np.arange(len(p)), right])
     weights = check_row_weights(sample_weight, len(p), "log_loss")
-    if weights is not None:  # a row that counts nothing may have lost everything
+    if weights is not None:  # a row of weight 0 may have an infinite loss
         losses, weights = losses[weights > 0], weights[weights > 0]
     return float(np.average(losses, weights=weights))
 
 
-def wilson_interval(share: float, rows: float, z: float = Z95) -> tuple[float, float]:
-    """Where the true share lies, 19 times of 20, when ``share`` of ``rows`` was seen.
+def calibration(
+    y_true: Any, probabilities: Any, *, labels: Any = None, n_bins: int = 10
+) -> Calibration:
+    """How far the probability of the predicted class is from the accuracy.
+
+    Parameters
+    ----------
+    y_true : array of n_rows labels of any kind
+    probabilities : (n_rows, n_classes), or (n_rows,) for the second of two classes
+    labels : list or None
+        The classes of the columns; None: those of y_true, sorted.
+    n_bins : int
+        Bins of equal width between 0 and 1; those without rows are left out.
+
+    Examples
+    --------
+    >>> print(calibration([1, 1, 1, 0], [0.9, 0.9, 0.7, 0.1], n_bins=5))
+    probability  right   rows
+          0.700  1.000      1
+          0.900  1.000      3
+    expected calibration error 0.1500
+    """
+    if n_bins < 1:
+        raise ValueError(f"calibration(n_bins={n_bins}) needs at least one bin.")
+    p, right = check_predictions(y_true, probabilities, labels, "calibration")
+    predicted, top = p.argmax(axis=1), p.max(axis=1)
+    bins = np.minimum((top * n_bins).astype(int), n_bins - 1)
+    rows = np.bincount(bins, minlength=n_bins)
+    filled = rows > 0
+    mean = np.bincount(bins, top, n_bins)[filled] / rows[filled]
+    accuracy = np.bincount(bins, predicted == right, n_bins)[filled] / rows[filled]
+    errors = np.abs(mean - accuracy)
+    target = np.zeros_like(p)
+    target[np.arange(len(p)), right] = 1
+    return Calibration(
+        error=float(np.average(errors, weights=rows[filled])),
+        worst=float(errors.max()),
+        brier=float(((p - target) ** 2).sum(axis=1).mean()),
+        probability=mean,
+        accuracy=accuracy,
+        rows=rows[filled],
+    )
+
+
+def wilson_interval(
+    fraction: float, rows: float, z: float = 1.959963984540054
+) -> tuple[float, float]:
+    """The 95% confidence interval of a proportion, from the ``fraction`` seen in ``rows``.
 
     Wilson (1927), Probable inference, the law of succession, and statistical inference.
 
     >>> wilson_interval(0.9, 100)
     (0.826, 0.945)
     """
-    if not (rows > 0 and 0 <= share <= 1):
+    if not (rows > 0 and 0 <= fraction <= 1):
         raise ValueError(
-            f"wilson_interval(share={share}, rows={rows}) needs a share from 0 to 1 of at "
-            "least one row."
+            f"wilson_interval(fraction={fraction}, rows={rows}) needs a fraction from 0 to 1 "
+            "of at least one row."
         )
-    middle = share + z * z / (2 * rows)
-    half = z * np.sqrt(share * (1 - share) / rows + (z / (2 * rows)) ** 2)
+    middle = fraction + z * z / (2 * rows)
+    half = z * np.sqrt(fraction * (1 - fraction) / rows + (z / (2 * rows)) ** 2)
     scale = 1 + z * z / rows
     low, high = float((middle - half) / scale), float((middle + half) / scale)
-    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding at 0 and 1
+    return max(0.0, min(low, fraction)), min(1.0, max(high, fraction))  # rounding at 0 and 1
 
 
-# --- Small pieces ---
+# --- Checks ---
 
 
 def both_codes(
     y_true: Any, y_pred: Any, labels: Any, name: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both labelings as places in the same list of classes."""
+    """Both labelings as positions in the same list of classes."""
     true = codes_of(y_true, name=name)
     pred = codes_of(y_pred, name=name, rows=len(true.codes))
     kinds = {"S" if each.names.dtype.kind in "OUT" else "number" for each in (true, pred)}
     if len(kinds) > 1:
         raise TypeError(
-            f"{name}: one labeling has strings and the other numbers, so that no row could "
+            f"{name}: one labeling has strings and the other numbers, so that no row can "
             "agree. Make them the same."
         )
     names = np.asarray(labels) if labels is not None else np.union1d(true.names, pred.names)
-    out = (places(each.names, names, name)[each.codes] for each in (true, pred))
+    out = (positions(each.names, names, name)[each.codes] for each in (true, pred))
     return *(each.astype(np.int64) for each in out), names  # type: ignore[return-value]
 
 
-def places(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
-    """Where each of ``some`` stands among ``names``."""
+def positions(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
+    """The position of each of ``some`` in ``names``."""
     order = np.argsort(names, kind="stable")
     twice = names[order][1:][names[order][1:] == names[order][:-1]]
     if len(twice):
         raise ValueError(f"{name}: labels names {twice.tolist()[0]!r} twice. Leave one out.")
-    strange = some
+    unknown = some
     if len(names):
-        found = np.searchsorted(names, some, sorter=order)
-        place = order[np.minimum(found, len(names) - 1)]
-        strange = some[names[place] != some]
-    if len(strange):
+        at = np.searchsorted(names, some, sorter=order)
+        position = order[np.minimum(at, len(names) - 1)]
+        unknown = some[names[position] != some]
+    if len(unknown):
         raise ValueError(
-            f"{name}: the label {strange.tolist()[0]!r} is not among "
+            f"{name}: the label {unknown.tolist()[0]!r} is not among "
             f"labels={names.tolist()[:10]}. Add it."
         )
-    return place
+    return position
 
 
 def one_line(name: Any) -> str:
-    """A class as the table shows it, however long its name is."""
+    """The name of a class, shortened to fit the table."""
     text = " ".join(str(name).split()) or repr(name)
-    return text if len(text) <= WIDE else text[: WIDE - 3] + "..."
+    return text if len(text) <= 50 else text[:47] + "..."
 
 
-def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, and 0 where whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
 def check_row_weights(sample_weight: Any, rows: int, name: str) -> np.ndarray | None:
-    """What rows count: one number of at least 0 for each, not all of them 0."""
+    """Row weights: finite, at least 0, not all 0."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, np.float64)
@@ -300,22 +365,29 @@ def check_row_weights(sample_weight: Any, rows: int, name: str) -> np.ndarray | 
     return weights
 
 
-def as_columns(probabilities: Any, name: str) -> np.ndarray:
-    """Probabilities as (rows, classes); one column is that of the second of two classes."""
+def check_predictions(
+    y_true: Any, probabilities: Any, labels: Any, name: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, classes) probabilities, and the column of the right class of every row."""
     p = np.asarray(probabilities, np.float64)
     if p.ndim not in (1, 2):
         raise ValueError(
             f"{name}: probabilities have the shape {p.shape}. Give (rows, classes), or (rows,) "
             "for the second of two."
         )
-    return np.column_stack([1 - p, p]) if p.ndim == 1 else p
-
-
-def check_probabilities(p: np.ndarray, name: str) -> None:
-    good = (p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-6)  # not so for nan
+    p = np.column_stack([1 - p, p]) if p.ndim == 1 else p
+    true = codes_of(y_true, name=name, rows=len(p))
+    names = true.names if labels is None else np.asarray(labels)
+    if p.shape[1] != len(names):
+        raise ValueError(
+            f"{name} got {p.shape[1]} columns of probabilities for {len(names)} classes. Give "
+            "the classes of the columns as labels."
+        )
+    good = (p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-6)  # False for NaN
     if not good.all():
         row = int(np.argmin(good))
         raise ValueError(
             f"{name} needs probabilities that add up to 1, but row {row} has "
             f"{np.round(p[row], 6).tolist()[:10]}. Use predict_proba."
         )
+    return p, positions(true.names, names, name)[true.codes]

@@ -1,9 +1,8 @@
-"""How well a classifier does on rows it has not seen: every row is left out once.
+"""Cross-validation: every row is predicted by a model that was fitted without it.
 
-k-fold cross-validation leaves out a k-th of the rows at a time, leave-one-out a single row.
-Models that learn by counting need no second pass for that: naive Bayes takes the counts of
-the fold, or of the row, out of those of all rows. Any other model is fitted once for every
-fold.
+k-fold cross-validation holds out a k-th of the rows at a time, leave-one-out a single row.
+Naive Bayes needs one pass for either: it subtracts the counts of the fold, or of the row, from
+those of all rows. Any other model is fitted once for every fold.
 
 The notes' section on training, testing and tuning sets.
 """
@@ -22,14 +21,12 @@ from tacit.measure.labels import codes_of
 
 __all__ = ["CrossValidation", "cross_validate", "fold_numbers", "leave_one_out", "take_rows"]
 
-MOST_FITS = 20_000  # of leave_one_out with a model that is fitted for every row
-
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """What a model said about rows it had not seen. Made by ``cross_validate``."""
+    """Predictions of held-out rows. Made by ``cross_validate``."""
 
-    accuracy: float  # of all rows, each left out once
+    accuracy: float  # of all rows, each held out once
     interval: tuple[float, float]  # 95%, of the accuracy
     scores: tuple  # the accuracy in every fold
     predictions: np.ndarray = field(repr=False)
@@ -56,17 +53,16 @@ class CrossValidation:
 def cross_validate(
     model: Any, X: Any, y: Any, *, folds: Any = 10, random_state: Any = 0
 ) -> CrossValidation:
-    """Leave out every fold once, and ask a model that was fitted on the others.
+    """Predict every fold by a model fitted on the others.
 
     Parameters
     ----------
     model : classifier
-        It is cloned; the one given stays as it is.
+        It is cloned, not changed.
     X : array, sparse matrix or list of documents
     y : array of n_rows labels of any kind
     folds : int or array of n_rows integers
-        How many, every class spread evenly over them in an order drawn from the seed; or the
-        fold of every row.
+        Number of stratified folds, or the fold of every row.
     random_state : int, RandomState, Generator or None
         Seed of the folds.
 
@@ -79,19 +75,18 @@ def cross_validate(
     """
     y = np.asarray(y)
     numbers = fold_numbers(y, folds, random_state=random_state)
-    check_rows_of(X, len(y), "cross_validate")
+    check_length(X, len(y), "cross_validate")
     predictions = np.empty(len(y), y.dtype)
     for number, fitted in each_fold(model, X, y, numbers):
-        out = numbers == number
-        predictions[out] = fitted.predict(take_rows(X, out))
-    return summary(y, predictions, numbers)
+        test = numbers == number
+        predictions[test] = fitted.predict(take_rows(X, test))
+    return summarize(y, predictions, numbers)
 
 
 def leave_one_out(model: Any, X: Any, y: Any) -> CrossValidation:
-    """Leave out every row once, and ask a model that was fitted on all others.
+    """Predict every row by a model fitted on all others.
 
-    Naive Bayes does this in the time of one pass. Other models are fitted as often as there
-    are rows.
+    Naive Bayes does this in the time of one pass. Other models are fitted once for every row.
 
     Examples
     --------
@@ -101,11 +96,11 @@ def leave_one_out(model: Any, X: Any, y: Any) -> CrossValidation:
     1.0
     """
     y = np.asarray(y)
-    check_rows_of(X, len(y), "leave_one_out")
+    check_length(X, len(y), "leave_one_out")
     numbers = np.arange(len(y))
     if hasattr(model, "predict_left_out"):
-        return summary(y, clone(model).predict_left_out(X, y), numbers)
-    if len(y) > MOST_FITS:
+        return summarize(y, clone(model).predict_left_out(X, y), numbers)
+    if len(y) > 20_000:
         raise ValueError(
             f"leave_one_out would fit {type(model).__name__} {len(y):,} times. Use "
             "cross_validate(folds=10), or a naive Bayes model, which needs one pass."
@@ -114,7 +109,7 @@ def leave_one_out(model: Any, X: Any, y: Any) -> CrossValidation:
 
 
 def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarray:
-    """The fold of every row; classes are spread evenly over the folds.
+    """The fold of every row; stratified: the rows of each class are spread evenly.
 
     >>> fold_numbers(list("aabbbb"), 2)
     array([1, 0, 0, 1, 1, 0])
@@ -140,21 +135,21 @@ def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarra
     return numbers
 
 
-# --- Small pieces ---
+# --- Parts ---
 
 
 def each_fold(model: Any, X: Any, y: np.ndarray, numbers: np.ndarray) -> Iterator[tuple]:
-    """Every fold's number, and a model fitted without it."""
+    """The number of every fold, and a model fitted without it."""
     if hasattr(model, "fit_without_folds") and is_matrix(X):
         yield from clone(model).fit_without_folds(X, y, numbers)
         return
     for number in np.unique(numbers):
-        kept = numbers != number
-        yield number, clone(model).fit(take_rows(X, kept), y[kept])
+        train = numbers != number
+        yield number, clone(model).fit(take_rows(X, train), y[train])
 
 
 def take_rows(X: Any, chosen: np.ndarray) -> Any:
-    """Some rows of whatever holds rows; of a list, a list."""
+    """The chosen rows of an array, a sparse matrix, a data frame or a list."""
     rows = np.flatnonzero(chosen)
     if sp.issparse(X):
         return X.tocsr()[rows]
@@ -169,13 +164,13 @@ def is_matrix(X: Any) -> bool:
     return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
 
 
-def check_rows_of(X: Any, n: int, name: str) -> None:
+def check_length(X: Any, n: int, name: str) -> None:
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != n:
         raise ValueError(f"{name} got {rows} rows and {n} labels. Give one label per row.")
 
 
-def summary(y: np.ndarray, predictions: np.ndarray, numbers: np.ndarray) -> CrossValidation:
+def summarize(y: np.ndarray, predictions: np.ndarray, numbers: np.ndarray) -> CrossValidation:
     right = predictions == y
     accuracy = float(right.mean())
     rows = np.bincount(numbers)

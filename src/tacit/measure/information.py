@@ -1,13 +1,13 @@
-"""How uncertain a distribution is, and how far another one is off; of models too.
+"""Entropy, cross-entropy, KL divergence and perplexity of distributions and language models.
 
-    entropy         H(p)     = - sum p log p            what it takes to say what happened
-    cross-entropy   H(p, q)  = - sum p log q            the same, believing q
-    KL divergence   D(p, q)  = H(p, q) - H(p)           what believing q costs; 0 only if q is p
+    entropy         H(p)     = - sum p log p            expected code length of p
+    cross-entropy   H(p, q)  = - sum p log q            the same with a code made for q
+    KL divergence   D(p, q)  = H(p, q) - H(p)           the difference; 0 only if q is p
     perplexity      exp H                               as many equally likely outcomes
 
-A distribution is probabilities or counts: anything not negative, and scaled to add up to one. A
-language model is asked about text instead: then p is what the text is a sample of, and all
-figures are per word, stop tokens included.
+A distribution is given as probabilities or counts of at least 0, which are normalized. A
+language model is evaluated on text: p is then what the text is a sample of, and all figures are
+per word, end-of-sentence tokens included.
 
 Shannon (1948), A mathematical theory of communication. In the notes: perplexity and
 cross-entropy of language models.
@@ -23,7 +23,7 @@ __all__ = ["cross_entropy", "entropy", "kl_divergence", "perplexity"]
 
 
 def entropy(p: Any, *, base: float = math.e) -> float:
-    """The uncertainty of a distribution: in nats, or in bits with ``base=2``.
+    """The entropy of a distribution: in nats, or in bits with ``base=2``.
 
     Parameters
     ----------
@@ -37,19 +37,19 @@ def entropy(p: Any, *, base: float = math.e) -> float:
     >>> entropy([1, 1, 1, 1], base=2), entropy({"heads": 9, "tails": 1}, base=2)
     (2.0, 0.469)
     """
-    share, scale = as_distribution(p, "entropy(p)"), check_base(base, "entropy")
-    return information(share, share) / scale
+    p, scale = normalize(p, "entropy(p)"), check_base(base, "entropy")
+    return expected_length(p, p) / scale
 
 
 def cross_entropy(p: Any, q: Any, *, base: float = math.e) -> float:
-    """What it takes, per outcome, to tell outcomes of ``p`` in a code made for ``q``.
+    """The expected code length of outcomes of ``p`` in a code made for ``q``.
 
     Parameters
     ----------
     p : array or mapping; or text, if q is a language model
         Probabilities or counts. Text is whatever the model's ``perplexity`` takes.
     q : array or mapping, or a language model
-        Outcomes that p has and q has not make the answer infinite.
+        Outcomes of p that have probability 0 in q make the result infinite.
     base : float
         Of the logarithm.
 
@@ -65,12 +65,12 @@ def cross_entropy(p: Any, q: Any, *, base: float = math.e) -> float:
     scale = check_base(base, "cross_entropy")
     if is_model(q):
         return math.log(perplexity_of(q, p)) / scale
-    share, belief = two_distributions(p, q, "cross_entropy")
-    return information(share, belief) / scale
+    p, q = normalize_both(p, q, "cross_entropy")
+    return expected_length(p, q) / scale
 
 
 def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> float:
-    """What it costs, per outcome, to believe ``q`` where ``p`` is true. Never below 0.
+    """How much longer a code made for ``q`` is than one made for ``p``. Never below 0.
 
     Parameters
     ----------
@@ -104,23 +104,23 @@ def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> 
         ours, theirs = perplexity_of(p, text), perplexity_of(q, text)
         if math.isinf(ours):
             raise ValueError(
-                "kl_divergence: the text has words that are impossible in the first model, so "
-                "it is no sample of it. Use text drawn from it, or smooth the model."
+                "kl_divergence: the text has words of probability 0 in the first model, so it "
+                "is not a sample of it. Use text drawn from it, or smooth the model."
             )
         return math.log(theirs / ours) / scale
-    share, belief = two_distributions(p, q, "kl_divergence")
-    filled = share > 0
-    if (belief[filled] == 0).any():
+    p, q = normalize_both(p, q, "kl_divergence")
+    positive = p > 0
+    if (q[positive] == 0).any():
         return math.inf
-    ratio = np.log(share[filled]) - np.log(belief[filled])
-    return max(0.0, float((share[filled] * ratio).sum())) / scale
+    ratio = np.log(p[positive]) - np.log(q[positive])
+    return max(0.0, float((p[positive] * ratio).sum())) / scale
 
 
 def perplexity(p: Any, q: Any = None) -> float:
-    """The number of equally likely outcomes that would be as uncertain.
+    """The number of equally likely outcomes with the same entropy.
 
-    Of a distribution alone; of believing ``q`` where ``p`` is true; or of a text ``p`` under a
-    language model ``q``.
+    Of a distribution ``p``; of ``q`` where ``p`` is true; or of a text ``p`` under a language
+    model ``q``.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def perplexity(p: Any, q: Any = None) -> float:
 # --- Parts ---
 
 
-def information(share: np.ndarray, belief: np.ndarray) -> float:
+def expected_length(p: np.ndarray, q: np.ndarray) -> float:
     """- sum p log q, in nats, where 0 log 0 is 0."""
-    filled = share > 0
-    if (belief[filled] == 0).any():
+    positive = p > 0
+    if (q[positive] == 0).any():
         return math.inf
-    return max(0.0, float(-(share[filled] * np.log(belief[filled])).sum()))
+    return max(0.0, float(-(p[positive] * np.log(q[positive])).sum()))
 
 
 def is_model(value: Any) -> bool:
@@ -156,8 +156,8 @@ def perplexity_of(model: Any, text: Any) -> float:
     return float(model.perplexity(text))
 
 
-def as_distribution(p: Any, name: str) -> np.ndarray:
-    """Weights as shares, float64, of one dimension."""
+def normalize(p: Any, name: str) -> np.ndarray:
+    """Probabilities or counts scaled to add up to one, float64, of one dimension."""
     values = list(p.values()) if isinstance(p, Mapping) else p
     try:
         weights = np.asarray(values, np.float64).ravel()
@@ -166,37 +166,37 @@ def as_distribution(p: Any, name: str) -> np.ndarray:
             f"{name} must be numbers, probabilities or counts, but got {str(values)[:60]!r}."
         ) from None
     if not np.isfinite(weights).all():
-        place = int(np.flatnonzero(~np.isfinite(weights))[0])
-        raise ValueError(f"{name} has {weights[place]} at place {place}. Give finite numbers.")
+        at = int(np.flatnonzero(~np.isfinite(weights))[0])
+        raise ValueError(f"{name} has {weights[at]} at place {at}. Give finite numbers.")
     if (weights < 0).any():
-        place = int(np.flatnonzero(weights < 0)[0])
+        at = int(np.flatnonzero(weights < 0)[0])
         raise ValueError(
-            f"{name} has {weights[place]:g} at place {place}, but no probability is negative."
+            f"{name} has {weights[at]:g} at place {at}, but no probability is negative."
         )
     top = weights.max(initial=0.0)
     if top == 0:
         raise ValueError(f"{name} has {len(weights)} outcomes, all of weight 0. Give some.")
-    share = weights / top  # so that no sum overflows
-    return share / share.sum()
+    weights = weights / top  # so that no sum overflows
+    return weights / weights.sum()
 
 
-def two_distributions(p: Any, q: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+def normalize_both(p: Any, q: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Two distributions over the same outcomes, in the same order."""
     if isinstance(p, Mapping) != isinstance(q, Mapping):
         raise TypeError(
             f"{name} was given a mapping and an array, whose outcomes cannot be matched. "
-            "Give two of one kind."
+            "Give two mappings or two arrays."
         )
     if isinstance(p, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
         p, q = ([each.get(outcome, 0) for outcome in outcomes] for each in (p, q))
-    share, belief = as_distribution(p, f"{name}(p)"), as_distribution(q, f"{name}(q)")
-    if len(share) != len(belief):
+    first, second = normalize(p, f"{name}(p)"), normalize(q, f"{name}(q)")
+    if len(first) != len(second):
         raise ValueError(
-            f"{name} was given {len(share)} outcomes of p, but {len(belief)} of q. Give both "
+            f"{name} was given {len(first)} outcomes of p, but {len(second)} of q. Give both "
             "the same ones, with 0 where one does not have them."
         )
-    return share, belief
+    return first, second
 
 
 def check_base(base: float, name: str) -> float:

@@ -1,15 +1,25 @@
-"""Labels as the measures want them: whole numbers from 0, with the names they stand for."""
+"""Labels as integers: encoded, counted, compared, numbered by cluster size."""
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import UndefinedMetricWarning
 
-__all__ = ["Codes", "codes_of", "contingency", "two_labelings"]
+__all__ = [
+    "Codes",
+    "by_size",
+    "check_two_clusters",
+    "codes_of",
+    "contingency",
+    "two_labelings",
+    "warn_undefined",
+]
 
 
 class Codes(NamedTuple):
-    """Labels numbered in the order of their sorted names."""
+    """Labels as integers from 0, in the order of their sorted names."""
 
     codes: np.ndarray  # (n,) int32
     names: np.ndarray  # (k,)
@@ -17,7 +27,7 @@ class Codes(NamedTuple):
 
 
 def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
-    """Number the labels from 0. ``rows`` is how many there must be.
+    """Encode the labels as integers from 0. ``rows`` is how many there must be.
 
     Examples
     --------
@@ -38,14 +48,14 @@ def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
     if not len(array):
         raise ValueError(f"{name} got no labels: there is nothing to measure. Give some rows.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        place = int(np.argmin(np.isfinite(array)))
+        row = int(np.argmin(np.isfinite(array)))
         raise ValueError(
-            f"{name}: the label of row {place} is {array[place]}. Leave such rows out."
+            f"{name}: the label of row {row} is {array[row]}. Leave such rows out."
         )
     if array.dtype.kind in "iu":
         low, high = int(array.min()), int(array.max())
-        if high - low <= 4 * len(array) + 1000:  # counting beats sorting
-            return counted(array, low, high)
+        if high - low <= 4 * len(array) + 1000:  # counting is faster than sorting
+            return count_codes(array, low, high)
     try:
         names, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
     except TypeError:
@@ -56,8 +66,8 @@ def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
     return Codes(codes.astype(np.int32), names, counts.astype(np.int64))
 
 
-def counted(array: np.ndarray, low: int, high: int) -> Codes:
-    if array.dtype.kind == "i":  # of int8, the distances from the lowest may not fit
+def count_codes(array: np.ndarray, low: int, high: int) -> Codes:
+    if array.dtype.kind == "i":  # differences of int8 may not fit int8
         array = array.astype(np.int64, copy=False)
     offsets = (array - array.dtype.type(low)).astype(np.int64, copy=False)
     counts = np.bincount(offsets, minlength=high - low + 1)
@@ -65,14 +75,33 @@ def counted(array: np.ndarray, low: int, high: int) -> Codes:
     if len(used) == len(counts):
         codes = offsets.astype(np.int32)
     else:
-        place = np.zeros(len(counts), np.int32)
-        place[used] = np.arange(len(used), dtype=np.int32)
-        codes = place[offsets]
+        code = np.zeros(len(counts), np.int32)
+        code[used] = np.arange(len(used), dtype=np.int32)
+        codes = code[offsets]
     return Codes(codes, (used + low).astype(array.dtype), counts[used].astype(np.int64))
 
 
+def check_two_clusters(codes: Codes, name: str) -> None:
+    """ValueError unless there are two clusters to compare."""
+    if len(codes.counts) < 2:
+        raise ValueError(
+            f"{name} compares clusters, but the Number of labels is 1. Give labels with at "
+            "least 2 clusters."
+        )
+
+
+def warn_undefined(name: str, why: str, stacklevel: int = 3) -> float:
+    """0.0, with a warning that the score is not defined."""
+    warnings.warn(
+        f"{name} is 0.0 where {why}: there is nothing to compare.",
+        UndefinedMetricWarning,
+        stacklevel=stacklevel,
+    )
+    return 0.0
+
+
 def two_labelings(labels_true: Any, labels_pred: Any, *, name: str) -> tuple[Codes, Codes]:
-    """Both labelings numbered; ValueError unless they are of the same rows."""
+    """Both labelings encoded; ValueError unless they have as many rows."""
     true = codes_of(labels_true, name=name)
     return true, codes_of(labels_pred, name=name, rows=len(true.codes))
 
@@ -95,3 +124,19 @@ def contingency(true: Codes, pred: Codes) -> sp.csr_array:
     ones = np.ones(len(true.codes), np.int64)
     shape = (len(true.names), width)
     return sp.csr_array(sp.coo_array((ones, (true.codes, pred.codes)), shape=shape))
+
+
+def by_size(labels: np.ndarray) -> np.ndarray:
+    """The same clusters, numbered by size, then by first member: whatever found them, equal
+    clusterings get equal numbers.
+
+    >>> by_size(np.array([7, 3, 3, 5]))
+    array([1, 0, 0, 2], dtype=int32)
+    """
+    _, first, clusters, sizes = np.unique(
+        labels, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort([first, -sizes])
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    return rank[clusters]

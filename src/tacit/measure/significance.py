@@ -1,9 +1,8 @@
-"""Whether one classifier is better than another, or was lucky.
+"""Is the difference between two classifiers on the same rows significant?
 
-Both are asked about the same rows, so only those count where one is right and the other
-wrong. McNemar's test asks whether these are split as a fair coin would. The paired bootstrap
-draws the rows again and again, with replacement, and looks how often the better one stays
-ahead; it works for any measure.
+McNemar's test uses the rows where exactly one of the two is right: under the null hypothesis
+either is equally likely. The paired bootstrap resamples the rows with replacement and counts
+how often the difference changes sign; it takes any score.
 
 McNemar (1947), Note on the sampling error of the difference between correlated proportions.
 Psychometrika 12. Efron and Tibshirani (1993), An Introduction to the Bootstrap.
@@ -22,13 +21,13 @@ from tacit.measure.classification import both_codes
 
 __all__ = ["BootstrapDifference", "McNemar", "mcnemar", "paired_bootstrap"]
 
-EXACT = 1000  # rows that differ, up to which the exact test is used
-CHUNK = 1 << 20  # draws in memory at once
+EXACT = 1000  # differing rows up to which the binomial test is used
+CHUNK = 1 << 20  # resampled rows in memory at once
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """What ``mcnemar`` found."""
+    """The result of ``mcnemar``."""
 
     only_first: int  # rows that the first got right and the second wrong
     only_second: int
@@ -48,11 +47,11 @@ class McNemar:
 
 @dataclass(frozen=True)
 class BootstrapDifference:
-    """What ``paired_bootstrap`` found: the first's measure less the second's."""
+    """The result of ``paired_bootstrap``: the first score less the second."""
 
     difference: float
     interval: tuple[float, float]  # 95%, by percentiles
-    p_value: float  # two-sided: how often the sign turns
+    p_value: float  # two-sided: how often the sign changes
     draws: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,13 +69,13 @@ def mcnemar(y_true: Any, first: Any, second: Any) -> McNemar:
     Parameters
     ----------
     y_true, first, second : arrays of n_rows labels of any kind
-        The classes, and what the two classifiers said.
+        The classes, and the predictions of the two classifiers.
 
     Examples
     --------
     >>> right = [1] * 20
-    >>> found = mcnemar(right, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [0, 1])
-    >>> found.only_first, found.only_second, round(found.p_value, 4)
+    >>> test = mcnemar(right, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [0, 1])
+    >>> test.only_first, test.only_second, round(test.p_value, 4)
     (10, 1, 0.0117)
     """
     from scipy.stats import binom, chi2
@@ -100,24 +99,24 @@ def paired_bootstrap(
     draws: int = 10_000,
     random_state: Any = 0,
 ) -> BootstrapDifference:
-    """How sure the difference between two classifiers is, by drawing the rows again.
+    """The confidence interval of the difference of two classifiers, by resampling the rows.
 
     Parameters
     ----------
     y_true, first, second : arrays of n_rows labels of any kind
-        The classes, and what the two classifiers said.
+        The classes, and the predictions of the two classifiers.
     metric : "accuracy" or function of (y_true, y_pred)
-        What is compared. A function is called twice for every draw.
+        The score. A function is called twice for every sample.
     draws : int
-        How many samples of rows.
+        Number of bootstrap samples.
     random_state : int, RandomState, Generator or None
-        Seed of the draws.
+        Seed of the samples.
 
     Examples
     --------
     >>> right = [1] * 20
-    >>> found = paired_bootstrap(right, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [0, 1])
-    >>> found.difference, found.p_value < 0.05
+    >>> test = paired_bootstrap(right, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [0, 1])
+    >>> test.difference, test.p_value < 0.05
     (0.45, True)
     """
     if draws < 1:
@@ -126,37 +125,37 @@ def paired_bootstrap(
     if callable(metric):
         arrays = [np.asarray(each) for each in (y_true, first, second)]
         hits(y_true, first, second, "paired_bootstrap")  # checks
-        observed, found = by_function(arrays, metric, draws, seed)
+        observed, samples = resample_metric(arrays, metric, draws, seed)
     elif metric == "accuracy":
         a, b = hits(y_true, first, second, "paired_bootstrap")
         gains = a.astype(np.float64) - b
-        observed, found = float(gains.mean()), means_of_draws(gains, draws, seed)
+        observed, samples = float(gains.mean()), resample_means(gains, draws, seed)
     else:
         raise ValueError(f"metric={metric!r} is unknown; give 'accuracy' or a function.")
-    if not (np.isfinite(observed) and np.isfinite(found).all()):
-        worst = observed if not np.isfinite(observed) else found[~np.isfinite(found)][0]
+    if not (np.isfinite(observed) and np.isfinite(samples).all()):
+        worst = observed if not np.isfinite(observed) else samples[~np.isfinite(samples)][0]
         raise ValueError(
             f"paired_bootstrap: the metric gave a difference of {worst}. Give one that is a "
             "number for every sample of rows."
         )
-    low, high = np.percentile(found, [2.5, 97.5])
-    # A sample counts as turned where it is at or past zero: one more for the data itself.
-    turned = min((found <= 0).sum(), (found >= 0).sum())
-    p = min(1.0, 2 * (float(turned) + 1) / (draws + 1))
+    low, high = np.percentile(samples, [2.5, 97.5])
+    # The data itself counts as one more sample.
+    changed = min((samples <= 0).sum(), (samples >= 0).sum())
+    p = min(1.0, 2 * (float(changed) + 1) / (draws + 1))
     return BootstrapDifference(observed, (float(low), float(high)), p, draws)
 
 
-# --- Small pieces ---
+# --- Parts ---
 
 
 def hits(y_true: Any, first: Any, second: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Where each of the two is right."""
+    """Which rows each of the two predicts right."""
     a = both_codes(y_true, first, None, name)
     b = both_codes(y_true, second, None, name)
     return a[0] == a[1], b[0] == b[1]
 
 
-def means_of_draws(gains: np.ndarray, draws: int, seed: Any) -> np.ndarray:
+def resample_means(gains: np.ndarray, draws: int, seed: Any) -> np.ndarray:
     n = len(gains)
     step = max(1, CHUNK // n)
     out = np.empty(draws)
@@ -167,7 +166,7 @@ def means_of_draws(gains: np.ndarray, draws: int, seed: Any) -> np.ndarray:
     return out
 
 
-def by_function(arrays, metric, draws, seed) -> tuple[float, np.ndarray]:
+def resample_metric(arrays, metric, draws, seed) -> tuple[float, np.ndarray]:
     true, first, second = arrays
     n = len(true)
     out = np.empty(draws)

@@ -1,13 +1,12 @@
-"""Silhouettes: is a row nearer to its own cluster than to the next?
+"""Silhouettes: is a row nearer to its own cluster than to the nearest other one?
 
     a   mean distance to the other rows of its cluster
     b   mean distance to the rows of the nearest other cluster
     s   (b - a) / max(a, b), from -1 to 1; 0 for a row that is alone in its cluster
 
-Exact for any number of rows: all pairs are looked at, a tile at a time and on any engine, and
-none is kept. For rows too many to look at all pairs, ``simplified=True`` takes the distances to
-the centers of the clusters instead of the mean distances to their rows: two passes over the
-data, which may come from a file.
+Exact for any number of rows: all pairs are computed a tile at a time, and none is stored. For
+rows too many for that, ``simplified=True`` takes the distances to the centers of the clusters
+instead of the mean distances to their rows: two passes over the data, which may be a file.
 
 Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of cluster
 analysis. Journal of Computational and Applied Mathematics 20.
@@ -15,18 +14,16 @@ Hruschka, de Castro and Campello (2004), Evolutionary algorithms for clustering 
 data. ICDM. The simplified silhouette. The notes' section on evaluating clusterings.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
 from tacit.core.engines import Engine, get_engine
 from tacit.data.table import Table
-from tacit.measure.by_centers import center_distances
+from tacit.measure.center_scores import center_distances
 from tacit.measure.distance_sums import distance_sums, load_rows
-from tacit.measure.labels import Codes, codes_of
+from tacit.measure.labels import Codes, check_two_clusters, codes_of, warn_undefined
 
 __all__ = ["silhouette_samples", "silhouette_score"]
 
@@ -41,7 +38,7 @@ def silhouette_score(
     random_state: Any = None,
     engine: str | Engine = "threads",
 ) -> float:
-    """Mean silhouette of all rows: 1 for clusters far apart, around 0 for one cut in two.
+    """Mean silhouette of all rows: 1 for clusters far apart, about 0 for one split in two.
 
     Parameters
     ----------
@@ -50,13 +47,13 @@ def silhouette_score(
     labels : array of n_rows labels of any kind
         The clusters.
     metric : {"euclidean", "sqeuclidean", "manhattan", "cosine", "precomputed"} or function
-        How far two rows lie apart.
+        The distance of two rows.
     simplified : bool
-        By distances to centers, in two passes. Euclidean only.
+        Use distances to centers, in two passes. Euclidean only.
     sample_size : int or None
-        Look at so many rows only, drawn at random.
+        Use a random sample of that many rows.
     random_state : int, RandomState or None
-        Seed of that draw.
+        Seed of the sample.
     engine : {"serial", "threads", "dask"} or Engine
         Where the distances are computed.
 
@@ -70,7 +67,7 @@ def silhouette_score(
     """
     name = "silhouette_score"
     if sample_size is not None:
-        X, labels = drawn(X, labels, metric, sample_size, random_state, name)
+        X, labels = draw_sample(X, labels, metric, sample_size, random_state, name)
     values = silhouettes(X, labels, metric, simplified, engine, name)
     return float(values.mean())
 
@@ -106,19 +103,19 @@ def silhouettes(
                 f"{name}(simplified=True) takes distances to centers and so needs "
                 f"metric='euclidean', not {metric!r}. Leave simplified out."
             )
-        found, codes = center_distances(X, labels, engine, name=name)
-        check_clusters(codes, name)
-        own = np.take_along_axis(found, codes.codes[:, None], axis=1).ravel()
-        return compare(own, nearest_other(found, codes.codes), codes, name)
+        means, codes = center_distances(X, labels, engine, name=name)
+        check_two_clusters(codes, name)
+        own = np.take_along_axis(means, codes.codes[:, None], axis=1).ravel()
+        return compare(own, nearest_other(means, codes.codes), codes, name)
     rows = load_rows(X, metric, name=name)
     size = len(rows) if isinstance(rows, list) else rows.shape[0]
     codes = codes_of(labels, name=name, rows=size)
-    check_clusters(codes, name)
+    check_two_clusters(codes, name)
     own, other = np.empty(size), np.empty(size)
-    for places, sums in distance_sums(rows, codes, metric, engine):
-        mine = codes.codes[places]
-        own[places] = np.take_along_axis(sums, mine[:, None], axis=1).ravel()
-        other[places] = nearest_other(sums / codes.counts, mine)
+    for numbers, sums in distance_sums(rows, codes, metric, engine):
+        mine = codes.codes[numbers]
+        own[numbers] = np.take_along_axis(sums, mine[:, None], axis=1).ravel()
+        other[numbers] = nearest_other(sums / codes.counts, mine)
     own /= np.maximum(codes.counts[codes.codes] - 1, 1)
     return compare(own, other, codes, name)
 
@@ -135,24 +132,12 @@ def compare(own: np.ndarray, other: np.ndarray, codes: Codes, name: str) -> np.n
     values = np.divide(other - own, most, out=np.zeros(len(own)), where=most > 0)
     values[alone] = 0.0
     if alone.all() or not most.any():
-        what = "every row is a cluster of its own" if alone.all() else "all rows are equal"
-        warnings.warn(
-            f"{name} is 0.0 where {what}: there is nothing to compare.",
-            UndefinedMetricWarning,
-            stacklevel=4,
-        )
+        why = "every row is a cluster of its own" if alone.all() else "all rows are equal"
+        warn_undefined(name, why, stacklevel=5)
     return values
 
 
-def check_clusters(codes: Codes, name: str) -> None:
-    if len(codes.counts) < 2:
-        raise ValueError(
-            f"{name} compares clusters, but the Number of labels is 1. Give labels with at "
-            "least 2 clusters."
-        )
-
-
-def drawn(X: Any, labels: Any, metric: Any, size: int, random_state: Any, name: str):
+def draw_sample(X: Any, labels: Any, metric: Any, size: int, random_state: Any, name: str):
     if isinstance(X, Table):
         X = load_rows(X, metric, name=name)
     n = len(X) if isinstance(X, list) else X.shape[0]

@@ -20,12 +20,11 @@ import numpy as np
 from tacit.cluster.choosing.null_reference import Reference, draw
 from tacit.cluster.choosing.unit_figures import Figures, unit_davies_bouldin, unit_figures
 from tacit.cluster.kmeans.spherical_small import are_units
-from tacit.cluster.labels import by_size
 from tacit.cluster.partitions import Quick, labelings
 from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.randoms import key, permutation
-from tacit.measure.by_centers import calinski_harabasz_score, davies_bouldin_score, inertia
-from tacit.measure.labels import codes_of, contingency
+from tacit.measure.center_scores import calinski_harabasz_score, davies_bouldin_score, inertia
+from tacit.measure.labels import by_size, codes_of, contingency
 from tacit.measure.silhouette import silhouette_score
 
 __all__ = ["Measured", "Task", "Trials", "found_again", "own_trial", "run_task"]

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.cluster.gap import principal_axes
 from tacit.core.randoms import normals, uniforms
 from tacit.kernels.unit_rows import unit_rows
-from tacit.measure.gap import principal_axes
 
 __all__ = ["KINDS", "Reference", "draw", "reference_of"]
 

@@ -17,9 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.cluster.kmeans.kmeans import KMeans
-from tacit.cluster.labels import by_size
 from tacit.cluster.linkages.merges import Merges, sorted_by_height
 from tacit.kernels.distances import euclidean
+from tacit.measure.labels import by_size
 
 __all__ = ["Bisection", "bisect", "walk_down"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cluster.labels import by_size
 from tacit.core.kernel import kernel
+from tacit.measure.labels import by_size
 
 __all__ = ["check_linkage", "cut", "is_monotone", "leaves"]
 

@@ -28,7 +28,6 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster.choosing.k_trials import found_again
-from tacit.cluster.labels import by_size
 from tacit.cluster.linkages.linking import linkage
 from tacit.cluster.partitions import clusterer_of, labels_by, prepared
 from tacit.cluster.resampling.resamples import (
@@ -49,6 +48,7 @@ from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.table import Table
 from tacit.measure.agreement import adjusted_rand_score
 from tacit.measure.distance_sums import load_rows
+from tacit.measure.labels import by_size
 
 __all__ = ["Stability", "coassociation", "stability"]
 

@@ -76,7 +76,7 @@ def group_rows(
     rows: np.ndarray, k: int, *, starts: int, seed: np.uint64, engine: Engine
 ) -> Grouped:
     """The best of several starts on a sample, then passes over all rows until they settle."""
-    from tacit.cluster.labels import by_size
+    from tacit.measure.labels import by_size
 
     sample = drawn_rows(rows, max(STABILITY_ROWS, k), seed, 0, 9)
     tasks = [Start(i) for i in range(starts)]

@@ -63,8 +63,8 @@ def divide_otherwise(context: Context) -> Output:
 
 def divide(data: Rows, number: Number) -> np.ndarray:
     from tacit.cluster.kmeans.spherical_small import nearest_directions, small_spherical
-    from tacit.cluster.labels import by_size
     from tacit.core.randoms import key
+    from tacit.measure.labels import by_size
 
     seed = int(key(data.seed, number.k, 8)) % 2**31
     fit = small_spherical(data.sample, number.k, seed, starts=STARTS)

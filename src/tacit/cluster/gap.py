@@ -1,11 +1,11 @@
 """The gap statistic: how many clusters the data has, if any.
 
-The log of the inertia falls with every cluster more, also where there is nothing to find. How
-fast it would fall by itself is seen on reference data without clusters, drawn uniformly from a
-box around the rows; the gap is what the rows fall below that. The right number of clusters is
-the smallest k whose gap is no worse than that of k + 1, less one standard error.
+The log of the inertia falls with every additional cluster, also in data without clusters. The
+expected fall is estimated on reference data without clusters, drawn uniformly from a box around
+the rows; the gap is the difference of the two. The estimate of k is the smallest k whose gap
+is at least that of k + 1, less one standard error.
 
-The box is aligned with the principal axes of the rows, so that it fits them.
+The box is aligned with the principal axes of the rows.
 
 Tibshirani, Walther and Hastie (2001), Estimating the number of clusters in a data set via the
 gap statistic. JRSS B 63. The notes' section on evaluating clusterings.
@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import Engine, Serial, Threads, get_engine
+from tacit.core.engines import Engine, get_engine
 from tacit.core.randoms import key, seed_from, uniforms
-from tacit.measure.by_centers import FEW, inertia
+from tacit.measure.center_scores import inertia
 from tacit.measure.distance_sums import load_rows
 
 __all__ = ["Gap", "gap_statistic"]
@@ -74,7 +74,8 @@ def gap_statistic(
     reference : {"aligned", "box"}
         A box along the principal axes, or along the columns.
     clusterer : function or None
-        Called as ``clusterer(rows, k, seed)``, gives labels. None is ``KMeans``, three starts.
+        Called as ``clusterer(rows, k, seed)``, returns labels. None is ``KMeans`` with three
+        initializations.
     random_state : int, RandomState, Generator or None
         Seed of the references and of the clusterer.
     engine : {"serial", "threads", "dask"} or Engine
@@ -88,10 +89,10 @@ def gap_statistic(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9])
-    >>> found = gap_statistic(X, range(1, 4), n_references=5, random_state=0)
-    >>> found.best
+    >>> gap = gap_statistic(X, range(1, 4), n_references=5, random_state=0)
+    >>> gap.best
     2
-    >>> print(found)
+    >>> print(gap)
       k     gap   error
       1  -0.600   0.131
       2   1.310   0.109 *
@@ -101,8 +102,6 @@ def gap_statistic(
     wanted = sorted({int(k) for k in ks})
     check_request(wanted, n_references, reference, len(rows))
     engine, seed = get_engine(engine), seed_from(random_state)
-    if rows.size < FEW and isinstance(engine, Threads):
-        engine = Serial()  # threads would take longer to start than to run
     method = clusterer or partition_by_kmeans(engine)
     own = [log_inertia(rows, k, method, seed, 0, engine) for k in wanted]
     draw = box_of(rows, aligned=reference == "aligned")
@@ -125,14 +124,14 @@ def gap_statistic(
 
 
 def choose(ks: list[int], gap: np.ndarray, error: np.ndarray) -> int:
-    """The smallest k whose gap the next one does not beat; the largest gap where all do."""
+    """The smallest k whose gap is at least the next one's less its error; else the largest."""
     for i in range(len(ks) - 1):
         if gap[i] >= gap[i + 1] - error[i + 1]:
             return ks[i]
     return ks[int(gap.argmax())]
 
 
-# --- Its parts ---
+# --- Parts ---
 
 
 def partition_by_kmeans(engine: Engine) -> Clusterer:
@@ -148,37 +147,37 @@ def log_inertia(
     rows: np.ndarray, k: int, method: Clusterer, seed: Any, data: int, engine: Engine
 ) -> float:
     labels = np.zeros(len(rows), int) if k == 1 else method(rows, k, seed_for(seed, data, k))
-    found = inertia(rows, labels, engine=engine)
-    if not found > 0:
+    value = inertia(rows, labels, engine=engine)
+    if not value > 0:
         raise ValueError(
             f"gap_statistic takes the logarithm of the inertia, which is 0 for k={k}: the rows "
             f"have no more than {k} distinct values. Ask for fewer clusters, or look at the "
             "distinct rows themselves."
         )
-    return math.log(found)
+    return math.log(value)
 
 
 def seed_for(seed: Any, data: int, k: int) -> int:
-    """A seed that scikit-learn's manners accept."""
+    """A seed as scikit-learn accepts it."""
     return int(key(seed, 0, data, k)) % 2**31
 
 
 def box_of(rows: np.ndarray, *, aligned: bool) -> Callable[[Any], np.ndarray]:
-    """A function from a key to as many rows, drawn uniformly from a box around these."""
+    """A function from a key to as many rows, drawn uniformly from a box around the rows."""
     mean = rows.mean(axis=0)
     centered = rows - mean
     axes = principal_axes(centered) if aligned else np.eye(rows.shape[1])
-    turned = centered @ axes
-    low, high = turned.min(axis=0), turned.max(axis=0)
+    rotated = centered @ axes
+    low, high = rotated.min(axis=0), rotated.max(axis=0)
 
-    def draw(drawn: Any) -> np.ndarray:
-        return (low + (high - low) * uniforms(drawn, turned.shape)) @ axes.T + mean
+    def draw(stream: Any) -> np.ndarray:
+        return (low + (high - low) * uniforms(stream, rotated.shape)) @ axes.T + mean
 
     return draw
 
 
 def principal_axes(centered: np.ndarray) -> np.ndarray:
-    """(d, m) directions: by whichever of the two squares is smaller."""
+    """(d, m) directions, by the smaller of the two Gram matrices."""
     n, d = centered.shape
     if d <= n:
         return np.linalg.eigh(centered.T @ centered)[1]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from tacit.cluster.gap import box_of
 from tacit.core.engines import Serial, Threads
 from tacit.measure import gap_statistic
-from tacit.measure.gap import box_of
 from tests.contract.cases import blobs
 
 
@@ -23,7 +23,7 @@ def test_it_finds_none_where_there_are_none():
 
 
 def test_long_thin_clusters_need_the_aligned_box():
-    """Two stretched along the diagonal: a box along the columns is mostly empty."""
+    """Two clusters along the diagonal: a box along the columns is mostly empty."""
     rng = np.random.default_rng(0)
     along = np.linspace(-10, 10, 100)
     X = np.concatenate([along, along])[:, None] * np.ones(2) + rng.normal(size=(200, 2)) * 0.1

@@ -7,7 +7,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.naive_bayes import GaussianNB
 
 from tacit.measure import by_task
-from tacit.measure.task_gain import folds_of
 
 
 def test_clusters_that_are_the_classes_bring_everything():
@@ -47,15 +46,6 @@ def test_with_features_only_what_they_lack_is_gained():
     assert sparse.accuracy == pytest.approx(some.accuracy, abs=0.02)
     other = by_task(clusters, y, X=nothing, classifier=GaussianNB())
     assert other.gain > 0.2
-
-
-def test_every_class_is_spread_over_the_folds():
-    y = np.repeat([0, 1, 2], [50, 7, 3])
-    fold = folds_of(y, 5, 0)
-    for label, size in ((0, 50), (1, 7), (2, 3)):
-        counts = np.bincount(fold[y == label], minlength=5)
-        assert counts.max() - counts.min() <= 1
-        assert counts.sum() == size
 
 
 def test_the_seed_decides_the_folds():

@@ -1,9 +1,9 @@
-"""Evaluation by an external task: do the clusters help to tell known classes?
+"""Evaluation by an external task: do the clusters help to predict known classes?
 
-A classifier that sees nothing but a row's cluster predicts the class that is most frequent in
-that cluster. What it gains over always naming the most frequent class, on rows it has not
-seen, is what the clusters know about the classes. With features besides, the question is
-what a classifier gains when the cluster is added to them.
+A classifier whose only feature is the cluster predicts the most frequent class of that cluster.
+Its gain in accuracy on held-out rows over always predicting the most frequent class measures
+what the clusters know about the classes. With features, the gain is that of adding the cluster
+to them.
 
 The notes' section on evaluating clusterings.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tacit.core.randoms import key, permutation, seed_from
+from tacit.measure.cross_validation import fold_numbers
 from tacit.measure.labels import Codes, codes_of
 
 __all__ = ["TaskGain", "by_task"]
@@ -25,12 +25,12 @@ __all__ = ["TaskGain", "by_task"]
 
 @dataclass(frozen=True)
 class TaskGain:
-    """What clusters bring to a classifier, on rows it has not seen."""
+    """How much clusters help a classifier, on held-out rows."""
 
     gain: float  # accuracy less that of the features alone, or of the baseline without any
     error: float  # standard error of the gain over the folds
     accuracy: float  # with the clusters
-    baseline: float  # of always naming the most frequent class
+    baseline: float  # of always predicting the most frequent class
     features: float | None  # of the features without the clusters
     folds: tuple = field(repr=False)  # the gain in every fold
 
@@ -58,11 +58,11 @@ def by_task(
         The classes.
     X : array or sparse matrix, or None
         Features to which the clusters are added. None: the clusters alone, compared with
-        always naming the most frequent class.
+        always predicting the most frequent class.
     classifier : estimator or None
         Fitted on X, and on X with a column per cluster. None is logistic regression.
     n_splits : int
-        Folds; every class is spread evenly over them.
+        Stratified folds.
     random_state : int, RandomState, Generator or None
         Seed of the folds.
 
@@ -70,8 +70,8 @@ def by_task(
     --------
     >>> clusters = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     >>> classes = list("aaaabbbbbb")
-    >>> found = by_task(clusters, classes, n_splits=2)
-    >>> found.accuracy, found.baseline, found.gain
+    >>> task = by_task(clusters, classes, n_splits=2)
+    >>> task.accuracy, task.baseline, task.gain
     (1.0, 0.6, 0.4)
     """
     target = codes_of(y, name="by_task")
@@ -88,9 +88,9 @@ def by_task(
             UndefinedMetricWarning,
             stacklevel=2,
         )
-    fold = folds_of(target.codes, n_splits, random_state)
+    fold = fold_numbers(target.codes, n_splits, random_state=random_state)
     columns = None if X is None else with_clusters(X, clusters)
-    found = []
+    scores = []
     for number in range(n_splits):
         test = fold == number
         train = ~test
@@ -98,26 +98,17 @@ def by_task(
         base = float((target.codes[test] == common).mean())
         if columns is None:
             guess = majority(clusters, target, train, int(common))[test]
-            found.append((float((guess == target.codes[test]).mean()), base, base))
+            scores.append((float((guess == target.codes[test]).mean()), base, base))
         else:
             after, before = (
                 accuracy_of(classifier, rows, target.codes, train, test) for rows in columns
             )
-            found.append((after, before, base))
-    accuracy, start, baseline = (float(np.mean(each)) for each in zip(*found, strict=True))
-    gains = tuple(after - before for after, before, _ in found)
+            scores.append((after, before, base))
+    accuracy, start, baseline = (float(np.mean(each)) for each in zip(*scores, strict=True))
+    gains = tuple(after - before for after, before, _ in scores)
     error = float(np.std(gains, ddof=1)) / math.sqrt(n_splits)
     features = None if X is None else start
     return TaskGain(accuracy - start, error, accuracy, baseline, features, gains)
-
-
-def folds_of(classes: np.ndarray, n_splits: int, random_state: Any) -> np.ndarray:
-    """A fold for every row: dealt out in turn, class by class, in shuffled order."""
-    shuffled = permutation(key(seed_from(random_state), 0), len(classes))
-    order = shuffled[np.argsort(classes[shuffled], kind="stable")]
-    fold = np.empty(len(classes), np.int64)
-    fold[order] = np.arange(len(classes)) % n_splits
-    return fold
 
 
 def majority(clusters: Codes, target: Codes, train: np.ndarray, common: int) -> np.ndarray:
@@ -130,7 +121,7 @@ def majority(clusters: Codes, target: Codes, train: np.ndarray, common: int) -> 
 
 
 def with_clusters(X: Any, clusters: Codes) -> tuple[Any, Any]:
-    """X with one column more per cluster, and X."""
+    """X with an indicator column per cluster, and X."""
     n, k = len(clusters.codes), len(clusters.names)
     rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
     if rows.ndim != 2 or rows.shape[0] != n:
@@ -147,10 +138,11 @@ def accuracy_of(
     classifier: Any, rows: Any, classes: np.ndarray, train: np.ndarray, test: np.ndarray
 ) -> float:
     from sklearn.base import clone
-    from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(max_iter=1000) if classifier is None else clone(classifier)
-    if len(np.unique(classes[train])) == 1:  # nothing to learn, and some refuse to
+    from tacit.classify import LogisticRegression
+
+    model = LogisticRegression() if classifier is None else clone(classifier)
+    if len(np.unique(classes[train])) == 1:  # some classifiers refuse one class
         return float((classes[test] == classes[train][0]).mean())
     model.fit(rows[train], classes[train])
     return float((model.predict(rows[test]) == classes[test]).mean())

@@ -1,4 +1,4 @@
-"""Measures that need only the centers of the clusters: two passes over any table.
+"""Scores that need only the centers of the clusters: two passes over any table.
 
     first pass    count and sum the rows of every cluster: its center is their mean
     second pass   add up distances and squared distances to the own center
@@ -16,9 +16,6 @@ The notes' sections on k-means and on evaluating clusterings.
 
 import math
 import warnings
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +24,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tacit.core.engines import Engine, get_engine, ready
 from tacit.core.kernel import kernel
-from tacit.core.stats import Stats, tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import between_rows, euclidean, sparse_squared
-from tacit.measure.labels import Codes, codes_of
+from tacit.measure.labels import Codes, check_two_clusters, codes_of, warn_undefined
 
 __all__ = [
     "Spread",
@@ -41,8 +37,6 @@ __all__ = [
     "inertia",
     "spread_of",
 ]
-
-FEW = 2**21  # values: threads take longer to start than one takes to add them up
 
 
 class Spread(NamedTuple):
@@ -54,27 +48,14 @@ class Spread(NamedTuple):
     squares: np.ndarray  # (k,) sum of their squares
 
 
-@dataclass(frozen=True)
-class Sums(Stats):
-    """What the first pass collects, about a row of the data."""
-
-    sums: np.ndarray  # (k, d)
-
-
-@dataclass(frozen=True)
-class Widths(Stats):
-    """What the second pass collects."""
-
-    distances: np.ndarray  # (k,)
-    squares: np.ndarray  # (k,)
-
-
 class Pivot(NamedTuple):
-    row: np.ndarray  # (d,) taken off before adding, so that an offset costs no digits
+    """Params of the first pass."""
+
+    row: np.ndarray  # (d,) subtracted before adding, so that an offset costs no digits
     k: int
 
 
-# --- The measures ---
+# --- The scores ---
 
 
 def inertia(X: Any, labels: Any, *, engine: str | Engine = "threads") -> float:
@@ -102,16 +83,16 @@ def calinski_harabasz_score(X: Any, labels: Any, *, engine: str | Engine = "thre
     spread = spread_of(X, labels, get_engine(engine), name=name)
     counts, centers = spread.codes.counts, spread.centers
     n, k = int(counts.sum()), len(counts)
-    check_two(k, name)
+    check_two_clusters(spread.codes, name)
     within = float(spread.squares.sum())
     middle = counts @ (centers - centers[0]) / n + centers[0]
     between = float(counts @ ((centers - middle) ** 2).sum(axis=1))
     if k == n:
-        return undefined(name, "every row is a cluster of its own")
+        return warn_undefined(name, "every row is a cluster of its own")
     if within == 0:
         what = "all rows are equal" if between == 0 else "the rows of every cluster are equal"
-        # scikit-learn gives 1.0 here; a ratio without a denominator says nothing.
-        return undefined(name, what)
+        # scikit-learn returns 1.0 here.
+        return warn_undefined(name, what)
     return between * (n - k) / (within * (k - 1))
 
 
@@ -128,9 +109,9 @@ def davies_bouldin_score(X: Any, labels: Any, *, engine: str | Engine = "threads
     name = "davies_bouldin_score"
     spread = spread_of(X, labels, get_engine(engine), name=name)
     counts, k = spread.codes.counts, len(spread.codes.counts)
-    check_two(k, name)
+    check_two_clusters(spread.codes, name)
     if k == counts.sum():
-        return undefined(name, "every row is a cluster of its own")
+        return warn_undefined(name, "every row is a cluster of its own")
     widths = spread.distances / counts
     apart = between_rows(spread.centers, spread.centers)
     np.fill_diagonal(apart, np.inf)
@@ -146,38 +127,20 @@ def davies_bouldin_score(X: Any, labels: Any, *, engine: str | Engine = "threads
     return float(((widths[:, None] + widths) / apart).max(axis=1).mean())
 
 
-def undefined(name: str, what: str) -> float:
-    warnings.warn(
-        f"{name} is 0.0 where {what}: there is nothing to compare.",
-        UndefinedMetricWarning,
-        stacklevel=3,
-    )
-    return 0.0
-
-
-def check_two(k: int, name: str) -> None:
-    if k < 2:
-        raise ValueError(
-            f"{name} compares clusters, but the Number of labels is 1. Give labels with at "
-            "least 2 clusters."
-        )
-
-
 # --- The passes ---
 
 
 def spread_of(X: Any, labels: Any, engine: Engine, *, name: str) -> Spread:
     """Centers and widths of the clusters, in two passes."""
     table, codes = labeled(X, labels, name)
-    few = table.in_memory and table.shape[0] * table.shape[1] < FEW
-    with nullcontext(Here()) if few else ready(engine) as running:
+    with ready(engine) as running:
         centers = centers_of(table, codes, running, name)
-        widths = running.reduce(widths_of, centers, table)
-    if not np.isfinite(widths.squares).all():
+        distances, squares = running.reduce(sum_distances, centers, table)
+    if not np.isfinite(squares).all():
         raise ValueError(
             f"{name}: the data holds values whose squared distances overflow. Rescale it."
         )
-    return Spread(codes, centers, widths.distances, widths.squares)
+    return Spread(codes, centers, distances, squares)
 
 
 def center_distances(
@@ -186,7 +149,7 @@ def center_distances(
     """(n, k) distances of the rows to the centers of all clusters."""
     table, codes = labeled(X, labels, name)
     centers = centers_of(table, codes, engine, name)
-    return np.concatenate(list(engine.map(to_centers, centers, table))), codes
+    return np.concatenate(list(engine.map(distances_to_centers, centers, table))), codes
 
 
 def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
@@ -200,58 +163,55 @@ def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
             )
     elif sp.issparse(X):
         X = sp.csr_array(X)
-        X.sum_duplicates()
+        if not X.has_canonical_format:
+            X = X.copy()  # the arrays are the caller's
+            X.sum_duplicates()
     table = Table.of(X)
     if not len(table):
-        raise ValueError(f"{name} found no rows (0 samples) in X. Give it at least one.")
+        raise ValueError(f"{name} got no rows (0 samples) in X. Give it at least one.")
     codes = codes_of(labels, name=name, rows=len(table))
     return table.with_labels(codes.codes), codes
 
 
-def centers_of(table: Table, codes: Codes, engine: "Engine | Here", name: str) -> np.ndarray:
+def centers_of(table: Table, codes: Codes, engine: Engine, name: str) -> np.ndarray:
     first = parts(table.blocks[0].load()).rows[:1]
     if sp.issparse(first):
         row = np.zeros(table.shape[1])
     else:
         row = np.asarray(first[0], np.float64)
         row = np.where(np.isfinite(row), row, 0.0)
-    found = engine.reduce(sums_of, Pivot(row, len(codes.counts)), table)
-    if not np.isfinite(found.sums).all():
+    sums = engine.reduce(sum_by_cluster, Pivot(row, len(codes.counts)), table)
+    if not np.isfinite(sums).all():
         for block in table:
             check_values(parts(block.load()).rows, name, block.start, table.source)
-    return row + found.sums / codes.counts[:, None]
+    return row + sums / codes.counts[:, None]
 
 
-class Here:
-    """Enough of an engine for few rows: setting up a real one takes longer than they do."""
-
-    def reduce(self, collect: Callable, params: Any, table: Table) -> Any:
-        return tree_sum(collect(params, block.load()) for block in table)
-
-
-def sums_of(pivot: Pivot, block: Any) -> Sums:
+def sum_by_cluster(pivot: Pivot, block: Any) -> np.ndarray:
+    """(k, d) sums of the rows of every cluster, less the pivot."""
     rows, codes, _ = parts(block)
     sums = np.zeros((pivot.k, rows.shape[1]))
     if sp.issparse(rows):
         sum_sparse(rows.data, rows.indices, rows.indptr, codes, sums)
     else:
         sum_dense(rows, pivot.row, codes, sums)
-    return Sums(sums)
+    return sums
 
 
-def widths_of(centers: np.ndarray, block: Any) -> Widths:
+def sum_distances(centers: np.ndarray, block: Any) -> np.ndarray:
+    """(2, k) sums of the distances to the own center, and of their squares."""
     rows, codes, _ = parts(block)
-    distances, squares = np.zeros(len(centers)), np.zeros(len(centers))
+    out = np.zeros((2, len(centers)))
     if sp.issparse(rows):
         sizes = (centers**2).sum(axis=1)
         csr = (rows.data, rows.indices, rows.indptr)
-        widths_sparse(*csr, codes, centers, sizes, distances, squares)
+        add_distances_sparse(*csr, codes, centers, sizes, *out)
     else:
-        widths_dense(rows, codes, centers, distances, squares)
-    return Widths(distances, squares)
+        add_distances_dense(rows, codes, centers, *out)
+    return out
 
 
-def to_centers(centers: np.ndarray, block: Any) -> np.ndarray:
+def distances_to_centers(centers: np.ndarray, block: Any) -> np.ndarray:
     return euclidean(parts(block).rows, centers, centers.mean(axis=0))
 
 
@@ -275,17 +235,17 @@ def sum_sparse(data, indices, indptr, codes, sums):
 
 
 @kernel
-def widths_dense(rows, codes, centers, distances, squares):
+def add_distances_dense(rows, codes, centers, distances, squares):
     for i in range(codes.shape[0]):
         a = codes[i]
-        square = quick_square(rows[i], centers[a])
+        square = fast_square(rows[i], centers[a])
         distances[a] += math.sqrt(square)
         squares[a] += square
 
 
 # fastmath: the order of the additions is left to the compiler, three times faster.
 @kernel(fastmath={"reassoc", "contract", "nsz"})
-def quick_square(x, y):
+def fast_square(x, y):
     total = 0.0
     for j in range(x.shape[0]):
         z = np.float64(x[j]) - y[j]
@@ -294,7 +254,7 @@ def quick_square(x, y):
 
 
 @kernel
-def widths_sparse(data, indices, indptr, codes, centers, sizes, distances, squares):
+def add_distances_sparse(data, indices, indptr, codes, centers, sizes, distances, squares):
     for i in range(codes.shape[0]):
         a, p, q = codes[i], indptr[i], indptr[i + 1]
         square = sparse_squared(data[p:q], indices[p:q], centers[a], sizes[a])
