@@ -41,8 +41,8 @@ def test_all_measures_agree_with_scikit_learn(pairs, beta):
     assert_allclose([found[key] for key in ("precision", "recall", "f", "support")], wanted)
 
 
-def test_a_class_that_was_never_said_is_warned_of():
-    with pytest.warns(UndefinedMetricWarning, match=r"never said: \['b'\]"):
+def test_a_class_that_was_never_predicted_is_warned_of():
+    with pytest.warns(UndefinedMetricWarning, match=r"never predicted: \['b'\]"):
         precision_recall_f(["a", "b"], ["a", "a"])
     with pytest.warns(UndefinedMetricWarning, match=r"do not occur: \['b'\]"):
         precision_recall_f(["a", "a"], ["a", "b"])

@@ -79,7 +79,7 @@ def test_a_model_is_nearest_to_text_of_its_own():
         (lambda: entropy("word"), TypeError, "must be numbers"),
         (lambda: entropy([1, 2], base=1), ValueError, "above 1"),
         (lambda: kl_divergence([1, 2], [1, 2, 3]), ValueError, "2 outcomes of p, but 3 of q"),
-        (lambda: kl_divergence({"a": 1}, [1]), TypeError, "two of one kind"),
+        (lambda: kl_divergence({"a": 1}, [1]), TypeError, "two mappings or two arrays"),
         (lambda: kl_divergence(NGramModel(), [1]), TypeError, "two language models"),
         (lambda: kl_divergence(NGramModel(), NGramModel()), ValueError, "needs text="),
     ],
@@ -91,6 +91,6 @@ def test_bad_input_is_named(call, error, words):
 
 def test_text_that_is_impossible_in_the_first_model_is_no_sample_of_it():
     closed = NGramModel(1, smoothing="mle", open_vocabulary=False).fit(["a b"])
-    with pytest.raises(ValueError, match="no sample of it"):
+    with pytest.raises(ValueError, match="not a sample of it"):
         kl_divergence(closed, NGramModel(1).fit(["a b"]), text=["c"])
     assert kl_divergence(NGramModel(1).fit(["a b"]), closed, text=["c"]) == math.inf

@@ -27,7 +27,15 @@ from tacit.data.table import Table
 from tacit.kernels.distances import METRICS, between_objects, between_rows, squared_distance
 from tacit.measure.labels import Codes
 
-__all__ = ["distance_sums", "distance_tiles", "load_rows", "row_ranges"]
+__all__ = [
+    "SortedRows",
+    "column_spans",
+    "distance_sums",
+    "distance_tiles",
+    "load_rows",
+    "row_ranges",
+    "sort_rows",
+]
 
 ROWS = 256  # of a range
 COLUMNS = 512  # of a tile: it stays in cache (silhouette in benchmarks/measure/clustering.py)
@@ -189,14 +197,21 @@ def sum_all(data: SortedRows, rows: tuple[int, int]) -> np.ndarray:
 def add_ranges(
     data: SortedRows, rows: tuple[int, int], begin: int, later: np.ndarray
 ) -> np.ndarray:
-    start, stop = rows
+    own = np.zeros((rows[1] - rows[0], len(data.starts) - 1))
+    for first, last in column_spans(data, rows, begin):
+        add_tiles(data, *rows, first, last, own, later)
+    return own
+
+
+def column_spans(
+    data: SortedRows, rows: tuple[int, int], begin: int
+) -> Iterator[tuple[int, int]]:
+    """Columns from ``begin`` on, for one kernel call at a time."""
     n, d = data.rows.shape
-    own = np.zeros((stop - start, len(data.starts) - 1))
-    step = max(COLUMNS, CALL_WORK // ((stop - start) * (d + 8)))
+    step = max(COLUMNS, CALL_WORK // ((rows[1] - rows[0]) * (d + 8)))
     for first in range(begin, n, step):
         check_stop()
-        add_tiles(data, start, stop, first, min(first + step, n), own, later)
-    return own
+        yield first, min(first + step, n)
 
 
 def sum_tiles(

@@ -9,14 +9,26 @@ Dunn (1974), Well-separated clusters and optimal fuzzy partitions. Journal of Cy
 The notes' section on evaluating clusterings.
 """
 
+import math
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tacit.core.engines import Engine, get_engine
 from tacit.core.kernel import kernel
-from tacit.measure.distance_sums import distance_tiles, load_rows, row_ranges
+from tacit.kernels.distances import squared_distance
+from tacit.measure.distance_sums import (
+    COLUMNS,
+    SMALL,
+    SortedRows,
+    column_spans,
+    distance_tiles,
+    load_rows,
+    row_ranges,
+    sort_rows,
+)
 from tacit.measure.labels import check_two_clusters, codes_of, warn_undefined
 
 __all__ = ["dunn_score"]
@@ -52,7 +64,10 @@ def dunn_score(
     n = len(rows) if isinstance(rows, list) else rows.shape[0]
     codes = codes_of(labels, name=name, rows=n)
     check_two_clusters(codes, name)
-    task = partial(find_extremes, rows, metric, codes.codes)
+    if isinstance(metric, str) and metric == "euclidean" and not sp.issparse(rows):
+        task = partial(find_euclidean, sort_rows(rows, codes))
+    else:
+        task = partial(find_extremes, rows, metric, codes.codes)
     extremes = list(get_engine(engine).each(task, row_ranges(0, n), work=n * n))
     between, within = min(each[0] for each in extremes), max(each[1] for each in extremes)
     if not np.isfinite([between, within]).all():
@@ -68,20 +83,61 @@ def find_extremes(
     """Least distance between clusters and largest within one, of a range of items and all from
     there on."""
     between, within = np.inf, 0.0
+    mine = codes[rows[0] : rows[1], None]
     for first, tile in distance_tiles(items, metric, rows, begin=rows[0]):
-        others = codes[first : first + tile.shape[1]]
-        low, high = extremes_of(tile, codes[rows[0] : rows[1]], others)
-        between, within = min(between, low), max(within, high)
+        same = mine == codes[first : first + tile.shape[1]]
+        between = min(between, float(tile.min(where=~same, initial=np.inf)))
+        within = max(within, float(tile.max(where=same, initial=0.0)))
     return between, within
+
+
+def find_euclidean(data: SortedRows, rows: tuple[int, int]) -> tuple[float, float]:
+    """The same for Euclidean distances of dense rows."""
+    between, within = np.inf, 0.0
+    for first, last in column_spans(data, rows, rows[0]):
+        low, high = extreme_squares(data, *rows, first, last)
+        between, within = min(between, low), max(within, high)
+    return math.sqrt(between), math.sqrt(within)
+
+
+# --- Kernels ---
 
 
 @kernel
-def extremes_of(distances, codes, others):
-    between, within = np.inf, 0.0
-    for i in range(distances.shape[0]):
-        row, own = distances[i], codes[i]
-        for j in range(row.shape[0]):
-            same = others[j] == own
-            between = min(between, np.inf if same else row[j])
-            within = max(within, row[j] if same else 0.0)
-    return between, within
+def extreme_squares(data, start, stop, begin, end):
+    """Least square between clusters and largest within, from start:stop to begin:end."""
+    rows, squares, codes = data.rows, data.squares, data.codes
+    size = stop - start
+    mine = rows[start:stop] * -2.0
+    buffer = np.empty(size * COLUMNS)
+    # One for every column of a tile, so that a vector of them is compared at once.
+    lows, highs = np.full(COLUMNS, np.inf), np.zeros(COLUMNS)
+    least, most = np.inf, 0.0
+    for first in range(begin, end, COLUMNS):
+        last = min(first + COLUMNS, end)
+        products = buffer[: size * (last - first)].reshape(size, last - first)
+        np.dot(mine, rows[first:last].T, products)
+        others, theirs = squares[first:last], codes[first:last]
+        longest = others.max()
+        for b in range(size):
+            i = start + b
+            length = squares[i]
+            bound = SMALL * (length + longest)
+            small = 0
+            for j in range(last - first):
+                square = products[b, j] + others[j] + length
+                is_small, same = square < bound, theirs[j] == codes[i]
+                small += is_small
+                low = np.inf if is_small or same else square
+                high = square if same and not is_small else 0.0
+                lows[j] = low if low < lows[j] else lows[j]
+                highs[j] = high if high > highs[j] else highs[j]
+            if small > 0:  # where the product loses digits, one by one
+                for j in range(last - first):
+                    if products[b, j] + others[j] + length < bound:
+                        square = squared_distance(rows[i], rows[first + j])
+                        if theirs[j] == codes[i]:
+                            most = max(most, square)
+                        else:
+                            least = min(least, square)
+    return min(least, lows.min()), max(most, highs.max())
