@@ -2,6 +2,19 @@
 
 from tacit.core.lazy import attach
 
+__all__ = [
+    "BootstrapDifference", "Calibration", "Confusion", "CrossValidation", "Gap", "McNemar",
+    "Scatter", "TaskGain", "accuracy_score", "adjusted_mutual_info_score",
+    "adjusted_rand_score", "best_matching_accuracy", "by_task", "calibration",
+    "calinski_harabasz_score", "completeness_score", "confusion", "cross_entropy",
+    "cross_validate", "davies_bouldin_score", "dunn_score", "entropy", "gap_statistic",
+    "homogeneity_completeness_v_measure", "homogeneity_score", "inertia", "kl_divergence",
+    "leave_one_out", "log_loss", "mcnemar", "mutual_info_score",
+    "normalized_mutual_info_score", "paired_bootstrap", "perplexity", "precision_recall_f",
+    "purity", "rand_score", "scatter", "silhouette_samples", "silhouette_score",
+    "v_measure_score", "wilson_interval",
+]  # fmt: skip
+
 HOMES = {
     "tacit.classify.task_gain": "TaskGain by_task",  # fits classifiers, so it lives there
     "tacit.cluster.gap": "Gap gap_statistic",  # fits k-means
@@ -20,7 +33,7 @@ HOMES = {
     "tacit.measure.significance": "BootstrapDifference McNemar mcnemar paired_bootstrap",
     "tacit.measure.silhouette": "silhouette_samples silhouette_score",
 }
-NAMES = {name: home for home, names in HOMES.items() for name in names.split()}
-__all__ = sorted(NAMES)
-
-__getattr__, __dir__ = attach(__name__, names=NAMES)
+__getattr__, __dir__ = attach(
+    __name__,
+    names={name: home for home, names in HOMES.items() for name in names.split()},
+)
