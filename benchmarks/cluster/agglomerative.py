@@ -124,7 +124,7 @@ def way(data: Data, answer: Answer) -> float:
 
 
 def run_tacit(data: Data, threads: int, *, method: str) -> Answer:
-    from tacit.cluster.linkages.linking import linkage
+    from tacit.cluster import linkage
     from tacit.core.engines import Threads
 
     return {"heights": linkage(data["X"], method, engine=Threads(threads))[:, 2]}
@@ -153,7 +153,7 @@ def run_sklearn(data: Data, threads: int, *, method: str) -> Answer:
 def tacit_grid(data: Data, threads: int) -> Answer:
     from sklearn.feature_extraction.image import grid_to_graph
 
-    from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
+    from tacit.cluster import AgglomerativeClustering
 
     graph = grid_to_graph(data["side"], data["side"])
     return {"heights": AgglomerativeClustering(2, connectivity=graph).fit(data["X"]).distances_}
@@ -171,8 +171,7 @@ def sklearn_grid(data: Data, threads: int) -> Answer:
 
 
 def tacit_order(data: Data, threads: int) -> Answer:
-    from tacit.cluster.hierarchy.dendrogram import leaves
-    from tacit.cluster.hierarchy.leaf_order import optimal_order
+    from tacit.cluster import leaves, optimal_order
 
     return {"order": leaves(optimal_order(data["Z"], data["X"]))}
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
-from tacit.cluster.linkages.linking import linkage
+from tacit.cluster import AgglomerativeClustering, linkage
 
 # The lower triangle, as printed.
 TABLE = {

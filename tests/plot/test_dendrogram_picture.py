@@ -12,8 +12,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from tacit import plot  # noqa: E402
-from tacit.cluster.hierarchy.dendrogram import cut, leaves  # noqa: E402
-from tacit.cluster.linkages.linking import linkage  # noqa: E402
+from tacit.cluster import cut, leaves, linkage  # noqa: E402
 from tacit.plot.palette import NEUTRAL, PALETTE  # noqa: E402
 
 

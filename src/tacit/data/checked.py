@@ -11,9 +11,10 @@ import numpy as np
 
 from tacit.core.contract import CONTRACTS
 from tacit.core.estimator import check_rows, check_weights
+from tacit.core.memory import gigabytes
 from tacit.data.table import Table, is_sparse
 
-__all__ = ["FLOATS", "NUMBERS", "check_table", "is_table"]
+__all__ = ["FLOATS", "NUMBERS", "check_in_memory", "check_table", "is_table"]
 
 FLOATS = (np.float64, np.float32)
 NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
@@ -41,21 +42,16 @@ def check_table(
 
     What has none of the ``dtypes`` is converted to the first; for ``sparse``, ``finite`` and
     ``distinct`` see ``check_rows``. ``block_rows`` is a function from rows in memory to the
-    rows of a block. An estimator whose contract needs all rows at once refuses rows on disk,
-    and names the ``alternative``.
+    rows of a block. A fit (``reset``) whose contract needs all rows at once refuses rows on
+    disk, and names the ``alternative``.
     """
     name = type(estimator).__name__
     if is_table(X):
         table = Table.of(X)
-        contract = CONTRACTS[estimator.contract]
         if not sparse and is_sparse(table):
             raise TypeError(f"{name} takes dense rows, but the table is sparse. Densify it.")
-        if not contract.streams and not table.in_memory:
-            size = table.shape[0] * table.shape[1] * table.dtype.itemsize
-            raise ValueError(
-                f"{name} needs all rows in memory, because {contract.why}; these take "
-                f"{size / 1e9:,.1f} GB. {alternative or 'Load them into an array first.'}"
-            )
+        if reset and not CONTRACTS[estimator.contract].streams:
+            check_in_memory(table, name, alternative)
     else:
         X = check_rows(
             estimator, X, reset=reset, dtypes=dtypes, sparse=sparse, finite=finite,
@@ -71,3 +67,15 @@ def check_table(
         )
     weights = check_weights(sample_weight, X if hasattr(X, "shape") else None)
     return table if weights is None else table.with_weights(weights)
+
+
+def check_in_memory(table: Table, name: str, alternative: str = "") -> Table:
+    """ValueError for rows that are read block by block, where all are needed at once."""
+    if not table.in_memory:
+        n, d = table.shape
+        raise ValueError(
+            f"{name} needs all {n:,} rows in memory, because {CONTRACTS['whole'].why}; these "
+            f"take {gigabytes(n * d * table.dtype.itemsize)}. "
+            f"{alternative or 'Load them into an array first.'}"
+        )
+    return table

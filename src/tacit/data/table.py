@@ -341,6 +341,15 @@ class Table:
             return np.empty((0, self.shape[1]), self.dtype)
         return sp.vstack(picked, format="csr") if sp.issparse(picked[0]) else np.vstack(picked)
 
+    def load(self) -> Any:
+        """All rows as one array or CSR matrix, without labels and weights. Rows that are one
+        in memory already are not copied."""
+        block = getattr(self.blocks[0], "rows", self.blocks[0]) if self.blocks else None
+        whole = getattr(block, "array" if isinstance(block, Rows) else "matrix", None)
+        if isinstance(block, Rows | CsrRows) and whole.shape[0] == self.shape[0]:
+            return whole
+        return self.take(np.arange(self.shape[0]))
+
     def _with(self, **extra: np.ndarray) -> "Table":
         ((kind, values),) = extra.items()
         if len(values) != self.shape[0]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import check_stop
+from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.kernel import kernel
 from tacit.kernels.unit_rows import unit_rows
 
@@ -27,6 +27,7 @@ __all__ = [
     "Metric",
     "between_objects",
     "between_rows",
+    "distance_matrix",
     "euclidean",
     "recompute_small",
     "sparse_squared",
@@ -35,6 +36,7 @@ __all__ = [
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
 Metric = str | Callable[[Any, Any], float]
+STRIPE = 256  # rows of a distance matrix that are computed at once; part of the bits
 COLUMNS = 512  # of a tile of absolute differences: it stays in cache
 CALL_WORK = 2**28  # differences in one kernel call: well under 200 ms
 
@@ -94,12 +96,105 @@ def between_objects(
     return out
 
 
+def distance_matrix(
+    rows: Any,
+    metric: Metric = "euclidean",
+    *,
+    engine: Engine | None = None,
+    dtype: Any = np.float64,
+) -> np.ndarray:
+    """(n, n) distances between the rows of one set, symmetric to the bit, 0 on the diagonal.
+
+    ``metric`` may also be a name that SciPy's ``cdist`` knows. Whole numbers that are equally
+    far apart get the same bits: the Euclidean metrics then work on whole numbers throughout.
+
+    Examples
+    --------
+    >>> distance_matrix(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]), "sqeuclidean")
+    array([[ 0., 25.,  1.],
+           [25.,  0., 18.],
+           [ 1., 18.,  0.]])
+    """
+    if callable(metric):
+        objects = list_rows(rows)
+        return between_objects(objects, objects, metric).astype(dtype, copy=False)
+    n = rows.shape[0]
+    between = stripe_function(rows, metric)
+    out = np.empty((n, n), dtype)
+
+    def fill(first: int) -> None:
+        check_stop()
+        last = min(first + STRIPE, n)
+        out[first:last, first:] = between(first, last)
+        mirror(out, first, last)
+
+    work = n * (rows.nnz if sp.issparse(rows) else rows.size)
+    for _ in (engine or Serial()).each(fill, range(0, n, STRIPE), work=work):
+        pass
+    return out
+
+
+def stripe_function(rows: Any, metric: str) -> Callable[[int, int], np.ndarray]:
+    """Distances from the rows first to last to the rows from first on."""
+    if metric == "manhattan":
+        return lambda i, j: manhattan_rows(rows[i:j], rows[i:])
+    if metric not in ("euclidean", "sqeuclidean", "cosine"):
+        from scipy.spatial.distance import cdist
+
+        return lambda i, j: cdist(rows[i:j], rows[i:], metric)
+    zero = np.zeros(rows.shape[0], bool)
+    if metric == "cosine":
+        rows, zero = unit_rows(rows.astype(np.float64))
+    squares_between = (sparse_stripes if sp.issparse(rows) else dense_stripes)(rows)
+
+    def between(i: int, j: int) -> np.ndarray:
+        squares = squares_between(i, j)
+        if metric == "euclidean":
+            return np.sqrt(squares, out=squares)
+        if metric == "cosine":
+            squares *= 0.5
+            squares[zero[i:j]], squares[:, zero[i:]] = 1.0, 1.0
+            squares[np.ix_(zero[i:j], zero[i:])] = 0.0
+        return squares
+
+    return between
+
+
+def dense_stripes(rows: np.ndarray) -> Callable[[int, int], np.ndarray]:
+    rows = np.ascontiguousarray(rows, np.float64)
+    shifted = rows - exact_center(rows)
+    sizes = (shifted**2).sum(axis=1)
+
+    def squares_between(i: int, j: int) -> np.ndarray:
+        out = shifted[i:j] @ shifted[i:].T
+        square_products(out, rows[i:j], rows[i:], sizes[i:j], sizes[i:])
+        return out
+
+    return squares_between
+
+
+def sparse_stripes(rows: Any) -> Callable[[int, int], np.ndarray]:
+    rows = sp.csr_array(rows, dtype=np.float64)
+    rows.sum_duplicates()
+    return lambda i, j: sparse_squares(rows[i:j], rows[i:])
+
+
+def exact_center(rows: np.ndarray) -> np.ndarray:
+    """The column means, rounded so that subtracting them from whole numbers is exact.
+
+    Each is a multiple of a power of two no larger than the range of its column.
+    """
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    step = np.ldexp(1.0, np.frexp(high - low)[1] - 1)
+    return np.where(high > low, np.rint(rows.mean(axis=0) / step) * step, low)
+
+
 def list_rows(rows: Any) -> Sequence[Any]:
     """One array per row, as a metric function takes them."""
     return list(rows.toarray()) if sp.issparse(rows) else rows
 
 
-def euclidean(rows: Any, others: np.ndarray, origin: np.ndarray) -> np.ndarray:
+def euclidean(rows: Any, others: np.ndarray, origin: np.ndarray | float) -> np.ndarray:
     """(n, m) distances in float64 by one matrix product about ``origin``.
 
     >>> euclidean(np.array([[1e8, 0.0]]), np.array([[1e8, 3.0], [1e8, 0.0]]), np.zeros(2))
@@ -124,7 +219,7 @@ def euclidean_rows(rows: Any, others: Any) -> np.ndarray:
     if sp.issparse(rows) or sp.issparse(others):
         return np.sqrt(sparse_squares(rows, others))
     others = np.asarray(others, np.float64)
-    return euclidean(rows, others, others.mean(axis=0) if len(others) else others.sum(axis=0))
+    return euclidean(rows, others, exact_center(others) if len(others) else 0.0)
 
 
 def sparse_squares(rows: Any, others: Any) -> np.ndarray:
@@ -232,6 +327,33 @@ def recompute_small(rows, others, squares, sizes, other_sizes):
         for j in range(others.shape[0]):
             if squares[i, j] < 1e-6 * (sizes[i] + other_sizes[j]):
                 squares[i, j] = squared_distance(rows[i], others[j])
+
+
+@kernel
+def square_products(products, rows, others, sizes, other_sizes):
+    """Turn scalar products into squared distances; small ones are recomputed."""
+    for i in range(rows.shape[0]):
+        for j in range(others.shape[0]):
+            terms = sizes[i] + other_sizes[j]
+            square = terms - 2 * products[i, j]
+            if square < 1e-6 * terms:
+                square = squared_distance(rows[i], others[j])
+            products[i, j] = square
+
+
+@kernel
+def mirror(matrix, first, last):
+    """Copy the rows from first to last into the columns below them, tile by tile; the
+    diagonal becomes 0."""
+    n = matrix.shape[0]
+    for i0 in range(first, last, 32):
+        for j0 in range(i0, n, 32):
+            for i in range(i0, min(i0 + 32, last)):
+                row = matrix[i]
+                for j in range(max(j0, i + 1), min(j0 + 32, n)):
+                    matrix[j, i] = row[j]
+    for i in range(first, last):
+        matrix[i, i] = 0.0
 
 
 @kernel

@@ -10,9 +10,7 @@ from sklearn.feature_extraction.image import grid_to_graph
 from sklearn.metrics import adjusted_rand_score
 
 import tacit
-from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
-from tacit.cluster.hierarchy.dendrogram import cut
-from tacit.cluster.linkages.linking import linkage
+from tacit.cluster import AgglomerativeClustering, cut, linkage
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import DataError, ModelFileError
 from tacit.data.table import Table

@@ -9,12 +9,19 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
-from tacit.cluster.hierarchy.cophenetic_distances import cophenetic, cophenetic_correlation
-from tacit.cluster.hierarchy.dendrogram import check_linkage, cut, is_monotone, leaves
-from tacit.cluster.hierarchy.leaf_order import optimal_order
-from tacit.cluster.hierarchy.newick import from_newick, to_newick
-from tacit.cluster.linkages.inputs import METHODS
-from tacit.cluster.linkages.linking import linkage
+from tacit.cluster import (
+    check_linkage,
+    cophenetic,
+    cophenetic_correlation,
+    cut,
+    from_newick,
+    leaves,
+    linkage,
+    optimal_order,
+    to_newick,
+)
+from tacit.cluster.hierarchy.dendrogram import is_monotone
+from tacit.cluster.hierarchy.inputs import METHODS
 
 
 def tree(n, method="average", seed=0, d=3):

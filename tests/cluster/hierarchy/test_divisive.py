@@ -9,9 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import tacit
-from tacit.cluster.hierarchy.dendrogram import check_linkage, cut, leaves
-from tacit.cluster.hierarchy.diana import diana
-from tacit.cluster.hierarchy.divisive import DivisiveClustering
+from tacit.cluster import DivisiveClustering, check_linkage, cut, leaves
+from tacit.cluster.hierarchy.divisive import diana
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import ModelFileError
 from tacit.data.table import Table

@@ -1,13 +1,14 @@
 """Agglomerative clustering: cut the tree that ``linkage`` builds.
 
-This file gives the tree scikit-learn's manners: a number of clusters or a height to cut at,
-labels, a graph that says who may merge, and new rows. Trees need all rows at once; for more
-than fit, ``compress`` clusters the centers of k-means, each counting for its rows.
+The estimator adds to the tree: a number of clusters or a height to cut at, labels, a graph of
+the rows that may merge, and labels of new rows. Trees need all rows at once; for more than fit
+in memory, ``compress`` clusters the centers of k-means, each weighted by its rows.
 
-The notes' section on hierarchical clustering; linkages and papers are in ``linkages.linking``.
+The notes' section on hierarchical clustering; linkages and papers are in ``linkage``.
 """
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,31 +19,32 @@ from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.cluster.hierarchy.constrained import check_graph, constrained_linkage
 from tacit.cluster.hierarchy.dendrogram import check_linkage, cut
-from tacit.cluster.hierarchy.nearest_cluster import (
-    Clusters,
-    assembled,
-    clusters_of,
-    nearest_clusters,
-    row_weights,
-)
-from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.kmeans import KMeans
-from tacit.cluster.linkages.constrained import check_graph, constrained_linkage
-from tacit.cluster.linkages.inputs import (
+from tacit.cluster.hierarchy.inputs import (
     CENTERED,
     METHODS,
     METRICS,
-    Given,
-    give,
-    refuse_blocks,
+    SMALLER,
+    LinkageInput,
+    check_input,
 )
-from tacit.cluster.linkages.linking import linkage_of, reporter
-from tacit.core.engines import get_engine
-from tacit.core.estimator import Estimator, check_rows
+from tacit.cluster.hierarchy.linkage import build_linkage, notify_merges
+from tacit.cluster.hierarchy.nearest_cluster import (
+    LabeledRows,
+    gather_rows,
+    nearest_clusters,
+    row_weights,
+    sort_rows,
+)
+from tacit.cluster.kmeans import lloyd
+from tacit.cluster.kmeans.kmeans import KMeans
+from tacit.core.engines import Engine, get_engine
+from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
+from tacit.core.progress import Callback
 from tacit.data.bad_values import check_values
-from tacit.data.table import Table
+from tacit.data.checked import check_table, is_table
 
 __all__ = ["AgglomerativeClustering"]
 
@@ -59,30 +61,30 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         How many clusters. None to cut at ``distance_threshold`` instead.
     metric : str or function of two rows
         "euclidean", "cosine", "cityblock" and others of SciPy's, "precomputed" for a square
-        matrix of distances, or a function that gives the distance of two rows, or of two
+        matrix of distances, or a function that returns the distance of two rows, or of two
         objects if X is a list of them. Not, as in scikit-learn, a function of the whole of X:
         call that first, and give its result as "precomputed".
     linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
-        How far apart two clusters are. ward, centroid and median go with Euclidean distance.
+        How far apart two clusters are. ward, centroid and median need Euclidean distance.
     connectivity : sparse or dense matrix of shape (n, n), function of X, or None
-        Rows that touch, where it is not zero: only clusters that touch merge, those closest
-        first by the whole linkage's distance. (scikit-learn's average, complete and single
-        linkage look at distances along the edges only.) Pieces that nothing joins are merged
-        last.
+        Rows that touch, where it is not zero: only clusters that touch merge, the closest
+        first by the distance of the linkage. (scikit-learn's average, complete and single
+        linkage use distances along the edges only.) Components of the graph are merged last.
     distance_threshold : float or None
         Clusters at this distance or farther are not merged.
     compress : int or None
-        Cluster the centers of k-means, this many, instead of the rows themselves; each center
-        counts for its rows. For large data, in memory or a Table. Not needed, and ignored,
-        where an array has no more rows than that.
+        Cluster the centers of k-means, this many, instead of the rows; each center is weighted
+        by its rows. For large data, in memory or a Table. Ignored where an array has no more
+        rows than that.
     compute_full_tree, compute_distances
-        Accepted for scikit-learn's sake: the tree is always whole, its heights always kept.
+        For compatibility with scikit-learn, without effect: the whole tree and its heights are
+        always computed.
     random_state : int, RandomState or None
         Seed of the k-means of ``compress``; the trees are not random.
     engine : {"serial", "threads", "dask"} or Engine
         Where distances and ``predict`` run.
     callbacks : list or None
-        Told about every few merges; see ``tacit.core.progress``.
+        Called every few merges; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -90,11 +92,11 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
     n_clusters_ : int
     n_leaves_ : int, rows, or centers of ``compress``
     leaf_labels_ : int32 array of shape (n_leaves_,)
-    children_ : int64 array of shape (n_leaves_ - 1, 2), what each merge merges
-    distances_ : array of shape (n_leaves_ - 1,), and how far apart that was
-    linkage_matrix_ : array of shape (n_leaves_ - 1, 4), both as SciPy has them
-    n_connected_components_ : int, pieces of the graph
-    compressor_ : KMeans, of ``compress``; else absent
+    children_ : int64 array of shape (n_leaves_ - 1, 2), the two clusters of each merge
+    distances_ : array of shape (n_leaves_ - 1,), and how far apart they were
+    linkage_matrix_ : array of shape (n_leaves_ - 1, 4), both as in SciPy
+    n_connected_components_ : int, of the graph
+    compressor_ : KMeans, with ``compress`` only
 
     Examples
     --------
@@ -105,8 +107,6 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
     >>> model.predict([[3.0]])
     array([1], dtype=int32)
     """
-
-    contract = "whole"
 
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
@@ -134,19 +134,19 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int | None = 2,
         *,
-        metric="euclidean",
-        linkage="ward",
-        connectivity=None,
-        distance_threshold=None,
-        compress=None,
-        compute_full_tree="auto",
-        compute_distances=True,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        metric: str | Callable[[Any, Any], float] = "euclidean",
+        linkage: str = "ward",
+        connectivity: Any = None,
+        distance_threshold: float | None = None,
+        compress: int | None = None,
+        compute_full_tree: str | bool = "auto",
+        compute_distances: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.linkage = linkage
@@ -158,6 +158,11 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks
+
+    @property
+    def contract(self) -> str:  # type: ignore[override]
+        """All rows at once; with ``compress`` the passes of k-means."""
+        return "whole" if self.compress is None else "summable"
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> "AgglomerativeClustering":
@@ -175,24 +180,20 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The cluster of every row, new ones too, by the linkage's own notion of distance:
-        see ``tacit.cluster.hierarchy.nearest_cluster``. For ``metric="precomputed"`` X holds
-        the distances to the rows of the fit, (rows, n_leaves_). After ``compress`` a row goes
-        with its nearest center."""
+        """The cluster of every row, also of new ones, by the distance of the linkage: see
+        ``tacit.cluster.hierarchy.nearest_cluster``. For ``metric="precomputed"`` X holds the
+        distances to the rows of the fit, (rows, n_leaves_). With ``compress`` a row has the
+        label of its nearest center."""
         check_is_fitted(self)
         if callable(self.metric) and not hasattr(self, "n_features_in_"):
-            return nearest_clusters(self._clusters(), list(X))
-        if not in_blocks(X):
-            X = check_rows(self, X, reset=False)
+            return nearest_clusters(self._labeled_rows(), list(X))
+        table = check_table(self, X, reset=False)
         if hasattr(self, "compressor_"):
-            return self.leaf_labels_[self.compressor_.predict(X)]
-        table = Table.of(X)
-        engine = get_engine(self.engine)
-        name = type(self).__name__
+            return self.leaf_labels_[self.compressor_.predict(table)]
         for block in table:
-            check_values(block.load(), name, block.start, table.source)
-        found = engine.map(nearest_clusters, self._clusters(), table)
-        return np.concatenate([np.empty(0, np.int32), *found])
+            check_values(block.load(), type(self).__name__, block.start, table.source)
+        labels = get_engine(self.engine).map(nearest_clusters, self._labeled_rows(), table)
+        return np.concatenate([np.empty(0, np.int32), *labels])
 
     @property
     def linkage_matrix_(self) -> np.ndarray:
@@ -224,90 +225,83 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         if self.compress is None:
             return False
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        return in_blocks(X) or n > self.compress
+        return is_table(X) or n > self.compress
 
     def _fit_rows(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
-        refuse_blocks(X, self.linkage, name)
         if callable(self.metric) and not hasattr(X, "shape"):
             rows: Any = list(X)
             self.__dict__.pop("n_features_in_", None)
         else:
-            rows = check_rows(self, X, reset=True, dtypes=(np.float64,))
-        given = give(rows, self.linkage, self.metric, engine, name=name)
-        self._check_enough(given.n)
-        Z = self._tree(given, rows, callbacks)
-        self._keep(Z, rows, np.ones(given.n))
+            table = check_table(
+                self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER
+            )
+            rows = table.load()
+        data = check_input(rows, self.linkage, self.metric, engine, name=name)
+        self._check_enough(data.n)
+        Z = self._build_tree(data, rows, callbacks)
+        self._store_tree(Z, rows, np.ones(data.n))
         self.labels_ = self.leaf_labels_.copy()
 
-    def _tree(self, given: Given, rows: Any, callbacks: list) -> np.ndarray:
+    def _build_tree(self, data: LinkageInput, rows: Any, callbacks: list) -> np.ndarray:
         name, self.n_connected_components_ = type(self).__name__, 1
         if self.connectivity is None:
-            return linkage_of(given, self.linkage, callbacks=callbacks, name=name)
-        graph = check_graph(self.connectivity, rows, given.n, name)
-        pieces = int(connected_components(graph, directed=False, return_labels=False))
-        self.n_connected_components_ = pieces
-        if self.n_clusters is not None and pieces > self.n_clusters:
+            return build_linkage(data, self.linkage, callbacks=callbacks, name=name)
+        graph = check_graph(self.connectivity, rows, data.n, name)
+        components = int(connected_components(graph, directed=False, return_labels=False))
+        self.n_connected_components_ = components
+        if self.n_clusters is not None and components > self.n_clusters:
             warnings.warn(
-                f"{name}: the connectivity graph is in {pieces} pieces, more than the "
-                f"{self.n_clusters} clusters asked for. Pieces that nothing joins were merged.",
+                f"{name}: the connectivity graph has {components} components, more than "
+                f"n_clusters={self.n_clusters}, so components were merged.",
                 stacklevel=5,
             )
-
-        def join(left: Given, method: str, sizes: np.ndarray) -> np.ndarray:
-            return linkage_of(left, method, sizes=sizes)
-
-        return constrained_linkage(
-            given, self.linkage, graph, join, get_engine(self.engine),
-            pause=reporter(name, given.n, callbacks),
-        )  # fmt: skip
+        pause = notify_merges(name, data.n, callbacks)
+        engine = get_engine(self.engine)
+        return constrained_linkage(data, self.linkage, graph, engine, pause=pause)
 
     def _fit_compressed(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
-        if not in_blocks(X):
-            X = check_rows(self, X, reset=True)
+        table = check_table(self, X, reset=True)
         assert self.compress is not None
-        self._check_enough(X.shape[0])
-        centers = KMeans(
-            min(self.compress, X.shape[0]), random_state=self.random_state, engine=self.engine
-        ).fit(X)
-        counts = np.zeros(centers.n_clusters)
-        for labels in centers._map(X, lloyd.assign):
+        self._check_enough(len(table))
+        kmeans = KMeans(
+            min(self.compress, len(table)), random_state=self.random_state, engine=self.engine
+        ).fit(table)
+        counts = np.zeros(kmeans.n_clusters)
+        for labels in kmeans._map(table, lloyd.assign):
             counts += np.bincount(labels, minlength=len(counts))
-        # A center without rows, where rows are many times the same, is no leaf.
-        centers.cluster_centers_ = centers.cluster_centers_[counts > 0]
-        centers.n_clusters, counts = int((counts > 0).sum()), counts[counts > 0]
-        centers.__dict__.pop("labels_", None)
-        self._check_enough(centers.n_clusters)
-        self.n_features_in_ = X.shape[1]
+        # A center without rows, where many rows are the same, is not a leaf.
+        kmeans.cluster_centers_ = kmeans.cluster_centers_[counts > 0]
+        kmeans.n_clusters, counts = int((counts > 0).sum()), counts[counts > 0]
+        self._check_enough(kmeans.n_clusters)
         self.n_connected_components_ = 1
-        rows = centers.cluster_centers_.astype(np.float64)
-        given = give(rows, self.linkage, self.metric, engine, name=name)
-        Z = linkage_of(given, self.linkage, sizes=counts, callbacks=callbacks, name=name)
-        self._keep(Z, np.empty((centers.n_clusters, 0)), counts)
-        self.compressor_ = centers
-        if not in_blocks(X):
-            self.labels_ = self.leaf_labels_[centers.predict(X)]
+        rows = kmeans.cluster_centers_.astype(np.float64)
+        data = check_input(rows, self.linkage, self.metric, engine, name=name)
+        Z = build_linkage(data, self.linkage, sizes=counts, callbacks=callbacks, name=name)
+        self._store_tree(Z, np.empty((kmeans.n_clusters, 0)), counts)
+        self.compressor_ = kmeans
+        if not is_table(X):
+            self.labels_ = self.leaf_labels_[kmeans.predict(table)]
 
-    def _keep(self, Z: np.ndarray, rows: Any, sizes: np.ndarray) -> None:
-        """Keep the tree, its cut, and what ``predict`` must know of the rows."""
+    def _store_tree(self, Z: np.ndarray, rows: Any, sizes: np.ndarray) -> None:
+        """Store the tree, its cut, and what ``predict`` needs of the rows."""
         self.n_leaves_ = len(Z) + 1
         self.children_ = Z[:, :2].astype(np.int64)
         self.distances_ = np.ascontiguousarray(Z[:, 2])
-        if self.n_clusters is not None:
+        if self.distance_threshold is None:
             labels = cut(Z, k=self.n_clusters)
         else:
             labels = cut(Z, height=np.nextafter(float(self.distance_threshold), -np.inf))
         self.leaf_labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
         weights = row_weights(Z, labels, self.linkage, sizes)
-        kept = clusters_of(rows, labels, weights, self.linkage, self.metric)
-        self._rows, self._weights = kept.rows, kept.weights
-        self._centers, self._spread = kept.centers, kept.spread
+        stored = sort_rows(rows, labels, weights, self.linkage, self.metric)
+        self._rows, self._weights = stored.rows, stored.weights
+        self._centers, self._spread = stored.centers, stored.spread
 
-    def _clusters(self) -> Clusters:
-        """The clusters as ``predict`` sees them."""
-        return assembled(
+    def _labeled_rows(self) -> LabeledRows:
+        return gather_rows(
             self.leaf_labels_, self._rows, self._weights, self._centers, self._spread,
             self.linkage, self.metric,
         )  # fmt: skip
@@ -320,6 +314,10 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
             )
 
     def _after_load(self) -> None:
+        # Before any kernel uses them as indices: a merge joins leaves or earlier merges.
+        first = self.n_leaves_ + np.arange(len(self.children_))
+        if (self.children_ < 0).any() or (self.children_ >= first[:, None]).any():
+            raise ValueError("children_ names clusters that do not exist by then")
         check_linkage(self.linkage_matrix_, name="the tree")
         labels = np.unique(self.leaf_labels_)
         if not np.array_equal(labels, np.arange(self.n_clusters_)):
@@ -329,11 +327,11 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
                 raise ValueError("there is not one center for every leaf")
         elif self.metric != "precomputed":
             centered = self.linkage in CENTERED
-            kept, rows = (
+            stored, count = (
                 (self._centers, self.n_clusters_) if centered else (self._rows, self.n_leaves_)
             )
-            if kept.shape != (rows, self.n_features_in_):
-                raise ValueError("the rows to compare new ones with are not all there")
+            if stored.shape != (count, self.n_features_in_):
+                raise ValueError("the rows or centers of the clusters have the wrong shape")
         elif self.linkage in CENTERED and len(self._spread) != self.n_clusters_:
             raise ValueError("there is not one spread for every cluster")
 
@@ -342,11 +340,6 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric in ("euclidean", "sqeuclidean", "cosine")
         return tags
-
-
-def in_blocks(X: Any) -> bool:
-    """Whether X is to be walked rather than held."""
-    return isinstance(X, Table) or type(X).__module__.startswith("dask.")
 
 
 # --- Kernels ---

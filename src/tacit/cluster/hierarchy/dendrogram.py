@@ -1,18 +1,44 @@
-"""Trees of clusters as SciPy's linkage matrix: checking one, cutting it, reading its leaves.
+"""Trees as SciPy's linkage matrix: check, cut, order the leaves, compare with distances.
 
 Row i of Z merges clusters Z[i, 0] and Z[i, 1] at height Z[i, 2] into cluster n + i, which has
 Z[i, 3] leaves; clusters below n are the leaves. Any Z will do, from ``linkage``, from SciPy,
 fastcluster or a file: it is checked first.
+
+Cophenetic distance: the height at which two leaves first share a cluster. Its correlation with
+the distances themselves measures how well the tree represents them.
+
+Leaf order: a tree of n leaves can be drawn in 2^(n-1) ways, by swapping the two sides of any
+merge. The best has the smallest sum of distances between neighboring leaves. Let M(u, w) be
+the smallest sum for the smallest cluster that holds both leaves, with u at one end and w at
+the other; it follows from the M of the two parts:
+
+    M(u, w) = min over m, k of  M(u, m) + d(m, k) + M(k, w)
+
+with u, m the ends of one part and k, w of the other. First over m, then over k: O(n^3) time
+and O(n^2) memory.
+
+Sokal and Rohlf (1962), The comparison of dendrograms by objective methods. Taxon 11.
+Bar-Joseph, Gifford and Jaakkola (2001), Fast optimal leaf ordering for hierarchical clustering.
+Bioinformatics 17.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from tacit.cluster.hierarchy.inputs import check_input, square_matrix
+from tacit.core.engines import get_engine
 from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
 from tacit.measure.labels import by_size
 
-__all__ = ["check_linkage", "cut", "is_monotone", "leaves"]
+__all__ = [
+    "check_linkage", "cophenetic", "cophenetic_correlation", "cut", "is_monotone", "leaves",
+    "optimal_order",
+]  # fmt: skip
+
+CALL_WORK = 2**27  # additions in one kernel call: well under 200 ms
 
 
 def check_linkage(Z: Any, *, monotone: bool = False, name: str = "Z") -> np.ndarray:
@@ -61,16 +87,16 @@ def is_monotone(Z: np.ndarray) -> bool:
 def cut(Z: Any, *, k: int | None = None, height: float | None = None) -> np.ndarray:
     """Cut a tree into clusters: the label of every leaf.
 
-    Labels go by size, 0 for the largest; of equals, the one with the first leaf comes first.
+    Labels are ordered by size, 0 for the largest; of equals, the one with the first leaf first.
 
     Parameters
     ----------
     Z : array of shape (n-1, 4), or a fitted model
-        A linkage matrix, or what has one: AgglomerativeClustering, DivisiveClustering.
+        A linkage matrix, or an AgglomerativeClustering or DivisiveClustering.
     k : int
         How many clusters: the last k - 1 merges are undone.
     height : float
-        Or how high clusters may reach: every merge at most this high is made, unless one
+        Or the largest height of a cluster: every merge up to this height is made, unless one
         inside it is higher.
 
     Examples
@@ -91,12 +117,12 @@ def cut(Z: Any, *, k: int | None = None, height: float | None = None) -> np.ndar
             raise TypeError(f"cut(k={k!r}) must be a whole number.")
         if not 1 <= k <= n:
             raise ValueError(f"cut(k={k}) must be between 1 and the number of leaves, {n}.")
-        made = np.arange(n - 1) < n - k
+        merged = np.arange(n - 1) < n - k
     else:
         if not isinstance(height, int | float | np.number) or np.isnan(height):
             raise TypeError(f"cut(height={height!r}) must be a number.")
-        made = subtree_heights(Z) <= float(height)
-    return by_size(label_leaves(Z, made))
+        merged = subtree_heights(Z) <= float(height)
+    return by_size(label_leaves(Z, merged))
 
 
 def leaves(Z: Any) -> np.ndarray:
@@ -109,8 +135,116 @@ def leaves(Z: Any) -> np.ndarray:
     return leaf_positions(Z)[0]
 
 
+def cophenetic(Z: Any) -> np.ndarray:
+    """The height at which each two leaves first share a cluster, condensed as SciPy's pdist.
+
+    >>> cophenetic([[0, 1, 1.0, 2], [2, 3, 4.0, 3]])
+    array([1., 4., 4.])
+    """
+    Z = check_linkage(Z)
+    n = len(Z) + 1
+    check_memory(4 * n * n, f"cophenetic of {n:,} leaves", "Use a sample of the rows.")
+    order, spans = leaf_positions(Z)
+    out = np.empty(n * (n - 1) // 2)
+    for s in range(n - 1):
+        write_height(order, spans[s], Z[s, 2], n, out)
+    return out
+
+
+def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
+    """The correlation of the tree's distances with the true ones, from -1 to 1.
+
+    ``X`` is what the tree was built from: rows, or distances. Where all distances are equal, in
+    the tree or in the data, the correlation is undefined; the result is 0, with a warning.
+
+    Examples
+    --------
+    >>> from tacit.cluster import linkage
+    >>> X = np.array([[0.0], [1.0], [5.0], [7.0]])
+    >>> round(cophenetic_correlation(linkage(X), X), 3)
+    0.902
+    """
+    from scipy.spatial.distance import squareform
+
+    Z = check_linkage(Z)
+    matrix = leaf_distances(X, metric, len(Z) + 1, "cophenetic_correlation")
+    along, true = cophenetic(Z), squareform(matrix, checks=False)
+    along, true = along - along.mean(), true - true.mean()
+    scale = float(np.sqrt((along**2).sum() * (true**2).sum()))
+    if not scale > 0:
+        warnings.warn(
+            "cophenetic_correlation is 0 because the distances are all the same, in the tree "
+            "or in the data.",
+            stacklevel=2,
+        )
+        return 0.0
+    return float((along * true).sum() / scale)
+
+
+def leaf_distances(X: Any, metric: Any, n: int, name: str) -> np.ndarray:
+    """A square matrix of the distances between n leaves, from rows or distances."""
+    engine = get_engine("threads")
+    data = check_input(X, "complete", metric, engine, name=name)
+    if data.n != n:
+        raise ValueError(f"{name}: the tree has {n} leaves, but the data {data.n} rows.")
+    return square_matrix(data, engine) / data.scale
+
+
+def optimal_order(Z: Any, X: Any, metric: Any = "euclidean") -> np.ndarray:
+    """Swap the sides of merges so that neighboring leaves are as close as possible.
+
+    Parameters
+    ----------
+    Z : array of shape (n-1, 4)
+        A linkage matrix.
+    X : array
+        What it was built from: rows, condensed distances, or with ``metric="precomputed"`` a
+        square matrix of them.
+
+    Returns
+    -------
+    Z : array of shape (n-1, 4)
+        The same tree; ``leaves`` and pictures of it follow the new order.
+
+    Examples
+    --------
+    >>> from tacit.cluster import linkage
+    >>> X = np.array([[0.0], [9.0], [1.0], [7.0]])
+    >>> leaves(linkage(X)), leaves(optimal_order(linkage(X), X))
+    (array([0, 2, 1, 3]), array([0, 2, 3, 1]))
+    """
+    Z = check_linkage(Z)
+    n = len(Z) + 1
+    if n < 3:
+        return Z
+    check_memory(24 * n * n, f"optimal_order of {n:,} leaves", "Use a sample of the rows.")
+    distances = leaf_distances(X, metric, n, "optimal_order")
+    order, spans = leaf_positions(Z)
+    distances = np.ascontiguousarray(distances[np.ix_(order, order)])
+    best, scratch = np.zeros((n, n)), np.empty(n)
+    parts = split_positions(Z, spans)
+    for s in range(n - 1):
+        first, middle, end = (int(at) for at in spans[s])
+        step = max(1, CALL_WORK // ((end - middle) * (end - first)))
+        for u in range(first, middle, step):
+            stop = min(u + step, middle)
+            fill(distances, best, parts[s], spans[s], u, stop, scratch)
+        mirror_span(best, spans[s])
+    swapped = np.zeros(n - 1, bool)
+    mark_swaps(Z, spans, parts, distances, best, swapped, scratch)
+    Z[swapped, :2] = Z[swapped, 1::-1]
+    return Z
+
+
+def split_positions(Z: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """For every merge where its left part is split, and where its right; -1 for a leaf."""
+    n = len(Z) + 1
+    inside = Z[:, :2].astype(np.int64) - n
+    return np.where(inside >= 0, spans[np.maximum(inside, 0), 1], -1)
+
+
 def explain(Z: np.ndarray, fault: int, row: int) -> str:
-    """What ``first_fault`` found."""
+    """The error message for a fault in a row."""
     n = len(Z) + 1
     a, b, high, size = Z[row]
     if fault == NOT_FINITE:
@@ -131,7 +265,7 @@ def explain(Z: np.ndarray, fault: int, row: int) -> str:
     if fault == NEGATIVE:
         return f"merges at height {high:g}; heights must not be negative."
     count = sum(1 if c < n else int(Z[int(c) - n, 3]) for c in (a, b))
-    return f"says that its cluster has {size:g} leaves, but it has {count}."
+    return f"gives its cluster {size:g} leaves, but it has {count}."
 
 
 def used_twice(Z: np.ndarray, row: int) -> tuple[int, int]:
@@ -151,7 +285,7 @@ NOT_FINITE, NOT_WHOLE, NOT_YET, USED, NEGATIVE, MISCOUNTED = range(1, 7)
 
 @kernel
 def first_fault(Z):
-    """What is wrong with the first row that is wrong, and which row; 0 if none is."""
+    """The first fault and its row; 0 where there is none."""
     n = Z.shape[0] + 1
     used = np.zeros(2 * n - 1, np.bool_)
     for s in range(n - 1):
@@ -192,12 +326,12 @@ def subtree_heights(Z):
 
 
 @kernel
-def label_leaves(Z, made):
-    """For every leaf the largest cluster that it is in, of those whose merge is made."""
+def label_leaves(Z, merged):
+    """For every leaf the largest cluster that it is in, of those that are merged."""
     n = Z.shape[0] + 1
     tops = np.arange(2 * n - 1)
     for s in range(n - 2, -1, -1):
-        if made[s]:
+        if merged[s]:
             for side in range(2):
                 tops[int(Z[s, side])] = tops[n + s]
     return tops[:n]
@@ -205,7 +339,7 @@ def label_leaves(Z, made):
 
 @kernel
 def leaf_positions(Z):
-    """Leaves from left to right, and for every merge the stretch of them it covers: first,
+    """Leaves from left to right, and for every merge the range of positions it covers: first,
     the first of its right part, end."""
     n = Z.shape[0] + 1
     order = np.empty(n, np.int64)
@@ -222,3 +356,95 @@ def leaf_positions(Z):
     for leaf in range(n):
         order[starts[leaf]] = leaf
     return order, spans
+
+
+@kernel
+def write_height(order, span, height, n, out):
+    for p in range(span[0], span[1]):
+        for q in range(span[1], span[2]):
+            i, j = min(order[p], order[q]), max(order[p], order[q])
+            out[i * (2 * n - i - 1) // 2 + j - i - 1] = height
+
+
+# --- Kernels of the leaf order. Leaves are positions in the order of Z ---
+
+
+@kernel
+def other_end(u, first, divide, end):
+    """Where the other end of a part may be, if one end is u: in the side without it."""
+    if divide < 0:
+        return u, u + 1
+    return (divide, end) if u < divide else (first, divide)
+
+
+@kernel
+def best_through(distances, best, parts, span, u, through):
+    """through[k] = least M(u, m) + d(m, k) over the other ends m of u's part."""
+    middle, end = span[1], span[2]
+    low, high = other_end(u, span[0], parts[0], middle)
+    through[middle:end] = np.inf
+    for m in range(low, high):
+        so_far = best[u, m]
+        row = distances[m]
+        for k in range(middle, end):
+            v = so_far + row[k]
+            through[k] = v if v < through[k] else through[k]
+
+
+@kernel
+def fill(distances, best, parts, span, start, stop, through):
+    """M(u, w) for u from start to stop and all w of the right part."""
+    middle, end = span[1], span[2]
+    for u in range(start, stop):
+        best_through(distances, best, parts, span, u, through)
+        out = best[u]
+        out[middle:end] = np.inf
+        for k in range(middle, end):
+            so_far = through[k]
+            low, high = other_end(k, middle, parts[1], end)
+            row = best[k]
+            for w in range(low, high):
+                v = so_far + row[w]
+                out[w] = v if v < out[w] else out[w]
+
+
+@kernel
+def mirror_span(best, span):
+    for u in range(span[0], span[1]):
+        for w in range(span[1], span[2]):
+            best[w, u] = best[u, w]
+
+
+@kernel
+def mark_swaps(Z, spans, parts, distances, best, swapped, through):
+    """From the best ends of the whole tree down, mark the merges to swap."""
+    n = Z.shape[0] + 1
+    ends = np.empty((n - 1, 2), np.int64)  # of every merge: its leftmost and rightmost leaf
+    top = n - 2
+    least = np.inf
+    for u in range(spans[top, 0], spans[top, 1]):
+        for w in range(spans[top, 1], spans[top, 2]):
+            if best[u, w] < least:
+                least = best[u, w]
+                ends[top, 0], ends[top, 1] = u, w
+    for s in range(n - 2, -1, -1):
+        span, part = spans[s], parts[s]
+        middle, end = span[1], span[2]
+        swapped[s] = ends[s, 0] >= middle
+        u, w = min(ends[s, 0], ends[s, 1]), max(ends[s, 0], ends[s, 1])
+        best_through(distances, best, part, span, u, through)
+        low, high = other_end(w, middle, part[1], end)
+        k = low
+        for at in range(low, high):
+            if through[at] + best[at, w] < through[k] + best[k, w]:
+                k = at
+        low, high = other_end(u, span[0], part[0], middle)
+        m = low
+        for at in range(low, high):
+            if best[u, at] + distances[at, k] < best[u, m] + distances[m, k]:
+                m = at
+        left, right = int(Z[s, 0]) - n, int(Z[s, 1]) - n
+        if left >= 0:
+            ends[left, 0], ends[left, 1] = (m, u) if swapped[s] else (u, m)
+        if right >= 0:
+            ends[right, 0], ends[right, 1] = (w, k) if swapped[s] else (k, w)

@@ -1,18 +1,34 @@
 """Divisive clustering: from all rows in one cluster down, by two methods.
 
-    bisecting   split in two by k-means until there are enough clusters (``bisecting``)
-    diana       split off the rows that are farther from the rest, until each stands alone
-                (``diana``)
+Bisecting k-means: split the cluster with the largest sum of squares, or with the most rows, by
+k-means with two centers, until there are k clusters. The height of a split is the root of the
+sum of squares of the cluster that is split, which is never less than that of its parts.
 
-The notes' section on hierarchical clustering names the idea; both trees are linkage matrices,
-to be drawn and cut like those of ``linkage``.
+DIANA: split off rows by mean distance until each is alone. The row with the largest mean
+distance to the others leaves its cluster first; then, one at a time, the row that is closer to
+those that left than to those that stay, on average and by the most, while there is one. Of
+equals the lowest row leaves. The height of a split is the diameter of the cluster, its largest
+distance. Sums of distances are passed from a cluster to its parts, so a split costs its rows
+times those that leave; the diameter costs the square of the rows. O(n^2) memory; O(n^2) to
+O(n^3) time, by how uneven the splits are.
+
+Both trees are linkage matrices, to be drawn and cut like those of ``linkage``. The notes'
+section on hierarchical clustering.
+
+Steinbach, Karypis and Kumar (2000), A comparison of document clustering techniques. KDD
+Workshop on Text Mining.
+Kaufman and Rousseeuw (1990), Finding groups in data: an introduction to cluster analysis,
+chapter 6.
 """
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClusterMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -20,26 +36,219 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.hierarchy.bisecting import bisect, walk_down
 from tacit.cluster.hierarchy.dendrogram import check_linkage, cut
-from tacit.cluster.hierarchy.diana import diana
+from tacit.cluster.hierarchy.inputs import METRICS, check_input, square_matrix
+from tacit.cluster.hierarchy.linkage import notify_merges
+from tacit.cluster.hierarchy.merges import Merges, sorted_linkage
 from tacit.cluster.hierarchy.nearest_cluster import (
-    assembled,
-    clusters_of,
+    gather_rows,
     nearest_clusters,
     row_weights,
+    sort_rows,
 )
 from tacit.cluster.kmeans.kmeans import KMeans
-from tacit.cluster.linkages.inputs import METRICS, give, square_of
-from tacit.cluster.linkages.linking import reporter
-from tacit.core.engines import get_engine
-from tacit.core.estimator import Estimator, check_rows
-from tacit.core.memory import check_memory, gigabytes
+from tacit.measure.labels import by_size
+from tacit.core.engines import Engine, get_engine
+from tacit.core.estimator import Estimator
+from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
+from tacit.core.progress import Callback
 from tacit.data.bad_values import check_values
+from tacit.data.checked import check_table
 from tacit.data.summary import summarize
-from tacit.data.table import Table
+from tacit.kernels.distances import euclidean
 
-__all__ = ["DivisiveClustering"]
+__all__ = ["DivisiveClustering", "bisect", "diana"]
+
+NOISE = 1e-12  # of the diameter: a smaller difference is rounding
+SMALLER = "Use method='bisecting', or AgglomerativeClustering(compress=1000)."
+Pause = Callable[[int], None]
+
+
+# --- Bisecting k-means ---
+
+
+class Bisection(NamedTuple):
+    """The clusters, and the splits in the order they were made."""
+
+    labels: np.ndarray  # (n,) int32, 0 for the largest
+    centers: np.ndarray  # (k, d) means, by label
+    inertia: float
+    splits: np.ndarray  # (k-1, 2, d) the two centers that rows are compared with
+    parts: np.ndarray  # (k-1, 2) int64: a label, or -1 - s for the cluster that split s splits
+    Z: np.ndarray  # (k-1, 4) over the clusters; leaves are labels
+
+
+@dataclass
+class Node:
+    """A cluster of the tree of splits."""
+
+    rows: np.ndarray
+    inertia: float
+    split: int = -1  # number of the split that divides it
+    final: bool = False  # all rows are the same
+
+
+def bisect(
+    X: Any,
+    n_clusters: int,
+    *,
+    largest: bool,
+    make_kmeans: Callable[[], KMeans],
+    pause: Pause = lambda done: None,
+) -> Bisection:
+    """Split the rows of an array or a sparse matrix into n_clusters, or as many as differ.
+
+    ``largest`` splits the cluster with most rows, otherwise the one with the largest sum of
+    squares; the first of equals. ``make_kmeans`` returns the k-means of the next split.
+    """
+    nodes = [Node(np.arange(X.shape[0]), sum_of_squares(X))]
+    splits: list[np.ndarray] = []
+    children: list[tuple[int, int]] = []
+    while len(nodes) - len(splits) < n_clusters:
+        at = next_split(nodes, largest)
+        if at < 0:
+            break
+        node = nodes[at]
+        rows = X[node.rows]
+        if same_rows(rows):
+            node.final = True
+            continue
+        model = make_kmeans().fit(rows)
+        if len(np.unique(model.labels_)) < 2:  # the rows differ by less than rounding
+            node.final = True
+            continue
+        node.split = len(splits)
+        splits.append(np.asarray(model.cluster_centers_, np.float64))
+        children.append((len(nodes), len(nodes) + 1))
+        for side in (0, 1):
+            members = node.rows[model.labels_ == side]
+            nodes.append(Node(members, min(sum_of_squares(X[members]), node.inertia)))
+        pause(len(splits))
+    return number_by_size(X, nodes, splits, children)
+
+
+def next_split(nodes: list[Node], largest: bool) -> int:
+    """The cluster to split, or -1 if there is none."""
+    best, at = -1.0, -1
+    for i, node in enumerate(nodes):
+        if node.split < 0 and not node.final and len(node.rows) > 1:
+            value = float(len(node.rows)) if largest else node.inertia
+            if value > best:
+                best, at = value, i
+    return at
+
+
+def number_by_size(
+    X: Any, nodes: list[Node], splits: list[np.ndarray], children: list[tuple[int, int]]
+) -> Bisection:
+    """Number the clusters by size, and turn the splits into merges."""
+    raw = np.empty(X.shape[0], np.int64)
+    for i, node in enumerate(nodes):
+        if node.split < 0:
+            raw[node.rows] = i
+    labels = by_size(raw)
+    label_of = {i: int(labels[c.rows[0]]) for i, c in enumerate(nodes) if c.split < 0}
+    lowest = dict(label_of)
+    k = len(label_of)
+    merges = Merges.empty(k)
+    parts = np.empty((k - 1, 2), np.int64)
+    parents = {node.split: i for i, node in enumerate(nodes) if node.split >= 0}
+    for s in range(k - 2, -1, -1):  # the last split is the first merge
+        parent = parents[s]
+        a, b = (lowest[child] for child in children[s])
+        at = k - 2 - s
+        merges.low[at], merges.high[at] = min(a, b), max(a, b)
+        merges.heights[at] = np.sqrt(nodes[parent].inertia)
+        lowest[parent] = min(a, b)
+        for side, child in enumerate(children[s]):
+            parts[s, side] = label_of.get(child, -1 - nodes[child].split)
+    means = sp.csr_array((1.0 / np.bincount(labels)[labels], (labels, np.arange(len(labels)))))
+    centers = means @ X
+    return Bisection(
+        labels,
+        centers.toarray() if sp.issparse(centers) else np.asarray(centers, np.float64),
+        float(sum(node.inertia for node in nodes if node.split < 0)),
+        np.stack(splits) if splits else np.empty((0, 2, X.shape[1])),
+        parts,
+        sorted_linkage(merges) if k > 1 else np.empty((0, 4)),
+    )
+
+
+def descend(params: tuple[np.ndarray, np.ndarray], rows: Any) -> np.ndarray:
+    """The label of every row: at each split to the nearer of its two centers."""
+    splits, parts = params
+    labels = np.zeros(rows.shape[0], np.int32)
+    if not len(splits):
+        return labels
+    waiting = [(0, np.arange(rows.shape[0]))]
+    while waiting:
+        s, members = waiting.pop()
+        nearer = euclidean(rows[members], splits[s], np.zeros(rows.shape[1])).argmin(axis=1)
+        for side in (0, 1):
+            here, part = members[nearer == side], int(parts[s, side])
+            if part >= 0:
+                labels[here] = part
+            elif len(here):
+                waiting.append((-1 - part, here))
+    return labels
+
+
+def sum_of_squares(rows: Any) -> float:
+    """The sum of squares about the mean."""
+    mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    if sp.issparse(rows):
+        squares = float(rows.multiply(rows).sum())
+        return max(0.0, squares - rows.shape[0] * float((mean**2).sum()))
+    return float(((np.asarray(rows, np.float64) - mean) ** 2).sum())
+
+
+def same_rows(rows: Any) -> bool:
+    if sp.issparse(rows):
+        gap = rows - sp.csr_array(rows[[0]])[np.zeros(rows.shape[0], int)]
+        return abs(gap).sum() == 0
+    return bool((rows == rows[0]).all())
+
+
+# --- DIANA ---
+
+
+def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray:
+    """SciPy's linkage matrix of the splits of a square matrix of distances.
+
+    >>> diana(np.abs(np.subtract.outer([0.0, 1.0, 5.0, 7.0], [0.0, 1.0, 5.0, 7.0])))
+    array([[0., 1., 1., 2.],
+           [2., 3., 2., 2.],
+           [4., 5., 7., 4.]])
+    """
+    n = len(matrix)
+    rows = np.arange(n)  # the rows of every cluster are contiguous, in order
+    inside = matrix.sum(axis=1)
+    outside = np.zeros(n)
+    left = np.zeros(n, bool)
+    merges = Merges.empty(n)
+    waiting = [(0, n)]
+    done = n - 1  # splits are merges in reverse order
+    while waiting:
+        start, stop = waiting.pop()
+        if stop - start < 2:
+            continue
+        members = rows[start:stop]
+        height = diameter(matrix, members)
+        split(matrix, members, inside, outside, left, NOISE * height)
+        gone = left[members]
+        middle = stop - int(gone.sum())
+        a, b = members[~gone], members[gone]
+        done -= 1
+        merges.low[done], merges.high[done] = min(a[0], b[0]), max(a[0], b[0])
+        merges.heights[done] = height
+        rows[start:middle], rows[middle:stop] = a, b
+        waiting += [(start, middle), (middle, stop)]
+        pause(n - 1 - done)
+    return sorted_linkage(merges)
+
+
+# --- The estimator ---
 
 
 class DivisiveClustering(ClusterMixin, Estimator):
@@ -65,20 +274,20 @@ class DivisiveClustering(ClusterMixin, Estimator):
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes and ``predict`` run.
     callbacks : list or None
-        Told about every split; see ``tacit.core.progress``.
+        Called after every split; see ``tacit.core.progress``.
 
     Attributes
     ----------
     labels_ : int32 array of shape (n_rows,), 0 for the largest cluster
     linkage_matrix_ : array
-        The tree of splits as SciPy's linkage matrix. diana's leaves are rows, and the height
-        of a cluster its largest distance; of bisecting they are the clusters by label, and
-        the height is the root of the sum of squares about the mean.
+        The tree of splits as SciPy's linkage matrix. For diana the leaves are rows, and the
+        height of a cluster its largest distance; for bisecting they are the clusters by label,
+        and the height is the root of the sum of squares about the mean.
     n_clusters_ : int
     n_leaves_ : int, of the tree
     n_iter_ : int, splits made
     cluster_centers_, inertia_
-        Means of the clusters and the sum of squares about them; of bisecting only.
+        Means of the clusters and the sum of squares about them; for bisecting only.
 
     Examples
     --------
@@ -118,17 +327,17 @@ class DivisiveClustering(ClusterMixin, Estimator):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        method="bisecting",
-        metric="euclidean",
-        bisecting_strategy="biggest_inertia",
-        n_init=3,
-        max_iter=300,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        method: str = "bisecting",
+        metric: str | Callable[[Any, Any], float] = "euclidean",
+        bisecting_strategy: str = "biggest_inertia",
+        n_init: int | str = 3,
+        max_iter: int = 300,
+        random_state: int | np.random.RandomState | None = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.method = method
         self.metric = metric
@@ -143,54 +352,52 @@ class DivisiveClustering(ClusterMixin, Estimator):
     def fit(self, X: Any, y: Any = None) -> "DivisiveClustering":
         """Split the rows of X: an array, a sparse matrix, distances or a list of objects."""
         self._validate_params()
-        self._refuse_blocks(X)
         for name in ("cluster_centers_", "inertia_", "_splits", "_parts", "_rows", "_weights"):
             self.__dict__.pop(name, None)  # of an earlier fit
         with self._fit_callbacks() as callbacks:
             if self.method == "bisecting":
-                self._bisect(X, callbacks)
+                self._fit_bisecting(X, callbacks)
             else:
-                self._diana(X, callbacks)
+                self._fit_diana(X, callbacks)
         self.n_leaves_ = len(self.linkage_matrix_) + 1
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_iter_ = self.n_leaves_ - 1
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The cluster of every row, new ones too. Of bisecting: down the tree, at every split
-        to the nearer center. Of diana: where the mean distance is smallest."""
+        """The cluster of every row, also of new ones. For bisecting: down the tree, at every
+        split to the nearer center. For diana: where the mean distance is smallest."""
         check_is_fitted(self)
-        params: Any = None
+        function, params = descend, None
         if self.method == "diana":
-            params = assembled(
+            function = nearest_clusters
+            params = gather_rows(
                 self.labels_, self._rows, self._weights, np.empty((0, 0)), np.empty(0),
                 "average", self.metric,
             )  # fmt: skip
             if not hasattr(self, "n_features_in_"):
                 return nearest_clusters(params, list(X))
-        table = X if isinstance(X, Table) else Table.of(check_rows(self, X, reset=False))
+        table = check_table(self, X, reset=False)
         for block in table:
             check_values(block.load(), type(self).__name__, block.start, table.source)
-        function = nearest_clusters if self.method == "diana" else walk_down
         params = (self._splits, self._parts) if params is None else params
-        found = get_engine(self.engine).map(function, params, table)
-        return np.concatenate([np.empty(0, np.int32), *found])
+        labels = get_engine(self.engine).map(function, params, table)
+        return np.concatenate([np.empty(0, np.int32), *labels])
 
-    # --- Fitting ---
-
-    def _bisect(self, X: Any, callbacks: list) -> None:
+    def _fit_bisecting(self, X: Any, callbacks: list) -> None:
         name = type(self).__name__
         if self.metric not in ("euclidean", "l2"):
             raise ValueError(
                 f"{name}(method='bisecting') uses k-means, which is for metric='euclidean', "
                 f"but metric={self.metric!r}. Use method='diana'."
             )
-        X = check_rows(self, X, reset=True)
-        self._check_enough(X.shape[0])
-        summarize(Table.from_array(X), get_engine(self.engine), name=name)
+        table = check_table(self, X, reset=True, alternative=SMALLER)
+        self._check_enough(len(table))
+        summarize(table, get_engine(self.engine), name=name)
+        X = table.load()
         rng = check_random_state(self.random_state)
 
-        def make() -> KMeans:
+        def make_kmeans() -> KMeans:
             return KMeans(
                 2,
                 n_init=self.n_init,
@@ -199,19 +406,19 @@ class DivisiveClustering(ClusterMixin, Estimator):
                 engine=self.engine,
             )
 
-        found = bisect(
+        result = bisect(
             X,
             self.n_clusters,
             largest=self.bisecting_strategy == "largest_cluster",
-            make=make,
-            pause=reporter(name, self.n_clusters, callbacks),
+            make_kmeans=make_kmeans,
+            pause=notify_merges(name, self.n_clusters, callbacks),
         )
-        self.labels_, self.linkage_matrix_ = found.labels, found.Z
+        self.labels_, self.linkage_matrix_ = result.labels, result.Z
         dtype = np.float32 if X.dtype == np.float32 else np.float64
-        self.cluster_centers_ = found.centers.astype(dtype)
-        self.inertia_ = found.inertia
-        self._splits, self._parts = found.splits, found.parts
-        k = len(found.centers)
+        self.cluster_centers_ = result.centers.astype(dtype)
+        self.inertia_ = result.inertia
+        self._splits, self._parts = result.splits, result.parts
+        k = len(result.centers)
         if k < self.n_clusters:
             warnings.warn(
                 f"{name}(n_clusters={self.n_clusters}) could make only {k} clusters, because "
@@ -220,35 +427,28 @@ class DivisiveClustering(ClusterMixin, Estimator):
                 stacklevel=5,
             )
 
-    def _diana(self, X: Any, callbacks: list) -> None:
+    def _fit_diana(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
         if callable(self.metric) and not hasattr(X, "shape"):
             rows: Any = list(X)
             self.__dict__.pop("n_features_in_", None)
         else:
-            rows = check_rows(self, X, reset=True, dtypes=(np.float64,))
-        given = give(rows, "complete", self.metric, engine, name=name)
-        n = given.n
+            table = check_table(
+                self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER
+            )
+            rows = table.load()
+        n = len(rows) if isinstance(rows, list) else rows.shape[0]
         self._check_enough(n)
-        check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", WAY_OUT)
-        matrix = square_of(given, engine)
-        Z = diana(matrix, pause=reporter(name, n, callbacks)) if n > 1 else np.empty((0, 4))
-        Z[:, 2] /= given.scale
+        check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", SMALLER)
+        data = check_input(rows, "complete", self.metric, engine, name=name)
+        matrix = square_matrix(data, engine)
+        Z = diana(matrix, pause=notify_merges(name, n, callbacks)) if n > 1 else np.empty((0, 4))
+        Z[:, 2] /= data.scale
         self.linkage_matrix_ = Z
         self.labels_ = cut(Z, k=self.n_clusters)
         weights = row_weights(Z, self.labels_, "average", np.ones(n))
-        kept = clusters_of(rows, self.labels_, weights, "average", self.metric)
-        self._rows, self._weights = kept.rows, kept.weights
-
-    def _refuse_blocks(self, X: Any) -> None:
-        if isinstance(X, Table) or type(X).__module__.startswith("dask."):
-            n, d = (int(size) for size in X.shape)
-            need = 8 * n * d if self.method == "bisecting" else 8 * n * n
-            raise ValueError(
-                f"{type(self).__name__}(method={self.method!r}) needs all {n:,} rows in memory "
-                f"at once, {gigabytes(need)}. Load them into an array if they fit, or use "
-                "AgglomerativeClustering(compress=1000), which takes any table."
-            )
+        stored = sort_rows(rows, self.labels_, weights, "average", self.metric)
+        self._rows, self._weights = stored.rows, stored.weights
 
     def _check_enough(self, n: int) -> None:
         if n < self.n_clusters:
@@ -265,7 +465,7 @@ class DivisiveClustering(ClusterMixin, Estimator):
             if len(self._weights) != len(self.labels_):
                 raise ValueError("there is not one weight for every row")
             return
-        # Splits lead to later splits, or nowhere: a walk down comes to an end.
+        # Splits lead to later splits, or to a label: every descent ends.
         after = -1 - self._parts
         own = np.arange(len(after))[:, None]
         labels, inner = self._parts[self._parts >= 0], after[self._parts < 0]
@@ -283,4 +483,53 @@ class DivisiveClustering(ClusterMixin, Estimator):
         return tags
 
 
-WAY_OUT = "Use method='bisecting', or AgglomerativeClustering(compress=1000)."
+# --- Kernels ---
+
+
+@kernel
+def diameter(matrix, members):
+    largest = 0.0
+    for i in range(members.shape[0]):
+        row = matrix[members[i]]
+        for j in range(i + 1, members.shape[0]):
+            v = row[members[j]]
+            largest = v if v > largest else largest
+    return largest
+
+
+@kernel
+def split(matrix, members, inside, outside, left, noise):
+    """Mark the members that leave; ``inside`` becomes the sums within the two parts.
+
+    ``inside`` and ``outside`` hold, for every member, the sum of its distances to those that
+    stay and to those that left.
+    """
+    m = members.shape[0]
+    for i in range(m):
+        left[members[i]] = False
+        outside[members[i]] = 0.0
+    stay = m
+    while stay > 1:
+        best, chosen = -np.inf, -1
+        for i in range(m):
+            r = members[i]
+            if left[r]:
+                continue
+            gain = inside[r] / (stay - 1)
+            if stay < m:
+                gain -= outside[r] / (m - stay)
+            if gain > best + noise:
+                best, chosen = gain, r
+        if stay < m and best <= noise:
+            break
+        left[chosen] = True
+        stay -= 1
+        row = matrix[chosen]
+        for i in range(m):
+            r = members[i]
+            inside[r] -= row[r]
+            outside[r] += row[r]
+    for i in range(m):
+        r = members[i]
+        if left[r]:
+            inside[r] = outside[r]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.cluster.hierarchy.dendrogram import check_linkage
-from tacit.cluster.linkages.merges import Merges, in_order
+from tacit.cluster.hierarchy.merges import Merges, linkage_in_order
 
 __all__ = ["from_newick", "to_newick"]
 
@@ -251,4 +251,4 @@ def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
     )
     for s, (height, _, low, high) in enumerate(sorted(found) if rising else found):
         merges.low[s], merges.high[s], merges.heights[s] = low, high, height
-    return check_linkage(in_order(merges), name="from_newick")
+    return check_linkage(linkage_in_order(merges), name="from_newick")

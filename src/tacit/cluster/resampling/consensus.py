@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster.choosing.k_trials import found_again
-from tacit.cluster.linkages.linking import linkage
+from tacit.cluster.hierarchy.linkage import linkage
 from tacit.cluster.partitions import clusterer_of, labels_by, prepared
 from tacit.cluster.resampling.resamples import (
     NOWHERE,

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
-from tacit.cluster.hierarchy.dendrogram import check_linkage, cut, is_monotone
-from tacit.cluster.linkages.inputs import METHODS, give
-from tacit.cluster.linkages.linking import linkage, linkage_of
+from tacit.cluster import check_linkage, cut, linkage
+from tacit.cluster.hierarchy.dendrogram import is_monotone
+from tacit.cluster.hierarchy.inputs import METHODS, check_input
+from tacit.cluster.hierarchy.linkage import build_linkage
 from tacit.core.engines import Dask, Serial, Threads
 from tacit.core.errors import DataError
 from tacit.data.table import Table
@@ -389,8 +390,8 @@ def test_a_size_of_two_is_the_row_twice(method, form):
     metric = "euclidean" if form == "rows" else "precomputed"
     if form == "distances":
         rows, repeated = squareform(pdist(rows)), squareform(pdist(repeated))
-    given_rows = give(rows, method, metric, Serial())
-    Z = linkage_of(given_rows, method, sizes=sizes.astype(float))
+    data = check_input(rows, method, metric, Serial())
+    Z = build_linkage(data, method, sizes=sizes.astype(float))
     np.testing.assert_allclose(Z[:, 2], linkage(repeated, method, metric)[-29:, 2], rtol=1e-9)
 
 

@@ -1,9 +1,8 @@
-"""From merges in the order they were found to SciPy's linkage matrix.
+"""From merges in the order an algorithm makes them to SciPy's linkage matrix.
 
-A cluster goes by the name of its lowest row. Algorithms that follow chains of nearest
-neighbours find the right merges in an order of their own; sorted by height, and among equal
-heights by the two names, they stand in the order in which one would make them by always
-joining the closest pair, the lowest names first.
+A cluster is named by its lowest row. Nearest-neighbor chains find the right merges in an order
+of their own. Sorted by height, and among equal heights by the two names, they are in the order
+of the greedy algorithm that always joins the closest pair, the lowest names first.
 """
 
 from typing import NamedTuple
@@ -12,14 +11,14 @@ import numpy as np
 
 from tacit.core.kernel import kernel
 
-__all__ = ["Merges", "in_order", "sorted_by_height", "spanning_edges"]
+__all__ = ["Merges", "linkage_in_order", "linkage_of_edges", "sorted_linkage"]
 
 
 class Merges(NamedTuple):
     """One row for every merge."""
 
-    low: np.ndarray  # (n-1,) int64: the lowest row of the cluster that has the lower one
-    high: np.ndarray  # (n-1,) int64: and of the other
+    low: np.ndarray  # (n-1,) int64: the lower name of the two clusters
+    high: np.ndarray  # (n-1,) int64: the higher
     heights: np.ndarray  # (n-1,) float64
 
     @classmethod
@@ -27,30 +26,31 @@ class Merges(NamedTuple):
         return cls(np.zeros(n - 1, np.int64), np.zeros(n - 1, np.int64), np.zeros(n - 1))
 
 
-def in_order(merges: Merges) -> np.ndarray:
-    """SciPy's (n-1, 4) matrix of merges that were found in the order they are made."""
-    return label_names(merges.low, merges.high, merges.heights)
+def linkage_in_order(merges: Merges) -> np.ndarray:
+    """SciPy's (n-1, 4) matrix of merges that stand in the order of the tree."""
+    return label_merges(*merges)
 
 
-def sorted_by_height(merges: Merges) -> np.ndarray:
+def sorted_linkage(merges: Merges) -> np.ndarray:
     """SciPy's matrix of merges whose heights should never fall from child to parent.
 
-    Rounding can make a parent lower by a last digit: it is lifted to its children.
+    Where rounding makes a parent lower by a last digit, it is raised to its children.
     """
     low, high, heights = merges
-    heights, children = lift(low, high, heights)
+    heights, children = raise_parents(low, high, heights)
     order = np.lexsort([high, low, heights])
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     early = (children >= 0) & (place[children] > place[:, None])
     if early.any():  # only where rounding made parent and child equal
         order = np.argsort(heights, kind="stable")
-    return label_names(low[order], high[order], heights[order])
+    return label_merges(low[order], high[order], heights[order])
 
 
-def spanning_edges(low: np.ndarray, high: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """SciPy's matrix of single linkage from the edges of a minimum spanning tree of the rows;
-    the shortest edge first, the lowest rows first among equals."""
+def linkage_of_edges(edges: Merges) -> np.ndarray:
+    """SciPy's matrix of single linkage from the edges of a minimum spanning tree of the rows:
+    the shortest edge first, among equals the lowest rows first."""
+    low, high, lengths = edges
     order = np.lexsort([high, low, lengths])
     return label_edges(low[order], high[order], lengths[order])
 
@@ -59,11 +59,11 @@ def spanning_edges(low: np.ndarray, high: np.ndarray, lengths: np.ndarray) -> np
 
 
 @kernel
-def lift(low, high, heights):
-    """Heights that never fall from child to parent, and every merge's two child merges."""
+def raise_parents(low, high, heights):
+    """Heights that never fall from child to parent, and the two child merges of each."""
     n = heights.shape[0] + 1
     last = np.full(n, -1)
-    lifted = np.empty(n - 1)
+    raised = np.empty(n - 1)
     children = np.empty((n - 1, 2), np.int64)
     for s in range(n - 1):
         h = heights[s]
@@ -71,15 +71,15 @@ def lift(low, high, heights):
             name = low[s] if side == 0 else high[s]
             child = last[name]
             children[s, side] = child
-            if child >= 0 and lifted[child] > h:
-                h = lifted[child]
-        lifted[s] = h
+            if child >= 0 and raised[child] > h:
+                h = raised[child]
+        raised[s] = h
         last[low[s]] = s
-    return lifted, children
+    return raised, children
 
 
 @kernel
-def label_names(low, high, heights):
+def label_merges(low, high, heights):
     n = heights.shape[0] + 1
     labels, sizes = np.arange(n), np.ones(n)
     Z = np.empty((n - 1, 4))
@@ -115,7 +115,7 @@ def write_merge(Z, s, a, b, height, size):
 
 @kernel
 def root_of(parents, node):
-    """The top of a node's tree; halves the path on the way."""
+    """The root of a node's tree; shortens the path on the way."""
     while parents[node] != node:
         parents[node] = parents[parents[node]]
         node = parents[node]

@@ -3,14 +3,14 @@
 Two clusters touch if an edge joins a row of one to a row of the other. How far apart they are
 is the linkage's own distance, over all their rows and not just along the edges (Guo 2008 calls
 this full-order). Of the clusters that touch the two closest merge, so heights may fall: a
-merge can bring into touch what was close all along.
+merge can bring clusters into touch that were close before.
 
-A graph in several pieces ends in one cluster for each; those then merge as if all touched.
+A graph in several components ends in one cluster for each; those then merge as if all touched.
 
 Points and Ward, centroid or median linkage need no distance matrix, only centers. Otherwise
-distances are combined in a square matrix by the formula of Lance and Williams (1967). Who is
-nearest is remembered as in ``nearest_pairs``, among the neighbours in the graph. Ties: the
-lowest names (lowest rows) first.
+distances are combined in a square matrix by the formula of Lance and Williams (1967). Nearest
+neighbors are stored as in ``centroid``, among the neighbors in the graph. Ties: the lowest
+names (lowest rows) first.
 
 Guo (2008), Regionalization with dynamically constrained agglomerative clustering and
 partitioning. Int. J. Geogr. Inf. Sci. 22.
@@ -23,9 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.linkages.inputs import CENTERED, METHODS, Given, square_of, way_out
-from tacit.cluster.linkages.lanes import LANES, blocks_for, least
-from tacit.cluster.linkages.merges import Merges, in_order, root_of
+from tacit.cluster.hierarchy.distance_rows import LANES, argmin, padded
+from tacit.cluster.hierarchy.inputs import (
+    CENTERED,
+    METHODS,
+    SMALLER,
+    LinkageInput,
+    square_matrix,
+)
+from tacit.cluster.hierarchy.linkage import build_linkage
+from tacit.cluster.hierarchy.merges import Merges, linkage_in_order, root_of
 from tacit.core.engines import Engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
@@ -34,22 +41,22 @@ from tacit.kernels.distances import squared_distance
 __all__ = ["check_graph", "constrained_linkage"]
 
 SINGLE, COMPLETE, AVERAGE, WEIGHTED, CENTROID, MEDIAN, WARD = range(len(METHODS))
-CALL_WORK = 2**27  # of multiplications in one kernel call: well under 200 ms
+CALL_WORK = 2**27  # multiplications in one kernel call: well under 200 ms
 
 
 class Graph(NamedTuple):
-    """Who touches whom: for every cluster a list of edges, linked so that two join at once."""
+    """Which clusters touch: for each a linked list of edges, so that two lists join at once."""
 
     target: np.ndarray  # (edges,) int64, a row in the other cluster
     after: np.ndarray  # (edges,) int64, next edge of the same cluster; -1 at the end
     first: np.ndarray  # (n,) int64, of every cluster, by name
     last: np.ndarray  # (n,) int64
-    parents: np.ndarray  # (n,) int64, leads from a row to the name of its cluster
-    marks: np.ndarray  # (n,) int64, which clusters a walk has seen
+    parents: np.ndarray  # (n,) int64, from a row towards the name of its cluster
+    marks: np.ndarray  # (n,) int64, the last search that met each cluster
 
 
-class Shape(NamedTuple):
-    """How far apart clusters are: by centers, or by a matrix; the other is empty."""
+class Clusters(NamedTuple):
+    """The clusters by centers, or by a matrix of distances; the other is empty."""
 
     centers: np.ndarray  # (n, d) by name
     matrix: np.ndarray  # (n, n) by name; squares for methods with centers
@@ -78,42 +85,38 @@ def check_graph(connectivity: Any, X: Any, n: int, name: str) -> sp.csr_array:
 
 
 def constrained_linkage(
-    given: Given,
+    data: LinkageInput,
     method: str,
     graph: sp.csr_array,
-    join: Callable[[Given, str, np.ndarray], np.ndarray],
     engine: Engine,
     *,
     pause: Callable[[int], None] = lambda done: None,
 ) -> np.ndarray:
-    """The linkage matrix, in the order of the merges.
-
-    ``join(given, method, sizes)`` merges what is left when nothing touches any more.
-    """
-    n, code = given.n, METHODS.index(method)
-    merges, links, shape = Merges.empty(n), links_of(graph), shape_of(given, method, engine)
-    width = blocks_for(n) * LANES
-    distance, partner = np.full(width, np.inf), np.full(width, -1)
-    zeros, lows = np.zeros(width), np.empty(LANES)
-    now = np.zeros(3, np.int64)  # rows looked at, merges made, walks made
-    while now[0] < n:
-        first_looks(links, shape, distance, partner, now, code)
-    while now[1] < n - 1 and distance.min() < np.inf:
-        run(links, shape, distance, partner, zeros, lows, now, merges, code)
-        pause(int(now[1]))
+    """The linkage matrix, in the order of the merges."""
+    n, code = data.n, METHODS.index(method)
+    merges, edges = Merges.empty(n), edge_lists(graph)
+    clusters = single_rows(data, method, engine)
+    distance, partner = np.full(padded(n), np.inf), np.full(padded(n), -1)
+    lows = np.empty(LANES)
+    count = np.zeros(3, np.int64)  # rows searched once, merges, searches
+    while count[0] < n:
+        search_all(edges, clusters, distance, partner, count, code)
+    while count[1] < n - 1 and distance.min() < np.inf:
+        run(edges, clusters, distance, partner, lows, count, merges, code)
+        pause(int(count[1]))
     heights = merges.heights
-    done = int(now[1])
+    done = int(count[1])
     if method in CENTERED:
         heights[:done] = np.sqrt(np.maximum(heights[:done], 0.0))
     if done < n - 1:
-        join_pieces(shape, method, merges, done, join)
+        join_components(clusters, method, merges, done)
         pause(n - 1)
-    Z = in_order(merges)
-    Z[:, 2] /= given.scale
+    Z = linkage_in_order(merges)
+    Z[:, 2] /= data.scale
     return Z
 
 
-def links_of(graph: sp.csr_array) -> Graph:
+def edge_lists(graph: sp.csr_array) -> Graph:
     n = graph.shape[0]
     starts, ends = graph.indptr[:-1].astype(np.int64), graph.indptr[1:].astype(np.int64)
     after = np.arange(1, graph.nnz + 1)
@@ -129,36 +132,35 @@ def links_of(graph: sp.csr_array) -> Graph:
     )
 
 
-def shape_of(given: Given, method: str, engine: Engine) -> Shape:
-    n = given.n
+def single_rows(data: LinkageInput, method: str, engine: Engine) -> Clusters:
+    """Every row a cluster of its own."""
+    n = data.n
     sizes, alive = np.ones(n), np.ones(n, bool)
-    if given.kind == "points" and method in CENTERED:
-        return Shape(given.values.copy(), np.empty((0, 0)), sizes, alive)
-    check_memory(12 * n * n, f"{method} linkage of {n:,} rows along a graph", way_out(method))
-    matrix = square_of(given, engine)
-    if matrix is given.values:  # the caller's, and merges write into it
+    if data.kind == "points" and method in CENTERED:
+        return Clusters(data.values.copy(), np.empty((0, 0)), sizes, alive)
+    check_memory(12 * n * n, f"{method} linkage of {n:,} rows along a graph", SMALLER)
+    matrix = square_matrix(data, engine)
+    if matrix is data.values:  # the caller's, and merges write into it
         matrix = matrix.copy()
     if method in CENTERED:
         matrix *= matrix
-    return Shape(np.empty((n, 0)), matrix, sizes, alive)
+    return Clusters(np.empty((n, 0)), matrix, sizes, alive)
 
 
-def join_pieces(
-    shape: Shape, method: str, merges: Merges, done: int, join: Callable[..., np.ndarray]
-) -> None:
-    """Merge the clusters that are left, whether they touch or not."""
-    names = np.flatnonzero(shape.alive)
-    sizes = shape.sizes[names]
-    if len(shape.matrix):
-        matrix = shape.matrix[np.ix_(names, names)]
-        if method == "ward":  # from what a merge costs back to the distance of centers
+def join_components(clusters: Clusters, method: str, merges: Merges, done: int) -> None:
+    """Merge the remaining clusters, whether they touch or not."""
+    names = np.flatnonzero(clusters.alive)
+    sizes = clusters.sizes[names]
+    if len(clusters.matrix):
+        matrix = clusters.matrix[np.ix_(names, names)]
+        if method == "ward":  # from the cost of a merge back to the distance of centers
             matrix *= (sizes[:, None] + sizes) / (2 * sizes[:, None] * sizes)
         np.fill_diagonal(matrix, 0.0)
         matrix = np.sqrt(np.maximum(matrix, 0.0)) if method in CENTERED else matrix
-        left = Given("square", matrix, len(names))
+        rest = LinkageInput("square", matrix, len(names))
     else:
-        left = Given("points", shape.centers[names], len(names))
-    Z = join(left, method, sizes)
+        rest = LinkageInput("points", clusters.centers[names], len(names))
+    Z = build_linkage(rest, method, sizes=sizes)
     lowest = list(names)
     for s, (a, b, height, _) in enumerate(Z):
         low, high = sorted((lowest[int(a)], lowest[int(b)]))
@@ -171,52 +173,52 @@ def join_pieces(
 
 
 @kernel
-def first_looks(graph, shape, distance, partner, now, method):
-    n = shape.sizes.shape[0]
+def search_all(graph, clusters, distance, partner, count, method):
+    n = clusters.sizes.shape[0]
     budget = CALL_WORK
-    while now[0] < n and budget > 0:
-        budget -= look(graph, shape, distance, partner, now[0], now, method)
-        now[0] += 1
+    while count[0] < n and budget > 0:
+        budget -= search(graph, clusters, distance, partner, count[0], count, method)
+        count[0] += 1
 
 
 @kernel
-def run(graph, shape, distance, partner, zeros, lows, now, merges, method):
-    """Merge the closest that touch, until nothing does or it is time to come up for air."""
-    n = shape.sizes.shape[0]
+def run(graph, clusters, distance, partner, lows, count, merges, method):
+    """Merge the closest clusters that touch, until none do or it is time to return."""
+    n = clusters.sizes.shape[0]
     budget = CALL_WORK
-    while now[1] < n - 1 and budget > 0:
+    while count[1] < n - 1 and budget > 0:
         budget -= n
-        value, a = least(distance, zeros, lows)
+        value, a = argmin(distance, lows)
         if value == np.inf:
             return
         if partner[a] < 0:
-            budget -= look(graph, shape, distance, partner, a, now, method)
+            budget -= search(graph, clusters, distance, partner, a, count, method)
             continue
         b = partner[a]
-        s = now[1]
+        s = count[1]
         merges.low[s], merges.high[s], merges.heights[s] = a, b, value
-        merge_shapes(shape, a, b, value, method)
-        merge_lists(graph, a, b)
+        merge_clusters(clusters, a, b, value, method)
+        join_lists(graph, a, b)
         distance[b] = np.inf
-        now[1] += 1
-        budget -= offer(graph, shape, distance, partner, a, b, now, method) + n
+        count[1] += 1
+        budget -= update_neighbors(graph, clusters, distance, partner, a, b, count, method) + n
 
 
 @kernel
-def look(graph, shape, distance, partner, x, now, method):
-    """Find the nearest neighbour of higher name. Returns the work."""
-    now[2] += 1
+def search(graph, clusters, distance, partner, x, count, method):
+    """Find the nearest neighbor of higher name. Returns the work."""
+    count[2] += 1
     best, at, work = np.inf, -1, 0
     edge, before = graph.first[x], -1
     while edge >= 0:
         c = root_of(graph.parents, graph.target[edge])
-        if c == x or graph.marks[c] == now[2]:  # inside by now, or seen: drop the edge
-            edge = drop(graph, x, before, edge)
+        if c == x or graph.marks[c] == count[2]:  # merged, or met already
+            edge = remove_edge(graph, x, before, edge)
             continue
-        graph.marks[c] = now[2]
+        graph.marks[c] = count[2]
         if c > x:
-            value = between(shape, x, c, method)
-            work += 8 + shape.centers.shape[1]
+            value = between(clusters, x, c, method)
+            work += 8 + clusters.centers.shape[1]
             if value < best or (value == best and c < at):
                 best, at = value, c
         before, edge = edge, graph.after[edge]
@@ -226,21 +228,21 @@ def look(graph, shape, distance, partner, x, now, method):
 
 
 @kernel
-def offer(graph, shape, distance, partner, a, b, now, method):
-    """Tell the neighbours of a new cluster about it, and find its nearest. Returns the work."""
-    now[2] += 1
+def update_neighbors(graph, clusters, distance, partner, a, b, count, method):
+    """Compare a merged cluster with its neighbors, and find its nearest. Returns the work."""
+    count[2] += 1
     best, at, work = np.inf, -1, 0
     edge, before = graph.first[a], -1
     while edge >= 0:
         c = root_of(graph.parents, graph.target[edge])
-        if c == a or graph.marks[c] == now[2]:
-            edge = drop(graph, a, before, edge)
+        if c == a or graph.marks[c] == count[2]:
+            edge = remove_edge(graph, a, before, edge)
             continue
-        graph.marks[c] = now[2]
-        value = between(shape, a, c, method)
-        work += 8 + shape.centers.shape[1]
+        graph.marks[c] = count[2]
+        value = between(clusters, a, c, method)
+        work += 8 + clusters.centers.shape[1]
         if partner[c] == a or partner[c] == b:
-            partner[c] = -1  # what is remembered is now a bound from below
+            partner[c] = -1  # the stored distance is now a lower bound
         if c > a:
             if value < best or (value == best and c < at):
                 best, at = value, c
@@ -256,8 +258,8 @@ def offer(graph, shape, distance, partner, a, b, now, method):
 
 
 @kernel
-def drop(graph, x, before, edge):
-    """Take an edge off the list of x. The one after it."""
+def remove_edge(graph, x, before, edge):
+    """Remove an edge from the list of x. Returns the one after it."""
     after = graph.after[edge]
     if before < 0:
         graph.first[x] = after
@@ -269,7 +271,7 @@ def drop(graph, x, before, edge):
 
 
 @kernel
-def merge_lists(graph, a, b):
+def join_lists(graph, a, b):
     graph.parents[b] = a
     if graph.first[b] >= 0:
         if graph.first[a] < 0:
@@ -280,37 +282,38 @@ def merge_lists(graph, a, b):
 
 
 @kernel
-def between(shape, x, y, method):
+def between(clusters, x, y, method):
     """How far apart two clusters are; squared, for methods with centers."""
-    if shape.matrix.shape[0]:
-        return shape.matrix[x, y]
-    square = squared_distance(shape.centers[x], shape.centers[y])
+    if clusters.matrix.shape[0]:
+        return clusters.matrix[x, y]
+    square = squared_distance(clusters.centers[x], clusters.centers[y])
     if method == WARD:
-        square *= 2 * (shape.sizes[x] * shape.sizes[y]) / (shape.sizes[x] + shape.sizes[y])
+        nx, ny = clusters.sizes[x], clusters.sizes[y]
+        square *= 2 * (nx * ny) / (nx + ny)
     return square
 
 
 @kernel
-def merge_shapes(shape, a, b, value, method):
-    sizes = shape.sizes
-    if shape.matrix.shape[0]:
-        lance_williams(shape, a, b, value, method)
+def merge_clusters(clusters, a, b, value, method):
+    sizes = clusters.sizes
+    if clusters.matrix.shape[0]:
+        lance_williams(clusters, a, b, value, method)
     else:
-        share = 0.5 if method == MEDIAN else sizes[b] / (sizes[a] + sizes[b])
-        into, other = shape.centers[a], shape.centers[b]
+        weight = 0.5 if method == MEDIAN else sizes[b] / (sizes[a] + sizes[b])
+        into, other = clusters.centers[a], clusters.centers[b]
         for t in range(into.shape[0]):
-            into[t] += share * (other[t] - into[t])
+            into[t] += weight * (other[t] - into[t])
     sizes[a] += sizes[b]
-    shape.alive[b] = False
+    clusters.alive[b] = False
 
 
 @kernel
-def lance_williams(shape, a, b, value, method):
-    sizes, matrix = shape.sizes, shape.matrix
+def lance_williams(clusters, a, b, value, method):
+    sizes, matrix = clusters.sizes, clusters.matrix
     na, nb = sizes[a], sizes[b]
     row, other = matrix[a], matrix[b]
     for c in range(row.shape[0]):
-        if not shape.alive[c] or c in (a, b):
+        if not clusters.alive[c] or c in (a, b):
             continue
         v, w, nc = row[c], other[c], sizes[c]
         if method == SINGLE:

@@ -1,0 +1,193 @@
+"""``linkage``: the tree of clusters, from single rows up to all of them.
+
+Every row starts as a cluster; the two closest clusters merge, again and again, until one is
+left. The linkage defines how far apart two clusters are:
+
+    single     the smallest distance between a row of one and a row of the other
+    complete   the largest
+    average    the mean
+    weighted   the mean of the distances of the two clusters it was merged from
+    centroid   between the means of their rows
+    median     between centers, each halfway between the two it was merged from
+    ward       by how much merging them raises the sum of squares within clusters
+
+Each has its algorithm: a minimum spanning tree (``spanning_tree``: single), nearest-neighbor
+chains (``nn_chain``, and ``ward`` for points), stored nearest neighbors (``centroid``:
+centroid, median). All take O(n^2) time.
+
+Ties: clusters are named by their lowest row; of equally close pairs the one with the lowest
+names merges first. For single linkage the pair is the two rows that link the clusters.
+
+Heights never fall along the tree, except for centroid and median linkage, which can merge two
+clusters into one that is closer to a third than they were to each other.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.cluster.hierarchy.centroid import merge_closest_centers, merge_closest_in_matrix
+from tacit.cluster.hierarchy.distance_rows import (
+    Source,
+    source_from_condensed,
+    source_from_points,
+    source_from_square,
+)
+from tacit.cluster.hierarchy.inputs import SMALLER, LinkageInput, check_input, distances_from
+from tacit.cluster.hierarchy.merges import linkage_in_order, linkage_of_edges, sorted_linkage
+from tacit.cluster.hierarchy.nn_chain import nn_chain, pool_size
+from tacit.cluster.hierarchy.spanning_tree import spanning_tree
+from tacit.cluster.hierarchy.ward import ward_chain
+from tacit.core.engines import Engine, get_engine
+from tacit.core.memory import check_memory
+from tacit.core.progress import Callback, Step, notify
+
+__all__ = ["build_linkage", "linkage", "notify_merges"]
+
+Pause = Callable[[int], None]
+
+
+def linkage(
+    X: Any,
+    method: str = "average",
+    metric: str | Callable[[Any, Any], float] = "euclidean",
+    *,
+    engine: str | Engine = "threads",
+    callbacks: Sequence[Callback] = (),
+) -> np.ndarray:
+    """Build the tree of clusters of rows, or of anything that has distances.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, columns), distances, or a list of objects
+        Rows; or, if 1-D, condensed distances in SciPy's order; or with ``metric="precomputed"``
+        a square matrix of them; or with a function as metric any list, of strings for example.
+    method : {"single", "complete", "average", "weighted", "centroid", "median", "ward"}
+        How far apart two clusters are; see the module. The last three are meant for Euclidean
+        distance.
+    metric : str or function of two objects
+        "euclidean", "sqeuclidean", "cosine", "cityblock" and others of SciPy's, "precomputed",
+        or a function that returns the distance between two rows or objects.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where distance matrices are computed. The tree does not depend on it.
+    callbacks : sequence
+        Called every few merges; see ``tacit.core.progress``.
+
+    Returns
+    -------
+    Z : array of shape (n-1, 4)
+        SciPy's linkage matrix. Row i merges clusters Z[i, 0] < Z[i, 1] at height Z[i, 2] into
+        cluster n + i, of Z[i, 3] rows; numbers below n are rows. For ``cut``, ``cophenetic``
+        and ``tacit.plot.dendrogram``, and for everything in ``scipy.cluster.hierarchy``.
+
+    Examples
+    --------
+    >>> linkage(np.array([[0.0], [1.0], [5.0], [7.0]]), "single")
+    array([[0., 1., 1., 2.],
+           [2., 3., 2., 2.],
+           [4., 5., 4., 4.]])
+    >>> linkage(["gold", "good", "cold"], metric=lambda a, b: sum(map(str.__ne__, a, b)))
+    array([[0. , 1. , 1. , 2. ],
+           [2. , 3. , 1.5, 3. ]])
+    """
+    data = check_input(X, method, metric, get_engine(engine))
+    return build_linkage(data, method, callbacks=callbacks)
+
+
+def build_linkage(
+    data: LinkageInput,
+    method: str,
+    *,
+    sizes: np.ndarray | None = None,
+    callbacks: Sequence[Callback] = (),
+    name: str = "linkage",
+) -> np.ndarray:
+    """The tree of checked input. ``sizes`` is how many rows each leaf stands for."""
+    n = data.n
+    if n == 1:
+        return np.empty((0, 4))
+    weights = np.ones(n) if sizes is None else np.asarray(sizes, np.float64)
+    pause = notify_merges(name, n, callbacks)
+    if method == "single":
+        Z = by_spanning_tree(data, pause)
+    elif method in ("centroid", "median"):
+        Z = by_stored_neighbors(data, method, weights, pause)
+    elif method == "ward" and data.kind == "points":
+        Z = sorted_linkage(ward_chain(data.values, weights, pause=pause))
+    else:
+        Z = by_chain(data, method, weights, pause)
+    Z[:, 2] /= data.scale
+    return Z
+
+
+# --- One function for every algorithm ---
+
+
+def by_spanning_tree(data: LinkageInput, pause: Pause) -> np.ndarray:
+    squared = data.kind == "points"
+    Z = linkage_of_edges(spanning_tree(source_of(data), squared=squared, pause=pause))
+    if squared:
+        distances_from(Z[:, 2], data.form)
+    return Z
+
+
+def by_stored_neighbors(
+    data: LinkageInput, method: str, weights: np.ndarray, pause: Pause
+) -> np.ndarray:
+    halfway = method == "median"
+    if data.kind == "points":
+        merges = merge_closest_centers(data.values, weights, halfway=halfway, pause=pause)
+    else:
+        squares = squared_matrix(data, method)
+        merges = merge_closest_in_matrix(squares, weights, halfway=halfway, pause=pause)
+    return linkage_in_order(merges)
+
+
+def by_chain(data: LinkageInput, method: str, weights: np.ndarray, pause: Pause) -> np.ndarray:
+    n = data.n
+    check_memory(8 * pool_size(n), f"{method} linkage of {n:,} rows", SMALLER)
+    # A mean needs the distances themselves; the largest distance has the largest square, and
+    # squares cost no root.
+    squared = method == "ward"
+    form = "root"
+    if data.kind == "points" and (method == "complete" or data.form != "root"):
+        squared, form = True, data.form
+    Z = sorted_linkage(nn_chain(source_of(data), method, weights, squared=squared, pause=pause))
+    if squared:
+        distances_from(Z[:, 2], form)
+    return Z
+
+
+def source_of(data: LinkageInput) -> Source:
+    if data.kind == "points":
+        return source_from_points(data.values)
+    if data.kind == "square":
+        return source_from_square(data.values)
+    return source_from_condensed(data.values, data.n)
+
+
+def squared_matrix(data: LinkageInput, method: str) -> np.ndarray:
+    """A square matrix of squared distances that may be overwritten."""
+    n = data.n
+    check_memory(8 * n * n, f"{method} linkage of {n:,} rows from distances", SMALLER)
+    if data.kind == "square":
+        return data.values * data.values
+    from scipy.spatial.distance import squareform
+
+    matrix = squareform(data.values, checks=False)
+    matrix *= matrix
+    return matrix
+
+
+def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Pause:
+    """The function that the algorithms call between two kernels, with the merges made."""
+
+    def pause(done: int) -> None:
+        if notify(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
+            raise RuntimeError(
+                f"{name} was stopped by a callback after {done:,} of {n - 1:,} merges. There is "
+                "no result: part of a tree is not a tree."
+            )
+
+    return pause

@@ -1,1 +1,0 @@
-"""Which clusters merge, and in what order: one algorithm for each kind of linkage."""
