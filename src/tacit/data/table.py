@@ -345,9 +345,10 @@ class Table:
         """All rows as one array or CSR matrix, without labels and weights. Rows that are one
         in memory already are not copied."""
         block = getattr(self.blocks[0], "rows", self.blocks[0]) if self.blocks else None
-        whole = getattr(block, "array" if isinstance(block, Rows) else "matrix", None)
-        if isinstance(block, Rows | CsrRows) and whole.shape[0] == self.shape[0]:
-            return whole
+        if isinstance(block, Rows | CsrRows):
+            whole = block.array if isinstance(block, Rows) else block.matrix
+            if whole.shape[0] == self.shape[0]:
+                return whole
         return self.take(np.arange(self.shape[0]))
 
     def _with(self, **extra: np.ndarray) -> "Table":

@@ -163,7 +163,7 @@ def stripe_function(rows: Any, metric: str) -> Callable[[int, int], np.ndarray]:
 def dense_stripes(rows: np.ndarray) -> Callable[[int, int], np.ndarray]:
     rows = np.ascontiguousarray(rows, np.float64)
     shifted = rows - exact_center(rows)
-    sizes = (shifted**2).sum(axis=1)
+    sizes = np.einsum("ij,ij->i", shifted, shifted)
 
     def squares_between(i: int, j: int) -> np.ndarray:
         out = shifted[i:j] @ shifted[i:].T

@@ -138,7 +138,7 @@ def random_graph(n, share, seed):
     return graph | graph.T
 
 
-@pytest.mark.filterwarnings("ignore:.*pieces that nothing joins:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*connected components:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*the connectivity graph is in:UserWarning")
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("share", [0.02, 0.08, 0.3])
@@ -185,10 +185,10 @@ def test_a_graph_that_joins_everything_changes_nothing(linkage):
     np.testing.assert_array_equal(joined.children_, free.children_)
 
 
-def test_more_pieces_than_clusters_is_said():
+def test_more_components_than_clusters_is_a_warning():
     X = blobs(20)
     graph = sp.block_diag([np.ones((5, 5))] * 4)
-    with pytest.warns(UserWarning, match=r"in 4 pieces, more than the 2 clusters"):
+    with pytest.warns(UserWarning, match=r"4 connected components, more than n_clusters=2"):
         model = AgglomerativeClustering(2, connectivity=graph).fit(X)
     assert model.n_connected_components_ == 4
     model = AgglomerativeClustering(4, connectivity=graph).fit(X)  # as many: no warning
@@ -329,7 +329,17 @@ def test_compression_of_few_distinct_rows():
     assert len(set(model.labels_)) == 3
 
 
-def test_a_table_is_refused_without_compression():
+def test_rows_on_disk_are_refused_without_compression(tmp_path):
+    np.save(tmp_path / "rows.npy", blobs(500))
+    table = Table.from_npy(tmp_path / "rows.npy")
+    with pytest.raises(ValueError, match=r"all 500 rows in memory.*compress=1000"):
+        AgglomerativeClustering(2, linkage="complete").fit(table)
+    model = AgglomerativeClustering(2).fit(blobs(500))
+    np.testing.assert_array_equal(model.predict(table), model.predict(blobs(500)))
+
+
+def test_more_rows_than_memory_are_refused_without_compression(monkeypatch):
+    monkeypatch.setattr("tacit.core.memory.available_memory", lambda: 1e9)
     table = Table.from_array(np.zeros((1_000_000, 4)))
     with pytest.raises(ValueError, match=r"1,000,000 rows.*compress=1000"):
         AgglomerativeClustering(2, linkage="complete").fit(table)
@@ -379,6 +389,15 @@ def test_a_file_whose_tree_is_no_tree_is_refused(tmp_path):
     model.children_[5] = model.children_[4]
     model.save(tmp_path / "tree.safetensors")
     with pytest.raises(ModelFileError, match="the tree: row 5 merges cluster"):
+        tacit.load(tmp_path / "tree.safetensors")
+
+
+@pytest.mark.parametrize("value", [2**40, -1, -(2**62), 25, 45])
+def test_a_file_whose_merges_name_clusters_that_do_not_exist_is_refused(value, tmp_path):
+    model = AgglomerativeClustering(2).fit(blobs(20))
+    model.children_[5, 0] = value  # row 5 may merge 0 to 24
+    model.save(tmp_path / "tree.safetensors")
+    with pytest.raises(ModelFileError, match="clusters that do not exist"):
         tacit.load(tmp_path / "tree.safetensors")
 
 

@@ -49,10 +49,10 @@ def test_our_trees_and_those_of_scipy_are_accepted(method):
         ((0, 1), 12, "row 0 merges cluster 12, but only 0 to 9 exist"),
         ((0, 0), -1, "row 0 merges cluster -1"),
         ((4, 2), -2.0, "row 4 merges at height -2"),
-        ((5, 3), 7, "row 5 says that its cluster has 7 leaves, but it has"),
+        ((5, 3), 7, "row 5 gives its cluster 7 leaves, but it has"),
     ],
 )
-def test_what_is_wrong_with_a_tree_is_said(place, value, message):
+def test_an_error_names_what_is_wrong_with_a_tree(place, value, message):
     Z, _ = tree(10)
     Z[place] = value
     with pytest.raises(ValueError, match=message):

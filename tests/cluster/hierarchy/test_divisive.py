@@ -172,11 +172,20 @@ def test_as_many_clusters_as_rows():
         DivisiveClustering(4).fit(X)
 
 
-def test_what_cannot_be_is_refused():
+def test_rows_on_disk_and_unfit_metrics_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"metric='cosine'\. Use method='diana'"):
         DivisiveClustering(2, metric="cosine").fit(blobs(10))
+    np.save(tmp_path / "rows.npy", blobs(2000))
+    table = Table.from_npy(tmp_path / "rows.npy")
+    for method in ("bisecting", "diana"):
+        with pytest.raises(ValueError, match=r"2,000 rows in memory.*compress"):
+            DivisiveClustering(2, method=method).fit(table)
+
+
+def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried(monkeypatch):
+    monkeypatch.setattr("tacit.core.memory.available_memory", lambda: 1e9)
     table = Table.from_array(np.zeros((100_000, 2)))
-    with pytest.raises(ValueError, match=r"100,000 rows.*80\.0 GB.*compress"):
+    with pytest.raises(ValueError, match=r"100,000 rows needs 100 GB.*compress"):
         DivisiveClustering(2, method="diana").fit(table)
 
 

@@ -233,9 +233,7 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
             rows: Any = list(X)
             self.__dict__.pop("n_features_in_", None)
         else:
-            table = check_table(
-                self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER
-            )
+            table = check_table(self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER)
             rows = table.load()
         data = check_input(rows, self.linkage, self.metric, engine, name=name)
         self._check_enough(data.n)
@@ -252,8 +250,8 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         self.n_connected_components_ = components
         if self.n_clusters is not None and components > self.n_clusters:
             warnings.warn(
-                f"{name}: the connectivity graph has {components} components, more than "
-                f"n_clusters={self.n_clusters}, so components were merged.",
+                f"{name}: the connectivity graph has {components} connected components, "
+                f"more than n_clusters={self.n_clusters}, so some of them were merged.",
                 stacklevel=5,
             )
         pause = notify_merges(name, data.n, callbacks)

@@ -222,6 +222,8 @@ def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray
            [4., 5., 7., 4.]])
     """
     n = len(matrix)
+    if n == 1:
+        return np.empty((0, 4))
     rows = np.arange(n)  # the rows of every cluster are contiguous, in order
     inside = matrix.sum(axis=1)
     outside = np.zeros(n)
@@ -368,7 +370,8 @@ class DivisiveClustering(ClusterMixin, Estimator):
         """The cluster of every row, also of new ones. For bisecting: down the tree, at every
         split to the nearer center. For diana: where the mean distance is smallest."""
         check_is_fitted(self)
-        function, params = descend, None
+        function: Callable = descend
+        params: Any = None
         if self.method == "diana":
             function = nearest_clusters
             params = gather_rows(
@@ -433,16 +436,14 @@ class DivisiveClustering(ClusterMixin, Estimator):
             rows: Any = list(X)
             self.__dict__.pop("n_features_in_", None)
         else:
-            table = check_table(
-                self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER
-            )
+            table = check_table(self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER)
             rows = table.load()
         n = len(rows) if isinstance(rows, list) else rows.shape[0]
         self._check_enough(n)
         check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", SMALLER)
         data = check_input(rows, "complete", self.metric, engine, name=name)
         matrix = square_matrix(data, engine)
-        Z = diana(matrix, pause=notify_merges(name, n, callbacks)) if n > 1 else np.empty((0, 4))
+        Z = diana(matrix, pause=notify_merges(name, n, callbacks))
         Z[:, 2] /= data.scale
         self.linkage_matrix_ = Z
         self.labels_ = cut(Z, k=self.n_clusters)

@@ -40,7 +40,7 @@ SCIPY_METRICS = (
 )  # fmt: skip
 ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
 METRICS = (*FORMS, *SCIPY_METRICS, *ALIASES, "precomputed")
-WIDE = 64  # more columns make a matrix by BLAS the faster way; noticed by the benchmark of trees
+WIDE = 64  # columns from which a matrix by BLAS pays; noticed by the benchmark of trees
 WIDE_BYTES = 2**32  # for that matrix; a number, not this machine's memory: same bits anywhere
 SMALLER = (
     "Cluster the centers of k-means instead: AgglomerativeClustering(compress=1000); or use "

@@ -186,8 +186,8 @@ def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Pause:
     def pause(done: int) -> None:
         if notify(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
             raise RuntimeError(
-                f"{name} was stopped by a callback after {done:,} of {n - 1:,} merges. There is "
-                "no result: part of a tree is not a tree."
+                f"{name} was stopped by a callback after {done:,} of {n - 1:,} merges. An "
+                "incomplete tree is no result."
             )
 
     return pause

@@ -29,7 +29,7 @@ BLOCK_VALUES = 2**21  # distances at a time
 
 
 class LabeledRows(NamedTuple):
-    """The clusters as new rows are compared with them; what a linkage does not need is empty."""
+    """The rows and centers of the clusters; arrays that a linkage does not need are empty."""
 
     method: str
     metric: Any
