@@ -47,7 +47,6 @@ from tacit.cluster.hierarchy.nearest_cluster import (
     sort_rows,
 )
 from tacit.cluster.kmeans.kmeans import KMeans
-from tacit.measure.labels import by_size
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
@@ -57,6 +56,7 @@ from tacit.data.bad_values import check_values
 from tacit.data.checked import check_table
 from tacit.data.summary import summarize
 from tacit.kernels.distances import euclidean
+from tacit.measure.labels import by_size
 
 __all__ = ["DivisiveClustering", "bisect", "diana"]
 

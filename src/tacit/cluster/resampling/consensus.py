@@ -29,7 +29,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster.choosing.k_trials import found_again
 from tacit.cluster.hierarchy.linkage import linkage
-from tacit.cluster.labels import by_size
 from tacit.cluster.partitions import clusterer_of, labels_by, prepared
 from tacit.cluster.resampling.resamples import (
     NOWHERE,
