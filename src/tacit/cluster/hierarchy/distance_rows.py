@@ -164,6 +164,7 @@ def argmin(values, lows):
 
 @kernel
 def min_of_lanes(lows):
+    """The smallest of LANES numbers."""
     best = np.inf
     for i in range(LANES):
         low = lows[i]
