@@ -7,8 +7,8 @@ else words and sentences made up of English letter frequencies. NLTK is written 
 has one thread to give, so it gets few words.
 
 The quality is a weighted sum over the matrix, which must agree to the last digit. "alone" are
-rows compared with themselves. One pair at a time is also timed, without a target: there a call
-costs more than the distance.
+rows compared with themselves. "pairs" call the function for one pair at a time, without a
+target: there a call costs more than the distance.
 """
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def cases(scale: float) -> list[Case]:
              **exact),
         Case("levenshtein, few words", few, (*pair("levenshtein"), NLTK), checksum,
              targets={"NLTK": 100.0}, **exact),
-        Case("levenshtein, one by one", few, ONE_BY_ONE, checksum, **exact),
+        *(Case(f"{metric}, pairs", few, pairs(metric), checksum, **exact) for metric in sizes),
     ]  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def checksum(data: Data, answer: Answer) -> float:
 
 def tacit_matrix(data: Data, threads: int, *, metric: str) -> Answer:
     from tacit.core.engines import Threads
-    from tacit.text.string_distances import pairwise_strings
+    from tacit.text import pairwise_strings
 
     found = pairwise_strings(
         data["rows"], data["columns"], metric=metric, engine=Threads(threads)
@@ -145,13 +145,9 @@ def tacit_matrix(data: Data, threads: int, *, metric: str) -> Answer:
 
 
 def rapidfuzz_matrix(data: Data, threads: int, *, metric: str) -> Answer:
-    from rapidfuzz import distance, process
+    from rapidfuzz import process
 
-    scorer = {
-        "levenshtein": distance.Levenshtein,
-        "optimal_string_alignment": distance.OSA,
-        "damerau": distance.DamerauLevenshtein,
-    }[metric].distance
+    scorer = rapidfuzz_scorer(metric)
     rows = data["rows"]
     columns = rows if data["columns"] is None else data["columns"]
     found = process.cdist(rows, columns, scorer=scorer, workers=threads, dtype=np.int32)
@@ -160,8 +156,7 @@ def rapidfuzz_matrix(data: Data, threads: int, *, metric: str) -> Answer:
 
 def tacit_weighted(data: Data, threads: int) -> Answer:
     from tacit.core.engines import Threads
-    from tacit.text.edit_distance import EditCosts
-    from tacit.text.string_distances import pairwise_strings
+    from tacit.text import EditCosts, pairwise_strings
 
     costs, engine = EditCosts(*WEIGHTS), Threads(threads)
     found = pairwise_strings(data["rows"], data["columns"], costs=costs, engine=engine)
@@ -179,15 +174,25 @@ def rapidfuzz_weighted(data: Data, threads: int) -> Answer:
     return {"distances": found}
 
 
-def one_by_one(data: Data, threads: int, *, home: str) -> Answer:
+def rapidfuzz_scorer(metric: str) -> Callable:
+    from rapidfuzz import distance
+
+    return {
+        "levenshtein": distance.Levenshtein,
+        "optimal_string_alignment": distance.OSA,
+        "damerau": distance.DamerauLevenshtein,
+    }[metric].distance
+
+
+def one_by_one(data: Data, threads: int, *, home: str, metric: str = "levenshtein") -> Answer:
     if home == "tacit":
-        from tacit.text.edit_distance import levenshtein as measure
+        import tacit.text
+
+        measure = getattr(tacit.text, metric)
     elif home == "nltk":
         from nltk.metrics.distance import edit_distance as measure
     else:
-        from rapidfuzz.distance import Levenshtein
-
-        measure = Levenshtein.distance
+        measure = rapidfuzz_scorer(metric)
     return {"distances": [[measure(a, b) for b in data["columns"]] for a in data["rows"]]}
 
 
@@ -201,14 +206,17 @@ def pair(metric: str) -> tuple[Contender, Contender]:
     )
 
 
+def pairs(metric: str) -> tuple[Contender, Contender]:
+    return (
+        Contender("Tacit", partial(one_by_one, home="tacit", metric=metric)),
+        rapidfuzz("rapidfuzz", partial(one_by_one, home="rapidfuzz", metric=metric)),
+    )
+
+
 WEIGHTED = (
     Contender("Tacit", tacit_weighted),
     rapidfuzz("rapidfuzz cdist", rapidfuzz_weighted),
 )
 NLTK = Contender(
     "NLTK", partial(one_by_one, home="nltk"), package="nltk", install="nltk", rival="NLTK"
-)
-ONE_BY_ONE = (
-    Contender("Tacit", partial(one_by_one, home="tacit")),
-    rapidfuzz("rapidfuzz", partial(one_by_one, home="rapidfuzz")),
 )

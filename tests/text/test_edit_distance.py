@@ -13,15 +13,18 @@ from scipy.spatial.distance import squareform
 
 from tacit.cluster import linkage
 from tacit.core.engines import Dask, Serial, Threads
-from tacit.text import edit_band, edit_lanes, edit_tables, string_blocks, weighted_lanes
-from tacit.text.edit_distance import (
+from tacit.text import (
     EditCosts,
     alignment,
     damerau,
+    edit_costs,
+    edit_distance,
+    edit_kernels,
     levenshtein,
     optimal_string_alignment,
+    pairwise_strings,
+    string_distance_blocks,
 )
-from tacit.text.string_distances import pairwise_strings, string_distance_blocks
 
 METRICS = {
     "levenshtein": levenshtein,
@@ -157,8 +160,8 @@ def test_calls_that_return_early_give_the_same(monkeypatch):
     before = [measure(a, b) for measure in METRICS.values()]
     weighted = levenshtein(a, b, costs=EditCosts(insert=0.7))
     script = alignment(a, b, transpose=True)
-    monkeypatch.setattr(edit_band, "CALL_WORDS", 40)
-    monkeypatch.setattr(edit_tables, "CALL_CELLS", 1000)
+    monkeypatch.setattr(edit_kernels, "CALL_WORK", 1000)
+    monkeypatch.setattr(edit_costs, "CALL_WORK", 1000)
     assert [measure(a, b) for measure in METRICS.values()] == before
     assert levenshtein(a, b, costs=EditCosts(insert=0.7)) == weighted
     assert alignment(a, b, transpose=True) == script
@@ -258,7 +261,7 @@ def test_costs_by_array_are_those_by_mapping():
         ({"substitute": {"a": 1}}, "must be pairs"),
         ({"substitute": np.ones((2, 2)), "alphabet": "ab"}, "diagonal"),
         ({"insert": np.ones(3), "alphabet": "ab"}, r"\(2, 2\) or \(2,\)"),
-        ({"substitute": np.ones(2), "alphabet": "ab"}, r"of \(2, 2\)"),
+        ({"substitute": np.ones(2), "alphabet": "ab"}, r"must have \(2, 2\)"),
         ({"insert": [1, np.inf], "alphabet": "ab"}, r"insert\[1\]=inf"),
         ({"alphabet": "aba"}, "repeats a symbol"),
         ({"other": "x"}, "other='x'"),
@@ -312,7 +315,7 @@ def test_ties_go_to_keep_or_substitute_then_delete_then_insert():
 
 
 def test_an_alignment_too_large_for_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(edit_tables, "MOST_CELLS", 100)
+    monkeypatch.setattr(edit_costs, "MOST_CELLS", 100)
     with pytest.raises(ValueError, match="Cut them into parts"):
         alignment("a" * 20, "b" * 20)
 
@@ -394,11 +397,11 @@ def test_strings_too_long_for_lanes(monkeypatch):
     rng = np.random.default_rng(4)
     long = ["".join(rng.choice(list("abc"), size)) for size in (2100, 300, 70, 5)]
     short = ["abc", "", "b" * 64, "c" * 65]
-    monkeypatch.setattr(edit_lanes, "MOST_WORDS", 2)
-    monkeypatch.setattr(edit_lanes, "CALL_WORK", 100)
-    monkeypatch.setattr(edit_lanes, "MOST_WORK", 250)
-    monkeypatch.setattr(weighted_lanes, "CALL_CELLS", 1000)
-    monkeypatch.setattr(weighted_lanes, "MOST_CELLS", 100_000)
+    monkeypatch.setattr(edit_kernels, "MOST_WORDS", 2)
+    monkeypatch.setattr(edit_kernels, "GROUP_CALL", 100)
+    monkeypatch.setattr(edit_kernels, "GROUP_MOST", 250)
+    monkeypatch.setattr(edit_costs, "GROUP_CALL", 1000)
+    monkeypatch.setattr(edit_costs, "GROUP_MOST", 100_000)
     for metric, measure in METRICS.items():
         expected = np.array([[measure(a, b) for b in long + short] for a in long + short])
         np.testing.assert_array_equal(pairwise_strings(long + short, metric=metric), expected)
@@ -438,7 +441,7 @@ def test_the_engine_cannot_change_a_distance(metric, dask_client):
 
 @every_metric
 def test_rows_may_come_from_a_stream(metric, monkeypatch):
-    monkeypatch.setattr(string_blocks, "BLOCK_CELLS", 1)  # 16 rows to a block
+    monkeypatch.setattr(edit_distance, "BLOCK_CELLS", 1)  # 16 rows to a block
     words, others = some_words(100, 12, 7), some_words(30, 12, 8)
     blocks = list(string_distance_blocks((w for w in words), others, metric=metric))
     assert [start for start, _ in blocks] == list(range(0, 100, 16))
@@ -530,11 +533,14 @@ def test_what_means_nothing_is_refused_with_the_way_out(call, kind, words):
         call()
 
 
-def test_a_plan_travels():
-    numbering = string_blocks.Numbering(["ab"], None)
-    block = string_blocks.RowBlock(0, numbering.encode(["ab", "b"]))
-    again = pickle.loads(pickle.dumps(block))
-    np.testing.assert_array_equal(again.strings.codes, block.strings.codes)
+def test_what_goes_to_a_cluster_can_be_pickled():
+    plan, numbers = edit_distance.make_plan(
+        "levenshtein", ["ab"], None, None, None, np.dtype(np.int32)
+    )
+    block = edit_distance.RowBlock(0, numbers.encode(["ab", "b"]))
+    sent = pickle.loads(pickle.dumps((plan, block)))
+    start, rows = edit_distance.block_distances(*sent)
+    assert (start, rows.tolist()) == (0, [[0], [1]])
 
 
 def test_a_swap_where_the_band_reaches_a_new_word_counts_once():

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.text import tree_distance as module
-from tacit.text.edit_distance import EditCosts, levenshtein
-from tacit.text.tree_distance import tree_edit_distance
+from tacit.text import EditCosts, levenshtein, tree_distance, tree_edit_distance
 
 leaf = st.tuples(st.sampled_from("abc"), st.just(()))
 trees = st.recursive(
@@ -115,7 +113,7 @@ def test_trees_that_branch_to_one_side_are_read_from_the_cheaper_one():
     for _ in range(300):
         right, left = ("n", ["a", right]), ("n", [left, "a"])
     for tree in (right, left):
-        flat = module.flatten(tree, "a")
+        flat = tree_distance.flatten(tree, "a")
         works = sorted((flat.work(False), flat.work(True)))
         assert works[0] < 1_000 < 40_000 < works[1]
         assert tree_edit_distance(tree, ("n", ["a", tree])) == 2
@@ -129,7 +127,7 @@ def test_calls_that_return_early_give_the_same(monkeypatch):
 
     a, b = grow(40), grow(60)
     expected = tree_edit_distance(a, b)
-    monkeypatch.setattr(module, "CALL_CELLS", 50)
+    monkeypatch.setattr(tree_distance, "CALL_WORK", 50)
     assert tree_edit_distance(a, b) == expected
 
 
@@ -175,6 +173,6 @@ def test_costs_that_mean_nothing_for_trees_are_refused():
 
 
 def test_trees_too_large_for_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(module, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(tree_distance, "MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match="Compare subtrees"):
         tree_edit_distance(path(100), path(100))

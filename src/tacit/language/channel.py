@@ -33,7 +33,7 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.language.deletion_index import LONGEST, strings_of
 from tacit.text.edit_costs import OTHER, START, CostTables, EditCosts
-from tacit.text.edit_lanes import Strings
+from tacit.text.edit_kernels import EncodedStrings
 
 __all__ = [
     "CHANNELS", "Channel", "learn_channel", "letter_logs", "make_channel", "pair_costs",
@@ -155,7 +155,7 @@ class Channel(NamedTuple):
     costs: np.ndarray  # (4, s + 2, s + 2): delete, insert, substitute, transpose
     first: float  # additional cost of a wrong first letter
 
-    def rows(self, strings: Strings) -> np.ndarray:
+    def rows(self, strings: EncodedStrings) -> np.ndarray:
         """The row of every character, int32."""
         at = np.searchsorted(self.symbols, strings.codes)
         at[at == len(self.symbols)] = 0
@@ -163,7 +163,7 @@ class Channel(NamedTuple):
         return np.where(known, at + OTHER + 1, OTHER).astype(np.int32)
 
 
-def make_channel(name: str, vocabulary: Strings) -> Channel:
+def make_channel(name: str, vocabulary: EncodedStrings) -> Channel:
     """A channel by rule, for the letters of a vocabulary.
 
     >>> channel = make_channel("english", strings_of(["separate"]))
@@ -274,9 +274,9 @@ def costs_of(channel: Channel, pairs: Iterable[tuple[str, str]]) -> np.ndarray:
 
 def pair_costs(
     channel: Channel,
-    intended: Strings,
+    intended: EncodedStrings,
     chosen: np.ndarray,
-    typed: Strings,
+    typed: EncodedStrings,
     queries: np.ndarray,
     *,
     rows: np.ndarray | None = None,
@@ -298,7 +298,7 @@ def pair_costs(
     return out
 
 
-def letter_logs(channel: Channel, words: Strings) -> np.ndarray:
+def letter_logs(channel: Channel, words: EncodedStrings) -> np.ndarray:
     """log P(letter | letter before) over the vocabulary; START is the start and the end."""
     counts = np.full((len(channel.symbols) + 2,) * 2, LETTER_PRIOR)
     rows = channel.rows(words)

@@ -27,7 +27,7 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.text.edit_lanes import Strings
+from tacit.text.edit_kernels import EncodedStrings
 
 __all__ = ["Candidates", "DeletionIndex", "build_index", "find_words", "strings_of"]
 
@@ -41,7 +41,7 @@ U = np.uint64
 class DeletionIndex(NamedTuple):
     """A vocabulary indexed by deletions. Build it with ``build_index``."""
 
-    vocabulary: Strings  # code points, as int32
+    vocabulary: EncodedStrings  # code points, as int32
     keys: np.ndarray  # (k,) uint64
     edges: np.ndarray  # (k + 1,) int64
     words: np.ndarray  # (edges[-1],) int32
@@ -57,19 +57,19 @@ class Candidates(NamedTuple):
     distances: np.ndarray  # int32
 
 
-def strings_of(words: Sequence[str]) -> Strings:
+def strings_of(words: Sequence[str]) -> EncodedStrings:
     """Words as code points.
 
     >>> strings_of(["ab", "c"])
-    Strings(codes=array([97, 98, 99], dtype=int32), offsets=array([0, 2, 3]))
+    EncodedStrings(codes=array([97, 98, 99], dtype=int32), offsets=array([0, 2, 3]))
     """
     raw = "".join(words).encode("utf-32-le", "surrogatepass")
     offsets = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
-    return Strings(np.frombuffer(raw, np.int32), offsets)
+    return EncodedStrings(np.frombuffer(raw, np.int32), offsets)
 
 
-def build_index(vocabulary: Strings, *, most: int = 2) -> DeletionIndex:
+def build_index(vocabulary: EncodedStrings, *, most: int = 2) -> DeletionIndex:
     """Index every word under each string that up to ``most`` deletions make of it.
 
     >>> index = build_index(strings_of(["there", "three", "tree", "she"]), most=1)
@@ -106,7 +106,7 @@ def leading_bits(keys: np.ndarray) -> np.ndarray:
     return np.append(np.searchsorted(keys, patterns), len(keys)).astype(np.int64)
 
 
-def find_words(index: DeletionIndex, queries: Strings) -> Candidates:
+def find_words(index: DeletionIndex, queries: EncodedStrings) -> Candidates:
     """The words within ``index.most`` edits of each query, and how many edits that takes.
 
     An edit inserts, deletes or replaces a character or swaps two neighbours; no character is

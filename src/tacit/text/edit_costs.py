@@ -1,10 +1,19 @@
-"""What an edit costs: one number for all symbols, or tables for some of them.
+"""Edit distances whose edits have costs of their own, and the edits themselves.
 
-A symbol is a character, or whatever the sequences compared are made of. Tables hold the
-symbols that occur in the data at hand and that the costs name; all others share two rows:
+``EditCosts`` is one number for all symbols, or tables for some of them. A symbol is a
+character, or an item of the sequences that are compared. Tables hold the symbols that occur in
+the data and that the costs name; all others share two rows:
 
-    0   before the first symbol, where an insertion or deletion asks what came before it
+    0   before the first symbol, for an insertion or deletion that depends on the one before
     1   any symbol that the costs do not name
+
+Distances come from the table of distances, row by row: rows are the source, columns the target,
+and three rows are enough, as a transposition reaches two rows back. For the edits themselves,
+one byte per cell says which edit leads there. Matrices fill the table for a group of patterns
+at once, a pattern to a SIMD lane, with the same sums cell for cell.
+
+Wagner and Fischer (1974), The string-to-string correction problem. J. ACM 21.
+Lowrance and Wagner (1975), An extension of the string-to-string correction problem. J. ACM 22.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -13,10 +22,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CostTables", "EditCosts", "uniform_tables"]
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+from tacit.text.edit_kernels import CALL_WORK, EncodedStrings, split_calls
+
+__all__ = [
+    "ACTIONS", "OTHER", "START", "CodedPair", "CostTables", "EditCosts", "find_edits",
+    "uniform_tables", "weighted_distance", "weighted_rows",
+]  # fmt: skip
 
 MOST_NAMED = 2_000  # symbols with a row of their own: four tables of 32 MB
 START, OTHER = 0, 1
+ACTIONS = ("keep", "substitute", "transpose", "delete", "insert")
+KEEP, SUBSTITUTE, TRANSPOSE, DELETE, INSERT = range(5)
+MOST_CELLS = 2**31  # bytes of edits
+LANES = 32
+GROUP_CALL = 2**21  # cells of a group in one call: about 100 ms
+GROUP_MOST = 2**24  # cells of one text in a group; longer texts are compared pair by pair
+MOST_PRICES = 2**23  # costs looked up beforehand
 Table = float | Mapping[Any, float] | Any
 
 
@@ -31,7 +54,7 @@ class CostTables(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EditCosts:
-    """What it costs to turn one symbol into another, to insert, delete or swap symbols.
+    """Costs of substituting, inserting, deleting and transposing symbols.
 
     Each of the four is a number for all symbols, a mapping, or an array over ``alphabet``.
 
@@ -40,12 +63,12 @@ class EditCosts:
     insert, delete : number, mapping or array
         Keys are symbols, ``{"e": 0.4}``, or pairs ``{("l", "l"): 0.2}`` for a symbol inserted
         or deleted after another one of the source; ``""`` as the first of a pair stands for
-        the start. A pair goes before a symbol. Arrays are of shape (s,) or (s, s).
+        the start. A pair takes precedence over a symbol. Arrays have shape (s,) or (s, s).
     substitute : number, mapping or array
-        Keys are pairs ``{("a", "e"): 0.5}``, the old symbol first. Nothing is symmetric
-        unless you say so.
+        Keys are pairs ``{("a", "e"): 0.5}``, the old symbol first. Give both directions
+        where costs are to be symmetric.
     transpose : number, mapping or array
-        Keys are pairs of neighbours, in the order of the source.
+        Keys are pairs of neighbors, in the order of the source.
     alphabet : str or sequence
         The symbols that arrays stand for, in order.
     other : number
@@ -103,8 +126,8 @@ class EditCosts:
         if array.shape != (s, s) and not (single and array.shape == (s,)):
             wanted = f"({s}, {s})" + (f" or ({s},)" if single else "")
             raise ValueError(
-                f"EditCosts({name}=...) is an array of shape {array.shape}, but must be of "
-                f"{wanted}, one row for each symbol of the alphabet."
+                f"EditCosts({name}=...) has shape {array.shape}, but must have {wanted}: one "
+                "row for each symbol of the alphabet."
             )
         if not (np.isfinite(array) & (array >= 0)).all():
             at = tuple(int(i) for i in np.argwhere(~(np.isfinite(array) & (array >= 0)))[0])
@@ -129,23 +152,23 @@ class EditCosts:
     @property
     def named(self) -> set[Hashable]:
         """The symbols that have a cost of their own."""
-        found: set[Hashable] = set(self.alphabet)
+        names: set[Hashable] = set(self.alphabet)
         for name in ("insert", "delete", "substitute", "transpose"):
             table = getattr(self, name)
             if isinstance(table, Mapping):
                 for key in table:
-                    found.update(key if isinstance(key, tuple) and len(key) == 2 else (key,))
-        return found
+                    names.update(key if isinstance(key, tuple) and len(key) == 2 else (key,))
+        return names
 
     def has_pairs(self, name: str) -> bool:
-        """Whether an insertion or deletion asks for the symbol before it."""
+        """Whether the cost to insert or delete depends on the symbol before."""
         table = getattr(self, name)
         if isinstance(table, Mapping):
             return any(isinstance(key, tuple) and len(key) == 2 for key in table)
         return np.ndim(table) == 2
 
     def tables(self, symbols: Iterable[Hashable]) -> tuple[CostTables, dict[Hashable, int]]:
-        """Tables for the symbols at hand, and the row of each symbol that has one."""
+        """Tables for these symbols, and the row of each symbol that has one."""
         named = self.named
         rows: dict[Hashable, int] = {}
         for symbol in symbols:
@@ -153,16 +176,16 @@ class EditCosts:
                 rows.setdefault(symbol, OTHER + 1 + len(rows))
         if len(rows) > MOST_NAMED:
             raise ValueError(
-                f"EditCosts names {len(rows):,} of the symbols at hand, but at most "
+                f"EditCosts names {len(rows):,} of the symbols in the data, but at most "
                 f"{MOST_NAMED:,} can have costs of their own. Leave out those that cost "
                 f"the same as others (other={self.other})."
             )
         size = OTHER + 1 + len(rows)
-        made = (
+        filled = (
             self._fill(getattr(self, name), size, rows, single=name in ("insert", "delete"))
             for name in CostTables._fields
         )
-        return CostTables(*made), rows
+        return CostTables(*filled), rows
 
     def _fill(
         self, table: Any, size: int, rows: Mapping[Hashable, int], *, single: bool
@@ -192,6 +215,293 @@ class EditCosts:
 
 
 def uniform_tables() -> CostTables:
-    """Everything costs one."""
+    """A cost of one for every edit."""
     ones = np.ones((2, 2))
     return CostTables(ones, ones, ones, ones)
+
+
+# --- One pair ---
+
+
+class CodedPair(NamedTuple):
+    """Two sequences as symbol numbers, and the row of every number in the cost tables."""
+
+    source: np.ndarray  # int32
+    target: np.ndarray  # int32
+    row_of: np.ndarray  # int32
+
+
+def weighted_distance(
+    pair: CodedPair, tables: CostTables, *, transpose: bool = False, limit: float = np.inf
+) -> float:
+    """The cost of the cheapest edits; infinite where it is known to exceed ``limit``."""
+    return fill_calls(pair, tables, transpose, limit, None)
+
+
+def find_edits(
+    pair: CodedPair, tables: CostTables, *, transpose: bool
+) -> tuple[float, np.ndarray]:
+    """The distance, and the cheapest edits as places in ``ACTIONS``.
+
+    Of equally cheap ones, from the end: keep or substitute, transpose, delete, insert, in this
+    order of preference.
+    """
+    n, m = len(pair.source), len(pair.target)
+    if (n + 1) * (m + 1) > MOST_CELLS:
+        raise ValueError(
+            f"alignment of sequences of {n:,} and {m:,} symbols needs "
+            f"{(n + 1) * (m + 1) / 2**30:,.1f} GiB for the edits, but {MOST_CELLS / 2**30:.0f} "
+            "is the most. Cut them into parts; the distance alone needs no such table."
+        )
+    edits = np.empty((n + 1, m + 1), np.uint8)
+    return fill_calls(pair, tables, transpose, np.inf, edits), trace_back(edits)
+
+
+def fill_calls(
+    pair: CodedPair,
+    tables: CostTables,
+    transpose: bool,
+    limit: float,
+    edits: np.ndarray | None,
+) -> float:
+    """Fill the table by calls short enough to stop between."""
+    n, m = len(pair.source), len(pair.target)
+    rows = np.empty((3, m + 1))
+    step = max(1, CALL_WORK // (m + 1))
+    for first in range(0, n + 1, step):
+        check_stop()
+        if fill_table(pair, tables, transpose, limit, first, first + step, rows, edits):
+            return float("inf")
+    return float(rows[n % 3, m])
+
+
+# --- Many patterns ---
+
+
+def weighted_rows(
+    texts: EncodedStrings,
+    patterns: EncodedStrings,
+    row_of: np.ndarray,
+    tables: CostTables,
+    out: np.ndarray,
+    *,
+    transpose: bool,
+    limit: float,
+    since: int = 0,
+) -> None:
+    """out[i, j - since]: the cost from text i to pattern j, for every j from ``since``.
+
+    Patterns are sorted by length; ``row_of`` gives every symbol's row in the tables. Where a
+    cost is more than ``limit``, ``limit`` + 1.
+    """
+    sizes, heights = patterns.sizes(), texts.sizes()
+    used = np.unique(row_of[texts.codes])
+    place_of = np.zeros(len(tables.delete), np.int64)
+    place_of[used] = np.arange(len(used))
+    symbols = SymbolRows(row_of, used, place_of)
+    for first in range(since, len(sizes), LANES):
+        last = min(first + LANES, len(sizes))
+        width = int(sizes[last - 1])
+        work = heights * (width + 1)
+        slow = work > GROUP_MOST
+        if len(used) * width * 2 * LANES > MOST_PRICES:
+            slow[:] = True
+        if not slow.all():
+            group = WeightedGroup(
+                sizes[first:last],
+                np.zeros((width + 2, 3 * LANES)),
+                np.empty((width, LANES)),
+                np.zeros((len(used), width, 2 * LANES)),
+                np.empty(2 * LANES),
+            )
+            place_group(patterns, first, last, symbols, tables, group)
+            for top, bottom in split_calls(np.where(slow, 1, work), GROUP_CALL, GROUP_MOST):
+                check_stop()
+                fill_group(
+                    texts, top, bottom, slow, symbols, tables, transpose, limit, group,
+                    out[:, first - since :],
+                )  # fmt: skip
+        for i in np.flatnonzero(slow).tolist():
+            for j in range(first, last):
+                pair = CodedPair(texts.item(i), patterns.item(j), row_of)
+                cost = weighted_distance(pair, tables, transpose=transpose, limit=limit)
+                out[i, j - since] = min(cost, limit + 1)
+
+
+# --- Kernels: one pair ---
+
+
+@kernel
+def fill_table(pair, tables, transpose, limit, start, stop, rows, edits):
+    """Rows ``start`` to ``stop``; True as soon as two rows in turn exceed the limit.
+
+    ``edits`` takes the edit into every cell, or is None.
+    """
+    a, b, row_of = pair
+    m, low = len(b), 0.0
+    for i in range(start, min(stop, len(a) + 1)):
+        row, above, higher = rows[i % 3], rows[(i + 2) % 3], rows[(i + 1) % 3]
+        if i == 0:
+            row[0] = 0.0
+            for j in range(m):
+                row[j + 1] = row[j] + tables.insert[0, row_of[b[j]]]
+                if edits is not None:
+                    edits[i, j + 1] = INSERT
+            continue
+        symbol, mine = a[i - 1], row_of[a[i - 1]]
+        delete = tables.delete[row_of[a[i - 2]] if i > 1 else 0, mine]
+        insert, substitute = tables.insert[mine], tables.substitute[mine]
+        row[0] = above[0] + delete
+        if edits is not None:
+            edits[i, 0] = DELETE
+        before, low = low, row[0]
+        for j in range(m):
+            other = row_of[b[j]]
+            best, edit = above[j], KEEP
+            if b[j] != symbol:
+                best, edit = above[j] + substitute[other], SUBSTITUTE
+            if transpose and i > 1 and j > 0 and b[j] == a[i - 2] and b[j - 1] == symbol:
+                cost = higher[j - 1] + tables.transpose[row_of[a[i - 2]], mine]
+                if cost < best:
+                    best, edit = cost, TRANSPOSE
+            if above[j + 1] + delete < best:
+                best, edit = above[j + 1] + delete, DELETE
+            if row[j] + insert[other] < best:
+                best, edit = row[j] + insert[other], INSERT
+            row[j + 1] = best
+            low = min(low, best)
+            if edits is not None:
+                edits[i, j + 1] = edit
+        # A transposition skips one row, so one row above the limit is not enough.
+        if low > limit and (before > limit or not transpose):
+            return True
+    return False
+
+
+@kernel
+def trace_back(edits):
+    """The edits from the first cell to the last."""
+    i, j = edits.shape[0] - 1, edits.shape[1] - 1
+    out = np.empty(i + j, np.uint8)
+    at = len(out)
+    while i > 0 or j > 0:
+        at -= 1
+        edit = edits[i, j]
+        out[at] = edit
+        if edit == TRANSPOSE:
+            i, j = i - 2, j - 2
+        else:
+            i -= edit != INSERT
+            j -= edit != DELETE
+    return out[at:].copy()
+
+
+# --- Kernels: many patterns ---
+#
+# A row of the table is a text's symbol, a column the symbols that the patterns have at one
+# place. A column holds three numbers to a lane, one after the other:
+#
+#     0   the distance in the row above, and once it is computed, in this row
+#     1   the distance in the row before that
+#     2   the pattern's symbol
+
+
+class SymbolRows(NamedTuple):
+    """Where symbols are in the cost tables."""
+
+    row_of: np.ndarray  # the row of every symbol number
+    used: np.ndarray  # the rows of the texts' symbols
+    place_of: np.ndarray  # the place of every row among those used
+
+
+class WeightedGroup(NamedTuple):
+    """The patterns of a group, their costs and their table."""
+
+    sizes: np.ndarray  # (lanes used,)
+    columns: np.ndarray  # (width + 2, 3 * lanes)
+    edge: np.ndarray  # (width, lanes) insertions before a text's first symbol
+    prices: np.ndarray  # (used, width, 2 * lanes) substitutions, then insertions
+    carry: np.ndarray  # (2 * lanes,)
+
+
+@kernel
+def place_group(patterns, first, last, symbols, tables, group):
+    """Write the symbols of a group and what they cost."""
+    row_of, used, _ = symbols
+    group.columns[:, 2 * LANES :] = -1.0  # after a pattern's end: equals no symbol
+    group.edge[:, :] = 0.0
+    for lane in range(last - first):
+        begin = patterns.offsets[first + lane]
+        for j in range(patterns.offsets[first + lane + 1] - begin):
+            symbol = patterns.codes[begin + j]
+            group.columns[j + 2, 2 * LANES + lane] = symbol
+            group.edge[j, lane] = tables.insert[0, row_of[symbol]]
+            for u in range(len(used)):
+                group.prices[u, j, lane] = tables.substitute[used[u], row_of[symbol]]
+                group.prices[u, j, LANES + lane] = tables.insert[used[u], row_of[symbol]]
+
+
+@kernel
+def fill_group(texts, top, bottom, skip, symbols, tables, transpose, limit, group, out):
+    """Texts ``top`` to ``bottom`` against all patterns of the group.
+
+    Two columns stand before the first: one that is not used, and the table's edge.
+    """
+    sizes, columns, edge, prices, carry = group
+    flat, width = columns.reshape(-1), len(columns) - 2
+    for i in range(top, bottom):
+        if skip[i]:
+            continue
+        columns[1, :LANES] = 0.0
+        for j in range(width):
+            before, column, price = columns[j + 1], columns[j + 2], edge[j]
+            for x in range(LANES):
+                column[x] = before[x] + price[x]
+        earlier, row_before = -2.0, 0
+        for t in range(texts.offsets[i], texts.offsets[i + 1]):
+            code = texts.codes[t]
+            symbol, row = np.float64(code), symbols.row_of[code]
+            delete, swap = tables.delete[row_before, row], tables.transpose[row_before, row]
+            border = columns[1]
+            for x in range(LANES):
+                carry[x] = border[LANES + x]
+                border[LANES + x] = border[x]
+                border[x] += delete
+            line = prices[symbols.place_of[row]]
+            for j in range(width):
+                near = flat[j * 3 * LANES : (j + 3) * 3 * LANES]
+                if transpose:
+                    fill_cell(near, line[j], carry, symbol, earlier, delete, swap)
+                else:
+                    fill_cell(near, line[j], None, symbol, earlier, delete, swap)
+            earlier, row_before = symbol, row
+        target = out[i]
+        for x in range(len(sizes)):
+            cost = columns[sizes[x] + 1, x]
+            target[x] = cost if cost <= limit else limit + 1
+
+
+# The places of the lanes are known when compiling, so that LLVM need not check what overlaps.
+@kernel
+def fill_cell(near, price, carry, symbol, earlier, delete, swap):
+    """One cell in every lane. ``near`` is this column and the two before it.
+
+    ``carry`` is the distance two rows up, one column to the left and, behind it, two columns;
+    None without transpositions.
+    """
+    for x in range(LANES):
+        up, left, corner = near[6 * LANES + x], near[3 * LANES + x], near[4 * LANES + x]
+        # Loads first: LLVM moves none out of a branch.
+        turn, add = price[x], price[LANES + x]
+        change = corner + (0.0 if near[8 * LANES + x] == symbol else turn)
+        best = min(up + delete, left + add)
+        best = change if change < best else best
+        if carry is not None:
+            other, before = near[8 * LANES + x], near[5 * LANES + x]
+            swapped = carry[LANES + x] + swap
+            can = (other == earlier) & (before == symbol) & (swapped < best)
+            best = swapped if can else best
+            carry[LANES + x] = carry[x]
+            carry[x] = near[7 * LANES + x]
+        near[7 * LANES + x] = up
+        near[6 * LANES + x] = best

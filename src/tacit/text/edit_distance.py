@@ -1,20 +1,24 @@
-"""How many edits lead from one string to another.
+"""Edit distances between strings: pairs, matrices, and the edits themselves.
 
     levenshtein                 insert, delete or substitute one symbol
-    optimal_string_alignment    also swap two neighbours; nothing is edited twice, which
-                                costs it the triangle inequality
-    damerau                     also swap two neighbours, with other edits in between ("ca" to
-                                "abc" is 2, where the one above says 3)
+    optimal_string_alignment    also transpose two neighbors; no symbol is edited twice, so the
+                                triangle inequality does not hold
+    damerau                     also transpose two neighbors, with other edits in between ("ca"
+                                to "abc" is 2; optimal_string_alignment gives 3)
     alignment                   the edits themselves
+    pairwise_strings            the matrix of all distances
+    string_distance_blocks      the same, a block of rows at a time
 
-Symbols are Unicode code points, so what looks like one character may be several: "e" with a
-combining accent is two, a family emoji seven. ``normalize="NFC"`` composes what can be
+Symbols are Unicode code points, so that one visible character may be several symbols: "e" with
+a combining accent is two, a family emoji seven. ``normalize="NFC"`` composes what can be
 composed first; other grapheme clusters are not merged. Sequences of anything hashable, such as
 lists of words, are compared item by item.
 
-Unit costs run as bit vectors (``edit_band``), costs from a confusion table and the edits
-themselves by the table of distances (``edit_tables``). For many strings at once,
-``pairwise_strings`` is hundreds of times faster than a loop over these functions.
+Unit costs run in ``edit_kernels``, other costs and alignments in ``edit_costs``. A matrix is
+hundreds of times faster than a loop over pairs: blocks of rows meet all columns at once, sorted
+by length, and the distances are then put in the order of the result. Every pair is computed on
+its own, so neither blocks nor engine can change a distance. Where strings are compared with
+themselves and costs are symmetric, each pair is computed once.
 
 Levenshtein (1966), Binary codes capable of correcting deletions, insertions, and reversals.
 Soviet Physics Doklady 10.
@@ -22,18 +26,38 @@ Damerau (1964), A technique for computer detection and correction of spelling er
 Yujian and Bo (2007), A normalized Levenshtein distance metric. IEEE PAMI 29.
 
 The notes' section on distances between strings and trees.
+
+One file: pairs and matrices are one interface with the same settings.
 """
 
 import unicodedata
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.text.edit_band import band_distance, trim
-from tacit.text.edit_costs import OTHER, CostTables, EditCosts, uniform_tables
-from tacit.text.edit_tables import damerau_distance, find_moves, weighted_distance
+from tacit.core.engines import Engine, get_engine
+from tacit.core.kernel import kernel
+from tacit.text.edit_costs import (
+    ACTIONS,
+    OTHER,
+    CodedPair,
+    CostTables,
+    EditCosts,
+    find_edits,
+    uniform_tables,
+    weighted_distance,
+    weighted_rows,
+)
+from tacit.text.edit_kernels import (
+    NO_LIMIT,
+    EncodedStrings,
+    damerau_rows,
+    pair_distance,
+    unit_rows,
+)
 
 __all__ = [
     "Alignment",
@@ -43,13 +67,19 @@ __all__ = [
     "damerau",
     "levenshtein",
     "optimal_string_alignment",
+    "pairwise_strings",
+    "string_distance_blocks",
 ]
 
+METRICS = ("levenshtein", "optimal_string_alignment", "damerau")
 FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
-SCALES = (None, "length", "metric")
-ACTIONS = ("keep", "substitute", "transpose", "delete", "insert")
-NO_LIMIT = 2**62
+SCALES = {None: 0, "length": 1, "metric": 2}
+BLOCK_CELLS = 2**21  # a block and its copy stay in cache
+UNICODE = 0x110000
 String = str | Sequence[Hashable]
+
+
+# --- One pair ---
 
 
 def levenshtein(
@@ -67,16 +97,17 @@ def levenshtein(
     ----------
     a, b : str, or sequences of hashable items
     costs : EditCosts or None
-        What edits cost; None for one each.
+        The costs of edits; None for one each.
     limit : number or None
-        Answer ``limit`` + 1 where the distance is more than this. Long strings that are
-        nearly alike, or not at all, are then done sooner.
+        Return ``limit`` + 1 where the distance is larger than this. Long strings are then
+        compared faster.
     scale : {"length", "metric"} or None
         "length" divides by the length of the longer string; "metric" is 2d / (|a| + |b| + d),
         also from 0 to 1, which obeys the triangle inequality (Yujian and Bo 2007). For unit
         costs.
     normalize : {"NFC", "NFD", "NFKC", "NFKD"} or None
-        Bring strings to this normal form first, so that é is é however it is written.
+        The Unicode normal form that strings are brought to first, so that é equals é
+        however it is encoded.
 
     Returns
     -------
@@ -105,10 +136,10 @@ def optimal_string_alignment(
     scale: str | None = None,
     normalize: str | None = None,
 ) -> float:
-    """Count edits where two neighbours may also change places, and none is edited twice.
+    """Count edits with transpositions of neighbors, where no symbol is edited twice.
 
-    Parameters are those of ``levenshtein``. Often called restricted Damerau-Levenshtein: it
-    is what spelling correctors want, but not a metric. ``damerau`` is.
+    Parameters are those of ``levenshtein``. Also called the restricted Damerau-Levenshtein
+    distance. Spelling correctors use it, but it is not a metric; ``damerau`` is.
 
     Examples
     --------
@@ -128,10 +159,9 @@ def damerau(
     scale: str | None = None,
     normalize: str | None = None,
 ) -> float:
-    """Count edits where neighbours may change places, before or after other edits.
+    """Count edits with transpositions of neighbors, before or after other edits.
 
-    Parameters are those of ``levenshtein``, but costs are all one: with costs of its own for
-    every pair, the cheapest way is no longer found in time proportional to the table.
+    Parameters are those of ``levenshtein``, without costs: the algorithm relies on unit costs.
 
     Examples
     --------
@@ -141,6 +171,109 @@ def damerau(
     return measure("damerau", a, b, None, limit, scale, normalize)
 
 
+def measure(
+    metric: str,
+    a: String,
+    b: String,
+    costs: EditCosts | None,
+    limit: float | None,
+    scale: str | None,
+    normalize: str | None,
+) -> float:
+    if costs is None and limit is None and scale is None and normalize is None:
+        if isinstance(a, str) and isinstance(b, str):  # most calls: nothing to check
+            return pair_distance(code_points(a + b), len(a), metric)
+    else:
+        check_settings(metric, costs, limit, scale, normalize)
+    a, b = as_sequence(a, normalize, "a"), as_sequence(b, normalize, "b")
+    if costs is not None:
+        pair, tables = encode_with_costs(a, b, costs)
+        most = np.inf if limit is None else limit
+        transpose = metric == "optimal_string_alignment"
+        cost = weighted_distance(pair, tables, transpose=transpose, limit=most)
+        return cost if cost <= most else most + 1
+    codes = code_points(a + b) if isinstance(a, str) and isinstance(b, str) else number(a, b)
+    count = pair_distance(codes, len(a), metric, NO_LIMIT if limit is None else int(limit))
+    return count if scale is None else scale_count(count, len(a), len(b), SCALES[scale])
+
+
+def check_settings(
+    metric: str,
+    costs: EditCosts | None,
+    limit: float | None,
+    scale: str | None,
+    normalize: str | None,
+) -> None:
+    """Raise for settings that are unknown or exclude each other."""
+    if metric not in METRICS:
+        raise ValueError(f"metric={metric!r} is unknown; choose from {list(METRICS)}.")
+    if costs is not None and not isinstance(costs, EditCosts):
+        raise TypeError(
+            f"{metric}(costs=...) must be EditCosts, not {type(costs).__name__}. "
+            "Write EditCosts(substitute={('a', 'e'): 0.5})."
+        )
+    if costs is not None and metric == "damerau":
+        raise ValueError(
+            "damerau takes no costs: its algorithm relies on unit costs. Use "
+            "optimal_string_alignment."
+        )
+    if scale not in SCALES:
+        raise ValueError(f"{metric}(scale={scale!r}) is unknown; choose from {list(SCALES)}.")
+    if scale is not None and costs is not None:
+        raise ValueError(
+            f"{metric}(scale={scale!r}) is for unit costs. Leave out costs, or scale the "
+            "result yourself."
+        )
+    if limit is not None and not limit >= 0:
+        raise ValueError(f"{metric}(limit={limit}) must be at least 0, or None.")
+    if limit is not None and costs is None and limit != int(limit):
+        raise ValueError(f"{metric}(limit={limit}) must be whole: edits of unit cost are.")
+    if limit is not None and scale is not None:
+        raise ValueError(
+            f"{metric}(limit={limit}, scale={scale!r}): a limit counts edits. Give one of them."
+        )
+    if normalize not in FORMS:
+        raise ValueError(
+            f"{metric}(normalize={normalize!r}) is unknown; choose from {list(FORMS)}."
+        )
+
+
+def as_sequence(value: Any, normalize: str | None, name: str) -> Any:
+    """A string in its normal form, or a tuple of items."""
+    if isinstance(value, str):
+        return unicodedata.normalize(normalize, value) if normalize else value  # type: ignore
+    if isinstance(value, bytes | set | dict) or not isinstance(value, Iterable):
+        raise TypeError(
+            f"{name} is of type {type(value).__name__}, but must be a str or a sequence of "
+            "hashable items. Decode bytes first; a missing string has no distance to others."
+        )
+    return tuple(value)
+
+
+def code_points(text: str) -> np.ndarray:
+    """The characters of a string as numbers; lone surrogates are characters too."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def number(a: Any, b: Any, places: dict[Hashable, int] | None = None) -> np.ndarray:
+    """The items of two sequences as numbers from 0 in ``places``, equal where items are."""
+    places = {} if places is None else places
+    codes = [places.setdefault(item, len(places)) for item in chain(a, b)]
+    return np.array(codes, np.uint32)
+
+
+def encode_with_costs(a: Any, b: Any, costs: EditCosts | None) -> tuple[CodedPair, CostTables]:
+    """Two sequences as numbers, and the costs of their symbols."""
+    places: dict[Hashable, int] = {}
+    codes = number(a, b, places).astype(np.int32)
+    if costs is None:
+        tables, row_of = uniform_tables(), np.full(len(places), OTHER, np.int32)
+    else:
+        tables, rows = costs.tables(places)
+        row_of = np.array([rows.get(symbol, OTHER) for symbol in places], np.int32)
+    return CodedPair(codes[: len(a)], codes[len(a) :], row_of), tables
+
+
 # --- The edits themselves ---
 
 
@@ -148,8 +281,8 @@ class Edit(NamedTuple):
     """One step from the source to the target."""
 
     action: str  # "keep", "substitute", "transpose", "delete" or "insert"
-    old: Any  # what stood there: a string, or a tuple of items
-    new: Any  # what stands there now
+    old: Any  # the symbols of the source: a string, or a tuple of items
+    new: Any  # the symbols of the target
     at: int  # place in the source
     to: int  # place in the target
     cost: float
@@ -157,7 +290,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Alignment:
-    """The cheapest way from one string to another. Prints as two lines with marks between."""
+    """The cheapest edits from one string to another. Prints as two lines with marks between."""
 
     distance: float
     edits: list[Edit]
@@ -199,41 +332,37 @@ def alignment(
     a, b, costs, normalize
         As in ``levenshtein``.
     transpose : bool
-        Whether neighbours may change places, as in ``optimal_string_alignment``.
+        Whether neighbors may be transposed, as in ``optimal_string_alignment``.
 
-    Of equally cheap ways the one is given that, read from the end, keeps or substitutes
-    rather than transposes, transposes rather than deletes, deletes rather than inserts.
+    Among equally cheap alignments, the result prefers, from the end: keep or substitute,
+    transpose, delete, insert.
 
     Examples
     --------
-    >>> found = alignment("sitting", "kitten")
-    >>> print(found)
+    >>> result = alignment("sitting", "kitten")
+    >>> print(result)
     sitting
     *|||*|-
     kitten
-    >>> found.script[0]
+    >>> result.script[0]
     Edit(action='substitute', old='s', new='k', at=0, to=0, cost=1.0)
     """
     a, b = as_sequence(a, normalize, "a"), as_sequence(b, normalize, "b")
-    left, right, symbols = number_items(a, b)
-    tables, row_of = tables_for(costs, symbols)
-    distance, moves = find_moves(left, right, row_of, tables, swaps=transpose)
-    rows = row_of[left], row_of[right]
+    pair, tables = encode_with_costs(a, b, costs)
+    distance, actions = find_edits(pair, tables, transpose=transpose)
     edits, i, j = [], 0, 0
-    for move in moves.tolist():
-        action = ACTIONS[move]
+    for action in (ACTIONS[number] for number in actions.tolist()):
         down = {"insert": 0, "transpose": 2}.get(action, 1)
         across = {"delete": 0, "transpose": 2}.get(action, 1)
-        cost = cost_of(action, i, j, *rows, tables)
+        cost = cost_of(action, i, j, pair, tables)
         edits.append(Edit(action, a[i : i + down], b[j : j + across], i, j, cost))
         i, j = i + down, j + across
     return Alignment(distance if costs is not None else int(distance), edits)
 
 
-def cost_of(
-    action: str, i: int, j: int, source: np.ndarray, target: np.ndarray, tables: CostTables
-) -> float:
-    """What one edit at these places costs; rows of the tables are given for symbols."""
+def cost_of(action: str, i: int, j: int, pair: CodedPair, tables: CostTables) -> float:
+    """The cost of one edit at these places."""
+    source, target = pair.row_of[pair.source], pair.row_of[pair.target]
     before = source[i - 1] if i else 0
     if action == "insert":
         return float(tables.insert[before, target[j]])
@@ -246,128 +375,412 @@ def cost_of(
     return 0.0
 
 
-# --- Parts ---
+# --- Matrices ---
 
 
-def measure(
-    metric: str,
-    a: String,
-    b: String,
-    costs: EditCosts | None,
-    limit: float | None,
-    scale: str | None,
-    normalize: str | None,
-) -> float:
+def pairwise_strings(
+    strings: Iterable[Any],
+    others: Iterable[Any] | None = None,
+    *,
+    metric: str = "levenshtein",
+    costs: EditCosts | None = None,
+    limit: float | None = None,
+    scale: str | None = None,
+    normalize: str | None = None,
+    condensed: bool = False,
+    dtype: Any = None,
+    out: np.ndarray | None = None,
+    engine: str | Engine = "threads",
+) -> np.ndarray:
+    """Compute the distance of every string to every other.
+
+    Parameters
+    ----------
+    strings, others : iterables of str, or of sequences of hashable items
+        ``others`` gives the columns; None compares ``strings`` with themselves.
+    metric : {"levenshtein", "optimal_string_alignment", "damerau"}
+    costs, limit, scale, normalize
+        As in ``levenshtein``; ``damerau`` takes no costs.
+    condensed : bool
+        Return only the pairs i < j, row by row, as SciPy's ``linkage`` and the clusterings
+        take them. For ``strings`` alone, and for symmetric costs.
+    dtype : NumPy dtype or None
+        The type of the result; None for int32 for counts and float64 otherwise.
+    out : array or None
+        Where to write the result, for example a ``numpy.memmap`` larger than memory.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where blocks of rows are compared; the distances do not depend on it. The matrix is
+        filled in place, so "dask" uses threads here. ``string_distance_blocks`` sends blocks
+        to the cluster.
+
+    Returns
+    -------
+    array of shape (strings, others), or (n (n - 1) / 2,) if condensed
+
+    Examples
+    --------
+    >>> pairwise_strings(["kitten", "sitting", "mitten"])
+    array([[0, 3, 1],
+           [3, 0, 3],
+           [1, 3, 0]], dtype=int32)
+    >>> pairwise_strings(["kitten", "sitting", "mitten"], condensed=True)
+    array([3, 1, 3], dtype=int32)
+    >>> pairwise_strings(["teh"], ["the", "ten"], metric="optimal_string_alignment")
+    array([[1, 1]], dtype=int32)
+    """
     check_settings(metric, costs, limit, scale, normalize)
-    a, b = as_sequence(a, normalize, "a"), as_sequence(b, normalize, "b")
-    swaps = metric == "optimal_string_alignment"
-    if costs is not None:
-        left, right, symbols = number_items(a, b)
-        tables, row_of = tables_for(costs, symbols)
-        most = np.inf if limit is None else limit
-        found = weighted_distance(left, right, row_of, tables, swaps=swaps, limit=most)
-        return found if found <= most else limit + 1  # type: ignore[operator]
-    left, right = as_numbers(a, b)
-    if metric == "damerau":
-        start, end_a, end_b = trim(left, right)
-        count = damerau_distance(left[start:end_a], right[start:end_b])
-    else:
-        most = NO_LIMIT if limit is None else int(limit)
-        count = band_distance(left, right, most, swaps=swaps)
-    if limit is not None and count > limit:
-        count = int(limit) + 1
-    return count if scale is None else scaled(count, len(a), len(b), scale)
+    kind = choose_dtype(dtype if out is None else out.dtype, costs, scale)
+    rows = read_strings(strings, normalize, "strings")
+    columns = rows if others is None else read_strings(others, normalize, "others")
+    plan, numbers = make_plan(metric, columns, costs, limit, scale, kind)
+    encoded = numbers.encode(rows)
+    symmetric = others is None and is_symmetric(costs, plan.tables)
+    if condensed and not symmetric:
+        why = "the costs differ by direction" if others is None else "others= was given"
+        raise ValueError(
+            "pairwise_strings(condensed=True) is for distances that are the same both ways, "
+            f"but {why}. Leave out condensed."
+        )
+    n, m = len(rows), len(columns)
+    out = make_out(out, (n * (n - 1) // 2,) if condensed else (n, m), kind)
+    if n and m:
+        (fill_square if symmetric else fill_rectangle)(plan, encoded, out, get_engine(engine))
+    return out
 
 
-def scaled(count: float, m: int, n: int, scale: str) -> float:
-    """A number from 0 to 1; 0 for two empty strings."""
-    bottom = max(m, n) if scale == "length" else m + n + count
-    top = count if scale == "length" else 2 * count
-    return top / bottom if bottom else 0.0
+def string_distance_blocks(
+    strings: Iterable[Any],
+    others: Iterable[Any],
+    *,
+    metric: str = "levenshtein",
+    costs: EditCosts | None = None,
+    limit: float | None = None,
+    scale: str | None = None,
+    normalize: str | None = None,
+    dtype: Any = None,
+    engine: str | Engine = "threads",
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Compute distances a block of rows at a time: the first row's number, and the rows.
+
+    ``strings`` is read block by block and may be a stream longer than memory; ``others`` is
+    read at once. Parameters are those of ``pairwise_strings``.
+
+    Examples
+    --------
+    >>> stream = iter(["colour", "color", "collar"])
+    >>> for start, rows in string_distance_blocks(stream, ["color"]):
+    ...     print(start, rows.ravel())
+    0 [1 0 2]
+    """
+    check_settings(metric, costs, limit, scale, normalize)
+    columns = read_strings(others, normalize, "others")
+    kind = choose_dtype(dtype, costs, scale)
+    plan, numbers = make_plan(metric, columns, costs, limit, scale, kind)
+    check_iterable(strings, "strings")
+    source = (as_sequence(each, normalize, f"strings[{i}]") for i, each in enumerate(strings))
+
+    def blocks() -> Iterator[RowBlock]:
+        start, step = 0, rows_to_block(len(columns))
+        while part := list(islice(source, step)):
+            yield RowBlock(start, numbers.encode(part))
+            start += len(part)
+
+    return get_engine(engine).map(block_distances, plan, blocks())
 
 
-def check_settings(
+# --- Strings as numbers ---
+
+
+class SymbolNumbers:
+    """Numbers for the symbols of the columns; 0 for all others, which equal none of them."""
+
+    def __init__(self, columns: Sequence[Any], costs: EditCosts | None) -> None:
+        symbols: Iterable[Hashable]
+        if set(map(type, columns)) <= {str}:
+            seen = np.zeros(UNICODE, np.bool_)
+            seen[code_points("".join(columns))] = True
+            symbols = map(chr, np.flatnonzero(seen).tolist())
+        else:
+            symbols = dict.fromkeys(item for each in columns for item in each)
+        self.places = {symbol: i for i, symbol in enumerate(symbols, 1)}
+        # A symbol of a row may have costs of its own without being in any column.
+        for symbol in sorted(costs.named, key=repr) if costs is not None else ():
+            self.places.setdefault(symbol, len(self.places) + 1)
+        self.kinds = len(self.places) + 1
+        self.table = np.zeros(UNICODE, np.int32)
+        for symbol, place in self.places.items():
+            if isinstance(symbol, str) and len(symbol) == 1:
+                self.table[ord(symbol)] = place
+
+    def encode(self, sequences: Sequence[Any]) -> EncodedStrings:
+        """Sequences as numbers."""
+        offsets = np.zeros(len(sequences) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, sequences), np.int64, len(sequences)), out=offsets[1:])
+        if set(map(type, sequences)) <= {str}:
+            return EncodedStrings(self.table[code_points("".join(sequences))], offsets)
+        find = self.places.get
+        codes = np.fromiter((find(item, 0) for each in sequences for item in each), np.int32)
+        return EncodedStrings(codes, offsets)
+
+    def costs(self, costs: EditCosts) -> tuple[CostTables, np.ndarray]:
+        """The costs of the symbols, and the row that each number has in them."""
+        tables, rows = costs.tables(self.places)
+        row_of = np.full(self.kinds, OTHER, np.int32)
+        for symbol, row in rows.items():
+            row_of[self.places[symbol]] = row
+        return tables, row_of
+
+
+# --- Blocks of rows ---
+
+
+class Plan(NamedTuple):
+    """What every block of rows is compared with, and how."""
+
+    metric: str
+    columns: EncodedStrings  # sorted by length
+    rank: np.ndarray  # int64, where each column is among them
+    kinds: int
+    limit: float
+    scale: str | None
+    tables: CostTables | None
+    row_of: np.ndarray  # int32, the row in the tables of every symbol number
+    dtype: np.dtype  # of the result
+
+
+class RowBlock(NamedTuple):
+    """Some rows, as a block for an engine."""
+
+    start: int
+    strings: EncodedStrings
+
+    def load(self) -> "RowBlock":
+        return self
+
+
+def make_plan(
     metric: str,
+    strings: Sequence[Any],
     costs: EditCosts | None,
     limit: float | None,
     scale: str | None,
-    normalize: str | None,
-) -> None:
-    """Refuse settings that mean nothing, or nothing together."""
-    if costs is not None and not isinstance(costs, EditCosts):
+    dtype: np.dtype,
+) -> tuple[Plan, SymbolNumbers]:
+    """Number the symbols of the columns, sort the columns, look up the costs."""
+    numbers = SymbolNumbers(strings, costs)
+    columns = numbers.encode(strings)
+    order = np.argsort(columns.sizes(), kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    tables, row_of = (None, np.empty(0, np.int32))
+    if costs is not None:
+        tables, row_of = numbers.costs(costs)
+    if limit is None:
+        limit = np.inf if costs is not None else NO_LIMIT
+    columns, kinds = columns.take(order), numbers.kinds
+    plan = Plan(metric, columns, rank, kinds, limit, scale, tables, row_of, dtype)
+    return plan, numbers
+
+
+def cut_rows(strings: EncodedStrings, width: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows: about two million distances each, and eight ranges or more."""
+    short = len(strings.codes) <= 64 * len(strings)
+    step = min(rows_to_block(width), max(64 if short else 8, len(strings) // 8))
+    for start in range(0, len(strings), step):
+        yield start, min(start + step, len(strings))
+
+
+def rows_to_block(width: int) -> int:
+    """From 16 rows to 1,024: about two million distances.
+
+    >>> rows_to_block(100), rows_to_block(10_000), rows_to_block(10**6)
+    (1024, 209, 16)
+    """
+    return max(16, min(1024, BLOCK_CELLS // max(1, width)))
+
+
+def raw_type(plan: Plan, rows: EncodedStrings) -> np.dtype:
+    """The smallest type for distances; an error if the type of the result is smaller."""
+    longest = int(max(rows.sizes().max(initial=0), plan.columns.sizes().max(initial=0)))
+    if plan.dtype.kind in "iu" and longest > np.iinfo(plan.dtype).max:
+        raise ValueError(
+            f"dtype={plan.dtype} holds distances up to {np.iinfo(plan.dtype).max}, but strings "
+            f"of {longest:,} symbols may be further apart. Give a wider one."
+        )
+    return np.dtype(np.float64) if plan.tables is not None else np.min_scalar_type(longest)
+
+
+def raw_distances(plan: Plan, rows: EncodedStrings, since: int = 0) -> np.ndarray:
+    """(rows, columns from ``since``), columns sorted by length."""
+    columns, dtype = plan.columns, raw_type(plan, rows)
+    out = np.empty((len(rows), len(columns) - since), dtype)
+    transpose = plan.metric == "optimal_string_alignment"
+    if plan.tables is not None:
+        weighted_rows(
+            rows, columns, plan.row_of, plan.tables, out,
+            transpose=transpose, limit=float(plan.limit), since=since,
+        )  # fmt: skip
+    elif plan.metric == "damerau":
+        damerau_rows(rows, columns, plan.kinds, out, since=since)
+        np.minimum(out, min(int(plan.limit) + 1, np.iinfo(dtype).max), out=out)
+    else:
+        limit = int(plan.limit)
+        unit_rows(rows, columns, plan.kinds, out, transpose=transpose, limit=limit, since=since)
+    return out
+
+
+def block_distances(plan: Plan, block: RowBlock) -> tuple[int, np.ndarray]:
+    """The number of the first row, and the rows."""
+    out = np.empty((len(block.strings), len(plan.rank)), plan.dtype)
+    write_rows(plan, block.strings, out)
+    return block.start, out
+
+
+def write_rows(plan: Plan, rows: EncodedStrings, out: np.ndarray) -> None:
+    """The distances of some rows, in the order of the result."""
+    raw, own = raw_distances(plan, rows), np.arange(len(rows))
+    sizes = rows.sizes(), plan.columns.sizes()
+    arrange(raw, own, plan.rank, *sizes, SCALES[plan.scale], out)
+
+
+def fill_rectangle(plan: Plan, rows: EncodedStrings, out: np.ndarray, engine: Engine) -> None:
+    def fill(part: tuple[int, int]) -> None:
+        write_rows(plan, rows.part(*part), out[part[0] : part[1]])
+
+    work = len(rows.codes) * out.shape[1]
+    for _ in engine.each(fill, cut_rows(rows, out.shape[1]), work=work):
+        pass
+
+
+def fill_square(plan: Plan, rows: EncodedStrings, out: np.ndarray, engine: Engine) -> None:
+    """One side of the diagonal, sorted by length; then both, in the order of the result."""
+    n, work = len(rows), len(rows.codes) * len(rows)
+    raw = np.empty((n, n), raw_type(plan, rows))
+    scale, sizes, rank = SCALES[plan.scale], rows.sizes(), plan.rank
+
+    def compare(part: tuple[int, int]) -> None:
+        mirror(raw_distances(plan, plan.columns.part(*part), part[0]), part[0], raw)
+
+    def write(start: int) -> None:
+        stop = min(start + step, n)
+        if out.ndim == 1:
+            arrange_pairs(raw, rank, sizes, scale, start, stop, out)
+        else:
+            own, target = rank[start:stop], out[start:stop]
+            arrange(raw, own, rank, sizes[start:stop], plan.columns.sizes(), scale, target)
+
+    for _ in engine.each(compare, cut_rows(plan.columns, n), work=work):
+        pass
+    step = rows_to_block(n)
+    for _ in engine.each(write, range(0, n, step), work=raw.size):
+        pass
+
+
+def choose_dtype(dtype: Any, costs: EditCosts | None, scale: str | None) -> np.dtype:
+    fractions = costs is not None or scale is not None
+    if dtype is None:
+        return np.dtype(np.float64 if fractions else np.int32)
+    kind = np.dtype(dtype)
+    if kind.kind not in ("f" if fractions else "iuf"):
+        what = "fractions" if fractions else "counts"
+        raise ValueError(f"dtype={kind} cannot hold {what}. Give for example float64.")
+    return kind
+
+
+def read_strings(strings: Iterable[Any], normalize: str | None, name: str) -> list[Any]:
+    """Strings in memory, checked one by one."""
+    check_iterable(strings, name)
+    strings = list(strings)
+    if normalize is None and set(map(type, strings)) <= {str}:
+        return strings
+    return [as_sequence(each, normalize, f"{name}[{i}]") for i, each in enumerate(strings)]
+
+
+def check_iterable(strings: Any, name: str) -> None:
+    if isinstance(strings, str | bytes):
+        raise ValueError(f"{name} is one string. Wrap it in a list: [text].")
+    if not isinstance(strings, Iterable):
         raise TypeError(
-            f"{metric}(costs=...) must be EditCosts, not {type(costs).__name__}. "
-            "Write EditCosts(substitute={('a', 'e'): 0.5})."
+            f"{name} is of type {type(strings).__name__}, but must be an iterable of strings."
         )
-    if costs is not None and metric == "damerau":
+
+
+def make_out(out: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if out is None:
+        return np.empty(shape, dtype)
+    if out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
         raise ValueError(
-            "damerau takes no costs: unrestricted swaps with costs of their own are not found "
-            "by its algorithm. Use metric optimal_string_alignment."
+            f"out= has shape {out.shape}, but the result has {shape}, in C order and writeable."
         )
-    if scale not in SCALES:
-        raise ValueError(f"{metric}(scale={scale!r}) is unknown; choose from {list(SCALES)}.")
-    if scale is not None and costs is not None:
-        raise ValueError(
-            f"{metric}(scale={scale!r}) is for unit costs. Leave out costs, or divide by what "
-            "suits yours."
-        )
-    if limit is not None and not limit >= 0:
-        raise ValueError(f"{metric}(limit={limit}) must be at least 0, or None.")
-    if limit is not None and costs is None and limit != int(limit):
-        raise ValueError(f"{metric}(limit={limit}) must be whole: edits of unit cost are.")
-    if limit is not None and scale is not None:
-        raise ValueError(
-            f"{metric}(limit={limit}, scale={scale!r}): a limit counts edits. Give one of them."
-        )
-    if normalize not in FORMS:
-        raise ValueError(
-            f"{metric}(normalize={normalize!r}) is unknown; choose from {list(FORMS)}."
-        )
+    return out
 
 
-def as_sequence(value: Any, normalize: str | None, name: str) -> Any:
-    """A string in its normal form, or a tuple of items."""
-    if isinstance(value, str):
-        return unicodedata.normalize(normalize, value) if normalize else value  # type: ignore
-    if isinstance(value, bytes | set | dict) or not isinstance(value, Iterable):
-        raise TypeError(
-            f"{name} is of type {type(value).__name__}, but must be a str or a sequence of "
-            "hashable items. Decode bytes first; a missing string has no distance to others."
-        )
-    return tuple(value)
-
-
-def code_points(text: str) -> np.ndarray:
-    """The characters of a string as numbers; lone surrogates are characters too."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def as_numbers(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Two sequences as numbers, equal where their items are."""
-    if isinstance(a, str) and isinstance(b, str):
-        return code_points(a), code_points(b)
-    places: dict[Hashable, int] = {}
-    return tuple(  # type: ignore[return-value]
-        np.array([places.setdefault(item, len(places)) for item in part], np.uint32)
-        for part in (a, b)
+def is_symmetric(costs: EditCosts | None, tables: CostTables | None) -> bool:
+    """Whether distances are the same both ways."""
+    if costs is None or tables is None:
+        return True
+    if costs.has_pairs("insert") or costs.has_pairs("delete"):
+        return False
+    return (
+        np.array_equal(tables.insert, tables.delete)
+        and np.array_equal(tables.substitute, tables.substitute.T)
+        and np.array_equal(tables.transpose, tables.transpose.T)
     )
 
 
-def number_items(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray, list[Hashable]]:
-    """Two sequences as numbers from 0 without gaps, and the items that they stand for."""
-    places: dict[Hashable, int] = {}
-    left, right = (
-        np.array([places.setdefault(item, len(places)) for item in part], np.int32)
-        for part in (a, b)
-    )
-    return left, right, list(places)
+# --- Kernels ---
 
 
-def tables_for(
-    costs: EditCosts | None, symbols: Sequence[Hashable]
-) -> tuple[CostTables, np.ndarray]:
-    """The costs of these symbols, and the row of each."""
-    if costs is None:
-        return uniform_tables(), np.full(len(symbols), OTHER, np.int32)
-    tables, rows = costs.tables(symbols)
-    return tables, np.array([rows.get(symbol, OTHER) for symbol in symbols], np.int32)
+@kernel
+def arrange(raw, own, rank, sizes, column_sizes, scale, out):
+    """Distances in the order of the result, scaled if asked for.
+
+    own            which row of ``raw`` each row of the result is
+    column_sizes   those of the sorted columns
+    """
+    for i in range(len(out)):
+        row, target = raw[own[i]], out[i]
+        if scale == 0:
+            for j in range(len(rank)):
+                target[j] = row[rank[j]]
+        else:
+            for j in range(len(rank)):
+                place = rank[j]
+                target[j] = scale_count(row[place], sizes[i], column_sizes[place], scale)
+
+
+@kernel
+def arrange_pairs(raw, rank, sizes, scale, start, stop, out):
+    """The same for the pairs i < j, one after the other."""
+    n = len(rank)
+    for i in range(start, stop):
+        row, first = raw[rank[i]], i * (2 * n - i - 1) // 2
+        target = out[first : first + n - i - 1]
+        for j in range(i + 1, n):
+            d = row[rank[j]]
+            target[j - i - 1] = scale_count(d, sizes[i], sizes[j], scale) if scale else d
+
+
+@kernel
+def scale_count(d, m, n, scale):
+    """A number from 0 to 1; 0 for two empty strings."""
+    bottom = np.float64(max(m, n) if scale == 1 else m + n + d)
+    top = np.float64(d) if scale == 1 else 2.0 * d
+    return top / bottom if bottom > 0 else 0.0
+
+
+@kernel
+def mirror(part, start, square):
+    """Write a part (rows from ``start``, columns from ``start``) on both sides of the
+    diagonal, in tiles that stay in cache. Entries below the diagonal are not read."""
+    n, m = part.shape
+    for i in range(n):
+        square[start + i, start + i :] = part[i, i:]
+        part[i:n, i] = part[i, i:n]
+    for top in range(0, n, 64):
+        for left in range(0, m, 64):
+            bottom = min(top + 64, n)
+            for j in range(left, min(left + 64, m)):
+                target = square[start + j, start + top : start + bottom]
+                for i in range(bottom - top):
+                    target[i] = part[top + i, j]

@@ -2,14 +2,13 @@
 
 Deleting a node gives its children to its parent, in its place; inserting is the reverse. The
 order of siblings counts. Zhang and Shasha number the nodes of both trees in post-order, so
-that a forest is a stretch of nodes and the distance of two forests follows from shorter ones.
+that a forest is a range of nodes and the distance of two forests follows from shorter ones.
 Subtrees that begin at the same leaf share a table of such distances: only the *key roots*, the
 topmost node above each leaf, need one.
 
-The work is the number of cells in these tables. Trees that branch to the right have few of
-them when read from the right, trees that branch to the left when read from the left; the
-cheaper way is taken, as both give the same distance. Memory is two numbers for every pair of
-nodes.
+The work is the number of cells in these tables. Trees that branch to the right have few cells
+when read from the right, trees that branch to the left when read from the left; both orders
+give the same distance, and the cheaper one is used. Memory is two numbers per pair of nodes.
 
 Zhang and Shasha (1989), Simple fast algorithms for the editing distance between trees and
 related problems. SIAM J. Computing 18.
@@ -26,11 +25,11 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.text.edit_costs import EditCosts
-from tacit.text.edit_distance import number_items, tables_for
+from tacit.text.edit_distance import encode_with_costs
+from tacit.text.edit_kernels import CALL_WORK
 
 __all__ = ["tree_edit_distance"]
 
-CALL_CELLS = 2**25  # about 100 ms
 MOST_BYTES = 2**32
 TOKENS = re.compile(r"[()]|[^\s()]+")
 
@@ -45,8 +44,7 @@ def tree_edit_distance(a: Any, b: Any, *, costs: EditCosts | None = None) -> flo
         write them: in "(S (NP the dog) (VP barks))" the first word after a bracket is a
         node's label, and other words are leaves. None is the empty tree.
     costs : EditCosts or None
-        What it costs to insert or delete a label and to substitute one for another; None for
-        one each.
+        The costs to insert, delete or substitute labels; None for one each.
 
     Returns
     -------
@@ -64,8 +62,7 @@ def tree_edit_distance(a: Any, b: Any, *, costs: EditCosts | None = None) -> flo
     """
     check_costs(costs)
     left, right = flatten(a, "a"), flatten(b, "b")
-    source, target, labels = number_items(left.labels, right.labels)
-    tables, row_of = tables_for(costs, labels)
+    (source, target, row_of), tables = encode_with_costs(left.labels, right.labels, costs)
     delete, insert = tables.delete[0, row_of[source]], tables.insert[0, row_of[target]]
     if len(source) == 0 or len(target) == 0:
         total = float(delete.sum() + insert.sum())
@@ -82,7 +79,7 @@ def tree_edit_distance(a: Any, b: Any, *, costs: EditCosts | None = None) -> flo
 
 
 class Tree(NamedTuple):
-    """Nodes in the order of a walk from the top, children from left to right."""
+    """Nodes in pre-order, children from left to right."""
 
     labels: list[Hashable]
     depths: np.ndarray  # int64
@@ -91,7 +88,7 @@ class Tree(NamedTuple):
     def order(self, backward: bool) -> np.ndarray:
         """The nodes in post-order, children from the left or, backward, from the right."""
         n = len(self.labels)
-        if backward:  # which is this walk in reverse
+        if backward:  # pre-order in reverse
             return np.arange(n)[::-1]
         places = np.arange(n) - self.depths + self.sizes - 1
         order = np.empty(n, np.int64)
@@ -135,7 +132,7 @@ def fill_tables(a: np.ndarray, b: np.ndarray, prices: Prices) -> float:
     state = np.zeros(2, np.int64)  # pair of key roots, rows of its table done
     while state[0] < len(roots) * len(others):
         check_stop()
-        advance(a, b, roots, others, prices, trees, forests, CALL_CELLS, state)
+        advance(a, b, roots, others, prices, trees, forests, CALL_WORK, state)
     return float(trees[-1, -1])
 
 
@@ -258,10 +255,10 @@ def check_costs(costs: EditCosts | None) -> None:
 
 @kernel
 def advance(a, b, roots, others, prices, trees, forests, budget, state):
-    """Go on with the tables of all pairs of key roots, for about ``budget`` cells.
+    """Continue with the tables of all pairs of key roots, for about ``budget`` cells.
 
-    forests[x, y]   distance of the first x nodes to the first y, of those from the key
-                    roots' leaves on
+    forests[x, y]   distance of the first x nodes to the first y, counted from the key roots'
+                    leaves
     trees[x, y]     distance of the subtrees of nodes x and y
     """
     source, target, delete, insert, substitute, row_of = prices
