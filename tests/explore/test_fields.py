@@ -9,9 +9,9 @@ from tacit.core.engines import Threads
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import run_stages
-from tacit.explore.report.method_words import agreement
-from tacit.explore.report.report_more import relate
-from tacit.explore.stages.fields import MOST_KINDS, columns_of, look_at
+from tacit.explore.report.sections.fields import relate
+from tacit.explore.report.sections.method import agreement
+from tacit.explore.stages.fields import MOST_KINDS, columns_of, inspect_column
 from tacit.explore.stages.ingest import column_of, kept_columns
 from tests.explore.corpora import HOSTILE, only
 from tests.explore.test_pipeline import QUICK, TOPICS, letters, look
@@ -76,7 +76,7 @@ def test_missing_values_are_no_kind_of_their_own(tmp_path):
     ],
 )
 def test_what_a_column_holds(values, role, why):
-    column = look_at("column", values)
+    column = inspect_column("column", values)
     assert column.role == role
     assert column.why.startswith(why)
 
@@ -149,7 +149,7 @@ def test_agreement_with_groups_is_that_of_scikit_learn():
 
 @pytest.mark.parametrize(("index", "said"), [(-0.001, "0.00;"), (-0.02, "−0.02;")])
 def test_agreement_is_a_number_with_a_true_sign(index, said):
-    assert f"index {said}" in agreement({"name": "site", "agreement": index})
+    assert f"index {said}" in agreement("site", index)
 
 
 def test_agreement_with_one_value_is_not_told():

@@ -191,7 +191,7 @@ def test_a_name_that_came_up_elsewhere_is_asked_about_too(labelled):
 def test_the_map_the_comparison_and_open_forms_follow(labelled):
     page = labelled()
     page.get_by_role("button", name="Set as A: At sea").click()
-    page.get_by_role("button", name="Colour the map by label").click()
+    page.get_by_role("button", name="Color the map by label").click()
     page.click("#spreadbox .go")
     edit(page, "At sea")
     page.fill("#labto", "On water")

@@ -202,7 +202,7 @@ def test_labels_are_given_taken_back_and_spread(live):
         assert f"30 of 30 have a label: {name} 30." in page.inner_text("#side .labelbox")
         page.click("#side .btn:has-text('Clear')")
     assert page.inner_text("#h-labels") == "60 documents carry one of 2 labels"
-    page.click("#labellist .btn:has-text('Colour the map')")
+    page.click("#labellist .btn:has-text('Color the map')")
     assert texts(page, "#side .legend .w")[:2] == ["first kind", "second kind"]
     assert texts(page, "#side .legend .n") == ["30", "30", "30"]
     page.click("#spreadbox .go")
@@ -211,7 +211,7 @@ def test_labels_are_given_taken_back_and_spread(live):
     said = page.inner_text("#spreadbox")
     assert re.search(r"it was right in \d+% of 60 \(likely between", said)
     assert "30 documents got a guess" in said
-    page.click("#spreadbox .btn:has-text('Colour the map')")
+    page.click("#spreadbox .btn:has-text('Color the map')")
     counts = texts(page, "#side .legend .n")
     assert sum(map(int, counts)) == 90
     page.locator("#next .docs button").first.click()
@@ -240,7 +240,7 @@ def test_any_word_has_neighbours_and_a_slip_is_noticed(live):
     page.press("#w", "Enter")
     page.click("#sugs button:has-text('telescope')")
     page.wait_for_selector("#nb .nbs button")
-    page.fill("#w", "the")  # in most documents, so that no neighbours came along
+    page.fill("#w", "the")  # in most documents, so that no neighbors came along
     page.press("#w", "Enter")
     page.wait_for_selector("#nb .note:has-text('“the” is in')")
     assert "to compare it by" in page.inner_text("#nb")

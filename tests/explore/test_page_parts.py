@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.explore.report import page_colors
+from tacit.explore.report import colors as page_colors
 from tacit.explore.report.clean_text import OPENING, TITLE, clean_line, cut, title_and_opening
-from tacit.explore.report.page_colors import LIGHT, SLOTS, colors_css
-from tacit.explore.report.report_groups import name_of, tree_order
-from tacit.explore.report.report_words import slope
-from tacit.explore.report.slots import assign_slots, color_distances
+from tacit.explore.report.colors import LIGHT, SLOTS, assign_slots, color_distances, colors_css
+from tacit.explore.report.report import tree_order
+from tacit.explore.report.sections.groups import name_of
+from tacit.explore.report.sections.words import slope
 from tacit.explore.stages import what_if_stage
 
 

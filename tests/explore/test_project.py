@@ -37,10 +37,10 @@ def test_one_group_that_was_asked_for_is_no_lack_of_groups():
     project = tacit.explore(letters()[0], k=1, effort="quick")
     best = project.summary["k_recommended"]
     assert best > 1
-    assert f"One group was asked for; the measures speak for {best}." in str(project)
+    assert f"You asked for one group; the measures recommend {best}." in str(project)
     page = (project.path / "report.html").read_text(encoding="utf-8")
     assert "were left undivided, as asked" in page
-    assert f"One group was asked for; the measures speak for {best}" in page
+    assert f"You asked for one group; the measures recommend {best}" in page
     assert "do not fall into groups" not in page
 
 

@@ -15,8 +15,8 @@ from tacit.core.errors import DataError
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.project import Project, explore_documents
 from tacit.explore.report import page as report_page
-from tacit.explore.report import shown
-from tacit.explore.report.page import as_json, keep_sections, make_page
+from tacit.explore.report import page_documents as shown
+from tacit.explore.report.page import as_json, make_page, scripts
 from tests.explore.corpora import HOSTILE, letters, table
 
 SMALL = ["single", "few", "lone", "nothing", "blank"]
@@ -70,7 +70,7 @@ def test_the_page_names_what_was_found(topics):
     assert "These 90 documents fall into 3 groups" in words
     assert "All of them are firm" in words
     assert topics.summary["result"][:12] in words
-    assert "almost wholly (adjusted Rand index 1.00" in words
+    assert "almost completely (adjusted Rand index 1.00" in words
     core, text = core_of(topics)
     meta = core["meta"]
     assert (meta["n"], meta["K"], meta["repeats"]) == (90, 3, 10)
@@ -265,16 +265,10 @@ def test_a_failing_write_leaves_the_report_before(topics, monkeypatch, tmp_path)
     assert target.read_text() == "before"
 
 
-def test_sections_are_cut_out_whole_also_inside_others():
-    template = "a<!--x-->b<!--y-->c<!--/y-->d<!--/x-->e"
-    assert keep_sections(template, {"x", "y"}) == "abcde"
-    assert keep_sections(template, {"x"}) == "abde"
-    assert keep_sections(template, {"y"}) == "ae"
-
-
 def test_the_files_of_the_page_are_in_the_package():
-    scripts = (*report_page.SCRIPTS, *report_page.LIVE_SCRIPTS)
-    for name in ("page.html", "page.css", "live.css", *(f"{each}.js" for each in scripts)):
+    names = [f"{each}.js" for each in scripts(live=True)]
+    assert {"map.js", "groups.js", "method.js"} <= {*names}
+    for name in ("page.html", "page.css", "live.css", *names):
         assert len(report_page.piece(name)) > 100
 
 

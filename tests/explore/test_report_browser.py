@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from tacit.explore.project.project import Project
-from tacit.explore.report import shown
+from tacit.explore.report import page_documents as shown
 from tests.explore.browsing import draw_around, open_reports, texts
 from tests.explore.corpora import HOSTILE, letters
 
@@ -197,7 +197,7 @@ def test_any_number_of_groups_can_be_asked_for(k, opened, explored):
     page = opened(explored(f"asked {k}", lambda: letters()[0], k=k))
     assert page.locator("#gt tbody tr[data-g]").count() == k
     assert page.locator(".strip a").count() == k
-    assert page.inner_text("#h-how") == f"{k} groups were asked for; the measures speak for 3"
+    assert page.inner_text("#h-howmany") == f"You asked for {k} groups; the measures recommend 3"
     page.click(f"#gt tr[data-g='{k - 1}'] button")
     page.locator("#kr").press("End")
     assert page.locator("#alv svg path").count() > 2
@@ -205,11 +205,11 @@ def test_any_number_of_groups_can_be_asked_for(k, opened, explored):
 
 def test_oddities_are_listed_and_open(opened, odd):
     page = opened(odd)
-    assert page.inner_text("#h-odd") == "2 pairs overlap heavily, 1 of them word for word"
+    assert page.inner_text("#h-oddities") == "2 pairs overlap heavily, 1 of them word for word"
     assert texts(page, "#duptabs button") == ["Word for word 1", "Near copies 1"]
     page.click("#duptabs button >> nth=1")
     assert texts(page, "#dups mark") == []  # they differ past their openings
-    assert "of four-word runs shared" in page.inner_text("#dups")
+    assert "of four-word sequences in common" in page.inner_text("#dups")
     assert "empty" in page.inner_text("#empt")
     page.click("#dups button.d >> nth=0")
     assert page.inner_text("#dr-id") == "letter 6"

@@ -46,7 +46,7 @@ def test_columns_show_words_and_groups_and_lead_to_the_map(opened):
     assert texts(page, "#fieldtabs button") == ["topic", "<i>bad</i>"]
     assert page.locator("#fieldtabs button").first.get_attribute("aria-pressed") == "true"
     assert set(texts(page, ".ft tbody th")) == {"sea", "bread", "stars"}
-    assert "almost wholly" in page.inner_text("#fieldsaid")
+    assert "almost completely" in page.inner_text("#fieldsaid")
     groups = page.locator("#gt tbody tr[data-g]").count()
     assert page.locator(".ft tbody tr").first.locator(".cells i").count() == groups
     page.click(".ft tbody tr:has-text('sea') .fw button >> nth=0")

@@ -8,9 +8,8 @@ from tacit.core.engines import Serial
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.project.settings import Settings
-from tacit.explore.report.report_groups import name_of, telling_first
-from tacit.explore.report.report_more import relate
-from tacit.explore.stages.fields import NONE
+from tacit.explore.report.sections.fields import columns_of
+from tacit.explore.report.sections.groups import name_of, telling_first
 from tacit.explore.stages.stage import Context
 
 __all__ = ["summary_lines", "summary_of"]
@@ -62,8 +61,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if not groups:
         why = summary["skipped"].get("groups") or summary["skipped"].get("counts")
         if (best := summary["k_recommended"] or 1) > 1:
-            why = why or f"One group was asked for; the measures speak for {best}."
-        why = why or "They do not fall into groups: no division is sharper than chance."
+            why = why or f"You asked for one group; the measures recommend {best}."
+        why = why or "They do not fall into groups: no clustering is better than chance."
         return [f"{counted(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
@@ -75,7 +74,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     lines.append("")
     asked, best = summary["settings"]["k"], summary["k_recommended"]
     if asked is not None and best != summary["k"]:
-        lines.append(f"{asked} groups were asked for; the measures speak for {best}.")
+        lines.append(f"You asked for {asked} groups; the measures recommend {best}.")
     return lines + more_lines(summary) + odd_lines(summary)
 
 
@@ -91,7 +90,7 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
         repeat = "repeats another" if copies == 1 else "repeat others"
         lines.append(f"{counted(copies, 'document')} {repeat} almost word for word.")
     if far := summary["outliers"]:
-        lines.append(f"{counted(far, 'document')} {'is' if far == 1 else 'are'} like no other.")
+        lines.append(f"{counted(far, 'document')} {'is' if far == 1 else 'are'} unlike all others.")
     if bare := summary["without_words"]:
         lines.append(f"{counted(bare, 'document')} without words to compare by.")
     return lines
@@ -130,21 +129,25 @@ def more_facts(context: Context, facts: dict[str, dict[str, Any]]) -> dict[str, 
 
 def fields_of(context: Context, facts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Columns with few values: how far the groups follow each, and its words."""
-    out = []
-    grouped = len(facts["groups"].get("groups", [])) > 1
-    for i, field in enumerate(facts["fields"].get("fields", [])):
-        found: dict[str, Any] = {"name": field["name"], "v_measure": None, "adjusted": None}
-        if grouped:
-            labels = context.arrays("groups")["labels"].astype(np.int64)
-            codes = context.arrays("fields")[f"field{i}"].astype(np.int64)
-            if NONE in field["values"]:
-                codes[codes == field["values"].index(NONE)] = -1
-            known = relate(codes, labels, len(field["values"]), int(labels.max()) + 1)
-            found |= {"v_measure": known["v"], "adjusted": known.get("adjusted")}
-        words = zip(field["values"], field["words"], strict=True)
-        found["values"] = {value: [word for word, *_ in listed] for value, listed in words}
-        out.append(found)
-    return out
+    labels, k = None, len(facts["groups"].get("groups", []))
+    if k > 1:
+        labels = context.arrays("groups")["labels"].astype(np.int64)
+    return [
+        {
+            "name": field["name"],
+            "v_measure": column.get("v"),
+            "adjusted": column.get("adjusted"),
+            "values": {
+                value: [word for word, *_ in listed]
+                for value, listed in zip(field["values"], field["words"], strict=True)
+            },
+        }
+        for field, column in zip(
+            facts["fields"].get("fields", []),
+            columns_of(context, facts, labels, k),
+            strict=True,
+        )
+    ]
 
 
 def more_lines(summary: dict[str, Any]) -> list[str]:
@@ -160,5 +163,5 @@ def more_lines(summary: dict[str, Any]) -> list[str]:
         lines.append(f"How far the groups follow columns (V-measure): {said}.")
     if (time := summary["time"]) is not None and (time["rising"] or time["falling"]):
         up, down = (" ".join(time[way][:4]) or "none" for way in ("rising", "falling"))
-        lines.append(f"Over time, words that come up: {up}; that fade: {down}.")
+        lines.append(f"Over time, rising words: {up}; falling words: {down}.")
     return lines

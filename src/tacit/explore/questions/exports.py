@@ -22,7 +22,7 @@ from tacit.core.atomic import atomic_write
 from tacit.data.csv_writer import guard, write_rows
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
-from tacit.explore.report.report_groups import name_of, telling_first
+from tacit.explore.report.sections.groups import name_of, telling_first
 
 __all__ = [
     "BLOCK",

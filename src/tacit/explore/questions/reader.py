@@ -15,7 +15,7 @@ from tacit.core.string_array import are_offsets
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.project.settings import Settings
-from tacit.explore.report.shown import TITLES
+from tacit.explore.report.page_documents import TITLES
 from tacit.explore.stages.index import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
 

@@ -3,8 +3,7 @@
 Documents come from strangers. Their text is packed, or in JSON in which no tag can end, and
 enters the page through textContent; what is written into the HTML itself is escaped. The
 security policy allows the one script and the one style sheet, by their hashes, and nothing
-else. The live page has the sections between ``<!--live-->`` marks and the scripts ``live_*``
-besides, and may call the server it came from.
+else. The live page also has the scripts ``live_*``, and may call the server it came from.
 """
 
 import base64
@@ -12,6 +11,7 @@ import hashlib
 import json
 import re
 import zlib
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,42 +19,34 @@ from typing import Any
 from tacit._version import __version__
 from tacit.core.atomic import atomic_write
 from tacit.core.engines import Serial
-from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.pipeline import result_hash, stage_titles
+from tacit.explore.project.folder import REPORT, ProjectFolder
 from tacit.explore.project.settings import Settings
-from tacit.explore.report.page_colors import colors_css
-from tacit.explore.report.phrases import count
-from tacit.explore.report.report_data import collect_report
-from tacit.explore.report.report_text import write_sentences
-from tacit.explore.report.shown import packed
+from tacit.explore.report.clean_text import clean_line, cut
+from tacit.explore.report.colors import colors_css
+from tacit.explore.report.page_documents import texts_of
+from tacit.explore.report.report import Report
+from tacit.explore.report.sections import page_sections
 from tacit.explore.stages.stage import Context
 
 __all__ = ["REPORT", "make_page", "write_report"]
 
-REPORT = "report.html"
 MOST_BYTES = 14_000_000  # of texts and arrays, in a page under 15 MB
 FEWER = (10_000, 4_000, 1_500)  # titles, where all of them are too much
-SCRIPTS = (
-    "dom", "data", "colors", "scatter", "paint", "map", "panel", "drawer", "groups", "charts",
-    "howmany", "words", "reading", "fields", "time", "oddities", "method", "frame",
-)  # fmt: skip
+SCRIPTS = ("dom", "data", "colors", "scatter", "paint", "panel", "drawer", "charts")
 LIVE_SCRIPTS = (
     "live_api", "live_jobs", "live_find", "live_context", "live_compare", "live_labels",
     "live_label_edit", "live_spread", "live_drawer", "live_words", "live_language",
     "live_divide", "live_frame",
 )  # fmt: skip
+FOOT = "This page is one file, loads nothing from the network and sends nothing."
 LIVE_FOOT = (
-    f"Made by Tacit {__version__}. This page asks the server it came from and nothing else. "
-    "The report in the project folder is the same without the server."
+    "This page asks the server it came from and nothing else. The report in the project folder "
+    "is the same without the server."
 )
-LIVE_SECTIONS = {"live", "find", "compare", "labels"}
-NAV = (
-    ("top", "Summary"), ("map", "Map"), ("find", "Find"), ("compare", "Compare"),
-    ("labels", "Labels"), ("groups", "Groups"), ("howmany", "How many?"),
-    ("words", "Words"), ("reading", "Reading"), ("fields", "Fields"), ("time", "Time"),
-    ("oddities", "Oddities"), ("method", "Method"),
-)  # fmt: skip
-SECTION = re.compile(r"<!--(\w+)-->(.*?)<!--/\1-->", re.DOTALL)
+EXPORT = (
+    '<details class="menu" id="exports"><summary class="btn">Export</summary>'
+    '<div class="pop" id="exportlist"></div></details>'
+)
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -69,61 +61,52 @@ def write_report(folder: ProjectFolder, path: str | Path | None = None) -> Path:
 
 def make_page(folder: ProjectFolder, *, live: bool = False) -> str:
     """The report of a project as HTML; ``live`` for the page that a server answers."""
-    settings = Settings.of(folder.record["settings"])
-    context = Context(folder, settings, Serial(), ())
+    context = Context(folder, Settings.of(folder.record["settings"]), Serial(), ())
+    sections = page_sections()
     for titles in (None, *FEWER):  # until the page is small enough
-        data = collect_report(context, titles)
-        text = packed_json(data.texts)
-        if len(text) + sum(len(coded) for _, coded in data.arrays.values()) < MOST_BYTES:
+        report = Report(context, live=live, titles=titles)
+        for section in sections:
+            section.data(report)
+        text = packed_json(texts_of(context, report.shown))
+        if len(text) + sum(len(coded) for _, coded in report.arrays.values()) < MOST_BYTES:
             break
-    spent = folder.timings
-    data.meta["timings"] = [[t, spent[n]] for n, t in stage_titles().items() if n in spent]
-    words = write_sentences(name_of(folder), data, settings, result_hash(folder))
-    groups = data.meta["groups"]
-    style = colors_css(data.meta["slots"]["group"], [group["n"] for group in groups])
+    written = [(section, section.words(report)) for section in sections]
+    nav = [entry for section, html in written if html for entry in section.NAV]
+    style = colors_css(report.meta["slots"]["group"], [g["n"] for g in report.meta["groups"]])
     style += piece("page.css") + piece("sections.css")
-    scripts: tuple[str, ...] = SCRIPTS
-    there = words.sections
-    if live and data.facts["ingest"]["documents"]:
-        data.arrays["row"] = packed(data.rows)
-        data.meta.update(effort=settings.effort, run=result_hash(folder))
-        style += piece("live.css")
-        scripts = (*SCRIPTS[:-1], *LIVE_SCRIPTS, SCRIPTS[-1])
-        there = there | LIVE_SECTIONS
-        words.places["foot"] = LIVE_FOOT
-        words.places["read"] = count(data.facts["ingest"]["documents"], "document")
-    script = "\n".join(piece(f"{name}.js") for name in scripts)
-    shown = [(id, text) for id, text in NAV if id in there or id in ("top", "method")]
-    places = words.places | {
-        "nav": "".join(f'<li><a href="#{id}">{text}</a></li>' for id, text in shown),
-        "skip_to": shown[1][0],
-        "skip_name": "the map" if "map" in there else shown[1][1].lower(),
+    style += piece("live.css") if report.live else ""
+    script = "\n".join(piece(f"{name}.js") for name in scripts(report.live))
+    places = {
+        "name": escape(cut(clean_line(report.name), 60)),
+        "nav": "".join(f'<li><a href="#{id}">{text}</a></li>' for id, text in nav),
+        "export": EXPORT if report.live else "",
+        "skip_to": nav[1][0],
+        "skip_name": "the map" if nav[1][0] == "map" else nav[1][1].lower(),
+        "sections": "".join(html for _, html in written),
+        "foot": f"Made by Tacit {__version__}. {LIVE_FOOT if report.live else FOOT}",
         "csp": policy(script, style, live=live),
         "style": style,
         "script": script,
-        "core": as_json({"meta": data.meta, "arrays": data.arrays}),
+        "core": as_json({"meta": report.meta, "arrays": report.arrays}),
         "text": text,
     }
-    return PLACE.sub(lambda found: places[found[1]], keep_sections(piece("page.html"), there))
+    return PLACE.sub(lambda found: places[found[1]], piece("page.html"))
 
 
-def keep_sections(template: str, there: set[str]) -> str:
-    """The template without the sections that have nothing to show."""
-
-    def part(found: re.Match) -> str:
-        return keep_sections(found[2], there) if found[1] in there else ""
-
-    return SECTION.sub(part, template)
+def scripts(live: bool) -> list[str]:
+    """The names of the scripts: shared ones, one for each section that has one, the frame."""
+    own = [section.__name__.rpartition(".")[2] for section in page_sections()]
+    own = [name for name in own if web(f"{name}.js").is_file()]
+    return [*SCRIPTS, *own, *(LIVE_SCRIPTS if live else ()), "frame"]
 
 
-def name_of(folder: ProjectFolder) -> str:
-    name = folder.path.resolve().name
-    return name.removesuffix(".tacit") or "Report"
+def web(name: str) -> Any:
+    return files("tacit.explore").joinpath("web", name)
 
 
 def piece(name: str) -> str:
     """A file of the page."""
-    return files("tacit.explore").joinpath("web", name).read_text(encoding="utf-8")
+    return web(name).read_text(encoding="utf-8")
 
 
 def as_json(value: Any) -> str:

@@ -1,15 +1,12 @@
-"""Parts that the sentences of the report are put together from. What they return is HTML."""
+"""Parts of the sentences of the report: numbers, lists, names of groups. They return HTML."""
 
 from html import escape
-from typing import Any, NamedTuple
-
-from tacit.explore.project.settings import Settings
-from tacit.explore.report.report_data import ReportData
-from tacit.explore.stages.groups import STABILITY_ROWS
+from typing import Any
 
 __all__ = [
-    "Told", "count", "joined", "label", "left_out", "listing", "many", "minus", "number",
-    "pairs", "percent", "plain", "quoted", "share_of",
+    "column_name", "count", "group_name", "joined", "joined_names", "left_out", "minus",
+    "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups", "verb",
+    "words_in",
 ]  # fmt: skip
 
 NUMBERS = (
@@ -19,60 +16,56 @@ NUMBERS = (
 )  # fmt: skip
 
 
-class Told(NamedTuple):
-    """What sentences are made from."""
-
-    name: str
-    data: ReportData
-    settings: Settings
-    result: str  # hash
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        return self.data.meta
-
-    @property
-    def facts(self) -> dict[str, dict[str, Any]]:
-        return self.data.facts
-
-    def groups(self, verdict: str | None = None) -> list[tuple[int, dict[str, Any]]]:
-        """Groups with a verdict and their places, the largest first."""
-        every = [] if not self.meta["grouped"] else list(enumerate(self.meta["groups"]))
-        some = [(i, g) for i, g in every if verdict in (None, g["lvl"])]
-        return sorted(some, key=lambda item: -item[1]["n"])
+def section(id: str, title: str, heading: str, lead: str, body: str) -> str:
+    """A section of the page with its heading and a lead of HTML."""
+    return (
+        f'<section class="wrap" id="{id}" aria-labelledby="h-{id}">\n<div class="shead">'
+        f'<p class="kick">{title}</p><h2 id="h-{id}">{heading}</h2>\n{lead}</div>\n'
+        f"{body}\n</section>\n"
+    )
 
 
-def left_out(told: Told) -> str:
-    """What is left out in a repeat."""
-    if 0.8 * told.meta["total"] > STABILITY_ROWS:
+def group_name(group: dict[str, Any], words: int = 2) -> str:
+    """The first words of the name of a group, in italics: a group is not one of its words."""
+    return f"<em><bdi>{escape(', '.join(group['name'][:words]))}</bdi></em>"
+
+
+def the_groups(groups: list[dict[str, Any]]) -> str:
+    """One group or several, called groups.
+
+    >>> the_groups([{"name": ["sea", "ship"]}])
+    'the group <em><bdi>sea, ship</bdi></em>'
+    """
+    names = joined_names([group_name(group) for group in groups])
+    return f"{verb(len(groups), 'the group', 'the groups')} {names}"
+
+
+def joined_names(names: list[str]) -> str:
+    """Names with commas inside, as "a, b; c, d; and e, f"."""
+    return names[0] if len(names) == 1 else f"{'; '.join(names[:-1])}; and {names[-1]}"
+
+
+def column_name(name: str) -> str:
+    """A column or a word from the documents, between quotes."""
+    return f"“<bdi>{escape(name)}</bdi>”"
+
+
+def words_in(listed: list[dict[str, Any]], most: int) -> str:
+    """The first words of a list, between quotes."""
+    return joined([column_name(each["word"]) for each in listed[:most]])
+
+
+def left_out(total: int) -> str:
+    """Which documents a repeat of the grouping leaves out."""
+    from tacit.explore.stages.groups import STABILITY_ROWS
+
+    if 0.8 * total > STABILITY_ROWS:
         return f"only {STABILITY_ROWS:,} documents drawn at random are used"
     return "a fifth of the documents is left out"
 
 
-def listing(what: str, groups: list[tuple[int, dict[str, Any]]], most: int) -> str:
-    """A sentence with links to the first groups of a list."""
-    links = [
-        f'<a href="#groups" data-group="{i}"><bdi>{escape(label(group, 2))}</bdi></a>'
-        for i, group in groups[:most]
-    ]
-    if len(links) == 1:
-        return f"It is {links[0]}."
-    every = len(groups) <= most
-    return f"{'They are' if every else f'The {what} are'} {joined(links)}."
-
-
-def label(group: dict[str, Any], words: int) -> str:
-    """The first words of the name of a group."""
-    return "\u00a0·\u00a0".join(group["name"][:words])
-
-
-def quoted(group: dict[str, Any]) -> str:
-    """The first word of the name of a group, between quotes."""
-    return f"“<bdi>{escape(group['name'][0])}</bdi>”"
-
-
 def plain(reasons: list[str]) -> str:
-    """What choose_k says, in the words of the page."""
+    """The reasons of choose_k in the words of the page."""
     text = " ".join(reasons).replace("clusters", "groups").replace("cluster", "group")
     return escape(text.replace(" rows", " documents"))
 
@@ -87,9 +80,9 @@ def pairs(rows: list[tuple[str, str]]) -> str:
     return "".join(f"<span>{escape(a)}</span><span>{escape(b)}</span>" for a, b in rows)
 
 
-def many(groups: list) -> str:
-    """The verb for so many groups."""
-    return "group is" if len(groups) == 1 else "groups are"
+def verb(n: int, one: str, many: str) -> str:
+    """The form of a verb or noun for a number."""
+    return one if n == 1 else many
 
 
 def count(n: int, noun: str) -> str:
@@ -110,14 +103,20 @@ def number(n: int) -> str:
     return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
 
 
-def share_of(groups: list[tuple[int, dict[str, Any]]], total: int) -> str:
-    """The share of the documents that are in these groups."""
-    return percent(sum(group["n"] for _, group in groups) / max(total, 1))
+def percent(fraction: float) -> str:
+    """A fraction in whole percent."""
+    return f"{100 * fraction:.0f}%"
 
 
-def percent(share: float) -> str:
-    """A share as whole percents."""
-    return f"{100 * share:.0f}%"
+def small_percent(fraction: float) -> str:
+    """A fraction in percent that never rounds something to nothing or to all.
+
+    >>> small_percent(0.001), small_percent(0.998), small_percent(0.5), small_percent(1.0)
+    ('<1%', '>99%', '50%', '100%')
+    """
+    if 0 < fraction < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= fraction < 1 else percent(fraction)
 
 
 def minus(value: float) -> str:

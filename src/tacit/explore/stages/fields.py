@@ -44,7 +44,7 @@ def columns_of(documents: Documents) -> list[Column]:
     for name in documents.columns:
         if name in RESERVED:
             continue
-        column = look_at(str(name), documents.column(name))
+        column = inspect_column(str(name), documents.column(name))
         if column.role == "kinds":
             compared += 1
             if compared > MOST_COLUMNS:
@@ -53,12 +53,12 @@ def columns_of(documents: Documents) -> list[Column]:
     return found
 
 
-def look_at(name: str, values: list[Any]) -> Column:
+def inspect_column(name: str, values: list[Any]) -> Column:
     """What one column holds.
 
-    >>> look_at("topic", ["sea", "bread", None, "sea"] * 3).kinds
+    >>> inspect_column("topic", ["sea", "bread", None, "sea"] * 3).kinds
     ('bread', 'sea', '(none)')
-    >>> look_at("sender", [f"person {i}" for i in range(80)]).why
+    >>> inspect_column("sender", [f"person {i}" for i in range(80)]).why
     'has 80 different values for 80 documents'
     """
     dates = read_dates(name, values)

@@ -1,4 +1,4 @@
-/* The colours of the page, read back from its style sheet, and what each point is coloured by. */
+/* The colors of the page, read back from its style sheet, and what each point is colored by. */
 let css = {};
 const hex = h => [1, 3, 5].map(i => parseInt(h.slice(i, i + 2), 16));
 function readTheme() {
@@ -33,7 +33,7 @@ function scheme() {
   return { cat: i => A.cluster[i], slots: M.slots.group, names: G.map(nameOf), what: 'group' };
 }
 const whatCache = new Map();
-/** The groups there would be with k, coloured like the groups they mostly come from. */
+/** The groups there would be with k, colored like the groups they mostly come from. */
 function whatScheme(k) {
   if (whatCache.has(k)) return whatCache.get(k);
   if (k === K) {

@@ -60,7 +60,7 @@ const alike = (a, b) => {
   const m = Math.min(a.length, b.length), k = Math.max(4, m - 2);
   return m >= 4 && a.slice(0, k) === b.slice(0, k);
 };
-/** Words that these documents use more than the rest: share here times a capped log-ratio, over document counts. */
+/** Words that these documents use more than the rest: frequency here times a capped log-ratio, over document counts. */
 function contrast(docs, top = 12) {
   const { ptr, idx } = rows(), { p: edge } = inverse(), V = M.terms.length;
   const known = Array.from(docs, d => wordAt(d)).filter(s => s >= 0), here = new Uint32Array(V), size = known.length, rest = worded - size, found = [];

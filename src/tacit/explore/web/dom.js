@@ -32,6 +32,8 @@ const plural = (count, word) => `${N(count)} ${word}${count === 1 ? '' : 's'}`;
 const clamp = (x, a, b) => Math.max(a, Math.min(b, x));
 const debounce = (f, ms) => { let t; return (...a) => { clearTimeout(t); t = setTimeout(() => f(...a), ms); }; };
 const lazy = f => { let v; return () => (v === undefined ? (v = f()) : v); };
+/* What every section draws at the start, and again when the window changes its size. */
+const sections = [];
 /* What the live page adds to this one; in a report that stands alone these stay empty. */
 const extras = { schemes: [], selection: [], group: [], drawer: [], word: [], known: null, unknown: null, start: [] };
 const calm = matchMedia('(prefers-reduced-motion: reduce)');

@@ -14,7 +14,7 @@ function showColumn(i) {
   $$('#fieldtabs button').forEach((b, j) => b.setAttribute('aria-pressed', j === i));
   const sizes = c.sizes, most = Math.max(...sizes, 1), order = [...c.values.keys()].sort((a, b) => (c.values[a] === '(none)') - (c.values[b] === '(none)') || sizes[b] - sizes[a] || a - b);
   $('#fieldsaid').replaceChildren(...columnSaid(c));
-  const field = M.fields.findIndex(f => f.name === c.name && !f.guessed), heads = [el('th', { scope: 'col', text: c.name, class: 'txt' }), el('th', { scope: 'col', class: 'fsz', text: 'Documents' }), el('th', { scope: 'col', text: 'Words that set it apart' })];
+  const field = M.fields.findIndex(f => f.name === c.name && !f.guessed), heads = [el('th', { scope: 'col', text: c.name, class: 'txt' }), el('th', { scope: 'col', class: 'fsz', text: 'Documents' }), el('th', { scope: 'col', text: 'Words that distinguish it' })];
   if (grouped) heads.push(el('th', { scope: 'col', class: 'fh' }, el('span', { text: 'Groups' }), el('span', { class: 'cells', 'aria-hidden': 'true' }, ...G.map((g, j) => el('i', { class: 'g' + j, title: nameOf(g) })))), el('th', { scope: 'col', class: 'fm', text: 'Mostly in' }));
   const body = el('tbody');
   for (const v of order) body.append(columnRow(c, v, { grouped, most, total, field }));
@@ -35,14 +35,15 @@ function columnRow(c, v, { grouped, most, total, field }) {
   }
   return el('tr', {}, ...cells);
 }
-/** How far groups and the column tell each other, in a sentence or two. */
+/** How well groups and the column predict each other, in a sentence or two. */
 function columnSaid(c) {
   const out = [], some = c.words.filter(w => w.length).length, known = c.values.filter(v => v !== '(none)').length;
   if (c.v != null) {
-    const level = [[.8, 'almost wholly'], [.5, 'well'], [.2, 'moderately'], [.05, 'a little']].find(([least]) => c.adjusted >= least);
-    out.push(level ? `The groups found follow this column ${level[1]}: ` : 'The groups found have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
-      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')} after taking off what chance gives. `);
+    const level = [[.8, 'almost completely'], [.5, 'well'], [.2, 'moderately'], [.05, 'slightly']].find(([least]) => c.adjusted >= least);
+    out.push(level ? `The groups follow this column ${level[1]}: ` : 'The groups have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
+      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')} adjusted for chance. `);
   }
-  out.push(some === 0 ? 'No word sets one of its values apart more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
+  out.push(some === 0 ? 'No word distinguishes one of its values more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
   return out;
 }
+sections.push({ start: fieldSection });

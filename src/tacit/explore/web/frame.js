@@ -51,8 +51,8 @@ if ($('#stage')) {
 }
 nav(); themeButton();
 requestAnimationFrame(() => {
-  groups(); howMany(); words(); readingSection(); fieldSection(); timeSection(); oddities(); method();
-  addEventListener('resize', debounce(() => { drawK(); drawW(); drawReading(); drawTime(); }, 120));
+  for (const section of sections) section.start();
+  addEventListener('resize', debounce(() => { for (const section of sections) section.resize?.(); }, 120));
   for (const more of extras.start) more();
   document.documentElement.dataset.ready = '1';
 });

@@ -1,4 +1,4 @@
-/* Every group: how often it comes again, what sets it apart, what is typical of it. */
+/* Every group: its stability, its contrast words, typical and borderline documents. */
 let curG = 0;
 function overlaps(g) { // a tick for each repeat, the median as a dot
   const w = 136, x = v => 4 + v * (w - 8);
@@ -48,8 +48,8 @@ function pickGroup(i, user) {
   d.className = 'detail g' + i;
   $$('#gt tr[data-g]').forEach((r, j) => { r.classList.toggle('on', j === i); $('button', r).setAttribute('aria-expanded', j === i); });
   const verdict = {
-    firm: `Firm. In a typical repeat, the group that comes back overlaps this one by ${pct(g.med)}.`,
-    tentative: `Tentative. It comes back in most repeats, but its edges move (typical overlap ${pct(g.med)}).`,
+    firm: `Firm. In a typical repeat, the most similar group overlaps with this one by ${pct(g.med)}.`,
+    tentative: `Tentative. Most repeats find it, with other documents at its edges (typical overlap ${pct(g.med)}).`,
     loose: `Loose. It falls apart in most repeats (typical overlap ${pct(g.med)}). Do not rely on it as a group of its own.`,
   }[g.lvl];
   const near = g.near.length ? ` Closest groups: ${g.near.slice(0, 2).map(j => shortName(G[j])).join('; ')}.` : '';
@@ -65,7 +65,7 @@ function pickGroup(i, user) {
     ...list('Borderline', g.bord.slice(0, 3).map(([q, j]) => docItem(q, `nearly ${shortName(G[j])}`))));
   place(user);
 }
-/** Which values of a column a group has more of than the rest: bar = share here, tick = share elsewhere. */
+/** Which values of a column a group has more of than the rest: bar = frequency here, tick = elsewhere. */
 function fieldBars(g, j) {
   const f = M.fields[j], kinds = A.field[j](), inside = new Uint32Array(f.values.length), all = new Uint32Array(f.values.length), size = g.docs.length, box = el('div', { class: 'cw' });
   for (let i = 0; i < n; i++) all[kinds[i]]++;
@@ -91,3 +91,4 @@ function place(user) { // beside the table, or under its row where there is no r
   if (d.parentNode !== $('#ggrid')) $('#ggrid').append(d);
   $('#gt .idr')?.remove();
 }
+sections.push({ start: groups });

@@ -81,3 +81,4 @@ function syncK() {
   if (state.color === 'k') o.textContent = `What if: ${state.k} groups`;
   $('#color').value = state.color;
 }
+sections.push({ start: howMany, resize: drawK });

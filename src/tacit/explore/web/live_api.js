@@ -17,14 +17,14 @@ async function ask(path, { query, body, signal, waiting } = {}) {
   const options = { signal, credentials: 'same-origin', headers: { Accept: 'application/json' } };
   if (body !== undefined) Object.assign(options, { method: 'POST', body: JSON.stringify(body), headers: { ...options.headers, 'Content-Type': 'application/json', 'X-Tacit': '1' } });
   for (;;) {
-    let answer, told;
-    try { answer = await fetch(`/api/${path}${query ? '?' + new URLSearchParams(query) : ''}`, options); told = await answer.json(); } catch (e) {
+    let answer, result;
+    try { answer = await fetch(`/api/${path}${query ? '?' + new URLSearchParams(query) : ''}`, options); result = await answer.json(); } catch (e) {
       if (e.name === 'AbortError') throw e;
       throw new Refusal(0, answer ? `The server gave an answer that cannot be read (${answer.status}).` : SILENT);
     }
-    if (answer.ok) return told;
-    if (answer.status !== 503) throw new Refusal(answer.status, answer.status === 401 ? LOCKED : String(told.error || `The server refused (${answer.status}).`));
-    waiting?.(String(told.error || BUILDING));
+    if (answer.ok) return result;
+    if (answer.status !== 503) throw new Refusal(answer.status, answer.status === 401 ? LOCKED : String(result.error || `The server refused (${answer.status}).`));
+    waiting?.(String(result.error || BUILDING));
     await pause(AGAIN, signal);
   }
 }
@@ -49,10 +49,10 @@ function answersIn(host) {
       const control = current = new AbortController(), slow = setTimeout(() => show(waitLine('Asking…')), 250);
       host.setAttribute('aria-busy', 'true');
       try {
-        const told = await ask(path, { ...options, signal: control.signal, waiting: text => { clearTimeout(slow); show(waitLine(text)); say(text); } });
+        const result = await ask(path, { ...options, signal: control.signal, waiting: text => { clearTimeout(slow); show(waitLine(text)); say(text); } });
         clearTimeout(slow);
-        if (current === control) show(draw(told));
-        return told;
+        if (current === control) show(draw(result));
+        return result;
       } catch (e) {
         clearTimeout(slow);
         if (e.name !== 'AbortError' && current === control) show(faultLine(e));
@@ -80,7 +80,7 @@ function marked(parts, props = {}) {
 }
 /** A document the server found: opens in the drawer. */
 function hitItem(hit, extra, marks) {
-  const g = groupOfRow(hit.row), lab = labelOfRow(hit.row), notes = [g ? shortName(g) : '', lab ? `labelled ${lab}` : '', extra || ''].filter(Boolean).join(', ');
+  const g = groupOfRow(hit.row), lab = labelOfRow(hit.row), notes = [g ? shortName(g) : '', lab ? `labeled ${lab}` : '', extra || ''].filter(Boolean).join(', ');
   return el('li', {}, el('button', { type: 'button', on: { click: () => openRow(hit.row, marks) } },
     el('b', { class: 'txt', dir: 'auto', text: hit.title || hit.id }),
     hit.snippet?.length ? marked(hit.snippet, { class: 's txt' }) : null,

@@ -17,7 +17,7 @@ function choices() { // whatever can be compared, by name
   const out = [];
   if (state.sel && state.sel.docs.length) out.push(['Selection', [{ label: state.sel.label, spec: { rows: rowsOf(state.sel.docs) }, count: state.sel.docs.length }]]);
   if (M.grouped) out.push(['Groups', G.map(g => ({ label: nameOf(g), spec: { group: g.number }, count: g.n }))]);
-  if (labelled.names.length) out.push(['Labels', labelled.names.map(l => ({ label: l.name, spec: { label: l.name }, count: l.count }))]);
+  if (labeled.names.length) out.push(['Labels', labeled.names.map(l => ({ label: l.name, spec: { label: l.name }, count: l.count }))]);
   out.push(['All others', [{ label: 'Everything else', spec: { rest: true } }]]);
   return out;
 }
@@ -54,14 +54,14 @@ function compareNow() {
   const { A: a, B: b } = sides, head = $('#h-compare');
   head.textContent = 'Which words set two selections apart';
   if (!a || !b) { contrastPlace.clear(); contrastPlace.show(notice(a || b ? `Choose ${a ? 'B' : 'A'} as well to see the words.` : 'Nothing is chosen yet. Every selection, group, label and search has buttons “Set as A” and “Set as B”.')); return; }
-  contrastPlace.ask('compare', { body: { a: a.spec, b: b.spec } }, told => {
-    const [na, nb] = told.sizes, more = { a: told.words.filter(w => w.score > 0), b: told.words.filter(w => w.score < 0) };
+  contrastPlace.ask('compare', { body: { a: a.spec, b: b.spec } }, result => {
+    const [na, nb] = result.sizes, more = { a: result.words.filter(w => w.score > 0), b: result.words.filter(w => w.score < 0) };
     const column = (side, name, size, list, here, there) => el('div', {}, el('h3', { class: 'sub3 txt', dir: 'auto', text: `More in ${side}` }), el('p', { class: 'note txt', text: `${name}, ${plural(size, 'document')}` }),
       list.length ? longBars(list.map(w => ({ w: w.word, p: w[here], q: w[there] }))) : notice('No word stands out.'));
     const telling = w => /\p{L}{3}/u.test(w.word), top = list => [...list.filter(telling), ...list].slice(0, 2).map(w => `“${w.word}”`).join(' and ');
     if (more.a.length && more.b.length) head.textContent = `A says ${top(more.a)}, B says ${top(more.b)}`;
     say(`Compared ${plural(na, 'document')} with ${plural(nb, 'document')}`);
     return [el('div', { class: 'two' }, column('A', a.label, na, more.a, 'a', 'b'), column('B', b.label, nb, more.b, 'b', 'a')),
-      el('p', { class: 'note', text: 'Share of documents with the word on this side / on the other. The tick marks the other.' }), told.note ? notice(told.note, 'note') : null];
+      el('p', { class: 'note', text: 'Percentage of documents with the word on this side / on the other. The tick marks the other.' }), result.note ? notice(result.note, 'note') : null];
   });
 }

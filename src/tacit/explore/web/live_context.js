@@ -15,24 +15,24 @@ function showContext(text) {
   $('#cq').value = text;
   if (!q) { contextPlace.clear(); return; }
   const query = start => ({ q, sort, width: 72, top: LINES, start });
-  contextPlace.ask('concordance', { query: query(0) }, told => {
-    say(`${plural(told.total, 'use')} of ${q} in ${plural(told.documents, 'document')}`);
-    if (!told.total) return [notice(`“${q}” is not used in any document.`), told.note ? notice(told.note, 'note') : null];
-    const body = el('tbody'), some = told.total > 1 ? 'uses' : 'use';
+  contextPlace.ask('concordance', { query: query(0) }, result => {
+    say(`${plural(result.total, 'use')} of ${q} in ${plural(result.documents, 'document')}`);
+    if (!result.total) return [notice(`“${q}” is not used in any document.`), result.note ? notice(result.note, 'note') : null];
+    const body = el('tbody'), some = result.total > 1 ? 'uses' : 'use';
     const add = lines => body.append(...lines.map(l => el('tr', {},
       el('td', { class: 'l' }, el('span', { class: 'txt', dir: 'auto', text: l.left })),
       el('td', { class: 'k' }, el('button', { type: 'button', class: 'txt', text: l.key, 'aria-label': `${l.key}, open ${l.id}`, title: l.id, on: { click: () => openRow(l.row, [q.toLowerCase(), l.key.toLowerCase()]) } })),
       el('td', { class: 'r' }, el('span', { class: 'txt', dir: 'auto', text: l.right })),
       el('td', { class: 'd txt', dir: 'auto', text: l.id }))));
-    let start = told.lines.length;
+    let start = result.lines.length;
     const more = linkButton('', async () => {
       more.disabled = true;
-      try { const next = await ask('concordance', { query: query(start) }); if (contextOf !== q || sortedBy !== sort) return; add(next.lines); start = next.lines.length ? start + next.lines.length : told.total; name(); } catch (e) { more.replaceWith(faultLine(e)); }
+      try { const next = await ask('concordance', { query: query(start) }); if (contextOf !== q || sortedBy !== sort) return; add(next.lines); start = next.lines.length ? start + next.lines.length : result.total; name(); } catch (e) { more.replaceWith(faultLine(e)); }
       more.disabled = false;
     });
-    const name = () => { more.hidden = start >= told.total; more.textContent = `Show ${N(Math.min(LINES, told.total - start))} more of ${N(told.total - start)}`; };
-    add(told.lines); name();
-    return [el('p', { class: 'note', text: `${N(told.total)} ${some} in ${plural(told.documents, 'document')}.${told.note ? ' ' + told.note : ''}` }),
+    const name = () => { more.hidden = start >= result.total; more.textContent = `Show ${N(Math.min(LINES, result.total - start))} more of ${N(result.total - start)}`; };
+    add(result.lines); name();
+    return [el('p', { class: 'note', text: `${N(result.total)} ${some} in ${plural(result.documents, 'document')}.${result.note ? ' ' + result.note : ''}` }),
       el('table', { class: 'kwic' }, el('caption', { class: 'vh', text: `Uses of ${q} in context` }), el('colgroup', {}, ...['l', 'k', 'r', 'd'].map(c => el('col', { class: c }))), el('thead', {}, el('tr', {}, ...['Before', 'Word', 'After', 'Document'].map(text => el('th', { scope: 'col' }, el('span', { class: 'vh', text }))))), body), more];
   });
 }

@@ -20,20 +20,20 @@ async function fillDrawer(row, marks) {
   $('#dr-t').after(labelBox(() => [row], 'this document'), el('p', { class: 'jump' }, linkButton('Documents like this one', () => { similar.scrollIntoView(); similar.focus({ preventScroll: true }); })));
   const here = () => turn === reading && $('#drawer').open;
   try {
-    const told = await ask('document', { query: { row }, waiting: said => { if (here()) note.replaceChildren(waitLine(said)); } });
+    const result = await ask('document', { query: { row }, waiting: said => { if (here()) note.replaceChildren(waitLine(said)); } });
     if (!here()) return;
-    $('#dr-id').textContent = told.id;
-    $('#dr-t').textContent = told.title || told.id;
+    $('#dr-id').textContent = result.id;
+    $('#dr-t').textContent = result.title || result.id;
     text.classList.add('whole');
-    text.replaceChildren(...markedText(told.text, marks));
-    note.textContent = told.cut ? `Its first ${N(told.text.length)} characters.` : told.text ? '' : 'This document is empty.';
+    text.replaceChildren(...markedText(result.text, marks));
+    note.textContent = result.cut ? `Its first ${N(result.text.length)} characters.` : result.text ? '' : 'This document is empty.';
     const facts = $('#dr-facts');
-    if (facts) facts.replaceChildren(el('h3', { class: 'minor', text: 'About this document' }), el('dl', {}, ...[['Name', told.id], ...Object.entries(told.columns || {}), ['Words', told.words == null ? null : N(told.words)]].filter(([, v]) => v != null && v !== '').flatMap(([a, b]) => [el('dt', { class: 'txt', text: a }), el('dd', { class: 'txt', dir: 'auto', text: String(b) })])));
+    if (facts) facts.replaceChildren(el('h3', { class: 'minor', text: 'About this document' }), el('dl', {}, ...[['Name', result.id], ...Object.entries(result.columns || {}), ['Words', result.words == null ? null : N(result.words)]].filter(([, v]) => v != null && v !== '').flatMap(([a, b]) => [el('dt', { class: 'txt', text: a }), el('dd', { class: 'txt', dir: 'auto', text: String(b) })])));
     $('mark', text)?.scrollIntoView({ block: 'center' });
   } catch (e) { if (here()) note.replaceChildren(faultLine(e)); }
   const list = answersIn(similar);
-  await list.ask('similar', { query: { row, top: 10 } }, told => {
-    const hits = told.hits.filter(h => h.row !== row), rows = [row, ...hits.map(h => h.row)];
+  await list.ask('similar', { query: { row, top: 10 } }, result => {
+    const hits = result.hits.filter(h => h.row !== row), rows = [row, ...hits.map(h => h.row)];
     if (!hits.length) return [el('h3', { class: 'minor', text: 'Most similar documents' }), notice('None: this document has no words to compare by.')];
     return [el('h3', { class: 'minor', text: 'Most similar documents' }), el('ul', { class: 'docs' }, ...hits.map(h => hitItem({ ...h, snippet: null }, `${Number(h.score).toFixed(2)} similar`))), sc ? el('div', { class: 'rowbtns' }, button('Show them on the map', () => selectRows(rows, `Like “${$('#dr-t').textContent}”`))) : null];
   });

@@ -21,42 +21,42 @@ function findNow(text) {
   box.replaceChildren(...WAYS.map(([way, name, note]) => {
     const count = el('span', { class: 'total num' }), place = el('div', { class: 'answers' }), tools = el('div', { class: 'rowbtns' });
     const at = answersIn(place);
-    at.ask('search', { query: { q, way, top: SHOWN, start: 0 } }, told => {
-      const list = el('ul', { class: 'docs' }), marks = marksOf(told, q);
-      count.textContent = N(told.total); count.title = plural(told.total, 'document');
-      totals.push(`${name} ${N(told.total)}`);
+    at.ask('search', { query: { q, way, top: SHOWN, start: 0 } }, result => {
+      const list = el('ul', { class: 'docs' }), marks = marksOf(result, q);
+      count.textContent = N(result.total); count.title = plural(result.total, 'document');
+      totals.push(`${name} ${N(result.total)}`);
       if (totals.length === WAYS.length) say(`Found: ${totals.join(', ')}`);
-      if (!told.total) return [notice(way === 'boolean' ? 'No document fits. Fewer words, or OR between them, find more.' : 'Nothing was found.'), told.note ? notice(told.note, 'note') : null];
-      const most = Math.min(told.total, MAPPED), all = most === told.total, called = `“${q}”, ${name.toLowerCase()}`;
+      if (!result.total) return [notice(way === 'boolean' ? 'No document fits. Fewer words, or OR between them, find more.' : 'Nothing was found.'), result.note ? notice(result.note, 'note') : null];
+      const most = Math.min(result.total, MAPPED), all = most === result.total, called = `“${q}”, ${name.toLowerCase()}`;
       tools.replaceChildren(...[
-        sc ? button(all ? 'Show on the map' : `Show the first ${N(most)} on the map`, async e => { const rows = await rowsFound(q, way, most, e.currentTarget); if (rows) selectRows(rows, called, all ? '' : `The first ${N(most)} of ${N(told.total)}.`); }) : null,
+        sc ? button(all ? 'Show on the map' : `Show the first ${N(most)} on the map`, async e => { const rows = await rowsFound(q, way, most, e.currentTarget); if (rows) selectRows(rows, called, all ? '' : `The first ${N(most)} of ${N(result.total)}.`); }) : null,
         ...abButtons(async () => { const rows = await rowsFound(q, way, most); return rows && { label: called, spec: { rows }, count: rows.length }; }),
       ].filter(Boolean));
-      add(told.hits);
-      let start = told.hits.length;
+      add(result.hits);
+      let start = result.hits.length;
       function add(hits) { for (const h of hits) list.append(hitItem(h, way === 'boolean' ? '' : `score ${Number(h.score).toFixed(2)}`, marks)); }
       const more = linkButton('', async () => {
         more.disabled = true;
-        try { const next = await ask('search', { query: { q, way, top: 20, start } }); if (asking !== q) return; add(next.hits); start += next.hits.length; if (!next.hits.length) start = told.total; count.textContent = N(next.total); label(); } catch (e) { more.replaceWith(faultLine(e)); }
+        try { const next = await ask('search', { query: { q, way, top: 20, start } }); if (asking !== q) return; add(next.hits); start += next.hits.length; if (!next.hits.length) start = result.total; count.textContent = N(next.total); label(); } catch (e) { more.replaceWith(faultLine(e)); }
         more.disabled = false;
       });
-      const label = () => { more.hidden = start >= told.total; more.textContent = `Show more of ${N(told.total - start)}`; };
+      const label = () => { more.hidden = start >= result.total; more.textContent = `Show more of ${N(result.total - start)}`; };
       label();
-      return [told.note ? notice(told.note, 'note') : null, tools, list, more];
+      return [result.note ? notice(result.note, 'note') : null, tools, list, more];
     });
     return el('section', { class: 'way', 'aria-label': `${name} search` }, el('div', { class: 'wayhead' }, el('h3', { class: 'sub3', text: name }), count), el('p', { class: 'note', text: note }), place);
   }));
 }
-const marksOf = (told, q) => [...new Set(told.hits.flatMap(h => (h.snippet || []).filter(p => p[1]).map(p => String(p[0]).toLowerCase())))].slice(0, 40);
+const marksOf = (result, q) => [...new Set(result.hits.flatMap(h => (h.snippet || []).filter(p => p[1]).map(p => String(p[0]).toLowerCase())))].slice(0, 40);
 /** Every row a question finds, up to so many. */
 async function rowsFound(q, way, most, from) {
   const rows = [];
   if (from) { from.disabled = true; from.setAttribute('aria-busy', 'true'); }
   try {
     while (rows.length < most) {
-      const told = await ask('search', { query: { q, way, top: Math.min(PAGE, most - rows.length), start: rows.length } });
-      if (!told.hits.length) break;
-      rows.push(...told.hits.map(h => h.row));
+      const result = await ask('search', { query: { q, way, top: Math.min(PAGE, most - rows.length), start: rows.length } });
+      if (!result.hits.length) break;
+      rows.push(...result.hits.map(h => h.row));
     }
     return rows;
   } catch (e) { toast(e.message); say(e.message); return null; } finally { if (from) { from.disabled = false; from.removeAttribute('aria-busy'); } }

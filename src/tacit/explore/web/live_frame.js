@@ -7,7 +7,7 @@ const EXPORTS = [
   ['tree.nwk', 'The tree of the groups in Newick form, for tree viewers'],
   ['projector-vectors.tsv', 'Vectors for the Embedding Projector'],
   ['projector-metadata.tsv', 'Names and groups for the Embedding Projector'],
-  ['atlas.parquet', 'Texts, places and neighbours for Embedding Atlas'],
+  ['atlas.parquet', 'Texts, places and neighbors for Embedding Atlas'],
 ];
 function exportsMenu() {
   const menu = $('#exports');

@@ -27,11 +27,11 @@ function jobIn(host, { name, end, quiet = false }) {
       if (at !== last) { last = at; say(title.textContent); }
     });
     source.addEventListener('end', e => {
-      const told = JSON.parse(e.data);
+      const result = JSON.parse(e.data);
       stop();
-      host.replaceChildren(told.ok ? notice(told.message || 'Done.') : notice(told.message || 'It was stopped.', 'state fault'));
-      say(told.message || (told.ok ? 'Done' : 'Stopped'));
-      end(told);
+      host.replaceChildren(result.ok ? notice(result.message || 'Done.') : notice(result.message || 'It was stopped.', 'state fault'));
+      say(result.message || (result.ok ? 'Done' : 'Stopped'));
+      end(result);
     });
     source.onerror = () => { if (source && source.readyState === EventSource.CLOSED) { stop(); host.replaceChildren(notice(SILENT, 'state fault')); end({ ok: false, message: SILENT }); } };
   }

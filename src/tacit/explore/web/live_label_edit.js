@@ -2,7 +2,7 @@
    that changes is said before it is done; merging and deleting are asked about. */
 let editing = null; // {name, form} of the label whose form is open
 const oneSpace = text => text.trim().replace(/\s+/g, ' ');
-const labelNamed = name => labelled.names.find(l => l.name === name);
+const labelNamed = name => labeled.names.find(l => l.name === name);
 const focusEdit = name => $$('#labellist .edit').find(b => b.dataset.label === name)?.focus();
 /** “3 documents”, and those that are not here at the moment but change as well. */
 const reach = l => plural(l.count, 'document') + (l.away ? ` here and ${N(l.away)} gone or changed` : '');
@@ -36,7 +36,7 @@ function editForm(name) {
   /** A question with two answers; the one that changes nothing is at hand. */
   const sure = (question, yes, act, no) => {
     const keep = button(no, back);
-    form.replaceChildren(el('div', { role: 'group', 'aria-labelledby': 'labsure' }, el('p', { class: 'txt', id: 'labsure', dir: 'auto', text: question }), el('div', { class: 'rowbtns' }, button(yes, act, { class: 'btn go' }), keep)));
+    form.replaceChildren(el('div', { role: 'group', 'aria-labeledby': 'labsure' }, el('p', { class: 'txt', id: 'labsure', dir: 'auto', text: question }), el('div', { class: 'rowbtns' }, button(yes, act, { class: 'btn go' }), keep)));
     keep.focus();
   };
   const sureMerge = to => {
@@ -45,16 +45,16 @@ function editForm(name) {
   };
   const sureDelete = () => {
     const l = labelNamed(name);
-    sure(`Delete “${name}”? ${reach(l)} ${verb(l, 'loses', 'lose')} this label. The documents themselves stay.`, `Delete from ${plural(l.count + l.away, 'document')}`, () => change('labels/delete', { name }, null, told => `Deleted “${name}” from ${plural(told.changed, 'document')}`), 'Keep it');
+    sure(`Delete “${name}”? ${reach(l)} ${verb(l, 'loses', 'lose')} this label. The documents themselves stay.`, `Delete from ${plural(l.count + l.away, 'document')}`, () => change('labels/delete', { name }, null, result => `Deleted “${name}” from ${plural(result.changed, 'document')}`), 'Keep it');
   };
-  const rename = (to, merge) => change('labels/rename', { name, to, merge }, to, told => `${merge ? 'Merged' : 'Renamed'} “${name}” ${merge ? 'into' : 'to'} “${to}”: ${plural(told.changed, 'document')}`);
+  const rename = (to, merge) => change('labels/rename', { name, to, merge }, to, result => `${merge ? 'Merged' : 'Renamed'} “${name}” ${merge ? 'into' : 'to'} “${to}”: ${plural(result.changed, 'document')}`);
   async function change(path, body, to, words) {
     form.inert = true;
     try {
-      const told = await ask(path, { body });
+      const result = await ask(path, { body });
       editing = null;
-      takeLabels(told, name, to); refreshLabelBoxes();
-      toast(words(told)); say(words(told));
+      takeLabels(result, name, to); refreshLabelBoxes();
+      toast(words(result)); say(words(result));
       if (to === null) $('#labundo')?.focus(); else focusEdit(to);
     } catch (e) {
       form.inert = false;

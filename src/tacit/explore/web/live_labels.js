@@ -1,16 +1,16 @@
 /* Names of one's own, given to documents by click and kept in the project. */
-let labelled = { names: [], rows: new Map(), spread: null, undo: 0, version: 0 };
-const labelOfRow = row => labelled.rows.get(row) || null;
-const labelSlot = name => { const i = labelled.names.findIndex(l => l.name === name); return i < 0 ? -1 : i % M.nslots; };
+let labeled = { names: [], rows: new Map(), spread: null, undo: 0, version: 0 };
+const labelOfRow = row => labeled.rows.get(row) || null;
+const labelSlot = name => { const i = labeled.names.findIndex(l => l.name === name); return i < 0 ? -1 : i % M.nslots; };
 const CHANGED = 'The project has changed since this page was loaded. Load it again first.';
 const MOST_ROWS = 100000; // of one request
 
 /** Labels as the server tells them, after one was renamed (from, to) or deleted (from, null). */
-function takeLabels(told, from, to) {
-  labelled = { names: told.names, rows: new Map(Object.entries(told.rows).map(([row, name]) => [+row, name])), spread: told.spread, undo: told.undo, away: told.away || 0, version: labelled.version + 1 };
+function takeLabels(result, from, to) {
+  labeled = { names: result.names, rows: new Map(Object.entries(result.rows).map(([row, name]) => [+row, name])), spread: result.spread, undo: result.undo, away: result.away || 0, version: labeled.version + 1 };
   kindsCache.clear();
   drawLabels(); drawSpread(); mendSides(from, to);
-  for (const [id, there] of [['#labopt', labelled.names.length > 0], ['#spreadopt', !!labelled.spread]]) { const o = $(id); if (o) o.hidden = o.disabled = !there; }
+  for (const [id, there] of [['#labopt', labeled.names.length > 0], ['#spreadopt', !!labeled.spread]]) { const o = $(id); if (o) o.hidden = o.disabled = !there; }
   if (sc) {
     if (/^(label|spread)$/.test(state.color)) { if ($(`#color option[value=${state.color}]`).disabled) { state.color = M.grouped ? 'group' : 'length'; $('#color').value = state.color; } paint(); if (!state.sel) panel(); }
   }
@@ -47,9 +47,9 @@ function labelBox(rows, what) {
     const all = rows(), by = new Map();
     for (const r of all) { const l = labelOfRow(r); if (l) by.set(l, (by.get(l) || 0) + 1); }
     const some = [...by.values()].reduce((a, b) => a + b, 0);
-    quick.replaceChildren(...labelled.names.slice(0, 12).map(l => el('button', { class: 'chip', type: 'button', 'aria-pressed': String(by.get(l.name) === all.length), on: { click: () => give(l.name) } }, el('i', { class: `sw p${labelSlot(l.name)}` }), el('span', { class: 'txt', dir: 'auto', text: l.name }))));
+    quick.replaceChildren(...labeled.names.slice(0, 12).map(l => el('button', { class: 'chip', type: 'button', 'aria-pressed': String(by.get(l.name) === all.length), on: { click: () => give(l.name) } }, el('i', { class: `sw p${labelSlot(l.name)}` }), el('span', { class: 'txt', dir: 'auto', text: l.name }))));
     if (some) quick.append(linkButton('Remove label', () => give(null)));
-    if (labelled.undo) quick.append(linkButton('Undo', undoLabel));
+    if (labeled.undo) quick.append(linkButton('Undo', undoLabel));
     state.textContent = !some ? '' : all.length === 1 ? '' : `${N(some)} of ${N(all.length)} have a label: ${[...by].map(([l, c]) => `${l} ${N(c)}`).join(', ')}.`;
   };
   box.refresh();
@@ -61,41 +61,41 @@ function drawLabels() {
   if (editing && !labelNamed(editing.name)) editing = null;
   showLabels();
   const same = b => b.textContent === held.textContent && b.getAttribute('aria-label') === held.getAttribute('aria-label');
-  if (held) (held.isConnected ? held : $$('#labellist button').find(same))?.focus({ preventScroll: true }); // drawn anew
+  if (held) (held.isConnected ? held : $$('#labellist button').find(same))?.focus({ preventScroll: true }); // drawn again
 }
 function showLabels() {
-  const count = labelled.names.reduce((a, l) => a + l.count, 0);
-  $('#h-labels').textContent = count ? `${plural(count, 'document')} ${count === 1 ? 'carries' : 'carry'} ${labelled.names.length === 1 ? 'the label' : `one of ${labelled.names.length} labels`}${labelled.names.length === 1 ? ` “${labelled.names[0].name}”` : ''}` : 'No document has a label yet';
-  $('#labelnames').replaceChildren(...labelled.names.map(l => el('option', { value: l.name })));
-  const undo = button('Undo the last', undoLabel, { id: 'labundo', disabled: !labelled.undo });
+  const count = labeled.names.reduce((a, l) => a + l.count, 0);
+  $('#h-labels').textContent = count ? `${plural(count, 'document')} ${count === 1 ? 'carries' : 'carry'} ${labeled.names.length === 1 ? 'the label' : `one of ${labeled.names.length} labels`}${labeled.names.length === 1 ? ` “${labeled.names[0].name}”` : ''}` : 'No document has a label yet';
+  $('#labelnames').replaceChildren(...labeled.names.map(l => el('option', { value: l.name })));
+  const undo = button('Undo the last', undoLabel, { id: 'labundo', disabled: !labeled.undo });
   if (!count) {
-    $('#labellist').replaceChildren(notice(sc ? 'Draw around documents on the map, or click a group, and give the selection a name in the panel beside it.' : 'Open a document and give it a name.'), labelled.undo ? el('div', { class: 'rowbtns' }, undo) : '');
+    $('#labellist').replaceChildren(notice(sc ? 'Draw around documents on the map, or click a group, and give the selection a name in the panel beside it.' : 'Open a document and give it a name.'), labeled.undo ? el('div', { class: 'rowbtns' }, undo) : '');
     return;
   }
   const list = el('ul', { class: 'lablist' });
-  for (const l of labelled.names) {
-    const rows = () => [...labelled.rows].filter(([, name]) => name === l.name).map(([row]) => row), docs = M.grouped ? mappedOf(rows()) : [];
+  for (const l of labeled.names) {
+    const rows = () => [...labeled.rows].filter(([, name]) => name === l.name).map(([row]) => row), docs = M.grouped ? mappedOf(rows()) : [];
     list.append(el('li', {}, el('i', { class: `sw p${labelSlot(l.name)}` }), el('b', { class: 'txt', dir: 'auto', text: l.name }), el('span', { class: 'num note', text: plural(l.count, 'document') }), editButton(l), openEdit(l), docs.length ? el('div', { class: 'mixed' }, mixture(docs)) : null,
       el('div', { class: 'rowbtns' }, sc ? button('Show on the map', () => selectRows(rows(), `Label: ${l.name}`), { 'aria-label': `Show on the map: ${l.name}` }) : null,
         ...['A', 'B'].map(side => button(`Set as ${side}`, () => setSide(side, { label: `Label ${l.name}`, spec: { label: l.name }, count: l.count }), { 'aria-label': `Set as ${side}: ${l.name}` })))));
   }
-  $('#labellist').replaceChildren(list, el('div', { class: 'rowbtns' }, sc ? button('Colour the map by label', () => colorBy('label')) : '', undo));
-  if (labelled.away) $('#labellist').append(notice(`${plural(labelled.away, 'label')} more ${labelled.away === 1 ? 'belongs' : 'belong'} to documents that are gone or have changed.`, 'note'));
+  $('#labellist').replaceChildren(list, el('div', { class: 'rowbtns' }, sc ? button('Color the map by label', () => colorBy('label')) : '', undo));
+  if (labeled.away) $('#labellist').append(notice(`${plural(labeled.away, 'label')} more ${labeled.away === 1 ? 'belongs' : 'belong'} to documents that are gone or have changed.`, 'note'));
 }
 function colorBy(value) { state.color = value; state.k = null; syncK(); if (state.sel) select(null); else { paint(); panel(); } home(); toMap(); }
 
-/* Labels as something to colour by: those given, and those spread to the rest. */
+/* Labels as something to color by: those given, and those spread to the rest. */
 const kindsCache = new Map();
 extras.schemes.push(c => {
   if (c !== 'label' && c !== 'spread') return null;
   if (kindsCache.has(c)) return kindsCache.get(c);
-  const spread = c === 'spread' && labelled.spread, names = spread ? labelled.spread.classes : labelled.names.map(l => l.name), at = new Map(names.map((name, i) => [name, i])), kinds = new Uint16Array(n), sure = spread ? new Float32Array(n) : null;
+  const spread = c === 'spread' && labeled.spread, names = spread ? labeled.spread.classes : labeled.names.map(l => l.name), at = new Map(names.map((name, i) => [name, i])), kinds = new Uint16Array(n), sure = spread ? new Float32Array(n) : null;
   for (let d = 0; d < n; d++) {
-    const row = rowsHere[d], own = at.get(labelled.rows.get(row));
+    const row = rowsHere[d], own = at.get(labeled.rows.get(row));
     kinds[d] = own ?? (spread ? spreadOf(row)?.kind ?? names.length : names.length);
     if (sure) sure[d] = own != null ? 1 : spreadOf(row)?.sure ?? 0;
   }
-  const made = { cat: i => kinds[i], names: [...names, 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), -1], what: `${c}${labelled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
+  const made = { cat: i => kinds[i], names: [...names, 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), -1], what: `${c}${labeled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
     sub: spread ? 'Given by you, or guessed from those given. Paler dots are less sure.' : 'Given by you.', sure: sure && (i => sure[i]) };
   kindsCache.set(c, made);
   return made;

@@ -3,20 +3,20 @@
 let spreadJob = null;
 const NEXT = 12; // documents to label next
 const spreadOf = row => {
-  const s = labelled.spread;
+  const s = labeled.spread;
   return s && s.names[row] != null && s.names[row] >= 0 ? { kind: s.names[row], name: s.classes[s.names[row]], sure: s.sure[row] } : null;
 };
 function setupSpread() {
-  spreadJob = jobIn(el('div', { id: 'spreadjob' }), { name: 'Spreading labels', end: async told => { if (told.ok) { await loadLabels(); if (sc && labelled.spread) toast('Labels spread. The map can be coloured by them'); } else drawSpread(true); } });
+  spreadJob = jobIn(el('div', { id: 'spreadjob' }), { name: 'Spreading labels', end: async result => { if (result.ok) { await loadLabels(); if (sc && labeled.spread) toast('Labels spread. The map can be colored by them'); } else drawSpread(true); } });
 }
 function drawSpread(keep) {
-  const box = $('#spreadbox'), s = labelled.spread, kinds = labelled.names.length, count = labelled.names.reduce((a, l) => a + l.count, 0);
+  const box = $('#spreadbox'), s = labeled.spread, kinds = labeled.names.length, count = labeled.names.reduce((a, l) => a + l.count, 0);
   const go = button(s ? 'Spread again' : 'Spread to the rest', () => { spreadJob.start({ kind: 'spread' }); drawSpread(true); }, { disabled: kinds < 2 || spreadJob.running, class: 'btn go' });
   const kids = [];
   if (kinds < 2) kids.push(notice(kinds ? 'One label is not enough: give some documents a second one, so that there is something to tell apart.' : 'Two labels or more are needed, each on a few documents.'));
-  else if (!s) kids.push(notice(`A classifier learns from the ${plural(count, 'document')} you labelled and guesses for all others.`));
+  else if (!s) kids.push(notice(`A classifier learns from the ${plural(count, 'document')} you labeled and guesses for all others.`));
   else kids.push(...spreadWords(s));
-  kids.push(el('div', { class: 'rowbtns' }, go, s && sc ? button('Colour the map by it', () => colorBy('spread')) : null));
+  kids.push(el('div', { class: 'rowbtns' }, go, s && sc ? button('Color the map by it', () => colorBy('spread')) : null));
   if (!keep && !spreadJob.running) spreadJob.host.replaceChildren();
   box.replaceChildren(...kids, spreadJob.host);
   drawNext();
@@ -25,7 +25,7 @@ function drawSpread(keep) {
 function spreadWords(s) {
   const by = new Uint32Array(s.classes.length), out = [];
   let sure = 0, all = 0;
-  s.names.forEach((k, row) => { if (k >= 0 && !labelled.rows.has(row)) { by[k]++; all++; if (s.sure[row] >= .8) sure++; } });
+  s.names.forEach((k, row) => { if (k >= 0 && !labeled.rows.has(row)) { by[k]++; all++; if (s.sure[row] >= .8) sure++; } });
   if (s.check) out.push(el('p', { class: 'txt', text: checkWords(s.check) }));
   out.push(el('p', { class: 'note', text: `${plural(all, 'document')} got a guess; ${N(sure)} (${pct(sure / Math.max(1, all))}) of them are sure, with four chances in five or more.` }));
   const most = Math.max(1, ...by), bars = el('div', { class: 'cw' });
@@ -38,12 +38,12 @@ function spreadWords(s) {
 function checkWords(check) {
   if (check.accuracy == null) return check.note || 'There are too few labels to check how well it does.';
   const [low, high] = check.interval || [], digits = low != null && pct(low) === pct(high) ? 1 : 0, range = low == null ? '' : ` (likely between ${pct(low, digits)} and ${pct(high, digits)})`;
-  return `Checked on labelled documents it had not seen, it was right in ${pct(check.accuracy, digits)} of ${N(check.labeled)}${range}.`;
+  return `Checked on labeled documents it had not seen, it was right in ${pct(check.accuracy, digits)} of ${N(check.labeled)}${range}.`;
 }
 /** Documents whose labels would teach it most, and labels it would have given otherwise. */
 function drawNext() {
-  const s = labelled.spread, item = (row, note) => hitItem({ row, ...nameOfRow(row) }, note), box = $('#next');
-  const open = (s?.doubtful || []).filter(d => !labelled.rows.has(d.row)).slice(0, NEXT), odd = (s?.reconsider || []).filter(d => labelled.rows.get(d.row) === d.label).slice(0, NEXT), kids = [];
+  const s = labeled.spread, item = (row, note) => hitItem({ row, ...nameOfRow(row) }, note), box = $('#next');
+  const open = (s?.doubtful || []).filter(d => !labeled.rows.has(d.row)).slice(0, NEXT), odd = (s?.reconsider || []).filter(d => labeled.rows.get(d.row) === d.label).slice(0, NEXT), kids = [];
   if (open.length) kids.push(el('div', { class: 'block' }, el('h3', { class: 'sub3', text: 'What to label next' }), el('p', { class: 'note', text: 'The documents it is least sure of. Their labels teach it most.' }),
     longList(el('ul', { class: 'docs' }), open, d => item(d.row, `${d.name} or ${d.other}? ${pct(d.sure)} sure`), 6)));
   if (odd.length) kids.push(el('div', { class: 'block' }, el('h3', { class: 'sub3', text: 'Labels to look at again' }), el('p', { class: 'note', text: 'Without their label it would have guessed another.' }),

@@ -5,22 +5,22 @@ let wordPlace = null;
 extras.known = () => wordPlace?.stop();
 extras.unknown = w => {
   wordPlace ||= answersIn($('#nb'));
-  wordPlace.ask('neighbors', { query: { q: w, top: 12 } }, told => {
+  wordPlace.ask('neighbors', { query: { q: w, top: 12 } }, result => {
     $('#sugs').replaceChildren();
-    if (told.suggest?.length) $('#sugs').replaceChildren('Did you mean', ...told.suggest.map(s => linkButton(s, () => lookup(s))));
-    if (!told.documents) return [notice(`“${w}” is in no document.`)];
-    const out = [el('p', { class: 'note txt', text: `“${told.word}” is in ${plural(told.documents, 'document')} (${pct(told.documents / M.total, 1)}).${told.documents < 20 ? ' Few documents: treat its neighbours as hints.' : ''}` })];
-    if (told.near.length) {
+    if (result.suggest?.length) $('#sugs').replaceChildren('Did you mean', ...result.suggest.map(s => linkButton(s, () => lookup(s))));
+    if (!result.documents) return [notice(`“${w}” is in no document.`)];
+    const out = [el('p', { class: 'note txt', text: `“${result.word}” is in ${plural(result.documents, 'document')} (${pct(result.documents / M.total, 1)}).${result.documents < 20 ? ' Few documents: treat its neighbors as hints.' : ''}` })];
+    if (result.near.length) {
       const box = el('div', { class: 'nbs live' });
-      for (const [word, alike] of told.near) box.append(el('button', { class: 'txt', type: 'button', text: word, on: { click: () => lookup(word) } }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(clamp(alike, 0, 1)) } })), el('span', { class: 'v', text: alike.toFixed(2) }));
+      for (const [word, alike] of result.near) box.append(el('button', { class: 'txt', type: 'button', text: word, on: { click: () => lookup(word) } }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(clamp(alike, 0, 1)) } })), el('span', { class: 'v', text: alike.toFixed(2) }));
       out.push(el('h3', { class: 'minor', text: 'Used in similar contexts' }), box);
     }
-    if (M.grouped && told.groups?.length) {
-      const by = new Map(told.groups), share = G.map(g => (by.get(g.number) || 0) / Math.max(1, g.n)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share)), bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${nameOf(G[best])}, ${pct(most)} of documents` });
+    if (M.grouped && result.groups?.length) {
+      const by = new Map(result.groups), share = G.map(g => (by.get(g.number) || 0) / Math.max(1, g.n)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share)), bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${nameOf(G[best])}, ${pct(most)} of documents` });
       share.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
-      out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Share of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pctS(most)}.` }));
+      out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pctS(most)}.` }));
     }
-    if (told.note) out.push(notice(told.note, 'note'));
+    if (result.note) out.push(notice(result.note, 'note'));
     out.push(el('div', { class: 'rowbtns' }, ...extras.word.flatMap(more => more(w))));
     return out;
   });

@@ -131,13 +131,13 @@ function pointers(cv) {
   }, { passive: false });
 }
 function keys(cv) {
-  const centre = debounce(() => {
+  const center = debounce(() => {
     if (!kbd) return;
     const i = sc.near(sc.w / 2, sc.h / 2, 60);
     hoverAt(i);
     if (i >= 0) say(title(i) + (groupOf(i) ? `. Group ${nameOf(groupOf(i))}` : ''));
   }, 90);
-  cv.addEventListener('focus', () => { kbd = cv.matches(':focus-visible'); if (kbd) centre(); frame(); });
+  cv.addEventListener('focus', () => { kbd = cv.matches(':focus-visible'); if (kbd) center(); frame(); });
   cv.addEventListener('blur', () => { kbd = false; hoverAt(-1); frame(); });
   cv.addEventListener('keydown', e => {
     const step = 70 / sc.scale, k = e.key, mv = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] }[k];
@@ -149,7 +149,7 @@ function keys(cv) {
     else if (k === 'Enter') { if (state.hover >= 0) openDoc(state.hover); }
     else if (k === 'v' || k === 'V') selectView();
     else return;
-    kbd = true; e.preventDefault(); frame(); centre();
+    kbd = true; e.preventDefault(); frame(); center();
   });
 }
 function setMax(v) {

@@ -15,3 +15,4 @@ function method() {
     catch { const r = document.createRange(); r.selectNodeContents($('#cmd')); getSelection().removeAllRanges(); getSelection().addRange(r); toast('Selected: press Ctrl+C'); }
   };
 }
+sections.push({ start: method });

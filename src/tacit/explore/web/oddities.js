@@ -12,7 +12,7 @@ function oddities() {
     if (kinds.length) draw(kinds[0]);
   }
   const far = new Map(M.outliers);
-  if ($('#outl')) $('#outl').append(docList([...far.keys()], d => `${far.get(d).toFixed(1)} deviations farther from its neighbours than is usual`, 6));
+  if ($('#outl')) $('#outl').append(docList([...far.keys()], d => `${far.get(d).toFixed(1)} deviations farther from its neighbors than usual`, 6));
   if ($('#pairs')) $('#pairs').append(longList(el('div'), M.closest, pairOf, 6));
   const blank = $('#empt');
   if (blank) blank.parentNode.append(longList(blank, M.blanks, ([d, count]) => el('li', {}, el('span', { class: 'txt', dir: 'auto', text: texts.t[wordAt(d)] || docId(d) }), el('span', { text: count ? plural(count, 'word') : 'empty' })), 6));
@@ -24,6 +24,7 @@ function pairOf([a, b, share]) {
     for (const w of opening(x).split(/(\s+)/)) p.append(/\S/.test(w) && !w.endsWith('…') && !others.has(w.toLowerCase()) && share != null ? el('mark', { text: w }) : w);
     return el('div', {}, el('button', { class: 'd', on: { click: () => openDoc(x) } }, el('b', { class: 'txt', dir: 'auto', text: title(x) })), p);
   };
-  const head = share == null ? null : el('div', { class: 'ph' }, el('span', { class: 'meter', 'aria-hidden': 'true' }, el('i', { css: { width: pct(share) } })), el('span', { text: `${pct(share)} of four-word runs shared` }));
+  const head = share == null ? null : el('div', { class: 'ph' }, el('span', { class: 'meter', 'aria-hidden': 'true' }, el('i', { css: { width: pct(share) } })), el('span', { text: `${pct(share)} of four-word sequences in common` }));
   return el('div', { class: 'pair' }, head, side(a, b), side(b, a));
 }
+sections.push({ start: oddities });

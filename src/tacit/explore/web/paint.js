@@ -1,4 +1,4 @@
-/* The picture of the map: land, points, names, and the lines to true neighbours. */
+/* The picture of the map: land, points, names, and the lines to true neighbors. */
 const P = new Float32Array(n * 2);
 { const q = n ? array('xy') : []; for (let i = 0; i < 2 * n; i++) P[i] = q[i] / 65535; }
 let sc, ov, bg, stage, captionSize = [400, 20], labels = [], lassoPath = null, dirty = false, kbd = false;
@@ -86,7 +86,7 @@ function overlay(c = ov, ratio = sc.r) {
   c.setTransform(ratio, 0, 0, ratio, 0, 0); c.clearRect(0, 0, w, h);
   const [cw, ch] = captionSize, placed = labels = w > 700 ? [{ x: 14 + cw / 2, y: h - 12 - ch / 2, w: cw, h: ch }] : [];
   c.lineJoin = 'round'; c.textAlign = 'center'; c.textBaseline = 'middle'; c.strokeStyle = css.map;
-  if (state.hover >= 0) neighbourLines(c, state.hover);
+  if (state.hover >= 0) neighborLines(c, state.hover);
   const clash = (x, y, tw, th) => placed.some(b => Math.abs(b.x - x) * 2 < b.w + tw + 8 && Math.abs(b.y - y) * 2 < b.h + th + 3);
   if (!sch.value && (sch.what !== 'group' || M.grouped || sch.k)) kindLabels(c, sch, placed, clash);
   const shown = clamp((sc.view.s - 1.7) / .6, 0, 1);
@@ -109,7 +109,7 @@ function overlay(c = ov, ratio = sc.r) {
   if (kbd) { c.strokeStyle = css.ink; c.lineWidth = 1.2; c.beginPath(); c.moveTo(w / 2 - 9, h / 2); c.lineTo(w / 2 + 9, h / 2); c.moveTo(w / 2, h / 2 - 9); c.lineTo(w / 2, h / 2 + 9); c.stroke(); }
 }
 /** Where the closest documents of this one really are. */
-function neighbourLines(c, i) {
+function neighborLines(c, i) {
   const near = A.near(), w = M.near, at = wordAt(i), x = sc.sx(P[2 * i]), y = sc.sy(P[2 * i + 1]);
   c.lineWidth = 1; c.strokeStyle = css.ink2; c.globalAlpha = .55; c.beginPath();
   if (at >= 0) for (let j = 0; j < w; j++) { const q = near[w * at + j]; c.moveTo(x, y); c.lineTo(sc.sx(P[2 * q]), sc.sy(P[2 * q + 1])); }

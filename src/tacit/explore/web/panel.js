@@ -53,7 +53,7 @@ function legend() {
     const sure = s.what === 'confidence';
     out.push(el('h3', { text: sure ? 'How sure each placement is' : 'Length of each document' }),
       el('p', { class: 'sub', text: sure ? `Share of ${M.repeats} resamples in which a document stayed with its group. ${N(M.unsure)} documents stayed in fewer than half.` : 'Words in the document. Logarithmic scale; the ends hold all shorter and all longer ones.' }),
-      el('div', { class: 'ramp', role: 'img', 'aria-label': `Colour scale from ${s.lo} to ${s.hi}` }),
+      el('div', { class: 'ramp', role: 'img', 'aria-label': `Color scale from ${s.lo} to ${s.hi}` }),
       el('div', { class: 'ramplbl' }, el('span', { text: s.lo }), el('span', { text: s.hi })));
     if (sure) out.push(el('h4', { text: 'Least certain documents' }), docList([...Array(n).keys()].sort((a, b) => A.conf[a] - A.conf[b]).slice(0, 30), true, 10));
     else if (n <= 60) out.push(el('h4', { text: 'All documents' }), docList([...Array(n).keys()], false, 30));
@@ -72,7 +72,7 @@ function legend() {
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
   const head = s.field ? s.field.name : s.k ? `If there were ${s.k} groups` : `${K} groups`;
-  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.k ? 'Colours follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbours in this list are alike.';
+  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
   if (own) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => el('span', {}, sureIcon(l), l))));

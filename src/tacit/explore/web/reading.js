@@ -5,9 +5,8 @@ const READING = [
 ];
 const READING_NOTES = {
   words: 'Logarithmic scale.', sentence_words: 'Sentences end at . ! ? or a blank line.', word_letters: 'Mean over the words of a document.',
-  variety: 'Different words among any 50 in a row, as a share.', once: 'Of a document’s different words, those it uses once.', ease: 'Flesch: higher is easier. English, 100 words or more.',
+  variety: 'Different words among any 50 in a row, as a fraction.', once: 'Of a document’s different words, those it uses once.', ease: 'Flesch: higher is easier. English, 100 words or more.',
 };
-function readingSection() { drawReading(); }
 function drawReading() {
   const host = $('#readings');
   if (!host) return;
@@ -18,7 +17,7 @@ function drawReading() {
   const row = (name, cls, mark, at, first) => el('tr', { class: (first ? 'rall ' : '') + cls }, el('th', { scope: 'row' }, el('span', {}, mark, el('span', { class: 'txt w', title: name, text: name }))),
     ...shown.map(([key, label, digits]) => {
       const found = at(key);
-      const said = found ? `${label}: middle ${readingNumber(found[2], digits)}, half between ${readingNumber(found[1], digits)} and ${readingNumber(found[3], digits)}` : 'Not measured';
+      const said = found ? `${label}: median ${readingNumber(found[2], digits)}, half between ${readingNumber(found[1], digits)} and ${readingNumber(found[3], digits)}` : 'Not measured';
       return el('td', { title: said }, found ? readingStrip(found, scales.get(key), M.reading[key].at[2], said) : el('span', { class: 'note', text: '–' }), el('span', { class: 'rn', text: found ? readingNumber(found[2], digits) : '' }), el('span', { class: 'rl', text: label }));
     }));
   const body = el('tbody', {}, row('All documents', '', null, key => M.reading[key].at, true));
@@ -38,3 +37,4 @@ function readingStrip(at, scale, middle, said) {
   return el('span', { class: 'rc' }, s, el('i', { class: 'rd', css: { left: x[2] + '%' } }));
 }
 const readingAxis = (scale, digits) => el('span', { class: 'rc ra' }, el('span', { text: readingNumber(scale.lo, digits) }), el('span', { text: readingNumber(scale.hi, digits) }));
+sections.push({ start: drawReading, resize: drawReading });

@@ -1,20 +1,20 @@
-/* Time: documents in every period, the groups among them, and words that come up or fade. */
+/* Time: documents in every period, the groups among them, and words that rise or fall. */
 function timeSection() {
   if (!$('#time')) return;
   const T = M.time;
   if (T.groups) $('#timegroups').replaceChildren(...timeGroups(T)); else $('.timegrid').classList.add('one');
-  for (const [id, list, none] of [['rising', T.rising, 'No word comes up for sure.'], ['falling', T.falling, 'No word fades for sure.']])
+  for (const [id, list, none] of [['rising', T.rising, 'No word rises significantly.'], ['falling', T.falling, 'No word falls significantly.']])
     $('#' + id).replaceChildren(list.length ? el('div', { class: 'tw' }, ...list.flatMap(o => trendWord(o, T))) : el('p', { class: 'note', text: none }));
   drawTime();
 }
-/** Two charts on one axis: how many documents, and which share of them each group has. */
+/** Two charts on one axis: how many documents, and the fraction of each group. */
 function drawTime() {
   const host = $('#timechart');
   if (!host) return;
   const T = M.time, P = T.periods.length, W = host.clientWidth || 700, m = { l: 46, r: 8, t: 10, b: 26 }, top = 120, gap = 26, low = T.groups ? 250 : 0, H = m.t + top + (low ? gap + low : 0) + m.b;
   const step = (W - m.l - m.r) / P, wide = clamp(step - (step > 6 ? 2 : .6), 1, 84), x = i => m.l + i * step + (step - wide) / 2, most = Math.max(...T.sizes, 1);
   const peak = T.sizes.indexOf(Math.max(...T.sizes));
-  const s = svg('svg', { class: 'ch', viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: 'img', 'aria-label': `Documents by ${T.unit}, ${T.periods[0]} to ${T.periods.at(-1)}; most, ${N(most)}, in ${T.periods[peak]}${T.groups ? '. Below, the share of each group.' : ''}` });
+  const s = svg('svg', { class: 'ch', viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: 'img', 'aria-label': `Documents by ${T.unit}, ${T.periods[0]} to ${T.periods.at(-1)}; most, ${N(most)}, in ${T.periods[peak]}${T.groups ? '. Below, the percentage of each group.' : ''}` });
   const y = v => m.t + top * (1 - v / most), [marks] = steps(0, most);
   for (const v of marks.filter(v => v === Math.round(v))) { s.append(svg('path', { class: 'g', d: `M${m.l} ${y(v)}H${W - m.r}` })); label(s, m.l - 7, y(v) + 4, 'end', v >= 10000 ? v / 1000 + 'k' : N(v)); }
   T.sizes.forEach((v, i) => s.append(svg('rect', { class: 'tb', x: x(i), y: y(v), width: wide, height: Math.max(v ? 1 : 0, m.t + top - y(v)) }, svg('title', { text: `${T.periods[i]}: ${plural(v, 'document')}` }))));
@@ -39,7 +39,7 @@ function timeGroups(T) {
   const order = [...G.keys()].sort((a, b) => (Math.abs(T.moves[b]) - Math.abs(T.moves[a])) || Math.abs(T.late[b] - T.early[b]) - Math.abs(T.late[a] - T.early[a]));
   const light = g => $$('#timechart .ts').forEach(r => { r.classList.toggle('dim', g != null && +r.dataset.g !== g); });
   const item = g => el('li', { class: 'g' + g }, el('button', { on: { click: () => { pickGroup(g); $('#groups').scrollIntoView(); }, mouseenter: () => light(g), mouseleave: () => light(null), focus: () => light(g), blur: () => light(null) } },
-    el('i', { class: 'sw' }), el('span', { class: 'w txt', text: nameOf(G[g]) }), el('span', { class: 'v', text: `${pctS(T.early[g])} → ${pctS(T.late[g])}` }), el('span', { class: 'mv', text: T.moves[g] > 0 ? '▲' : T.moves[g] < 0 ? '▼' : '–', title: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no sure change' }), el('span', { class: 'vh', text: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no sure change' })));
+    el('i', { class: 'sw' }), el('span', { class: 'w txt', text: nameOf(G[g]) }), el('span', { class: 'v', text: `${pctS(T.early[g])} → ${pctS(T.late[g])}` }), el('span', { class: 'mv', text: T.moves[g] > 0 ? '▲' : T.moves[g] < 0 ? '▼' : '–', title: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no significant change' }), el('span', { class: 'vh', text: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no significant change' })));
   return [el('h3', { class: 'minor', text: 'Groups, first to last third of the documents' }), el('p', { class: 'note', text: 'The arrow is given where the change is more than chance. Pale bars: fewer than ten documents.' }), el('ul', { class: 'tg' }, ...order.map(item))];
 }
 /** A word, its share in every period, and its share at either end. */
@@ -51,3 +51,4 @@ function trendWord(o, T) {
     svg('path', { class: 'g', d: `M0 ${H - 3}H${W}` }), svg('path', { class: 'ln', d: 'M' + some.map(([i, v]) => `${x(i).toFixed(1)} ${y(v).toFixed(1)}`).join('L') }), svg('circle', { class: 'pt', cx: x(last[0]), cy: y(last[1]), r: 2.6 }));
   return [el('button', { class: 'txt', text: o.word, title: `Look up “${o.word}”`, on: { click: () => lookup(o.word, true) } }), s, el('span', { class: 'v', text: `${pctS(o.early)} → ${pctS(o.late)}` })];
 }
+sections.push({ start: timeSection, resize: drawTime });

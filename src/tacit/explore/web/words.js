@@ -12,7 +12,7 @@ function lookup(w, scroll) {
     const q = A.wordNear()[near * t + j], s = A.wordSim()[near * t + j] / 255;
     box.append(el('button', { class: 'txt', text: M.terms[q], on: { click: () => lookup(M.terms[q]) } }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(s) } })), el('span', { class: 'v', text: s.toFixed(2) }), el('span', { class: 'd', text: plural(M.termDf[q], 'document') }));
   }
-  const few = count < 20 ? ' Few documents: treat its neighbours as hints.' : '';
+  const few = count < 20 ? ' Few documents: treat its neighbors as hints.' : '';
   const out = [el('p', { class: 'note txt', text: `“${w}” is in ${plural(count, 'document')} (${pct(count / M.total, 1)}), ${plural(M.termTf[t], 'use')}.${few}` }), el('h3', { class: 'minor', text: 'Used in similar contexts' }), box];
   if (M.grouped) {
     const by = new Uint32Array(K);
@@ -20,7 +20,7 @@ function lookup(w, scroll) {
     const share = G.map((g, i) => by[i] / Math.max(1, g.worded)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share));
     const bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${nameOf(G[best])}, ${pct(most)} of documents` });
     share.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
-    out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Share of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pct(most)}.` }));
+    out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pct(most)}.` }));
   }
   out.push(el('div', { class: 'rowbtns' }, sc ? el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { $('#q').value = w; search(w); toMap(); } } }) : null, ...extras.word.flatMap(more => more(w))));
   $('#nb').replaceChildren(...out);
@@ -48,3 +48,4 @@ function drawW() {
   logChart($('#zipf'), M.zipf, M.zipfSlope, 'rank of the word', 'How often words occur, by rank, both on logarithmic axes');
   logChart($('#heaps'), M.heaps, M.heapsSlope, 'words read so far', 'Different words seen, by words read so far, both on logarithmic axes');
 }
+sections.push({ start: words, resize: drawW });

@@ -36,10 +36,15 @@ class Shown(NamedTuple):
     titled: np.ndarray | None = None  # places on the page with title and words; None is all
 
     @property
+    def on_map(self) -> np.ndarray:
+        """The documents on the map."""
+        return self.documents[: self.mapped]
+
+    @property
     def worded(self) -> np.ndarray:
         """The documents on the map that have their words on the page."""
         if self.titled is None:
-            return self.documents[: self.mapped]
+            return self.on_map
         return self.documents[self.titled[self.titled < self.mapped]]
 
 
@@ -123,7 +128,7 @@ class Copies(NamedTuple):
 
     name: str
     total: int
-    pairs: list[tuple[int, int, float]]  # two documents and the share they have in common
+    pairs: list[tuple[int, int, float]]  # two documents and their overlap
 
 
 def copies(context: Context) -> list[Copies]:
@@ -131,22 +136,14 @@ def copies(context: Context) -> list[Copies]:
     if context.skipped("duplicates"):
         return [Copies(name, 0, []) for name in ("Word for word", "Near copies")]
     found = context.arrays("duplicates")
-    share = found["jaccard"]
-    same = np.flatnonzero(share == 1)
-    near = np.flatnonzero(share < 1)
-    near = near[np.argsort(-share[near], kind="stable")]
+    overlap = found["jaccard"]
+    same = np.flatnonzero(overlap == 1)
+    near = np.flatnonzero(overlap < 1)
+    near = near[np.argsort(-overlap[near], kind="stable")]
+    pairs = found["pairs"].tolist()
     return [
         Copies(
-            name,
-            len(which),
-            [
-                (
-                    int(found["pairs"][i, 0]),
-                    int(found["pairs"][i, 1]),
-                    round(float(share[i]), 3),
-                )
-                for i in which[:PAIRS]
-            ],
+            name, len(which), [(*pairs[i], round(float(overlap[i]), 3)) for i in which[:PAIRS]]
         )
         for name, which in (("Word for word", same), ("Near copies", near))
     ]

@@ -1,0 +1,157 @@
+"""Groups: size, stability, contrast words, typical and borderline documents, and their tree."""
+
+from typing import Any
+
+import numpy as np
+
+from tacit.explore.report.clean_text import clean_line
+from tacit.explore.report.colors import assign_slots
+from tacit.explore.report.phrases import left_out, number, section, verb
+from tacit.explore.report.report import Report
+from tacit.explore.stages.groups import verdict_of
+
+__all__ = ["NAV", "PLACE", "data", "forms_of_one", "name_of", "telling_first", "words"]
+
+PLACE, NAV = 40, (("groups", "Groups"),)
+CLEARLY = 1.5  # times more frequent in a group than elsewhere
+
+
+def data(report: Report) -> None:
+    """Groups in the order of the tree; one of all documents where none were found."""
+    facts, meta, shown = report.facts, report.meta, report.shown
+    placed = report.n_read - facts["meaning"]["blank"] if report.ran("meaning") else 0
+    meta |= {"total": placed, "grouped": report.grouped, "merges": [], "firstG": 0}
+    meta |= {"unsure": 0, "repeats": 0, "color0": "group"}
+    if not report.grouped:
+        for name in ("cluster", "conf", "second"):
+            report.add_array(name, np.zeros(shown.mapped, np.uint8))
+        alone = {"name": ["All documents"], "n": placed, "number": 0, "words": []}
+        meta |= {"K": 1, "groups": [alone]}
+        meta["slots"]["group"] = [0]
+        return
+    stage, (order, merges) = report.context.arrays("groups"), report.tree
+    place = np.argsort(order)
+    labels, sure = place[stage["labels"][shown.on_map]], stage["confidence"]
+    report.add_array("cluster", labels)
+    report.add_array("conf", np.rint(255 * sure[shown.on_map]).astype(np.uint8))
+    report.add_array("second", place[stage["second"][shown.on_map]])
+    groups = [describe_group(report, g, place) for g in order]
+    same = neighbors_inside(report, len(order))
+    for i, group in enumerate(groups):
+        group["inside"] = round(float(same[i]), 3)
+    firm = [i for i, group in enumerate(groups) if group["lvl"] == "firm"]
+    meta |= {
+        "K": len(groups),
+        "groups": groups,
+        "merges": merges,
+        "repeats": stage["jaccard"].shape[1],
+        "firstG": max(firm or range(len(groups)), key=lambda i: groups[i]["n"]),
+        "unsure": int((sure[stage["labels"] >= 0] < 0.5).sum()),
+        "color0": "group" if any(g["lvl"] != "loose" for g in groups) else "confidence",
+    }
+    meta["slots"]["group"] = assign_slots(report.points, labels, len(groups))
+
+
+def describe_group(report: Report, g: int, place: np.ndarray) -> dict[str, Any]:
+    """One group as the scripts read it, its number g and the ``place`` of each in the tree."""
+    group, stage = report.facts["groups"]["groups"][g], report.context.arrays("groups")
+    centers = stage["centers"].astype(np.float64)
+    centers /= np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
+    alike = centers @ centers[g]
+    alike[g] = -2
+    listed = telling_first(group["words"])
+    near = np.argsort(-alike, kind="stable")[: min(3, len(place) - 1)]
+    at = report.shown.place
+    return {
+        "number": int(group["group"]),
+        "n": int(group["size"]),
+        "name": name_of([w for w, *_ in listed]),
+        "words": [[w, round(i, 4), round(o, 4)] for w, i, o in listed],
+        "jac": [round(float(v), 3) for v in stage["jaccard"][g]],
+        "med": round(group["jaccard"], 3),
+        "lvl": verdict_of(float(group["jaccard"])),
+        "typ": [at[i] for i in group["typical"]],
+        "bord": [[at[i], int(place[j])] for i, j in group["doubtful"]],
+        "near": [int(place[j]) for j in near],
+    }
+
+
+def telling_first(words: list[list[Any]]) -> list[tuple[str, float, float]]:
+    """Words with their frequency inside a group and elsewhere, the most informative first: no
+    numbers or single letters, and clearly more frequent here.
+
+    >>> rows = [["0", 9.0, 0.5, 0.1], ["this", 8.0, 0.5, 0.4], ["whale", 7.0, 0.3, 0.01]]
+    >>> [word for word, *_ in telling_first(rows)]
+    ['whale', '0', 'this']
+    """
+    cleaned = [(clean_line(w), float(i), float(o)) for w, _, i, o in words]
+    telling = [
+        each
+        for each in cleaned
+        if len(each[0]) > 1 and not each[0].isdigit() and each[1] >= CLEARLY * each[2]
+    ]
+    return telling + [each for each in cleaned if each not in telling]
+
+
+def name_of(words: list[str]) -> list[str]:
+    """Up to three words, no two of which are forms of one another."""
+    name: list[str] = []
+    for word in words:
+        if not any(forms_of_one(word, other) for other in name):
+            name.append(word)
+        if len(name) == 3:
+            break
+    return name or ["(no words of its own)"]
+
+
+def forms_of_one(a: str, b: str) -> bool:
+    """Whether two words begin alike for most of the shorter one.
+
+    >>> forms_of_one("window", "windows"), forms_of_one("car", "card")
+    (True, False)
+    """
+    shorter = min(len(a), len(b))
+    most = max(4, shorter - 2)
+    return shorter >= 4 and a[:most] == b[:most]
+
+
+def neighbors_inside(report: Report, k: int) -> np.ndarray:
+    """For each group the fraction of its documents' neighbors that are in it too."""
+    labels: Any = report.labels
+    inside, near = labels >= 0, report.context.arrays("map")["neighbors"]
+    same = (labels[near[inside]] == labels[inside][:, None]).mean(axis=1)
+    sizes = np.bincount(labels[inside], minlength=k)
+    return np.bincount(labels[inside], same, minlength=k) / np.maximum(sizes, 1)
+
+
+def words(report: Report) -> str:
+    """The table of groups with its tree, and the selected group."""
+    if not report.grouped:
+        return ""
+    k, repeats = report.meta["K"], report.meta["repeats"]
+    firm, loose = len(report.groups("firm")), len(report.groups("loose"))
+    if firm == k:
+        heading = f"All {number(k)} groups hold firm"
+    elif firm:
+        heading = (
+            f"{number(firm).capitalize()} of {k} groups {verb(firm, 'holds', 'hold')} firm"
+        )
+    else:
+        heading = f"None of the {number(k)} groups holds firm"
+    if loose:
+        own = verb(loose, "its own", "their own")
+        heading += f". {number(loose).capitalize()} should not be trusted on {own}"
+    lead = (
+        f"<p>To test the groups, the analysis was repeated {repeats} times; each time "
+        f"{left_out(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
+        "with the most similar group found then. At 1 the group is unchanged, below 0.5 it \
+fell "
+        "apart. The dot is the median. The tree joins groups that use similar words.</p>"
+    )
+    body = f"""<div class="ggrid" id="ggrid">
+<table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
+<th>Contrast words</th><th>Documents</th><th class="axis">Overlap in {repeats} repeats</th>\
+<th><span class="vh">Verdict</span></th></tr></thead><tbody></tbody></table>
+<aside class="detail" id="gd" aria-label="Selected group" aria-live="polite"></aside>
+</div>"""
+    return section("groups", "Groups", heading, lead, body)

@@ -1,0 +1,180 @@
+"""Method: what to keep in mind, the command, times, settings and versions."""
+
+import platform
+import shlex
+from html import escape
+from importlib.metadata import version
+
+from tacit._version import __version__
+from tacit.explore.project.pipeline import stage_titles
+from tacit.explore.report.clean_text import clean_line, cut
+from tacit.explore.report.phrases import minus, pairs, percent, section
+from tacit.explore.report.report import Report
+from tacit.explore.report.sections.fields import how_far
+
+__all__ = ["NAV", "PLACE", "agreement", "data", "words"]
+
+PLACE, NAV = 110, (("method", "Method"),)
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+
+
+def data(report: Report) -> None:
+    """How long each stage took."""
+    spent = report.context.folder.timings
+    named = [[title, spent[name]] for name, title in stage_titles().items() if name in spent]
+    report.meta["timings"] = named
+
+
+def words(report: Report) -> str:
+    """Lists of caveats, settings and versions, and the command."""
+    listed = "".join(f"<li><b>{a}</b> {b}</li>" for a, b in caveats(report))
+    body = f"""<div class="mgrid">
+<div class="m7"><h3 class="sub3">Keep in mind</h3><ul class="cav">{listed}</ul></div>
+<div class="m5"><h3 class="sub3">Run it again</h3><div class="cmd"><code id="cmd">\
+{escape(command(report))}</code><button class="btn" id="copy">Copy</button></div><p \
+class="note">The \
+same documents, settings and versions give the same result, on any number of threads: \
+<span class="mono txt">{report.result[:24]}</span></p>
+<div class="block"><h3 class="sub3">Time per stage</h3><p class="note">{times(report)}</p>\
+<div class="tbar" id="tbar" role="img"></div><div class="tl num" id="tl"></div></div></div>
+<div class="m7"><h3 class="sub3">Settings</h3><div class="tl \
+set">{pairs(settings(report))}</div></div>
+<div class="m5"><h3 class="sub3">Versions</h3><div \
+class="tl">{pairs(versions(report))}</div></div>
+</div>"""
+    heading = "What was done, how long it took, and what to keep in mind"
+    return section("method", "Method", heading, "", body)
+
+
+def caveats(report: Report) -> list[tuple[str, str]]:
+    """What to keep in mind, a claim and its reason each."""
+    meta, facts, out = report.meta, report.facts, []
+    if meta["n"]:
+        near = (
+            f"Of the ten documents nearest to each, {percent(facts['map']['kept'])} are among \
+the "
+            "nearest thirty on the map. Hover over a dot to see lines to its true neighbors."
+        )
+        out.append(("A map distorts distances.", near))
+    if report.grouped:
+        total, unsure = meta["total"], meta["unsure"]
+        found = "Only the words of the documents were used to find them."
+        found += "".join(
+            agreement(f["name"], f["agreement"]) for f in meta["fields"] if "agreement" in f
+        )
+        kept = (
+            f"{unsure:,} of {total:,} ({percent(unsure / max(total, 1))}) keep theirs in fewer "
+            "than half of the repeats. Treat those as unassigned."
+        )
+        named = "A group is named after the words that set it apart, which is not a summary."
+        out.append(("Groups were found, not given.", found))
+        out.append(("Every document gets a group.", kept))
+        out.append(("Names are only words.", named))
+    if partial := facts["ingest"]["partial"]:
+        missing = escape(cut(clean_line(partial[0]), 200))
+        out.append(("Some of the input is missing.", missing))
+    shortened = (
+        "This page holds titles and openings only, without control characters and e-mail "
+        "addresses; the project folder holds the documents."
+    )
+    return [*out, ("Openings are shortened.", shortened)]
+
+
+def agreement(name: str, index: float) -> str:
+    """How far the groups agree with a column that came along."""
+    how = how_far(index, "no better than by chance")
+    return (
+        f" Compared afterwards, they agree with <bdi>{escape(name)}</bdi> {how} (adjusted Rand "
+        f"index {minus(index)}; 1 is perfect, 0 is chance)."
+    )
+
+
+def settings(report: Report) -> list[tuple[str, str]]:
+    """What was done, a name and a sentence each."""
+    facts, meta = report.facts, report.meta
+    rows = [
+        ("Effort", report.settings.effort),
+        ("Words", "letters and digits with their apostrophes and hyphens, in lower case"),
+    ]
+    if report.ran("meaning"):
+        meaning = facts["meaning"]
+        variance = percent(meaning["explained"])
+        rows += [
+            ("Vocabulary", f"{meaning['words']:,} words in several documents but at most half"),
+            ("Weights", "logarithmic term frequency times squared inverse document frequency"),
+            (
+                "Latent space",
+                f"LSA, {meaning['directions']} directions, {variance} of the variance",
+            ),
+        ]
+    if report.ran("groups"):
+        asked = "asked for" if facts["groups"].get("asked") else "chosen"
+        rows.append(
+            ("Groups", f"spherical k-means, k = {facts['groups']['k']} ({asked}), ten starts")
+        )
+    if report.grouped:
+        verdicts = "median Jaccard overlap in the repeats: firm from 0.75, tentative from 0.5"
+        rows.append(("Verdicts", f"{verdicts}, loose below"))
+    if meta["n"]:
+        layout = (
+            "neighbor graph and negative-sampling layout, initialized with the principal axes"
+        )
+        recall = percent(facts["map"]["recall"])
+        rows.append(("Map", f"{layout}; {recall} of the true neighbors were found"))
+    if report.ran("duplicates"):
+        least = f"{facts['duplicates']['threshold']:g}"
+        rows.append(("Copies", f"Jaccard overlap of four-word sequences of at least {least}"))
+    if meta["languages"]:
+        guess = "function words of ten languages; unknown where they are few or ambiguous"
+        rows.append(("Languages", guess))
+    if meta["reading"]:
+        variety = "variety in a moving window of 50 words (Covington and McFall 2010)"
+        ease = "; reading ease (Flesch 1948)" if "ease" in meta["reading"] else ""
+        rows.append(("Reading", variety + ease))
+    if meta["columns"]:
+        odds = "words by log-odds with an informative prior (Monroe, Colaresi and Quinn 2008)"
+        rows.append(("Fields", f"{odds}; V-measure (Rosenberg and Hirschberg 2007)"))
+    if meta["time"]:
+        test = "Mantel's (1963) test within five strata of length"
+        rows.append(("Trends", f"{test}, 5% false discoveries (Benjamini and Hochberg 1995)"))
+    for why in facts.values():
+        if "left_out" in why:
+            rows.append(("Left out", clean_line(why["skipped"])))
+    for name, effort in meta["efforts"].items():
+        less = f"{clean_line(str(name))[:40]}: {clean_line(str(effort))[:20]}"
+        rows.append(("Less effort", f"{less}, to stay within the memory"))
+    return rows
+
+
+def versions(report: Report) -> list[tuple[str, str]]:
+    """What the result may depend on."""
+    rows = [("Tacit", __version__), ("Python", platform.python_version())]
+    rows += [(package, version(package)) for package in PACKAGES]
+    return [*rows, ("Random seed", str(report.settings.seed))]
+
+
+def command(report: Report) -> str:
+    """What to type to get the same result."""
+    asked, source = report.settings, clean_line(report.facts["ingest"]["source"])
+    if source.startswith("the "):  # documents that came from a program
+        more = f"k={asked.k}, " if asked.k is not None else ""
+        more += f'effort="{asked.effort}", ' if asked.effort != "normal" else ""
+        return f"tacit.explore(documents, {more}random_state={asked.seed})"
+    source = {"standard input": "-", "--docs": "--docs"}.get(source, shlex.quote(source))
+    parts = ["tacit explore", source]
+    parts += [f"--k {asked.k}"] if asked.k is not None else []
+    parts += [f"--{asked.effort}"] if asked.effort != "normal" else []
+    return " ".join([*parts, f"--seed {asked.seed}"])
+
+
+def times(report: Report) -> str:
+    """How long it took, and what took longest."""
+    spent = report.meta["timings"]
+    if not spent:
+        return "Not measured."
+    name, most = max(spent, key=lambda item: item[1])
+    total = sum(seconds for _, seconds in spent)
+    return (
+        f"{total:.1f} seconds in all, {percent(most / max(total, 1e-9))} of it on "
+        f"&ldquo;{escape(name.lower())}&rdquo;."
+    )

@@ -1,0 +1,107 @@
+"""Oddities: copies, documents far from all others, documents with nothing to compare."""
+
+from html import escape
+
+from tacit.explore.report.page_documents import LISTED, copies
+from tacit.explore.report.phrases import count, percent, section, verb
+from tacit.explore.report.report import Report
+
+__all__ = ["NAV", "PLACE", "data", "words"]
+
+PLACE, NAV = 100, (("oddities", "Oddities"),)
+CLOSEST = 12  # pairs of a small collection
+
+
+def data(report: Report) -> None:
+    """Copies, outliers, blank documents, and the closest pairs of a small collection."""
+    place, mapped, meta = report.shown.place, report.shown.mapped, report.meta
+    meta["copies"] = [
+        {
+            "name": kind.name,
+            "count": kind.total,
+            "pairs": [[place[a], place[b], overlap] for a, b, overlap in kind.pairs],
+        }
+        for kind in copies(report.context)
+    ]
+    far = report.facts["outliers"].get("outliers", [])
+    meta["outliers"] = [[place[i], round(score, 2)] for i, score in far]
+    meta["blanks"], meta["closest"] = [], []
+    if mapped:
+        blank = report.context.arrays("meaning")["blank"]
+        lengths = report.context.arrays("counts")["lengths"]
+        off = report.shown.documents[mapped:].tolist()
+        meta["blanks"] = [[place[i], int(lengths[i])] for i in off if blank[i]][:LISTED]
+    if mapped and not report.ran("groups"):
+        meta["closest"] = closest_pairs(report)
+
+
+def closest_pairs(report: Report) -> list[list]:
+    found, place = report.context.arrays("map"), report.shown.place
+    pairs: dict[tuple[int, int], float] = {}
+    for i in report.shown.on_map.tolist():
+        j = int(found["neighbors"][i, 0]) if found["neighbors"].shape[1] else i
+        if j != i and place.get(j, report.shown.mapped) < report.shown.mapped:
+            pairs.setdefault((min(i, j), max(i, j)), float(found["squares"][i, 0]))
+    order = sorted(pairs, key=lambda pair: (pairs[pair], pair))
+    return [[place[i], place[j], None] for i, j in order[:CLOSEST]]
+
+
+def words(report: Report) -> str:
+    """The lists of copies, outliers and blank documents."""
+    meta, facts = report.meta, report.facts
+    no_copies, no_outliers = ("left_out" in facts[name] for name in ("duplicates", "outliers"))
+    if report.n_read < 2 or (no_copies and no_outliers):
+        return ""
+    exact, near = (kind["count"] for kind in meta["copies"])
+    far, blanks = facts["outliers"].get("beyond_three", 0), facts["meaning"].get("blank", 0)
+    heading = "No copies and no outliers"
+    if no_outliers or no_copies:
+        heading = "No copies" if no_outliers else "No outliers"
+    if exact or near:
+        heading = (
+            f"{count(exact + near, 'pair')} {verb(exact + near, 'overlaps', 'overlap')} heavily"
+        )
+        heading += f", {exact:,} of them word for word" if exact else ""
+    elif far:
+        heading = f"{count(far, 'document')} {verb(far, 'is', 'are')} unlike all others"
+        heading = heading if no_copies else f"No copies; {heading}"
+    if not report.ran("outliers"):
+        outliers = escape(facts["outliers"]["skipped"])
+    elif far:
+        outliers = (
+            f"Of the documents with 25 words or more, {far:,} {verb(far, 'is', 'are')} more \
+than "
+            "three deviations farther from the nearest documents than usual."
+        )
+    else:
+        outliers = "No document is much farther from its nearest documents than usual."
+    left = COPIES if exact or near else NO_COPIES.replace("{why}", without_copies(report))
+    left += CLOSEST_PAIRS if meta["closest"] else ""
+    right = f'<h3 class="sub3">Far from everything</h3><p class="note">{outliers}</p>'
+    right += '<div id="outl"></div>' if meta["outliers"] else ""
+    if meta["blanks"]:
+        right += BLANKS.replace("{blanks}", count(blanks, "document"))
+    body = f'<div class="ogrid">\n<div>\n{left}\n</div>\n<div>{right}</div>\n</div>'
+    return section("oddities", "Oddities", heading, "", body)
+
+
+def without_copies(report: Report) -> str:
+    found = report.facts["duplicates"]
+    if not report.ran("duplicates"):
+        return escape(found["skipped"])
+    least = percent(found["threshold"])
+    return f"No two documents have {least} of their four-word sequences in common."
+
+
+COPIES = """<h3 class="sub3">Copies and near copies</h3><p class="note">Compared by four-word \
+sequences. \
+Words that the other opening does not have are marked. Copies were kept in the \
+analysis.</p><div \
+class="tabs" id="duptabs" role="group" aria-label="Kind of copy"></div><div id="dups"></div>"""
+NO_COPIES = '<h3 class="sub3">Copies and near copies</h3><p class="note">{why}</p>'
+CLOSEST_PAIRS = """<div class="block"><h3 class="sub3">Closest pairs</h3><p class="note">The \
+documents \
+most alike in the words they use.</p><div id="pairs"></div></div>"""
+BLANKS = """<div class="block"><h3 class="sub3">Empty or without usable words</h3><p \
+class="note">\
+{blanks} could not be placed.</p><ul class="plain" id="empt"></ul></div>"""

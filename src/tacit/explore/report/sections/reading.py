@@ -1,0 +1,90 @@
+"""Reading: how long, varied and easy to read documents are, over all of them and by group."""
+
+from tacit.explore.report.phrases import count, joined, section, the_groups
+from tacit.explore.report.report import Report
+from tacit.explore.stages.reading import MEASURES, quartiles
+
+__all__ = ["NAV", "PLACE", "data", "words"]
+
+PLACE, NAV = 70, (("reading", "Reading"),)
+EASE = (  # what Flesch (1948) calls it, from there on
+    (90, "very easy"), (80, "easy"), (70, "fairly easy"), (60, "standard"),
+    (50, "fairly difficult"), (30, "difficult"), (-1e9, "very difficult"),
+)  # fmt: skip
+
+
+def data(report: Report) -> None:
+    """Quantiles of every measure over all documents, and by group."""
+    rows = {}
+    measures = report.facts["reading"]["measures"] if report.ran("reading") else {}
+    for name in MEASURES:
+        if (every := measures.get(name)) is None:
+            continue
+        by = []
+        if report.labels is not None:
+            values = report.context.arrays("reading")[name]
+            parts = [quartiles(values[report.labels == g]) for g in range(report.meta["K"])]
+            by = [part and part["at"] for part in parts]
+        rows[name] = {"n": every["documents"], "at": every["at"], "groups": by}
+    report.meta["reading"] = rows or None
+
+
+def words(report: Report) -> str:
+    """The table of quartiles, and what stands out in it."""
+    found = report.meta["reading"]
+    if found is None:
+        return ""
+    length, sentence = found["words"]["at"], found["sentence_words"]["at"][2]
+    if report.n_read == 1:
+        heading = f"{count(round(length[2]), 'word')}, {sentence:.0f} to a sentence"
+    else:
+        low, high = round(length[1]), round(length[3])
+        heading = f"Half of the documents have {low:,} to {high:,} words"
+        heading += f"; a typical sentence has {sentence:.0f}"
+    out = [f"Words have {found['word_letters']['at'][2]:.1f} letters in a typical document."]
+    if "variety" in found:
+        window = report.facts["reading"]["window"]
+        different = found["variety"]["at"][2] * window
+        out.append(f"Of {window} consecutive words, {different:.0f} are different.")
+    if "ease" in found:
+        ease, n = found["ease"]["at"][2], found["ease"]["n"]
+        name = next(word for least, word in EASE if ease >= least)
+        out.append(
+            f"The median reading ease of the {count(n, 'English document')} with "
+            f"{report.facts['reading']['least_words']} words or more is {ease:.0f}, which \
+Flesch "
+            f"calls {name}; higher is easier."
+        )
+    body = f"""<div id="readings"></div>
+<p class="note readkey">{KEY}</p>"""
+    lead = " ".join([*out, *extremes(report)])
+    return section("reading", "Reading", heading, f"<p>{lead}</p>", body)
+
+
+KEY = "Bar: the middle half of the documents. Thin line: the 5th to the 95th percentile. Dot: \
+the median. The vertical line is the median of all documents."
+
+
+def extremes(report: Report) -> list[str]:
+    """Groups that read unlike the others: their median is outside the quartiles of all."""
+    found, groups = report.meta["reading"], report.meta["groups"]
+    out = []
+    for name, more, less in (
+        ("words", "the longest documents", "the shortest documents"),
+        ("sentence_words", "the longest sentences", "the shortest sentences"),
+        ("ease", "the easiest documents to read", "the hardest documents to read"),
+    ):
+        by = found.get(name, {}).get("groups") or []
+        middles = [(part[2], g) for g, part in enumerate(by) if part]
+        if len(middles) < 2:
+            continue
+        low, high = found[name]["at"][1], found[name]["at"][3]
+        (least, a), (most, b) = min(middles), max(middles)
+        if most > high:
+            out.append(f"{the_groups([groups[b]])} has {more} (median {most:,.0f})")
+        if least < low:
+            out.append(f"{the_groups([groups[a]])} has {less} (median {least:,.0f})")
+    if not out:
+        return ["No group reads much differently from the rest."] if report.grouped else []
+    text = joined(out)
+    return [f"{text[0].upper()}{text[1:]}."]

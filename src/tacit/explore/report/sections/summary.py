@@ -1,0 +1,350 @@
+"""Summary: what was found and how certain it is, figures, and notes on the input."""
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tacit.explore.report.clean_text import clean_line, cut
+from tacit.explore.report.phrases import (
+    column_name,
+    count,
+    group_name,
+    joined,
+    joined_names,
+    left_out,
+    number,
+    percent,
+    plain,
+    small_percent,
+    verb,
+    words_in,
+)
+from tacit.explore.report.report import Report
+from tacit.explore.report.sections.fields import how_far, ranked_columns, relate
+from tacit.explore.report.sections.time import moved_groups, span
+from tacit.explore.stages.languages import UNKNOWN
+
+__all__ = ["NAV", "PLACE", "data", "spoken", "words"]
+
+PLACE, NAV = 10, (("top", "Summary"),)
+FEW = 200  # documents
+LEAST_SPOKEN = 0.005  # of the documents, and two of them: fewer may be errors of the guess
+FOLLOWED = 0.2  # agreement beyond chance from which the summary mentions a column
+MOST_LINES = 4  # columns that are named as not compared
+
+
+def data(report: Report) -> None:
+    """The languages of the collection, and how far groups follow them."""
+    efforts, found = report.context.folder.record.get("efforts"), report.facts["language_guess"]
+    report.meta["efforts"] = efforts if isinstance(efforts, dict) else {}
+    report.meta["languages"] = None
+    if "skipped" in found or not found["languages"]:
+        return
+    out = {"listed": found["languages"], "unknown": found["unknown"], "n": found["documents"]}
+    if report.labels is not None and len(spoken(found)) > 1:
+        guess = report.context.arrays("language_guess")["language"].astype(np.int64)
+        codes, k = np.where(guess == UNKNOWN, -1, guess), int(report.labels.max()) + 1
+        out["adjusted"] = relate(codes, report.labels, UNKNOWN, k).get("adjusted")
+    report.meta["languages"] = out
+
+
+def spoken(found: dict[str, Any]) -> list[list[Any]]:
+    """The languages of more documents than may be errors."""
+    least = max(2, LEAST_SPOKEN * found["documents"])
+    return [each for each in found["languages"] if each[2] >= least]
+
+
+def words(report: Report) -> str:
+    """The head of the page, complete without scripts."""
+    paragraphs = "".join(f'<p class="stand">{each}</p>' for each in standfirst(report))
+    rows = "".join(f"<div><dt>{a}</dt><dd>{b}</dd></div>" for a, b in figures(report))
+    return f"""<div class="wrap mast" id="top">
+<div class="mast-grid">
+<div>
+<h1><bdi>{escape(cut(clean_line(report.name), 60))}</bdi></h1>
+{paragraphs}
+</div>
+<div>
+<dl class="facts">{rows}</dl>
+<h2 class="minor">Notes on the input</h2>
+<ul class="ingest">{"".join(map(input_note, input_notes(report)))}</ul>
+</div>
+</div>
+{strip(report) if report.grouped else ""}
+<noscript><p class="note">Scripts are off, so the map and the charts below cannot be drawn. \
+The \
+summary above is complete without them.</p></noscript>
+</div>
+"""
+
+
+def strip(report: Report) -> str:
+    """All groups as a strip of links, as wide as they are large."""
+    links = "".join(
+        f'<a class="g{i}" href="#groups" data-group="{i}" '
+        f'title="{escape(", ".join(group["name"]))}: {group["n"]:,} documents, {group["lvl"]}">'
+        f'<i class="fill-{group["lvl"]}"></i>'
+        f"<span><bdi>{escape(group['name'][0])}</bdi></span></a>"
+        for i, group in enumerate(report.meta["groups"])
+    )
+    key = "".join(
+        f'<span><i class="fill-{each}"></i>{each}</span>'
+        for each in ("firm", "tentative", "loose")
+    )
+    return f"""<figure class="strip-fig">
+<figcaption class="strip-cap"><span><strong>The collection in {report.meta["K"]} \
+groups.</strong> \
+Width is the number of documents; similar groups are next to each other.</span>\
+<span class="key">{key}</span></figcaption>
+<div class="strip">{links}</div>
+</figure>"""
+
+
+# --- The paragraphs ---
+
+
+def standfirst(report: Report) -> list[str]:
+    """What was found, and how certain it is, in two or three paragraphs."""
+    facts, read = report.facts, report.n_read
+    if read == 0:
+        return [
+            "No document could be read, so there is nothing to show. The list on the right "
+            "gives the reasons; the command is under Method."
+        ]
+    if "left_out" in facts["counts"]:
+        return [f"{count(read, 'document')} read. {escape(facts['counts']['skipped'])}"]
+    if "skipped" in facts["counts"]:
+        return [
+            f"{count(read, 'document')} {verb(read, 'was', 'were')} read, but nothing can be "
+            f"said about {verb(read, 'it', 'them')}. {escape(facts['counts']['skipped'])}"
+        ]
+    first = f"{count(read, 'document')} with {count(facts['counts']['words'], 'word')}."
+    if "left_out" in facts["groups"]:
+        return [f"{first} {escape(facts['groups']['skipped'])}", *other_findings(report)]
+    if "skipped" in facts["groups"]:
+        return [first, few_documents(report)]
+    best = facts["groups"]["choice"]["best"]
+    if report.grouped:
+        return [*group_findings(report), *other_findings(report), *closing(report, best)]
+    out = (
+        f"These {read:,} documents <b>do not fall into groups</b>: no clustering separates \
+them "
+        "better than it separates random data."
+    )
+    if best > 1:  # one was asked for
+        out = (
+            f"You asked for one group of all {read:,} documents; the measures recommend {best}."
+        )
+    reasons = plain(facts["groups"]["choice"]["reasons"][:1])
+    return [out, f"{reasons} The map still shows which documents are alike."]
+
+
+def few_documents(report: Report) -> str:
+    if report.n_read == 1:
+        return (
+            "Groups, a map and similarities need more than one document. Below is how its "
+            "words are distributed."
+        )
+    return (
+        f"{escape(report.facts['groups']['skipped'])} With so few documents, this report shows "
+        "which of them are alike and how words are distributed."
+    )
+
+
+def group_findings(report: Report) -> list[str]:
+    total, k = report.meta["total"], report.meta["K"]
+    firm, middle, loose = (report.groups(v) for v in ("firm", "tentative", "loose"))
+    tested = f"when {left_out(total)}"
+    first = f"These {total:,} documents fall into {k} groups by the words they use. "
+    if len(firm) == k:
+        first += f"<b>All of them are firm</b>: each is found again, largely intact, {tested}. "
+        first += listing(firm, 6)
+    elif firm:
+        first += (
+            f"<b>{number(len(firm)).capitalize()} {verb(len(firm), 'group is', 'groups are')} "
+            f"firm</b>: {verb(len(firm), 'it is', 'they are')} found again, largely intact, "
+            f"{tested}. {verb(len(firm), 'It has', 'Together they have')} "
+            f"{fraction_of(firm, total)} of the documents. {listing(firm, 6)}"
+        )
+    else:
+        first += f"<b>None of them is firm</b>: each changes {tested}."
+    out = [first]
+    if middle and (not loose or not firm):
+        them = verb(len(middle), "it", "them")
+        out.append(
+            f"{number(len(middle)).capitalize()} {verb(len(middle), 'group is', 'groups are')} "
+            f"tentative, with {fraction_of(middle, total)} of the documents: most repeats find "
+            f"{them}, with other documents at the edges. {listing(middle, 3)}"
+        )
+    if loose:
+        out.append(
+            f"<b>{number(len(loose)).capitalize()} "
+            f"{verb(len(loose), 'group is', 'groups are')} loose</b>, with "
+            f"{fraction_of(loose, total)} of the documents. "
+            f"{verb(len(loose), 'It falls', 'They fall')} apart in most repeats, so do not \
+rely "
+            f"on {verb(len(loose), 'it', 'them')}. {listing(loose, 3)}"
+        )
+    return out
+
+
+def fraction_of(groups: list[tuple[int, dict[str, Any]]], total: int) -> str:
+    return percent(sum(group["n"] for _, group in groups) / max(total, 1))
+
+
+def listing(groups: list[tuple[int, dict[str, Any]]], most: int) -> str:
+    """A sentence with links to the first groups of a list."""
+    links = [
+        f'<a href="#groups" data-group="{i}">{group_name(group)}</a>'
+        for i, group in groups[:most]
+    ]
+    if len(links) == 1:
+        return f"It is the group {links[0]}."
+    every = "They are" if len(groups) <= most else "The largest are"
+    return f"{every} {joined_names(links)}."
+
+
+def closing(report: Report, best: int) -> list[str]:
+    out, k, total = [], report.meta["K"], report.meta["total"]
+    if report.facts["groups"].get("asked") and best != k:
+        advice = f"{best}" if best > 1 else "none"
+        out.append(f"You asked for {k} groups; the measures recommend {advice}.")
+    if total <= FEW:
+        out.append(f"With only {total:,} documents, a few more could change these groups.")
+    return [" ".join(out)] if out else []
+
+
+def other_findings(report: Report) -> list[str]:
+    """A paragraph on languages, columns and time, where there is something to say."""
+    out = [*language_findings(report), *column_findings(report), *time_findings(report)]
+    return [" ".join(out)] if out else []
+
+
+def language_findings(report: Report) -> list[str]:
+    found = report.meta["languages"]
+    if found is None or found["n"] < 2:
+        return []
+    n, unknown = found["n"], percent(found["unknown"] / found["n"])
+    common = [(name, size / n) for _, name, size in found["listed"] if size >= 0.03 * n]
+    if len(common) < 2:
+        some = found["unknown"] > 0.5 * n
+        return [f"The language of {unknown} of the documents is unknown."] if some else []
+    listed = joined([f"{name} ({percent(part)})" for name, part in common[:4]])
+    out = f"They are in {number(len(common))} languages: {listed}"
+    out += f"; the language of {unknown} is unknown." if found["unknown"] else "."
+    if (found.get("adjusted") or 0) >= 0.5:
+        out += " <b>The groups largely follow the language</b>, not only the subject."
+    return [out]
+
+
+def column_findings(report: Report) -> list[str]:
+    """The column that the groups follow best."""
+    ranked = ranked_columns(report)
+    if not ranked or ranked[0]["adjusted"] < FOLLOWED:
+        return []
+    return [
+        f"Compared afterwards, the groups follow the column {column_name(ranked[0]['name'])} "
+        f"{how_far(ranked[0]['adjusted'])} (V-measure {ranked[0]['v']:.2f}; 1 is perfect)."
+    ]
+
+
+def time_findings(report: Report) -> list[str]:
+    time = report.meta["time"]
+    if time is None:
+        return []
+    first, last = span(time)
+    out = [f"The documents are from {first} to {last}."]
+    if moved := moved_groups(report):
+        out.append(f"{moved}.")
+    elif time["rising"] and time["falling"]:
+        out.append(
+            f"The words {words_in(time['rising'], 3)} become more frequent, "
+            f"{words_in(time['falling'], 3)} less frequent."
+        )
+    return out
+
+
+# --- Figures and notes ---
+
+
+def figures(report: Report) -> list[tuple[str, str]]:
+    facts, counted = report.facts, report.facts["counts"]
+    rows = [("Documents read", f"{report.n_read:,}")]
+    if report.meta["n"]:
+        rows.append(("Placed on the map", f"{report.meta['total']:,}"))
+    if report.ran("counts"):
+        rows.append(("Words", f"{counted['words']:,}"))
+        rows.append(("Different words", f"{counted['types']:,}"))
+        if report.ran("meaning"):
+            rows.append(("Words used to compare", f"{facts['meaning']['words']:,}"))
+        rows.append(("Typical length", count(round(counted["median_length"]), "word")))
+    if (found := report.meta["languages"]) is not None:
+        rows.append(("Language", language_figure(found)))
+    short = f'<span class="mono" title="{report.result}">{report.result[:12]}</span>'
+    return [*rows, ("Seed", str(report.settings.seed)), ("Result", short)]
+
+
+def language_figure(found: dict[str, Any]) -> str:
+    n = max(found["n"], 1)
+    shown = [each for each in found["listed"][:3] if each[2] >= max(2, 0.005 * n) or n < 2]
+    parts = [(name, size) for _, name, size in shown]
+    parts.append(("others", sum(size for *_, size in found["listed"][len(shown) :])))
+    parts.append(("unknown", found["unknown"]))
+    return escape(
+        ", ".join(f"{name} {small_percent(size / n)}" for name, size in parts if size)
+    )
+
+
+def input_notes(report: Report) -> list[str]:
+    """What reading the input changed, and what was missing from it."""
+    facts, lines = report.facts, list(report.facts["ingest"]["sentences"])
+    if blanks := facts["meaning"].get("blank", 0):
+        lines.append(f"{blanks:,} document(s) without a word to compare by, not on the map.")
+    if report.meta["n"] and not report.meta["fields"]:
+        lines.append("No column with 2 to 24 values came along to color the map by.")
+    return [*lines, *column_notes(report), *time_notes(facts["time"])]
+
+
+def column_notes(report: Report) -> list[str]:
+    """Which columns are not compared, and why."""
+    if not report.ran("fields") or not report.n_read:
+        return []
+    columns = report.facts["fields"]["columns"]
+    if not columns:
+        return ["No columns came along to compare the documents by."]
+    others = [(name, why) for name, role, why in columns if role == "other"]
+    lines = [
+        f"Column “{cut(clean_line(name), 40)}” {why}: not compared."
+        for name, why in others[:MOST_LINES]
+    ]
+    if len(others) > MOST_LINES:
+        lines.append(f"{len(others) - MOST_LINES} more columns are not compared either.")
+    return lines
+
+
+def time_notes(found: dict[str, Any]) -> list[str]:
+    """Which dates could not be read, or why there is no time line."""
+    if "skipped" in found or not found["documents"]:
+        return []
+    out = []
+    if unread := found.get("unreadable"):
+        such = ", ".join(f"“{cut(clean_line(each), 30)}”" for each in found["unread"][:2])
+        out.append(f"{unread:,} date(s) that could not be read, such as {such}.")
+    if "source" in found and (missing := found["missing"]):
+        out.append(f"{missing:,} document(s) without a date.")
+    if outside := found.get("outside"):
+        out.append(f"{outside:,} date(s) far from all others, not on the time line.")
+    if "periods" not in found and (had := found["in_header"]):
+        out.append(f"{had:,} document(s) with a date in the header: too few for a time line.")
+    elif "periods" not in found:
+        out.append(f"No time line: {found['why']}.")
+    return out
+
+
+def input_note(line: str) -> str:
+    """A note as a list item, its number in front."""
+    head, _, rest = cut(clean_line(line), 300).partition(" ")
+    if head.replace(",", "").isdigit() and rest:
+        return f"<li><b>{head}</b><span><bdi>{escape(rest)}</bdi></span></li>"
+    return f'<li><span class="whole"><bdi>{escape(f"{head} {rest}")}</bdi></span></li>'

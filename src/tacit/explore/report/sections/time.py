@@ -1,0 +1,114 @@
+"""Time: documents in every period, the groups among them, and words that rise and fall."""
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.explore.report.clean_text import clean_line, cut
+from tacit.explore.report.phrases import column_name, percent, section, the_groups, words_in
+from tacit.explore.report.report import Report
+from tacit.explore.stages.time import false_discoveries, ranks, trend
+
+__all__ = ["NAV", "PLACE", "data", "moved_groups", "span", "words"]
+
+PLACE, NAV = 90, (("time", "Time"),)
+MOVED = 0.05  # change in a group's fraction of the documents from which it is mentioned
+
+
+def data(report: Report) -> None:
+    """Documents of every period, the groups among them, and words that rise and fall."""
+    report.meta["time"] = None
+    found, labels, k = report.facts["time"], report.labels, report.meta["K"]
+    if "periods" not in found:
+        return
+    out: dict[str, Any] = {name: found[name] for name in
+                           ("unit", "periods", "sizes", "asked", "found")}  # fmt: skip
+    out["source"] = cut(clean_line(found["source"]), 40)
+    for way in ("rising", "falling"):
+        out[way] = [{**each, "word": clean_line(each["word"])} for each in found[way]]
+    if labels is not None:
+        stage = report.context.arrays("time")
+        both = np.flatnonzero((stage["period"] >= 0) & (labels >= 0))
+        table = np.zeros((k, len(found["periods"])), np.int64)
+        np.add.at(table, (labels[both], stage["period"][both]), 1)
+        out["groups"] = table.tolist()
+        out |= group_trends(stage["day"][both], labels[both], k)
+    report.meta["time"] = out
+
+
+def group_trends(days: np.ndarray, labels: np.ndarray, k: int) -> dict[str, Any]:
+    """Each group's fraction of the first and of the last third of the documents, and whether it
+    grows (1), shrinks (-1) or does neither significantly (0)."""
+    n = len(days)
+    third = max(1, n // 3)
+    order = np.argsort(days, kind="stable")
+    ends = [np.bincount(labels[some], minlength=k) / third
+            for some in (order[:third], order[-third:])]  # fmt: skip
+    member = sp.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, k))
+    score = trend(member, ranks(days), np.zeros(n, np.int64))
+    sure = false_discoveries(score, 0.05)
+    return {
+        "early": [round(float(v), 4) for v in ends[0]],
+        "late": [round(float(v), 4) for v in ends[1]],
+        "moves": [int(np.sign(s)) if yes else 0 for s, yes in zip(score, sure, strict=True)],
+    }
+
+
+def span(time: dict[str, Any]) -> tuple[str, str]:
+    """The names of the first and of the last period."""
+    first, last = time["periods"][0], time["periods"][-1]
+    return first.split("\N{EN DASH}")[0], last.split("\N{EN DASH}")[-1]
+
+
+def moved_groups(report: Report) -> str:
+    """The groups that grow and shrink the most, if they do so significantly."""
+    time, groups = report.meta["time"], report.meta["groups"]
+    if "moves" not in time:
+        return ""
+    change = [late - early for early, late in zip(time["early"], time["late"], strict=True)]
+    parts: list[str] = []
+    for sign, verb in ((1, "grows"), (-1, "shrinks")):
+        g = max(range(len(change)), key=lambda g: sign * change[g])
+        if time["moves"][g] == sign and sign * change[g] >= MOVED:
+            of = "" if parts else " of the documents"
+            early, late = percent(time["early"][g]), percent(time["late"][g])
+            parts.append(f"{the_groups([groups[g]])} {verb} from {early} to {late}{of}")
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def words(report: Report) -> str:
+    """The chart of periods, the groups over time, and the words that rise and fall."""
+    time = report.meta["time"]
+    if time is None:
+        return ""
+    first, last = span(time)
+    heading = moved_groups(report)
+    if not heading and time["rising"]:
+        heading = f"The words {words_in(time['rising'], 3)} become more frequent"
+    if not heading:
+        heading = f"{first} to {last}: no group and no word changes significantly"
+    source = "the heads of the documents"
+    if time["source"]:
+        source = f"the column {column_name(time['source'])}"
+    lead = f"Dates are from {source}; each bar is a {escape(time['unit'])}."
+    if time["sizes"]:
+        most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
+        lead += f" Most documents, {time['sizes'][most]:,}, are from {time['periods'][most]}."
+    passed = "None of {0:,} words passes."
+    if time["found"]:
+        passed = (
+            "{1:,} of {0:,} words pass; about 5% of those may be false positives. Numbers: the "
+            "percentage of documents with the word in the first and in the last third."
+        )
+    tested = "Tested: are documents with the word later than others of similar length? "
+    tested += passed.format(time["asked"], time["found"])
+    body = f"""<div class="timegrid"><div><div id="timechart"></div></div><div \
+id="timegroups"></div></div>
+<div class="trends" id="trends"><div><h3 class="sub3">Rising words</h3><div \
+id="rising"></div></div>\
+<div><h3 class="sub3">Falling words</h3><div id="falling"></div></div></div>
+<p class="note">{tested}</p>"""
+    return section("time", "Time", heading, f"<p>{lead}</p>", body)

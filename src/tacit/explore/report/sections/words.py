@@ -1,0 +1,179 @@
+"""Words: neighbors of a word, words that identify a group, and how words are distributed."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.explore.report.clean_text import clean_line
+from tacit.explore.report.phrases import count, minus, section
+from tacit.explore.report.report import Report
+
+__all__ = ["NAV", "PLACE", "data", "slope", "words"]
+
+PLACE, NAV = 60, (("words", "Words"),)
+DISTINCT, TOP = 24, 40  # words
+
+
+def data(report: Report) -> None:
+    """Words that can be looked up, in which documents they are, and how words are spread."""
+    counted, meta, shown = report.facts["counts"], report.meta, report.shown
+    meta |= {
+        "terms": [],
+        "termDf": [],
+        "termTf": [],
+        "distinct": [],
+        "word0": "",
+        "wordNear": 0,
+    }
+    meta |= {"zipf": [], "heaps": [], "zipfSlope": None, "heapsSlope": None, "top": []}
+    report.add_array("post", np.zeros(0, int))
+    report.add_array("postOff", np.zeros(1, int))
+    if not report.ran("counts"):
+        return
+    meta |= {
+        "zipf": counted["zipf"],
+        "heaps": counted["heaps"],
+        "zipfSlope": slope(counted["zipf"], 10),
+        "heapsSlope": slope(counted["heaps"], 100),
+        "top": [[clean_line(w), uses, spread] for w, uses, spread in counted["top"][:TOP]],
+    }
+    if not report.ran("words") or not shown.mapped:
+        return
+    found, totals = report.context.arrays("words"), report.context.arrays("counts")
+    columns = found["words"]
+    names = [clean_line(str(word)) for word in report.context.words()[columns]]
+    meta |= {
+        "terms": names,
+        "termDf": totals["document_counts"][columns].tolist(),
+        "termTf": totals["totals"][columns].tolist(),
+        "wordNear": found["neighbors"].shape[1],
+    }
+    report.add_array("wordNear", found["neighbors"].astype(np.int64))
+    cosine = np.clip(found["cosine"], 0, 1)
+    report.add_array("wordSim", np.rint(255 * cosine).astype(np.uint8))
+    counts = report.context.matrix("counts", "counts")
+    table = sp.csr_array(counts[shown.worded][:, columns])
+    table.sort_indices()
+    for name, values in zip(("post", "postOff"), gaps(table), strict=True):
+        report.add_array(name, values)
+    if report.grouped:
+        meta["distinct"] = identifying_words(report, counts, columns, names)
+        best = meta["groups"][meta["firstG"]]
+        meta["word0"] = next((w for w, *_ in best["words"] if w in set(names)), names[0])
+    else:
+        meta["word0"] = names[int(np.argmax(meta["termDf"]))]
+
+
+def gaps(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of every row as gaps of 7 bits a byte, and where the rows begin."""
+    starts = np.diff(table.indptr)
+    previous = np.empty(len(table.indices), np.int64)
+    previous[1:] = table.indices[:-1]
+    previous[table.indptr[:-1][starts > 0]] = -1
+    gap = table.indices - previous - 1
+    long = gap >= 128  # words shown are some thousands: two bytes are enough
+    edges = np.concatenate([[0], np.cumsum(1 + long)])
+    out = np.zeros(edges[-1], np.uint8)
+    out[edges[:-1]] = (gap & 127) | (long << 7)
+    out[edges[:-1][long] + 1] = gap[long] >> 7
+    return out, edges[table.indptr]
+
+
+def identifying_words(
+    report: Report, counts: sp.csr_array, columns: np.ndarray, names: list[str]
+) -> list[list[Any]]:
+    """Words most of whose documents are in one group: [word, group, inside, in all]."""
+    labels: Any = report.labels
+    inside, k = np.flatnonzero(labels >= 0), report.meta["K"]
+    present = sp.csr_array(counts[inside][:, columns])
+    present.data = np.ones_like(present.data)
+    member = (np.ones(len(inside)), (np.arange(len(inside)), labels[inside]))
+    by = (present.T @ sp.csr_array(member, (len(inside), k))).toarray()
+    total = by.sum(axis=1)
+    score = np.where(by >= 5, by / np.maximum(total, 1)[:, None] * np.sqrt(by), 0)
+    score[by < 0.5 * total[:, None]] = 0
+    ranked = np.argsort(-score, axis=0, kind="stable")
+    found: list[list] = []
+    for rank in range(min(len(names), DISTINCT)):
+        for g in range(k):
+            word = ranked[rank, g]
+            if score[word, g] > 0 and len(found) < DISTINCT:
+                found.append([names[word], g, int(by[word, g]), int(total[word])])
+    return sorted(found, key=lambda item: -item[2] / item[3])
+
+
+def slope(curve: list[list[int]], least: int) -> float | None:
+    """Of the line through a curve on logarithmic axes, past its beginning."""
+    points = [(x, y) for x, y in curve if x >= least and y > 0]
+    if len(points) < 5:
+        return None
+    x, y = np.log(np.array(points, np.float64)).T
+    return round(float(np.polyfit(x, y, 1)[0]), 3) if np.ptp(x) > 0 else None
+
+
+def words(report: Report) -> str:
+    """The lookup, the curves and, live, the language model."""
+    counted, meta = report.facts["counts"], report.meta
+    if not report.ran("counts"):
+        return ""
+    heading, lookup = "How words are distributed", ""
+    if meta["terms"]:
+        heading = f"Look up any of {len(meta['terms']):,} words to see which are used like it"
+        lookup = LOOKUP
+    if not meta["terms"] or not report.grouped:
+        lookup += TOP_WORDS
+    zipf = "The frequency of the most frequent word, of the next, and so on."
+    if (fall := meta["zipfSlope"]) is not None:
+        usual = ", as is usual for natural text" if -1.45 <= fall <= -0.7 else ""
+        zipf = f"Slope {minus(fall)} beyond the tenth word{usual}."
+    once, types = counted["once"], counted["types"]
+    heaps = f"{count(types, 'different word')}; {once:,} occur once."
+    if (growth := meta["heapsSlope"]) is not None:
+        kind = "New words keep appearing" if growth > 0.25 else "Few new words appear"
+        heaps = f"{kind} (exponent {minus(growth)}). {once:,} of {types:,} words occur once."
+    body = f"""<div class="wgrid">
+<div>
+{lookup}
+</div>
+<div class="wcol"><h3 class="minor">Word frequency by rank</h3><p class="note">{zipf}</p>\
+<div id="zipf"></div><h3 class="minor">Vocabulary growth</h3><p class="note">{heaps}</p>\
+<div id="heaps"></div></div>
+</div>
+{IDENTIFYING if meta["distinct"] else ""}{LANGUAGE if report.live else ""}"""
+    return section("words", "Words", heading, "", body)
+
+
+LOOKUP = """<form class="wform" id="wf"><label class="vh" for="w">Look up a word</label><input \
+class="field" id="w" autocomplete="off" spellcheck="false" autocapitalize="none"><button \
+class="btn">\
+Look up</button></form><div class="sugs" id="sugs" aria-live="polite"></div><div id="nb" \
+class="nbx">\
+</div>"""
+TOP_WORDS = """<div class="block"><h3 class="sub3">The most frequent words</h3><ul class="wd \
+two" \
+id="topwords"></ul></div>"""
+IDENTIFYING = """<div class="block"><h3 class="sub3">Words that identify a group</h3><p \
+class="note">Of \
+all documents that use the word, how many are in the group shown by the dot.</p><ul class="wd" \
+id="wd">\
+</ul></div>"""
+LANGUAGE = """<div class="block" id="language"><h3 class="sub3">In the collection’s own \
+words</h3>\
+<p class="note">A model of which word follows which in these documents. It imitates them and \
+knows \
+nothing.</p>
+<form class="ask" id="lf"><label class="vh" for="lq">Begin a sentence</label><input \
+class="field" \
+id="lq" autocomplete="off" spellcheck="false" placeholder="Begin a sentence" \
+maxlength="2000"><button \
+class="btn go">Write on</button></form>
+<div class="chips" id="chips"></div>
+<div class="knobs"><span><label class="lbl" for="lt">Temperature <output id="lto" \
+for="lt"></output>\
+</label><input type="range" id="lt" min="0.2" max="1.6" step="0.1" \
+value="1"></span><span><label \
+class="lbl" for="ls">Seed</label><input class="field short" id="ls" type="number" min="0" \
+max="999999" \
+step="1" value="0"></span></div>
+<div id="written"></div></div>"""
