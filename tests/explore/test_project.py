@@ -39,7 +39,7 @@ def test_one_group_that_was_asked_for_is_no_lack_of_groups():
     assert best > 1
     assert f"You asked for one group; the measures recommend {best}." in str(project)
     page = (project.path / "report.html").read_text(encoding="utf-8")
-    assert "were left undivided, as asked" in page
+    assert f"You asked for one group of all {len(letters()[0])} documents" in page
     assert f"You asked for one group; the measures recommend {best}" in page
     assert "do not fall into groups" not in page
 
