@@ -90,7 +90,8 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
         repeat = "repeats another" if copies == 1 else "repeat others"
         lines.append(f"{counted(copies, 'document')} {repeat} almost word for word.")
     if far := summary["outliers"]:
-        lines.append(f"{counted(far, 'document')} {'is' if far == 1 else 'are'} unlike all others.")
+        are = "is" if far == 1 else "are"
+        lines.append(f"{counted(far, 'document')} {are} unlike all others.")
     if bare := summary["without_words"]:
         lines.append(f"{counted(bare, 'document')} without words to compare by.")
     return lines
