@@ -27,7 +27,7 @@ each = pytest.mark.parametrize("model", MODELS, ids=str)
 
 @each
 def test_leaving_a_row_out_is_fitting_without_it(model):
-    _, found = left_out_scores(clone(model), model._story, X, y)
+    _, found = left_out_scores(clone(model), X, y)
     for i in range(0, 80, 3):
         rest = np.arange(80) != i
         fitted = clone(model).fit(X[rest], y[rest])

@@ -23,9 +23,9 @@ __all__ = [
 __getattr__, __dir__ = attach(
     __name__,
     names={
-        "BernoulliNB": "tacit.classify.bernoulli_nb",
+        "BernoulliNB": "tacit.classify.naive_bayes",
         "CalibratedClassifier": "tacit.classify.calibration",
-        "ComplementNB": "tacit.classify.complement_nb",
+        "ComplementNB": "tacit.classify.naive_bayes",
         "Explanation": "tacit.linear.explanation",
         "LexiconClassifier": "tacit.classify.lexicon",
         "LinearSVC": "tacit.linear.svm",

@@ -1,26 +1,34 @@
-"""Naive Bayes: each class has its own frequencies of words, each word drawn on its own.
+"""Naive Bayes: counts of features in classes, turned into the weights of a linear classifier.
 
-    collect   counts of every feature in every class (``class_counts``)
-    update    smoothed logarithms of their shares
+    collect   add every row, times its weight, to the counts of its class
+    update    smoothed log probabilities from the counts
 
-One pass, summable. The story of the notes: draw the label from mu, then the word counts from a
-multinomial with the frequencies phi of that label; with the words in their order, each drawn
-from a categorical distribution, the joint probability lacks the multinomial's factor, which
-depends on no label, and the classifier is the same. The loss, -log p(x, y), is least at
+One pass, summable; counts of integers are exact in any order. With phi_yj the probability of
+feature j in class y and mu_y that of the class, the joint log probability is linear in x:
 
-    phi_yj = (count(y, j) + alpha) / (sum over j of count(y, j) + alpha v),   mu_y = share of y
+    MultinomialNB   log mu_y + sum x_j log phi_yj,
+                    phi_yj = (count(y, j) + alpha) / (sum over j of count(y, j) + alpha v)
+    BernoulliNB     log mu_y + sum over present j of log phi_yj
+                    + sum over absent j of log(1 - phi_yj),
+                    phi_yj = (rows of y with j + alpha) / (rows of y + 2 alpha)
+    ComplementNB    - sum x_j log phi_yj, with phi of all classes but y: the counts outside a
+                    small class are more reliable than the few inside it
 
-which is the maximum likelihood for alpha = 0 and the mode under a Dirichlet prior otherwise.
-The score log mu_y + sum of x_j log phi_yj is linear in x. Probabilities are too sure of
-themselves: words travel together, and each copy of the same evidence counts again.
+These minimize the loss -log p(x, y): maximum likelihood for alpha = 0, the mode under a
+Dirichlet prior otherwise. Probabilities are overconfident, because features are taken as
+independent.
+
+One file: the three models share one pass and one base class, and differ in a few lines each.
 
 Maron (1961), Automatic indexing: an experimental inquiry. Journal of the ACM 8.
 McCallum and Nigam (1998), A comparison of event models for naive Bayes text classification.
-The notes' section on naive Bayes.
+Rennie, Shih, Teevan and Karger (2003), Tackling the poor assumptions of naive Bayes text
+classifiers. ICML. The notes' section on naive Bayes.
 """
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -31,94 +39,142 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.classify.class_counts import ClassCounts, Counting, count
-from tacit.core.engines import Serial, Threads, get_engine
+from tacit.core.engines import check_stop, get_engine
+from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
+from tacit.core.stats import Stats
+from tacit.data.bad_values import check_values
 from tacit.data.checked import NUMBERS
-from tacit.data.table import parts
-from tacit.linear.labeled_rows import Labeled, check_labeled, check_more
-from tacit.linear.linear_classifier import FEW, LinearClassifier, csr_rows, scores
+from tacit.data.table import Table, parts
+from tacit.linear.labeled_rows import check_labeled, check_more
+from tacit.linear.linear_classifier import (
+    Csr,
+    LinearClassifier,
+    check_finite,
+    csr_rows,
+    scores,
+)
 
-__all__ = ["MultinomialNB", "NaiveBayes", "log_counts", "log_shares"]
+__all__ = [
+    "BernoulliNB",
+    "ClassCounts",
+    "ComplementNB",
+    "Counting",
+    "MultinomialNB",
+    "NaiveBayes",
+    "collect",
+    "present",
+]
 
-SMALLEST = 1e-10  # alpha with force_alpha=False
-TABLE = 1024  # logarithms of smaller whole counts are looked up
+STEP = 1 << 22  # entries to a kernel call: some 20 ms
+TABLE = 1024  # logarithms of smaller integers are looked up
 TILE = 256  # features
-PIECES, PIECE = 8, 4096  # most stretches of features to share out, and the shortest
+FLOOR = -1e5  # instead of log 0, where scores must stay linear
+
+
+class Counting(NamedTuple):
+    """Params of the pass."""
+
+    name: str  # of the caller, for messages
+    n_classes: int
+    threshold: float | None = None  # count features above it once; None: add up values
+
+
+@dataclass(frozen=True)
+class ClassCounts(Stats):
+    """Weight of the rows of each class, and of every feature in them."""
+
+    rows: int
+    class_count: np.ndarray  # (k,)
+    feature_count: np.ndarray  # (k, v)
 
 
 # --- The algorithm ---
 
 
-def log_shares(
-    counts: np.ndarray, alpha: float | np.ndarray, engine: Any = "serial"
+def collect(params: Counting, block: Any) -> ClassCounts:
+    """Add up the rows of a block by class."""
+    rows, codes, weights = parts(block)
+    rows = csr_rows(rows)
+    data = rows.data if rows.data.dtype == np.int64 else np.asarray(rows.data, np.float64)
+    csr = Csr(np.asarray(rows.indptr, np.int64), np.asarray(rows.indices, np.int32), data)
+    weights = np.ones(len(codes)) if weights is None else weights
+    counts = np.zeros((params.n_classes, rows.shape[1]))
+    few = params.n_classes <= 2**16  # sorted in linear time
+    # Class by class, so that the counts of one stay in the cache.
+    order = np.argsort(codes.astype(np.uint16) if few else codes, kind="stable")
+    for part in np.array_split(order, max(1, len(data) // STEP)):
+        check_stop()
+        if params.threshold is None:
+            total, least = add_rows(csr, codes, weights, part, counts)
+        else:
+            total, least = add_present(csr, codes, weights, part, counts, params.threshold), 0.0
+        if not np.isfinite(total):  # or the sum overflows
+            check_values(rows, params.name)
+        if least < 0:
+            refuse_negative(params.name, rows)
+    class_count = np.bincount(codes, weights, params.n_classes)
+    return ClassCounts(len(codes), class_count, counts)
+
+
+def fewer_blocks(table: Table, n_classes: int) -> Table:
+    """The table in blocks with more entries than there are counts, if it is in memory: every
+    block adds counts of all features, which for wide rows costs more than counting them."""
+    rows = getattr(table.blocks[0].rows, "matrix", None)
+    if not table.in_memory or rows is None:
+        return table
+    most = max(1, rows.nnz // max(1 << 20, 2 * n_classes * table.shape[1]))
+    if most >= len(table.blocks):
+        return table
+    first = table.blocks[0]
+    whole = Table.from_array(rows, -(-len(table) // most)).with_labels(first.labels.array)
+    return whole if first.weights is None else whole.with_weights(first.weights.array)
+
+
+def log_probabilities(
+    counts: np.ndarray, alpha: float | np.ndarray, totals: np.ndarray, engine: Any
 ) -> np.ndarray:
-    """(v, k) logarithms of the smoothed shares of each row of (k, v) counts.
+    """(v, k) logarithms of (k, v) counts plus alpha over the totals: (k,), or (v, k).
 
-    Threads share the features out if they are the ``engine``.
-
-    >>> np.exp(log_shares(np.array([[3.0, 1.0, 0.0]]), 1.0)).ravel()
+    >>> counts = np.array([[3.0, 1.0, 0.0]])
+    >>> np.exp(log_probabilities(counts, 1.0, counts.sum(axis=1) + 3, "serial")).ravel()
     array([0.571, 0.286, 0.143])
     """
-    v = counts.shape[1]
-    alpha = np.asarray(alpha, np.float64)
-    totals = counts.sum(axis=1) + (alpha.sum() if alpha.ndim else alpha * v)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.log(totals)
-        if alpha.ndim:
-            shares = np.ascontiguousarray(np.log(counts + alpha).T) - scale
-        else:
-            shares = log_counts(counts, float(alpha), scale, engine)
-    if not totals.all():  # a class without a word, and alpha 0: every word is as likely
-        shares[:, totals == 0] = -np.log(v)
-    return shares
-
-
-def log_counts(
-    counts: np.ndarray, alpha: float, scale: np.ndarray, engine: Any = "serial",
-    *, rest_of: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    """(v, k) logarithms of (k, v) counts plus alpha, less the ``scale`` of each class. Those
-    of what the counts leave ``rest_of`` a class, if that is given.
-
-    Most counts are small whole numbers, which are looked up, and most of those are zero.
-    """
-    small = np.arange(TABLE, dtype=np.float64)[None]
-    start = np.zeros(len(counts)) if rest_of is None else rest_of
-    held = small if rest_of is None else np.maximum(start[:, None] - small, 0.0)
-    with np.errstate(divide="ignore"):
-        logs = np.log(held + alpha)
+        if np.ndim(alpha):
+            return np.log(np.ascontiguousarray(counts.T) + np.asarray(alpha)[:, None]) - scale
+        # Most counts are small integers, whose logarithms are looked up, and most are zero.
+        logs = np.log(np.arange(TABLE) + alpha)
     out = np.empty(counts.shape[::-1])
-    task = (counts, logs, start, 1.0 if rest_of is None else -1.0, alpha, scale, out)
-    threads = get_engine(engine)
-    if not isinstance(threads, Threads) or counts.size < FEW:
-        threads = Serial()
-    for _ in threads.map(look_up_some, task, Columns.of(counts.shape[1])):
+    size = max(4096, -(-len(out) // 8))
+    ranges = [(start, min(start + size, len(out))) for start in range(0, len(out), size)]
+    for _ in get_engine(engine).each(
+        lambda columns: look_up_logs(counts, logs, alpha, scale, out, *columns),
+        ranges,
+        work=counts.size,
+    ):
         pass
     return out
 
 
-class Columns(NamedTuple):
-    """A stretch of features, as a block that loads at once."""
-
-    start: int
-    stop: int
-
-    def load(self) -> "Columns":
-        return self
-
-    @classmethod
-    def of(cls, v: int) -> "list[Columns]":
-        size = max(PIECE, -(-v // PIECES))
-        return [cls(start, min(start + size, v)) for start in range(0, v, size)]
+def present(rows: Any, threshold: float, name: str) -> Any:
+    """Ones where a feature is above the threshold."""
+    rows = csr_rows(rows)
+    check_finite(rows, name)
+    ones = rows.copy()
+    ones.data = (rows.data > threshold).astype(np.float64)
+    ones.eliminate_zeros()
+    return ones
 
 
-def look_up_some(task: tuple, columns: Columns) -> None:
-    look_up(*task, *columns)
+def score_present(function: Any, threshold: float, params: Any, block: Any) -> np.ndarray:
+    """Score rows by which features are above the threshold."""
+    return function(params, present(parts(block).rows, threshold, "BernoulliNB"))
 
 
-def without_zeros(function: Any, params: Any, block: Any) -> np.ndarray:
-    """Score where weights may be -inf: a feature that is absent must not meet them."""
+def score_nonzero(function: Any, params: Any, block: Any) -> np.ndarray:
+    """Score rows where weights may be -inf: 0 times -inf must not occur."""
     rows = csr_rows(parts(block).rows)
     if not rows.data.all():
         rows = rows.copy()
@@ -126,11 +182,22 @@ def without_zeros(function: Any, params: Any, block: Any) -> np.ndarray:
     return function(params, rows)
 
 
-# --- What the three models share ---
+def refuse_negative(name: str, rows: Any) -> None:
+    rows = csr_rows(rows).tocoo()
+    i = int(np.flatnonzero(rows.data < 0)[0])
+    raise DataError(
+        f"Negative values in data passed to {name} (input X): {rows.data[i]:g}. "
+        "Give counts or weights of at least 0.",
+        row=int(rows.row[i]),
+        column=int(rows.col[i]),
+    )
 
 
-def leaves_out(model: Any) -> bool:
-    return not getattr(model, "norm", False)  # scaled weights change all together
+# --- The base class ---
+
+
+def can_leave_out(model: Any) -> bool:
+    return not getattr(model, "norm", False)  # normalized weights depend on all counts
 
 
 class NaiveBayes(LinearClassifier):
@@ -141,7 +208,13 @@ class NaiveBayes(LinearClassifier):
     class_log_prior_: np.ndarray
 
     _decides: ClassVar[bool] = False
-    _story: ClassVar[str]  # "multinomial", "bernoulli", "complement"
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "force_alpha": ["boolean"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "engine": "no_validation",
+    }
     _file_schema: ClassVar[dict] = {
         **LinearClassifier._file_schema,
         "class_count_": ("n_classes",),
@@ -156,35 +229,35 @@ class NaiveBayes(LinearClassifier):
         labeled = check_labeled(
             self, X, y, sample_weight, dtypes=NUMBERS, distinct=self._distinct
         )
-        return self._learn(labeled.classes, self._count(labeled))
+        return self._update(labeled.classes, self._count(labeled))
 
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Any:
-        """Count more rows. The first call names all ``classes`` there will ever be."""
+        """Count more rows. The first call names all ``classes`` that will occur."""
         self._validate_params()
         first, labeled = check_more(self, X, y, classes, sample_weight, dtypes=NUMBERS)
         stats = self._count(labeled)
         if not first:
             stats = ClassCounts(0, self.class_count_, self.feature_count_) + stats
-        return self._learn(labeled.classes, stats)
+        return self._update(labeled.classes, stats)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, y) of every row and class, less what no class changes."""
+        """log p(x, y) of every row and class, up to a constant for each row."""
         return np.concatenate(list(self._map_blocks(scores, X)))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log p(y | x) of every row and class."""
         joint = self.predict_joint_log_proba(X)
-        lost = np.isneginf(joint.max(axis=1))
-        if lost.any():
+        impossible = np.isneginf(joint.max(axis=1))
+        if impossible.any():
             warnings.warn(
-                f"{int(lost.sum()):,} of {len(joint):,} rows hold features that rule out "
-                "every class, because alpha is 0. They get the probabilities of the classes "
-                "alone. Raise alpha.",
+                f"{int(impossible.sum()):,} of {len(joint):,} rows hold features that rule out "
+                "every class, because alpha is 0. They get the prior probabilities of the "
+                "classes. Raise alpha.",
                 stacklevel=2,
             )
-            joint[lost] = self.class_log_prior_
+            joint[impossible] = self.class_log_prior_
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -198,32 +271,34 @@ class NaiveBayes(LinearClassifier):
         self._validate_params()
         yield from fit_without_folds(self, X, y, folds)
 
-    @available_if(leaves_out)
+    @available_if(can_leave_out)
     def predict_left_out(self, X: Any, y: Any) -> np.ndarray:
         """The class of every row, by this model fitted on all others: one pass for all."""
         from tacit.classify.left_out import left_out_scores
 
         self._validate_params()
-        classes, found = left_out_scores(self, self._story, X, y)
-        return classes[found.argmax(axis=1)]
+        classes, joint = left_out_scores(self, X, y)
+        return classes[joint.argmax(axis=1)]
 
     # --- Parts ---
 
     def _counting(self, n_classes: int) -> Counting:
         return Counting(type(self).__name__, n_classes)
 
-    def _count(self, labeled: Labeled) -> ClassCounts:
-        return count(self.engine, self._counting(len(labeled.classes)), labeled.table)
+    def _count(self, labeled: Any) -> ClassCounts:
+        params = self._counting(len(labeled.classes))
+        table = fewer_blocks(labeled.table, params.n_classes)
+        return get_engine(self.engine).reduce(collect, params, table)
 
-    def _learn(self, classes: np.ndarray, stats: ClassCounts) -> Any:
+    def _update(self, classes: np.ndarray, stats: ClassCounts) -> Any:
         """Fit from counts alone."""
         self.classes_ = classes
         self.class_count_, self.feature_count_ = stats.class_count, stats.feature_count
         self.class_log_prior_ = self._log_prior(len(classes))
-        self._weigh()
+        self._set_weights()
         return self
 
-    def _weigh(self) -> None:
+    def _set_weights(self) -> None:
         """Set ``weights_`` and ``intercept_`` from the counts."""
         raise NotImplementedError
 
@@ -253,24 +328,32 @@ class NaiveBayes(LinearClassifier):
         if alpha.min() < 0:
             raise ValueError(f"All values in alpha must be at least 0; got {alpha.min():g}.")
         if not self.force_alpha:
-            alpha = np.maximum(alpha, SMALLEST)
+            alpha = np.maximum(alpha, 1e-10)
         return alpha if alpha.ndim else float(alpha)
 
-    def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
-        if np.min(self.alpha) == 0 and hasattr(self, "weights_") and self._rules_out():
-            function = partial(without_zeros, function)
-        return super()._map_blocks(function, X)
+    def _log_frequencies(self, counts: np.ndarray) -> np.ndarray:
+        """(v, k) log phi from (k, v) counts."""
+        v, alpha = counts.shape[1], self._smoothing()
+        totals = counts.sum(axis=1) + (np.sum(alpha) if np.ndim(alpha) else alpha * v)
+        logs = log_probabilities(counts, alpha, totals, self.engine)
+        if not totals.all():  # a class without a feature, and alpha 0: all are as likely
+            logs[:, totals == 0] = -np.log(v)
+        return logs
 
-    def _rules_out(self) -> bool:
-        return not np.isfinite(self.weights_.min())
+    def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
+        unsmoothed = np.min(self.alpha) == 0 and hasattr(self, "weights_")
+        if unsmoothed and not np.isfinite(self.weights_.min()):
+            function = partial(score_nonzero, function)
+        return super()._map_blocks(function, X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # of data that are no counts
+        tags.classifier_tags.poor_score = True  # on data that are not counts
+        tags.input_tags.positive_only = True
         return tags
 
 
-# --- The estimator ---
+# --- The estimators ---
 
 
 class MultinomialNB(NaiveBayes):
@@ -279,13 +362,13 @@ class MultinomialNB(NaiveBayes):
     Parameters
     ----------
     alpha : float or array of shape (n_features,)
-        What is added to every count. 0 lets one word rule out a class.
+        Added to every count. With 0 one feature can rule out a class.
     force_alpha : bool
         False raises an alpha below 1e-10 to that.
     fit_prior : bool
-        Whether the frequencies of the classes count; otherwise all are equally likely.
+        Whether to estimate the priors of the classes; otherwise they are uniform.
     class_prior : array of shape (n_classes,) or None
-        The probabilities of the classes, if not those of the rows.
+        The priors of the classes, if they are known.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
 
@@ -311,15 +394,6 @@ class MultinomialNB(NaiveBayes):
     [('money', 1.299), ('now', 0.606)]
     """
 
-    _story: ClassVar[str] = "multinomial"
-    _parameter_constraints: ClassVar[dict] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "force_alpha": ["boolean"],
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
-        "engine": "no_validation",
-    }
-
     def __init__(
         self,
         *,
@@ -337,44 +411,262 @@ class MultinomialNB(NaiveBayes):
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
-        """log phi, as scikit-learn lays it out."""
+        """log phi, in scikit-learn's layout."""
         check_is_fitted(self)
         return self.weights_.T
 
-    def _weigh(self) -> None:
-        self.weights_ = log_shares(self.feature_count_, self._smoothing(), self.engine)
+    def _set_weights(self) -> None:
+        self.weights_ = self._log_frequencies(self.feature_count_)
         self.intercept_ = self.class_log_prior_
+
+
+class BernoulliNB(NaiveBayes):
+    """Classify rows by which features are present, and which are absent.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,)
+        Added to the number of rows with a feature, and to that without.
+    force_alpha : bool
+        False raises an alpha below 1e-10 to that.
+    binarize : float or None
+        A feature is present when it is above this, 0 or more. None takes X as zeros and ones.
+    fit_prior : bool
+        Whether to estimate the priors of the classes; otherwise they are uniform.
+    class_prior : array of shape (n_classes,) or None
+        The priors of the classes, if they are known.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), sorted
+    class_count_ : array of shape (n_classes,), the weight of the rows of each class
+    feature_count_ : array of shape (n_classes, n_features), rows with each feature
+    class_log_prior_ : array of shape (n_classes,)
+    feature_log_prob_ : array of shape (n_classes, n_features), log phi
+    weights_, intercept_ : the same as a linear classifier
+
+    Examples
+    --------
+    >>> lights = [["red", "red"], ["red", "green"], ["green", "red"]]
+    >>> X = np.array([[light == "red" for light in both] for both in lights], float)
+    >>> model = BernoulliNB(alpha=0.0).fit(X, ["broken", "works", "works"], [1, 3, 3])
+    >>> model.predict_proba([[1.0, 1.0]])  # both red: the lights are not independent
+    array([[0.4, 0.6]])
+    """
+
+    _distinct: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict] = {
+        **NaiveBayes._parameter_constraints,
+        "binarize": [None, Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        engine: Any = "threads",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.engine = engine
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """log phi, in scikit-learn's layout."""
+        check_is_fitted(self)
+        return self._logs(self.feature_count_).T
+
+    def _counting(self, n_classes: int) -> Counting:
+        return Counting("BernoulliNB", n_classes, self.binarize)
+
+    def _logs(self, counts: np.ndarray) -> np.ndarray:
+        """(v, k) log probabilities from (k, v) rows with each feature, or without it."""
+        alpha = self._smoothing()
+        added = np.asarray(alpha)[:, None] if np.ndim(alpha) else alpha
+        totals = self.class_count_ + 2 * added
+        logs = log_probabilities(counts, alpha, totals, self.engine)
+        if not totals.all():  # a class without a row, and alpha 0
+            logs[np.broadcast_to(totals == 0, logs.shape)] = -np.log(2)
+        return logs
+
+    def _set_weights(self) -> None:
+        most = self.class_count_[:, None]
+        if self.binarize is None and (self.feature_count_ > most * (1 + 1e-9)).any():
+            raise ValueError(
+                "BernoulliNB(binarize=None) takes X as zeros and ones, but X holds values "
+                f"above 1 (up to {self.feature_count_.max():g} in a class together). Set "
+                "binarize=0.0 to count every value above 0 as a one."
+            )
+        absent_count = np.maximum(most - self.feature_count_, 0)  # rounding may go below
+        there, absent = self._logs(self.feature_count_), self._logs(absent_count)
+        # With alpha 0 a logarithm may be -inf and the score no longer linear; a large finite
+        # number rules out a class just as well.
+        if not np.all(self._smoothing()):
+            there, absent = np.maximum(there, FLOOR), np.maximum(absent, FLOOR)
+        self.intercept_ = self.class_log_prior_ + column_sums(absent)
+        self.weights_ = np.subtract(there, absent, out=there)
+
+    def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
+        if self.binarize is not None:
+            function = partial(score_present, function, self.binarize)
+        return super()._map_blocks(function, X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = False
         return tags
+
+
+class ComplementNB(NaiveBayes):
+    """Classify rows of counts by how little they resemble the other classes.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,)
+        Added to every count.
+    force_alpha : bool
+        False raises an alpha below 1e-10 to that.
+    fit_prior : bool
+        Used only with a single class.
+    class_prior : array of shape (n_classes,) or None
+        Not used for predictions.
+    norm : bool
+        Whether to scale the weights of every class to sum to one.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), sorted
+    class_count_ : array of shape (n_classes,), the weight of the rows of each class
+    feature_count_ : array of shape (n_classes, n_features)
+    feature_all_ : array of shape (n_features,), counts over all classes
+    class_log_prior_ : array of shape (n_classes,)
+    feature_log_prob_ : array of shape (n_classes, n_features), the weights
+    weights_, intercept_ : the same as a linear classifier
+
+    Examples
+    --------
+    >>> X = np.array([[3, 0, 1], [2, 0, 0], [0, 2, 1]])
+    >>> ComplementNB().fit(X, ["a", "a", "b"]).predict([[1, 0, 0], [0, 1, 1]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **NaiveBayes._parameter_constraints,
+        "norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+        engine: Any = "threads",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+        self.engine = engine
+
+    @property
+    def feature_all_(self) -> np.ndarray:
+        """Counts over all classes."""
+        check_is_fitted(self)
+        return self.feature_count_.sum(axis=0)
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """The weights, in scikit-learn's layout."""
+        check_is_fitted(self)
+        return self.weights_.T
+
+    def _set_weights(self) -> None:
+        others = self.feature_all_ - self.feature_count_
+        logs = self._log_frequencies(np.maximum(others, 0, out=others))
+        self.weights_ = logs / logs.sum(axis=0) if self.norm else np.negative(logs, out=logs)
+        one = len(self.classes_) == 1
+        self.intercept_ = self.class_log_prior_ if one else np.zeros(len(self.classes_))
 
 
 # --- Kernels ---
 
 
 @kernel
-def look_up(counts, logs, origin, sign, alpha, scale, out, start, stop):
+def add_rows(csr, codes, weights, order, counts):
+    """Add rows to the counts of their classes; the sum of their values, and the least."""
+    total, least = 0.0, 0.0
+    for i in order:
+        row, weight = counts[codes[i]], weights[i]
+        for t in range(csr.indptr[i], csr.indptr[i + 1]):
+            x = float(csr.data[t])
+            row[np.uint32(csr.indices[t])] += weight * x
+            total += x
+            if x < least:
+                least = x
+    return total, least
+
+
+@kernel
+def add_present(csr, codes, weights, order, counts, threshold):
+    """Add one for every value above a threshold; the sum of the values."""
+    total = 0.0
+    for i in order:
+        row, weight = counts[codes[i]], weights[i]
+        for t in range(csr.indptr[i], csr.indptr[i + 1]):
+            x = float(csr.data[t])
+            total += x
+            row[np.uint32(csr.indices[t])] += weight if x > threshold else 0.0
+    return total
+
+
+@kernel
+def look_up_logs(counts, logs, alpha, scale, out, start, stop):
+    """Logarithms of the counts of the features start:stop plus alpha, less the scale."""
     k = counts.shape[0]
-    base = np.empty(k)
-    for y in range(k):
-        base[y] = logs[min(y, logs.shape[0] - 1), 0] - scale[y]
-    seen = np.empty(TILE + 1, np.int64)
+    base = logs[0] - scale
+    nonzero = np.empty(TILE + 1, np.int64)
     for first in range(start, stop, TILE):  # both tables go through the cache once
         last = min(first + TILE, stop)
         for j in range(first, last):
             out[j] = base
         for y in range(k):
-            row, shift, known = counts[y], scale[y], logs[min(y, logs.shape[0] - 1)]
+            row, shift = counts[y], scale[y]
             m = 0
-            for j in range(first, last):  # without a branch: nobody can guess which are zero
-                seen[m] = j
+            for j in range(first, last):  # without a branch, which would be mispredicted
+                nonzero[m] = j
                 m += row[j] != 0.0
             for i in range(m):
-                j = seen[i]
+                j = nonzero[i]
                 c = row[j]
                 if 0.0 < c < TABLE and c == int(c):
-                    out[j, y] = known[int(c)] - shift
+                    out[j, y] = logs[int(c)] - shift
                 else:
-                    out[j, y] = np.log(max(origin[y] + sign * c, 0.0) + alpha) - shift
+                    out[j, y] = np.log(c + alpha) - shift
+
+
+@kernel
+def column_sums(table):
+    """The sum of each column; NumPy is slow where there are few columns."""
+    out, part = np.zeros(table.shape[1]), np.empty(table.shape[1])
+    for start in range(0, table.shape[0], 1024):  # partial sums keep rounding small
+        part[:] = 0.0
+        for j in range(start, min(start + 1024, table.shape[0])):
+            for y in range(part.size):
+                part[y] += table[j, y]
+        out += part
+    return out

@@ -11,8 +11,8 @@ __all__ = ["REGISTRY", "find_class", "name_of"]
 
 REGISTRY: dict[str, str] = {
     "AgglomerativeClustering": "tacit.cluster.hierarchy.agglomerative:AgglomerativeClustering",
-    "BernoulliNB": "tacit.classify.bernoulli_nb:BernoulliNB",
-    "ComplementNB": "tacit.classify.complement_nb:ComplementNB",
+    "BernoulliNB": "tacit.classify.naive_bayes:BernoulliNB",
+    "ComplementNB": "tacit.classify.naive_bayes:ComplementNB",
     "BrownClusters": "tacit.language.brown_clusters:BrownClusters",
     "CalibratedClassifier": "tacit.classify.calibration:CalibratedClassifier",
     "ClassModel": "tacit.language.class_model:ClassModel",
