@@ -26,9 +26,10 @@ from tacit.cluster import (
     MiniBatchKMeans,
     SoftKMeans,
     SphericalKMeans,
+    fuzzy,
+    soft_kmeans,
 )
 from tacit.cluster.kmeans import lloyd, spherical
-from tacit.cluster.soft import fuzzy, soft_kmeans
 from tacit.core.engines import Serial
 from tacit.data.summary import summarize
 from tacit.data.table import Table

@@ -19,7 +19,7 @@ from matplotlib.colors import to_hex  # noqa: E402
 
 from tacit import plot  # noqa: E402
 from tacit.cluster import KMeans  # noqa: E402
-from tacit.cluster.choosing.chosen_k import ChosenK, KRow  # noqa: E402
+from tacit.cluster.chosen_k import ChosenK, KRow  # noqa: E402
 from tacit.plot.axes import cluster_colors  # noqa: E402
 from tacit.plot.kmeans_steps_picture import some_of  # noqa: E402
 from tacit.plot.palette import PALETTE  # noqa: E402

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.choosing.k_rows import check_scale
 from tacit.cluster.contrast import Contrast, contrasts
+from tacit.data.bad_values import check_scale
 from tacit.kernels.distances import between_rows
 from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.distance_sums import load_rows

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from tacit.cluster.kmeans.kmeans_small import small_kmeans
-from tacit.cluster.kmeans.spherical_small import are_units, small_spherical
+from tacit.cluster.small_kmeans import are_units, small_kmeans
 from tacit.core.engines import Serial, check_stop
 
 __all__ = [
@@ -38,14 +37,20 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     **{
         linkage: ("AgglomerativeClustering", {"linkage": linkage})
         for linkage in (
-            "single", "complete", "average", "weighted", "centroid", "median", "ward"
+            "single",
+            "complete",
+            "average",
+            "weighted",
+            "centroid",
+            "median",
+            "ward",
         )
     },
 }
 
 
 class Quick(NamedTuple):
-    """k-means by ``small_kmeans`` or ``small_spherical``, which need no estimator."""
+    """k-means by ``small_kmeans``, which needs no estimator."""
 
     starts: int = 3
     unit: bool = False  # centers of length one
@@ -125,18 +130,12 @@ def labelings(estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]
 
 
 def quick_labelings(quick: Quick, rows: Any, ks: Sequence[int], seeds: Sequence[int]) -> list:
-    found = []
-    by_product = quick.unit and are_units(rows)
-    if by_product:
-        rows = np.ascontiguousarray(rows, np.float32)
-    for k, seed in zip(ks, seeds, strict=True):
-        check_stop()
-        if by_product:
-            fit = small_spherical(rows, k, seed, starts=quick.starts)
-        else:
-            fit = small_kmeans(rows, k, seed, starts=quick.starts, unit=quick.unit)
-        found.append(fit.labels)
-    return found
+    if are_units(rows):
+        rows = rows.astype(np.float32)  # whose products lose only the last of seven digits
+    return [
+        small_kmeans(rows, k, seed, starts=quick.starts, unit=quick.unit).labels
+        for k, seed in zip(ks, seeds, strict=True)
+    ]
 
 
 def cuts(estimator: Any, rows: Any, ks: Sequence[int]) -> list:

@@ -1,4 +1,4 @@
-"""Values that no model can use, and where they are."""
+"""Checks for values that no model can use, reported with their place."""
 
 import math
 from typing import Any
@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 from tacit.core.errors import DataError
 
-__all__ = ["check_values"]
+__all__ = ["check_scale", "check_values"]
+
+LARGEST = 1e140  # a value whose squares can be added up
 
 
 def check_values(rows: Any, name: str, start: int = 0, source: str | None = None) -> None:
@@ -31,3 +33,16 @@ def check_values(rows: Any, name: str, start: int = 0, source: str | None = None
         row=start + i,
         column=j,
     )
+
+
+def check_scale(rows: Any, name: str) -> None:
+    """Raise a ValueError where the squares would overflow or all underflow."""
+    values = rows.data if sp.issparse(rows) else rows
+    if not values.size:
+        return
+    largest = max(abs(float(values.max())), abs(float(values.min())))
+    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+        raise ValueError(
+            f"{name}: the largest value of X is {largest:.3g} in size; its square overflows or "
+            "underflows. Rescale the columns first."
+        )

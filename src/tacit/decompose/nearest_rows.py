@@ -10,11 +10,11 @@ The same bits on any number of threads: tiles and cells depend on the rows alone
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import key, permutation
+from tacit.kernels.nearest_centers import nearest_centers, run_passes
 
 __all__ = ["Neighbors", "nearest_rows"]
 
@@ -125,37 +125,10 @@ def cell_of(
 
 def cell_centers(X: np.ndarray, count: int, engine: Engine, seed: int) -> np.ndarray:
     """Centers of cells: a few passes of k-means over a sample, from rows drawn at random.
-    They cut the rows into pieces of like size and need not be the best."""
+    They cut the rows into pieces of similar size and need not be optimal."""
     drawn = permutation(key(seed, 0, 2), len(X))
     sample = np.ascontiguousarray(X[np.sort(drawn[: SAMPLED * count])])
-    centers = X[np.sort(drawn[:count])]
-    for _ in range(PASSES):
-        labels = nearest_centers(sample, centers, engine)
-        counts = np.bincount(labels, minlength=count)
-        each = (np.ones(len(labels), np.float32), labels, np.arange(len(labels) + 1))
-        sums = sp.csr_array(each, shape=(len(labels), count)).T @ sample
-        some = counts > 0  # an empty cell keeps its center
-        centers = np.where(some[:, None], sums / np.maximum(counts, 1)[:, None], centers)
-        centers = centers.astype(np.float32)
-    return centers
-
-
-def nearest_centers(X: np.ndarray, centers: np.ndarray, engine: Engine) -> np.ndarray:
-    tiles = [Span(i, min(i + COLUMNS, len(X))) for i in range(0, len(X), COLUMNS)]
-    half = (lengths(centers) / 2).astype(np.float32)
-    return np.concatenate(list(engine.map(label_tile, (X, centers, half), tiles)))
-
-
-def label_tile(params: tuple[np.ndarray, np.ndarray, np.ndarray], span: Span) -> np.ndarray:
-    X, centers, half = params
-    out = np.empty(span.stop - span.start, np.int64)
-    for first in range(span.start, span.stop, TILE):
-        check_stop()
-        last = min(first + TILE, span.stop)
-        table = X[first:last] @ centers.T
-        table -= half
-        out[first - span.start : last - span.start] = table.argmax(axis=1)
-    return out
+    return run_passes(sample, X[np.sort(drawn[:count])], engine, passes=PASSES)[1]
 
 
 def search_cell(params: tuple[np.ndarray, np.ndarray, int], cell: Cell):

@@ -1,47 +1,47 @@
 """k-means: rows around centers.
 
-The algorithm is ``lloyd``, its first centers come from ``seeding``; ``many_starts`` gives them
-scikit-learn's manners.
+The algorithm is ``lloyd``, the first centers come from ``seeding``; ``center_estimators`` has
+what KMeans shares with its variants.
 
 Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA.
 """
 
 from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.many_starts import ManyStarts
+from tacit.cluster.kmeans.center_estimators import RestartedEstimator
 
 __all__ = ["KMeans"]
 
 
-class KMeans(ManyStarts):
+class KMeans(RestartedEstimator):
     """Cluster rows around ``n_clusters`` centers.
 
-    The answer does not depend on the engine, the number of workers, the size of the blocks or
+    The result does not depend on the engine, the number of workers, the size of the blocks or
     whether the rows come from memory or from a file: the same seed gives the same bits.
 
     Parameters
     ----------
     n_clusters : int
-        How many centers.
+        Number of centers.
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
-        Where the first centers come from. The rules draw from a sample of a long table: 20,000
-        rows, or 20 for every center. A function is called as ``init(X, n_clusters,
+        The first centers. The two rules draw from a sample of a long table: 20,000 rows, or 20
+        for every center. A function is called as ``init(X, n_clusters,
         random_state=...)``.
     n_init : "auto" or int
-        How many starts to try; the one with the lowest inertia is kept. "auto" is 1 for
+        Number of starts; the one with the lowest inertia is kept. "auto" is 1 for
         k-means++ and given centers, 10 for random ones.
     max_iter : int
-        Most updates to make in one run.
+        Most updates in one run.
     tol : float
-        Stop when the centers move, in squares, by less than this share of the data's variance.
-        Zero runs until nothing moves.
+        Stop when the centers move, in squares, by less than this fraction of the data's
+        variance. Zero runs until no center moves.
     random_state : int, RandomState or None
         Seed of the first centers, the only random step.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``. scikit-learn's are welcome too. A
-        ``tacit.core.checkpoint.Checkpoint`` lets a fit that was cut short go on.
+        Notified of every pass; see ``tacit.core.progress``. scikit-learn's callbacks work too.
+        A ``tacit.core.checkpoint.Checkpoint`` lets an interrupted fit resume.
 
     Attributes
     ----------

@@ -4,30 +4,41 @@
     update    move each center to the mean of its rows
 
 The loss is the squared distance from a row to its nearest center. A pass never raises it,
-whatever the data: the tests lean on that.
+whatever the data.
 
-Ties: a row that is as near to several centers stays with the one that was nearest before the
-last update; else the lowest index takes it. A center without rows restarts, one pass later,
+Ties: a row that is equally near to several centers stays with the one that was nearest before
+the last update; else the lowest index takes it. A center without rows restarts, one pass later,
 at the row farthest from its own center.
 
-Which rows a pass must look at, and how, is the business of ``lloyd_dense`` and
-``lloyd_sparse``: labels and distance bounds are cached per block and only save time. Sums
-are exact whatever their order (``kernels.exact_sum``), so blocks, engines and shortcuts cannot
-change a bit, and a row of weight two is that row twice.
+``lloyd_dense`` and ``lloyd_sparse`` decide which rows a pass must compare with the centers:
+labels and distance bounds are cached per block and only save time. Sums are exact in any order
+(``kernels.exact_sum``), so blocks, engines and bounds cannot change a bit, and a row of weight
+two is that row twice.
 
 Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.kmeans.lloyd_dense import own_dense, pass_dense, square_dense
-from tacit.cluster.kmeans.lloyd_geometry import Geometry, dots, survey
-from tacit.cluster.kmeans.lloyd_search import CHUNK
-from tacit.cluster.kmeans.lloyd_sparse import own_sparse, pass_sparse, square_sparse
+from tacit.cluster.kmeans.center_bounds import CenterGeometry, dots, prepare_centers
+from tacit.cluster.kmeans.lloyd_dense import (
+    CHUNK,
+    RowBounds,
+    pass_dense,
+    squares_to_own_dense,
+    sum_squares_dense,
+)
+from tacit.cluster.kmeans.lloyd_sparse import (
+    CsrBlock,
+    pass_sparse,
+    squares_to_own_sparse,
+    sum_squares_sparse,
+)
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
@@ -35,22 +46,22 @@ from tacit.data.summary import DataSummary
 from tacit.data.table import Table, block_rows_for, parts
 from tacit.kernels.distances import euclidean
 
-__all__ = ["KMeansParams", "KMeansStats", "Memory", "assign", "collect", "start", "update"]
+__all__ = ["BlockCache", "KMeansParams", "KMeansStats", "assign", "collect", "start", "update"]
 
-MEMORY_BYTES = 2**30  # for the caches of the blocks; three eighths of it out of core
+CACHE_BYTES = 2**30  # for the caches of the blocks; three eighths of it out of core
 CALL_WORK = 2**29  # multiplications in one kernel call: well under 200 ms
 
 
 class KMeansParams(NamedTuple):
-    """Centers, and what a pass must know besides."""
+    """Centers, and what a pass needs besides."""
 
     centers: np.ndarray  # (k, d) float64
     previous: np.ndarray  # (k, d) the centers before the last update; decides ties
     step: int  # updates made
-    vacant: int  # how many centers had no rows in the last pass
+    empty: int  # how many centers had no rows in the last pass
     sparse: bool
     summary: DataSummary
-    geometry: Geometry
+    geometry: CenterGeometry
 
 
 @dataclass(frozen=True)
@@ -58,14 +69,14 @@ class Farthest(Stats):
     """Of every cluster the row farthest from the center. A tie keeps the first."""
 
     seen: int  # rows
-    distances: np.ndarray  # (k,), or none where nobody asked
+    distances: np.ndarray  # (k,), or (0,) where they were not needed
     places: np.ndarray  # (k,) the row's number
     rows: np.ndarray  # (k, d)
 
     def __add__(self, other):
-        if len(self.distances) != len(other.distances):  # of two batches, only one was asked
-            asked, before = (self, 0) if len(self.distances) else (other, self.seen)
-            return replace(asked, seen=self.seen + other.seen, places=asked.places + before)
+        if len(self.distances) != len(other.distances):  # only one of two batches has them
+            full, before = (self, 0) if len(self.distances) else (other, self.seen)
+            return replace(full, seen=self.seen + other.seen, places=full.places + before)
         further = other.distances > self.distances
         return Farthest(
             self.seen + other.seen,
@@ -86,23 +97,27 @@ class KMeansStats(Stats):
     loss: float  # sum of squared distances to the nearest center
     counts: np.ndarray  # (2, k) weight per center, in two exact parts
     sums: np.ndarray  # (2, k, d) sum of rows per center, likewise
-    farthest: Farthest  # looked for where a center was vacant
+    farthest: Farthest  # where a center was empty
+
+
+no_ints, no_floats = partial(np.empty, 0, np.int32), partial(np.empty, 0, np.float32)
 
 
 @dataclass
-class Memory:
-    """What a block remembers between two passes. Saves time, changes nothing."""
+class BlockCache:
+    """Labels, bounds and sums of a block after its last pass. Saves time, changes nothing."""
 
     step: int = -1
-    labels: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
-    second: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
-    upper: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
-    lower: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
-    rest: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
-    squares: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))  # of rows
-    sums: np.ndarray = field(default_factory=lambda: np.empty(0))
-    counts: np.ndarray = field(default_factory=lambda: np.empty(0))
-    square: float = 0.0
+    labels: np.ndarray = field(default_factory=no_ints)
+    second: np.ndarray = field(default_factory=no_ints)
+    upper: np.ndarray = field(default_factory=no_floats)
+    lower: np.ndarray = field(default_factory=no_floats)
+    rest: np.ndarray = field(default_factory=no_floats)
+    row_squares: np.ndarray = field(default_factory=no_floats)
+    sums: np.ndarray = field(default_factory=no_floats)
+    counts: np.ndarray = field(default_factory=no_floats)
+    square: float = 0.0  # the weighted sum of |x - origin|^2
+    unit: Any = None  # sparse rows at length one, for ``spherical``
 
 
 # --- The algorithm: three pure functions ---
@@ -112,102 +127,114 @@ def start(centers: np.ndarray, summary: DataSummary, *, sparse: bool = False) ->
     """Params for given first centers."""
     centers = np.array(centers, np.float64, order="C")
     return KMeansParams(
-        centers, centers, 0, 0, sparse, summary, survey(centers, centers, summary, sparse)
+        centers,
+        centers,
+        0,
+        0,
+        sparse,
+        summary,
+        prepare_centers(centers, centers, summary, sparse),
     )
 
 
-def collect(params: KMeansParams, block: Any, cache: Memory | None = None) -> KMeansStats:
+def collect(params: KMeansParams, block: Any, cache: BlockCache | None = None) -> KMeansStats:
     """Give each row to its nearest center; sum the rows of each."""
     rows, _, weights = parts(block)
     weights = np.empty(0) if weights is None else weights
-    memory = Memory() if cache is None else cache
-    label_rows(params, rows, weights, memory)
+    cache = BlockCache() if cache is None else cache
+    label_rows(params, rows, weights, cache)
     weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
-    # The sums are the memory's own, not a copy: they hold until the block's next pass.
+    # The sums are the cache's own, not a copy: they are valid until the block's next pass.
     return KMeansStats(
         weight,
-        loss_from(params, memory.square, memory.counts.sum(axis=0), memory.sums),
-        memory.counts,
-        memory.sums,
-        farthest_rows(params, rows, weights, memory.labels),
+        loss_from_sums(params, cache.square, cache.counts.sum(axis=0), cache.sums),
+        cache.counts,
+        cache.sums,
+        farthest_rows(params, rows, weights, cache.labels),
     )
 
 
 def update(params: KMeansParams, stats: KMeansStats) -> KMeansParams:
-    """Centers become means. Empty ones wait a pass in which the farthest rows are looked
-    for, then restart there: the lowest index at the farthest row, the next at the farthest
-    row of another cluster, so that they do not all land in one place."""
+    """Centers become means."""
+    return moved(params, *new_centers(params, stats))
+
+
+def new_centers(params: KMeansParams, stats: KMeansStats) -> tuple[np.ndarray, int]:
+    """The means, and how many centers are empty and wait for the farthest rows.
+
+    An empty center waits one pass, which finds the farthest rows, then restarts there: the
+    lowest index at the farthest row, the next at the farthest row of another cluster, so that
+    they do not all start in one place.
+    """
     counts = stats.counts.sum(axis=0)
     centers = means(stats.sums, counts, params.centers)
     empty = np.flatnonzero(counts <= 0)
     far = stats.farthest
-    if params.vacant:
+    if params.empty:
         order = np.lexsort([far.places, -far.distances])
         apart = order[far.distances[order] > 0]
         for j, source in zip(empty, apart, strict=False):
             centers[j] = far.rows[source]
-    return moved(params, centers, vacant=0 if params.vacant else len(empty))
+    return centers, 0 if params.empty else len(empty)
 
 
-def moved(params: KMeansParams, centers: np.ndarray, vacant: int = 0) -> KMeansParams:
+def moved(params: KMeansParams, centers: np.ndarray, empty: int = 0) -> KMeansParams:
     """The params after a step from their centers to these."""
     return params._replace(
         centers=centers,
         previous=params.centers,
         step=params.step + 1,
-        vacant=vacant,
-        geometry=survey(centers, params.centers, params.summary, params.sparse),
+        empty=empty,
+        geometry=prepare_centers(centers, params.centers, params.summary, params.sparse),
     )
 
 
-def assign(params: KMeansParams, block: Any, cache: Memory | None = None) -> np.ndarray:
+def assign(params: KMeansParams, block: Any, cache: BlockCache | None = None) -> np.ndarray:
     """The label of every row of a block."""
     rows, _, _ = parts(block)
-    memory = Memory() if cache is None else cache
-    label_rows(params, rows, np.empty(0), memory)
-    return memory.labels
+    cache = BlockCache() if cache is None else cache
+    label_rows(params, rows, np.empty(0), cache)
+    return cache.labels
 
 
 # --- Their parts ---
 
 
-def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, memory: Memory) -> None:
-    """Bring the labels, bounds and sums in ``memory`` up to these params."""
+def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: BlockCache) -> None:
+    """Bring the labels, bounds and sums in the cache up to these params."""
     n, (k, d) = rows.shape[0], params.centers.shape
-    fresh = memory.step != params.step - 1 or len(memory.labels) != n
-    if memory.step == params.step and len(memory.labels) == n:
+    fresh = cache.step != params.step - 1 or len(cache.labels) != n
+    if cache.step == params.step and len(cache.labels) == n:
         return
     if fresh:
-        memory.labels = np.full(n, -1, np.int32)
-        # Bounds that cross whatever happens.
-        memory.upper, memory.lower = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
-        if not params.sparse and not params.geometry.neighbours.shape[1]:
-            memory.second, memory.rest = np.zeros(n, np.int32), np.zeros(n, np.float32)
-        memory.sums, memory.counts = np.zeros((2, k, d)), np.zeros((2, k))
+        cache.labels = np.full(n, -1, np.int32)
+        # Bounds that cross in any case.
+        cache.upper, cache.lower = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
+        if not params.sparse and not params.geometry.neighbors.shape[1]:
+            cache.second, cache.rest = np.zeros(n, np.int32), np.zeros(n, np.float32)
+        cache.sums, cache.counts = np.zeros((2, k, d)), np.zeros((2, k))
         if params.sparse:
-            memory.square, memory.squares = square_sparse(
+            cache.square, cache.row_squares = sum_squares_sparse(
                 rows.data, rows.indptr, weights, params.summary.scale
             )
         else:
-            memory.square = square_dense(rows, params.summary.origin, weights)
+            cache.square = sum_squares_dense(rows, params.summary.origin, weights)
     width = -(-rows.nnz // max(1, n)) if params.sparse else d
     size = max(CHUNK, min(n, CALL_WORK // max(1, k * width)))
-    known = (params.centers, params.previous, params.summary, params.geometry)
-    sums = (memory.sums, memory.counts)
+    bounds = RowBounds(cache.labels, cache.second, cache.upper, cache.lower, cache.rest)
+    sums = (cache.sums, cache.counts)
     for first in range(0, n, size):
         check_stop()
         last = min(first + size, n)
         if params.sparse:
-            csr = (rows.data, rows.indices, rows.indptr, memory.squares)
-            bounds = (memory.labels, memory.upper, memory.lower)
-            pass_sparse(*csr, weights, known, *bounds, *sums, first, last)
+            csr = CsrBlock(rows.data, rows.indices, rows.indptr, cache.row_squares)
+            pass_sparse(csr, weights, params, bounds, sums, first, last)
         else:
-            state = (memory.labels, memory.second, memory.upper, memory.lower, memory.rest)
-            pass_dense(rows, weights, known, (*state, *sums), first, last, fresh)
-    memory.step = params.step
+            pass_dense(rows, weights, params, bounds, sums, first, last, fresh)
+    cache.step = params.step
 
 
-def loss_from(
+def loss_from_sums(
     params: KMeansParams, square: float, counts: np.ndarray, sums: np.ndarray
 ) -> float:
     """Sum of squared distances, from sums alone: |x - c|^2 = |x|^2 - 2 x.c + |c|^2.
@@ -225,23 +252,24 @@ def loss_from(
 def farthest_rows(
     params: KMeansParams, rows: Any, weights: np.ndarray, labels: np.ndarray
 ) -> Farthest:
-    """The farthest row of every cluster, if there are vacant centers to restart there."""
+    """The farthest row of every cluster, if there are empty centers to restart there."""
     k, d = params.centers.shape
-    if not params.vacant:
-        return nobody(d)
+    if not params.empty:
+        return no_farthest(d)
     distances = squared_to_own(params.centers, rows, labels)
     if len(weights):
         distances = np.where(weights > 0, distances, 0.0)
     order = np.lexsort([np.arange(len(labels)), -distances, labels])
     first = order[np.concatenate([[True], np.diff(labels[order]) != 0])]
     chosen = rows[first]
-    far, places, found = np.full(k, -1.0), np.zeros(k, np.int64), np.zeros((k, d))
+    far, places, farthest = np.full(k, -1.0), np.zeros(k, np.int64), np.zeros((k, d))
     far[labels[first]], places[labels[first]] = distances[first], first
-    found[labels[first]] = chosen.toarray() if sp.issparse(chosen) else chosen
-    return Farthest(rows.shape[0], far, places, found)
+    farthest[labels[first]] = chosen.toarray() if sp.issparse(chosen) else chosen
+    return Farthest(rows.shape[0], far, places, farthest)
 
 
-def nobody(width: int) -> Farthest:
+def no_farthest(width: int) -> Farthest:
+    """What a pass collects where no center is empty."""
     return Farthest(0, np.empty(0), np.empty(0, np.int64), np.empty((0, width)))
 
 
@@ -249,18 +277,20 @@ def squared_to_own(centers: np.ndarray, rows: Any, labels: np.ndarray) -> np.nda
     """Squared distance of every row to the center of its label, row by row in float64."""
     if sp.issparse(rows):
         squares = (centers**2).sum(axis=1)
-        return own_sparse(rows.data, rows.indices, rows.indptr, centers, squares, labels)
-    return own_dense(rows, centers, labels)
+        return squares_to_own_sparse(
+            rows.data, rows.indices, rows.indptr, centers, squares, labels
+        )
+    return squares_to_own_dense(rows, centers, labels)
 
 
 def settled(old: KMeansParams, new: KMeansParams, *, tol: float) -> bool:
-    """The centers hardly moved, and none waits for rows."""
-    return new.vacant == 0 and new.geometry.step <= tol
+    """Whether the centers moved by at most ``tol``, in squares, and none is empty."""
+    return new.empty == 0 and new.geometry.step <= tol
 
 
 def block_rows(rows: Any, n_clusters: int) -> int | None:
-    """Rows to a block, where the usual number will not do: sums over very many columns are
-    larger than a usual block of sparse rows, and adding them up would be most of the work."""
+    """Rows to a block of sparse rows; None for the usual number. Sums over very many columns
+    are larger than a usual block, and adding them up would be most of the work."""
     if not sp.issparse(rows) or rows.nnz == 0:
         return None
     n, d = rows.shape
@@ -270,15 +300,15 @@ def block_rows(rows: Any, n_clusters: int) -> int | None:
     return max(block_rows_for(width, n), -(-n // blocks))
 
 
-def slots(table: Table, n_clusters: int) -> list[Memory] | None:
-    """Room beside every block, where all of it is small enough to stay."""
+def block_caches(table: Table, n_clusters: int) -> list[BlockCache] | None:
+    """A cache for every block; None where they would take too much memory."""
     n, d = table.shape
     wanted = 20 * n + 16 * n_clusters * (d + 1) * len(table.blocks)
-    room = MEMORY_BYTES if table.in_memory else 3 * MEMORY_BYTES // 8
-    return [Memory() for _ in table] if wanted <= room else None
+    room = CACHE_BYTES if table.in_memory else 3 * CACHE_BYTES // 8
+    return [BlockCache() for _ in table] if wanted <= room else None
 
 
-def label_and_loss(params: KMeansParams, block: Any, cache: Memory | None = None):
+def label_and_loss(params: KMeansParams, block: Any, cache: BlockCache | None = None):
     """The labels of a block, and its loss summed row by row."""
     rows, _, weights = parts(block)
     labels = assign(params, block, cache)

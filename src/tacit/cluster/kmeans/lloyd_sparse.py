@@ -1,52 +1,59 @@
-"""The inner loops of k-means for CSR rows: ``lloyd_dense`` over again, nonzeros only.
+"""The inner loops of k-means on CSR rows: ``lloyd_dense`` for nonzeros only.
 
-Centers lie transposed, one row per feature, so that a nonzero of a row touches one stretch
-of memory and all centers are scored at once.
+Centers are stored transposed, one row per feature, so that a nonzero of a row reads contiguous
+memory and is multiplied with all centers at once.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.kmeans.lloyd_dense import share, widen
-from tacit.cluster.kmeans.lloyd_search import CHUNK, DOWN, EPS, FAR, TINY, UP
+from tacit.cluster.kmeans.lloyd_dense import (
+    CHUNK,
+    DOWN,
+    EPS,
+    FAR,
+    TINY,
+    UP,
+    weight_factors,
+    widen,
+)
 from tacit.core.kernel import kernel
 from tacit.kernels.distances import sparse_squared
 from tacit.kernels.exact_sum import cut
 
-__all__ = ["own_sparse", "pass_sparse", "square_sparse"]
+__all__ = ["CsrBlock", "pass_sparse", "squares_to_own_sparse", "sum_squares_sparse"]
+
+
+class CsrBlock(NamedTuple):
+    """The arrays of a CSR matrix, and the squared lengths of its rows."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    squares: np.ndarray  # (n,) float32, in the scale of the search
 
 
 @kernel
-def pass_sparse(
-    data, indices, indptr, row_squares, weights, params, labels, upper, lower, sums, counts,
-    start, stop,
-):  # fmt: skip
+def pass_sparse(rows, weights, params, bounds, sums, start, stop):
     """``pass_dense`` for CSR rows."""
-    centers, previous, summary, geometry = params
     ids = np.empty(CHUNK, np.int32)
     new = np.empty(CHUNK, np.int32)
     for first in range(start, stop, CHUNK):
         last = min(first + CHUNK, stop)
-        m = filter_sparse(
-            data, indices, indptr, centers, geometry.squares, summary.scale,
-            labels, upper, lower, geometry.near, ids, first, last,
-        )  # fmt: skip
-        search_sparse(
-            data, indices, indptr, row_squares, centers, previous, geometry,
-            ids, m, new, upper, lower,
-        )  # fmt: skip
-        move_sparse(
-            data, indices, indptr, weights, summary.whole, labels, ids, m, new, sums, counts,
-            summary.grid, summary.weight_grid,
-        )  # fmt: skip
+        m = filter_sparse(rows, params, bounds, ids, first, last)
+        search_sparse(rows, params, bounds, ids, m, new)
+        move_sparse(rows, weights, params.summary, bounds.labels, ids, m, new, sums)
 
 
 @kernel
-def filter_sparse(
-    data, indices, indptr, centers, squares, scale, labels, upper, lower, near, ids, start, stop
-):
-    """``filter_dense`` for CSR rows."""
+def filter_sparse(rows, params, bounds, ids, start, stop):
+    """``filter_dense`` for CSR rows, with one lower bound."""
+    data, indices, indptr, _ = rows
+    centers, squares = params.centers, params.geometry.squares
+    near, scale = params.geometry.bounds, params.summary.scale
+    labels, upper, lower = bounds.labels, bounds.upper, bounds.lower
     m = 0
     for i in range(start, stop):
         a = labels[i]
@@ -57,16 +64,16 @@ def filter_sparse(
         drift = near.drift[a]
         u = upper[i] + drift
         low = widen(lower[i], u, near, a)
-        bar = max(low, near.gap[a])
-        if u >= bar:
-            if u - 2 * drift < bar:
+        limit = max(low, near.half_gap[a])
+        if u >= limit:
+            if u - 2 * drift < limit:
                 p, q = indptr[i], indptr[i + 1]
                 square = sparse_squared(data[p:q], indices[p:q], centers[a], squares[a])
                 # The square is a difference of larger ones and only that exact.
                 u = np.float32(math.sqrt(square + 1e-14 * squares[a]) * scale) * UP
                 low = widen(lower[i], u, near, a)
-                bar = max(low, near.gap[a])
-            if u >= bar:
+                limit = max(low, near.half_gap[a])
+            if u >= limit:
                 ids[m] = i
                 m += 1
         lower[i] = low
@@ -75,14 +82,14 @@ def filter_sparse(
 
 
 @kernel
-def search_sparse(
-    data, indices, indptr, row_squares, centers, previous, geometry, ids, m, new, upper, lower
-):
-    """For CSR rows: ``minus2`` is stored (d, k), so a nonzero touches one row of it."""
+def search_sparse(rows, params, bounds, ids, m, new):
+    """The nearest center of the rows listed; ``minus2`` is (d, k) here."""
+    data, indices, indptr, row_squares = rows
+    geometry, upper, lower = params.geometry, bounds.upper, bounds.lower
     minus2, norms, widest, scale = (
         geometry.minus2, geometry.norms, geometry.widest, geometry.scale,
     )  # fmt: skip
-    k = centers.shape[0]
+    k = params.centers.shape[0]
     padded = minus2.shape[1]
     scores = np.empty(padded, np.float32)
     for r in range(m):
@@ -107,18 +114,14 @@ def search_sparse(
                 rest = v
         square = row_squares[i]
         gamma = (q - p + 8) * EPS
-        doubt = gamma * (2 * math.sqrt(square) + widest) * widest + TINY
-        if rest - near <= 2 * doubt:
-            limit = near + 2 * doubt
-            a = settle_sparse(
-                data[p:q], indices[p:q], centers, geometry.squares, previous,
-                geometry.previous_squares, scores, limit,
-            )  # fmt: skip
+        error = gamma * (2 * math.sqrt(square) + widest) * widest + TINY
+        if rest - near <= 2 * error:
+            a = decide_sparse(data[p:q], indices[p:q], params, scores, near + 2 * error)
             rest = near
         new[r] = a
-        doubt += gamma * square
-        upper[i] = np.float32(math.sqrt(max(near + square + 3 * doubt, 0.0))) * UP
-        lower[i] = np.float32(math.sqrt(max(rest + square - doubt, 0.0))) * DOWN
+        error += gamma * square
+        upper[i] = np.float32(math.sqrt(max(near + square + 3 * error, 0.0))) * UP
+        lower[i] = np.float32(math.sqrt(max(rest + square - error, 0.0))) * DOWN
 
 
 @kernel
@@ -128,7 +131,7 @@ def score_many(data, indices, start, stop, scale, minus2, norms, scores):
 
 
 def scorer(width: int):
-    """``score_many`` for one number of centers, known to the compiler: it keeps the scores in
+    """``score_many`` for a number of centers that the compiler knows: it keeps the scores in
     registers."""
 
     @kernel
@@ -163,8 +166,9 @@ score_8, score_16, score_24, score_32 = scorer(8), scorer(16), scorer(24), score
 
 
 @kernel
-def settle_sparse(values, columns, centers, squares, previous, previous_squares, scores, limit):
-    """``settle_dense`` and the tie rule for one sparse row."""
+def decide_sparse(values, columns, params, scores, limit):
+    """``decide_dense`` and the tie rule for one sparse row."""
+    centers, squares = params.centers, params.geometry.squares
     best, label, ties = np.inf, 0, 0
     for j in range(centers.shape[0]):
         if scores[j] <= limit:
@@ -174,6 +178,7 @@ def settle_sparse(values, columns, centers, squares, previous, previous_squares,
             elif square == best:
                 ties += 1
     if ties > 1:
+        previous, previous_squares = params.previous, params.geometry.previous_squares
         before, home = np.inf, 0
         for j in range(previous.shape[0]):
             square = sparse_squared(values, columns, previous[j], previous_squares[j])
@@ -185,17 +190,18 @@ def settle_sparse(values, columns, centers, squares, previous, previous_squares,
 
 
 @kernel
-def move_sparse(
-    data, indices, indptr, weights, whole, labels, ids, m, new, sums, counts, grid, weight_grid
-):
+def move_sparse(rows, weights, summary, labels, ids, m, new, sums_and_counts):
     """``move_dense`` for CSR rows."""
+    data, indices, indptr, _ = rows
+    sums, counts = sums_and_counts
+    grid, weight_grid = summary.grid, summary.weight_grid
     for r in range(m):
         i = ids[r]
         old, now = labels[i], new[r]
         if old == now:
             continue
         labels[i] = now
-        before, times = share(weights, whole, i)
+        before, times = weight_factors(weights, summary.whole, i)
         for t in range(indptr[i], indptr[i + 1]):
             j = indices[t]
             hi, lo = cut(before * data[t], grid[0], grid[1])
@@ -213,7 +219,7 @@ def move_sparse(
 
 
 @kernel
-def square_sparse(data, indptr, weights, scale):
+def sum_squares_sparse(data, indptr, weights, scale):
     """The weighted sum of |x|^2, and |x|^2 of every row in the scale of the search."""
     n = indptr.shape[0] - 1
     total = 0.0
@@ -230,8 +236,8 @@ def square_sparse(data, indptr, weights, scale):
 
 
 @kernel
-def own_sparse(data, indices, indptr, centers, squares, labels):
-    """``own_dense`` for CSR rows."""
+def squares_to_own_sparse(data, indices, indptr, centers, squares, labels):
+    """``squares_to_own_dense`` for CSR rows."""
     out = np.empty(labels.shape[0])
     for i in range(labels.shape[0]):
         a, p, q = labels[i], indptr[i], indptr[i + 1]

@@ -1,9 +1,12 @@
-"""k-means that updates after every batch: approximate, in one or a few passes.
+"""k-means that updates after every mini-batch: approximate, in one or a few passes.
 
-The same ``collect`` and ``update`` as k-means in the online loop. The memory of a batch fades
-as in stepwise EM, so centers keep moving while the data does. Contract: online, which is to
-say the order of the rows matters; it is drawn from the seed, so the answer is still the same
-for any engine.
+The same ``collect`` and ``update`` as k-means in the online loop. The statistics of a batch
+fade as in stepwise EM, so the centers follow data that changes. Contract: online, so the order
+of the rows matters. It is drawn from the seed and the shape of the data alone: the result is
+the same on any engine, from memory and from a file.
+
+A pass reads the rows in groups of ``MIXED`` windows drawn at random and shuffles each group as
+a whole. Up to 131,072 rows are one group; of a longer file one group at a time is in memory.
 
 Sculley (2010), Web-scale k-means clustering. WWW.
 Cappé and Moulines (2009), On-line EM algorithm for latent data models. JRSS B 71.
@@ -19,20 +22,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.base import BaseKMeans, fingerprint
+from tacit.cluster.kmeans.center_estimators import CenterEstimator, fingerprint
 from tacit.cluster.kmeans.seeding import first_centers
-from tacit.core.engines import get_engine
+from tacit.core.engines import Engine, get_engine
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
 from tacit.data.summary import summarize
-from tacit.data.table import Batch, Table, is_sparse
+from tacit.data.table import Batch, BatchRows, Table, block_rows_for, is_sparse
 
 __all__ = ["MiniBatchKMeans"]
 
+MIXED = 8  # windows of rows that are shuffled together
+
 
 class Picked(NamedTuple):
-    """Rows of arrays in memory, picked by index."""
+    """Rows of arrays in memory, by index."""
 
     rows: Any
     weights: Any
@@ -52,39 +57,40 @@ class Patience:
         self.best, self.waited = np.inf, 0
 
     def on_step(self, step: Step) -> bool:
-        loss, share = step.losses[-1], self.smoothing
-        self.mean = loss if self.mean is None else (1 - share) * self.mean + share * loss
+        loss, rate = step.losses[-1], self.smoothing
+        self.mean = loss if self.mean is None else (1 - rate) * self.mean + rate * loss
         self.waited = 0 if self.mean < self.best else self.waited + 1
         self.best = min(self.best, self.mean)
         return self.waited >= self.most
 
 
-class MiniBatchKMeans(BaseKMeans):
+class MiniBatchKMeans(CenterEstimator):
     """Cluster rows around ``n_clusters`` centers, a batch at a time.
 
-    For data that is too long for many passes, or that comes as it comes (``partial_fit``).
-    The centers are not quite as good as those of ``KMeans``.
+    For data that is too long for many passes, or that arrives as a stream (``partial_fit``).
+    The inertia is slightly higher than that of ``KMeans``. The same seed gives the same bits on
+    any engine, from memory and from a file.
 
     Parameters
     ----------
     n_clusters : int
-        How many centers.
+        Number of centers.
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
-        Where the first centers come from, as for ``KMeans``.
+        The first centers, as for ``KMeans``.
     max_iter : int
         Most passes over the data.
     batch_size : int
-        Rows to a batch. A Table is walked in its own blocks instead, in a random order.
+        Rows to a batch.
     max_no_improvement : int or None
-        Stop when the smoothed loss has not fallen for so many batches. None: never.
+        Stop when the smoothed loss has not fallen in this many batches. None: never.
     decay : float
-        How fast old batches are forgotten: batch t weighs (t + 2)^-decay. Above 0.5, up to 1.
+        How fast old batches fade: batch t has weight (t + 2)^-decay. Above 0.5, up to 1.
     random_state : int, RandomState or None
         Seed of the first centers and of the order of the rows.
     engine : {"serial", "threads", "dask"} or Engine
-        Where rows are checked and labeled. The fit itself runs in one thread.
+        Where rows are validated and labeled. The fit itself runs in one thread.
     callbacks : list or None
-        Told about every batch.
+        Notified of every batch.
 
     Attributes
     ----------
@@ -125,17 +131,17 @@ class MiniBatchKMeans(BaseKMeans):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        init="k-means++",
-        max_iter=100,
-        batch_size=1024,
-        max_no_improvement=10,
-        decay=0.7,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        init: Any = "k-means++",
+        max_iter: int = 100,
+        batch_size: int = 1024,
+        max_no_improvement: int | None = 10,
+        decay: float = 0.7,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.max_iter = max_iter
@@ -148,7 +154,7 @@ class MiniBatchKMeans(BaseKMeans):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MiniBatchKMeans":
-        """Find the centers in passes over shuffled batches."""
+        """Fit the centers in passes over shuffled batches."""
         self._validate_params()
         table = self._table(X, sample_weight, reset=True)
         self._check_enough(table)
@@ -164,17 +170,17 @@ class MiniBatchKMeans(BaseKMeans):
                 params,
                 lloyd.collect,
                 lloyd.update,
-                lambda number: shuffled(table, self.batch_size, seed, number),
+                lambda number: shuffled_batches(table, self.batch_size, seed, number),
                 passes=self.max_iter,
                 decay=self.decay,
                 callbacks=[*callbacks, *self._patience(batches)],
                 name="MiniBatchKMeans",
             )
         self._fingerprint = fingerprint(table, summary)
-        self._remember(fit)
-        self.n_iter_ = -(-fit.steps // batches)
+        self._save_stats(fit)
+        self.n_iter_ = -(-fit.steps // batches_per_pass(table, self.batch_size))
         labels = table.in_memory and X is not table
-        self._keep(fit.params, None, table, summary, engine, labels=labels)
+        self._set_results(fit.params, None, table, summary, engine, labels=labels)
         return self
 
     @with_callbacks
@@ -195,7 +201,7 @@ class MiniBatchKMeans(BaseKMeans):
             memory, steps = None, 0
             self.n_iter_ = 1
         else:
-            centers, memory, steps = self.cluster_centers_, self._memory(), self.n_steps_
+            centers, memory, steps = self.cluster_centers_, self._faded_stats(), self.n_steps_
         params = lloyd.start(centers, summary, sparse=is_sparse(table))
         fit = iterate_online(
             params,
@@ -207,9 +213,9 @@ class MiniBatchKMeans(BaseKMeans):
             steps=steps,
         )
         self._fingerprint = fingerprint(table, summary)
-        self._remember(fit)
+        self._save_stats(fit)
         labels = table.in_memory and X is not table
-        self._keep(fit.params, None, table, summary, engine, labels=labels)
+        self._set_results(fit.params, None, table, summary, engine, labels=labels)
         return self
 
     def _patience(self, batches: int) -> list[Callback]:
@@ -217,36 +223,62 @@ class MiniBatchKMeans(BaseKMeans):
             return []
         return [Patience(self.max_no_improvement, smoothing=2 / (batches + 1))]
 
-    def _remember(self, fit: OnlineFit) -> None:
+    def _save_stats(self, fit: OnlineFit) -> None:
         self.losses_ = [float(loss) for loss in fit.losses]
         self.n_steps_ = fit.steps
         self._faded_counts, self._faded_sums = fit.memory.counts, fit.memory.sums
         self._faded_loss = float(fit.memory.loss)
 
-    def _memory(self) -> lloyd.KMeansStats:
-        none = lloyd.nobody(self.n_features_in_)
+    def _faded_stats(self) -> lloyd.KMeansStats:
+        none = lloyd.no_farthest(self.n_features_in_)
         return lloyd.KMeansStats(
             1.0, self._faded_loss, self._faded_counts, self._faded_sums, none
         )
 
 
-def shuffled(table: Table, batch_size: int, seed: int, number: int) -> Iterator:
-    """The batches of one pass in an order drawn from (seed, pass)."""
-    drawn = key(seed, number)
-    if not table.in_memory:
-        for i in permutation(drawn, len(table.blocks)):
-            yield table.blocks[i]
-        return
-    rows, weights = whole(table)
-    order = permutation(drawn, len(table))
-    for first in range(0, len(order), batch_size):
-        yield Picked(rows, weights, order[first : first + batch_size])
+# --- The order of the rows ---
 
 
-def whole(table: Table) -> tuple[Any, np.ndarray | None]:
+def shuffled_batches(table: Table, batch_size: int, seed: int, number: int) -> Iterator[Picked]:
+    """The batches of one pass, in an order drawn from (seed, pass)."""
+    for g, places in enumerate(row_groups(table, key(seed, number))):
+        all_rows = len(places) == len(table)
+        drawn = key(seed, number) if all_rows else key(seed, number, g)
+        order = permutation(drawn, len(places))
+        if table.in_memory:
+            rows, weights = arrays_of(table)
+            order = places[order]
+        else:
+            rows, weights = table.take(places), weights_of(table, places)
+        for first in range(0, len(order), batch_size):
+            yield Picked(rows, weights, order[first : first + batch_size])
+
+
+def row_groups(table: Table, drawn: np.uint64) -> Iterator[np.ndarray]:
+    """The row numbers of every group, ascending."""
+    n = len(table)
+    size = n if is_sparse(table) else block_rows_for(table.shape[1], n)
+    starts = np.arange(0, n, size)
+    if len(starts) > MIXED:
+        starts = starts[permutation(drawn, len(starts))]
+    for first in range(0, len(starts), MIXED):
+        chosen = np.sort(starts[first : first + MIXED])
+        yield np.concatenate([np.arange(i, min(i + size, n)) for i in chosen])
+
+
+def batches_per_pass(table: Table, batch_size: int) -> int:
+    return sum(-(-len(places) // batch_size) for places in row_groups(table, np.uint64(0)))
+
+
+def weights_of(table: Table, places: np.ndarray) -> np.ndarray | None:
+    block = table.blocks[0]
+    weighted = isinstance(block, BatchRows) and block.weights is not None
+    return block.weights.array[places] if weighted else None
+
+
+def arrays_of(table: Table) -> tuple[Any, np.ndarray | None]:
     """The arrays that the blocks of a table in memory were cut from."""
     block = table.blocks[0]
-    weights = getattr(block, "weights", None)
     rows = getattr(block, "rows", block)
     source = rows.matrix if hasattr(rows, "matrix") else rows.array
-    return source, None if weights is None else weights.array
+    return source, weights_of(table, np.arange(len(table)))

@@ -1,8 +1,7 @@
-"""First centers for k-means: k-means++, random rows, or given.
+"""First centers for k-means: k-means++, random rows, or an array.
 
-Rows are merged with their equals and ordered by a hash of their content before the draw, so
-that the draw depends on what rows there are, not on their order: weight two is twice the row
-here too.
+Equal rows are merged and ordered by a hash of their content before the draw, so that it depends
+on the set of rows and not on their order: weight two is twice the row here too.
 
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA. The greedy
 variant, which tries several rows a step and keeps the best, is from section 5 there.
@@ -20,14 +19,14 @@ from tacit.data.table import Table, parts
 
 __all__ = ["first_centers", "merge_equal_rows", "plus_plus"]
 
-SEED_ROWS = 20_000  # rows the draw is made from, at least
+SEED_ROWS = 20_000  # to draw from, at least; see the benchmark ``kmeans_seeding``
 ROWS_PER_CENTER = 20
 
 
 def first_centers(
     init: Any, table: Table, n_clusters: int, rng: np.random.RandomState, *, name: str
 ) -> np.ndarray:
-    """(k, d) centers, by the rule named or the array or function given."""
+    """(k, d) centers, by a rule, a function or as an array."""
     if callable(init):
         if not table.in_memory:
             raise ValueError(
@@ -36,7 +35,7 @@ def first_centers(
             )
         init = init(table.take(np.arange(len(table))), n_clusters, random_state=rng)
     if not isinstance(init, str):
-        return given_centers(init, n_clusters, table.shape[1], name)
+        return check_centers(init, n_clusters, table.shape[1], name)
     rows, weights = draw(table, max(SEED_ROWS, ROWS_PER_CENTER * n_clusters), rng)
     rows, weights = merge_equal_rows(rows, weights)
     if init == "random":
@@ -48,7 +47,7 @@ def first_centers(
     return np.asarray(centers.toarray() if sp.issparse(centers) else centers, np.float64)
 
 
-def given_centers(init: Any, n_clusters: int, width: int, name: str) -> np.ndarray:
+def check_centers(init: Any, n_clusters: int, width: int, name: str) -> np.ndarray:
     centers = np.array(init.toarray() if sp.issparse(init) else init, np.float64)
     if centers.shape != (n_clusters, width):
         raise ValueError(
@@ -114,8 +113,9 @@ def plus_plus(rows: Any, weights: np.ndarray, k: int, rng: np.random.RandomState
 
 
 def pick(odds: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    reach = np.cumsum(odds)
-    at = np.searchsorted(reach, uniforms * reach[-1], side="right")
+    """Indices drawn with probabilities proportional to the odds."""
+    total = np.cumsum(odds)
+    at = np.searchsorted(total, uniforms * total[-1], side="right")
     return np.minimum(at, np.flatnonzero(odds)[-1])  # rounding may overshoot
 
 
@@ -129,10 +129,11 @@ def centered(rows: Any) -> tuple[Any, np.ndarray]:
 
 
 def squared_from(points: Any, squares: np.ndarray, picks: np.ndarray) -> np.ndarray:
-    """(picks, n) squared distances; what rounding alone could leave is taken for zero."""
-    product = points[picks] @ points.T
-    if sp.issparse(product):
-        product = product.toarray()
+    """(picks, n) squared distances; what rounding alone could leave becomes zero."""
+    if sp.issparse(points):  # few dense picks, so that the rows are never transposed
+        product = np.ascontiguousarray((points @ points[picks].toarray().T).T)
+    else:
+        product = points[picks] @ points.T
     total = squares[picks, None] + squares
     distances = total - 2 * product
     distances[distances < 1e-13 * total] = 0.0
@@ -152,7 +153,7 @@ def mix(z):
 
 @kernel
 def hash_dense(rows):
-    """The same as for a sparse row with these values: zeros count for nothing."""
+    """Equal to the hash of a sparse row with these values: zeros are skipped."""
     n, d = rows.shape
     out = np.zeros(n, np.uint64)
     cell = np.empty(1)

@@ -1,14 +1,14 @@
 """Spherical k-means: rows by direction, around centers of length one.
 
-    collect   bring each row to length one; give it to the center with the largest cosine;
-              sum the rows of each center
+    collect   scale each row to length one; give it to the center with the largest cosine; sum
+              the rows of each center
     update    move each center to the direction of its sum
 
 The loss of a row is 1 - cos, which a pass never raises. Between rows and centers of length
 one it is half the squared distance, so ``lloyd`` does the work: bounds, exact sums, ties and
-empty clusters are as for k-means, only the centers go back to length one after each update.
+empty clusters are as for k-means, only the centers return to length one after each update.
 Half the square keeps its digits where 1 - cos would lose them. A center whose rows cancel
-out stays where it was: every direction suits them equally.
+out stays where it was: every direction has the same loss.
 
 A row of zeros has no direction. Its cosine with every center counts as 0, so it adds 1 to the
 loss, moves no center and gets the label 0.
@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.many_starts import ManyStarts
+from tacit.cluster.kmeans.center_estimators import RestartedEstimator
 from tacit.core.engines import Engine
 from tacit.data.summary import DataSummary
 from tacit.data.table import Batch, Table, parts
@@ -41,7 +41,7 @@ __all__ = ["SphericalKMeans", "collect", "start", "update"]
 def start(
     centers: np.ndarray, summary: DataSummary, *, sparse: bool = False
 ) -> lloyd.KMeansParams:
-    """Params for given first centers; the summary is that of the rows at length one."""
+    """Params for given first centers; the summary is of the rows at length one."""
     centers = np.ascontiguousarray(centers, np.float64)
     unit, zero = unit_rows(centers)
     if zero.any():
@@ -53,37 +53,46 @@ def start(
 
 
 def collect(
-    params: lloyd.KMeansParams, block: Any, cache: lloyd.Memory | None = None
+    params: lloyd.KMeansParams, block: Any, cache: lloyd.BlockCache | None = None
 ) -> lloyd.KMeansStats:
     """Give each row to the center with the largest cosine; sum the unit rows of each."""
-    unit, lost = directed(block)
+    unit, lost = scale_block(block, cache)
     stats = lloyd.collect(params, unit, cache)
     return replace(stats, rows=stats.rows + lost, loss=stats.loss / 2 + lost)
 
 
 def update(params: lloyd.KMeansParams, stats: lloyd.KMeansStats) -> lloyd.KMeansParams:
     """Centers become the directions of their sums."""
-    means = lloyd.update(params, stats)
-    centers, zero = unit_rows(means.centers)
+    means, empty = lloyd.new_centers(params, stats)
+    centers, zero = unit_rows(means)
     centers[zero] = params.centers[zero]
-    return lloyd.moved(params, centers, vacant=means.vacant)
+    return lloyd.moved(params, centers, empty)
 
 
-def directed(block: Any) -> tuple[Batch, float]:
-    """The block at length one, rows of zeros without weight; and what those weighed."""
+def scale_block(block: Any, cache: lloyd.BlockCache | None = None) -> tuple[Batch, float]:
+    """The block at length one, rows of zeros without weight; and the weight that those had.
+
+    Sparse rows are scaled once in a fit: only their values are copied, into the cache.
+    """
+    if cache is not None and cache.unit is not None:
+        return cache.unit
     rows, _, weights = parts(block)
     unit, zero = unit_rows(rows)
-    if not zero.any():
-        return Batch(unit, None, weights), 0.0
-    weights = np.ones(len(zero)) if weights is None else weights
-    return Batch(unit, None, np.where(zero, 0.0, weights)), float(weights[zero].sum())
+    lost = 0.0
+    if zero.any():
+        weights = np.ones(len(zero)) if weights is None else weights
+        weights, lost = np.where(zero, 0.0, weights), float(weights[zero].sum())
+    scaled = Batch(unit, None, weights), lost
+    if cache is not None and sp.issparse(rows):
+        cache.unit = scaled
+    return scaled
 
 
 def label_and_loss(
-    params: lloyd.KMeansParams, block: Any, cache: lloyd.Memory | None = None
+    params: lloyd.KMeansParams, block: Any, cache: lloyd.BlockCache | None = None
 ) -> tuple[np.ndarray, float]:
     """The labels of a block, and its loss summed row by row."""
-    unit, lost = directed(block)
+    unit, lost = scale_block(block, cache)
     labels, loss = lloyd.label_and_loss(params, unit, cache)
     if unit.weights is not None:
         labels = np.where(any_value(unit.rows), labels, np.int32(0))
@@ -108,33 +117,33 @@ def distances_to_centers(params: lloyd.KMeansParams, block: Any) -> np.ndarray:
 # --- The estimator ---
 
 
-class SphericalKMeans(ManyStarts):
+class SphericalKMeans(RestartedEstimator):
     """Cluster rows by direction: documents by their words, whatever their length.
 
-    Rows are compared by cosine; their lengths do not matter and need not be one. The answer
+    Rows are compared by cosine; their lengths do not matter and need not be one. The result
     is the same on every engine, for any number of workers and any size of block, from memory
     or from a file.
 
     Parameters
     ----------
     n_clusters : int
-        How many centers.
+        Number of centers.
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
-        Where the first centers come from, as for ``KMeans``, among rows of length one.
+        The first centers, as for ``KMeans``, among rows of length one.
     n_init : "auto" or int
-        How many starts to try; the one with the lowest loss is kept. "auto" is 1 for
+        Number of starts; the one with the lowest loss is kept. "auto" is 1 for
         k-means++ and given centers, 10 for random ones.
     max_iter : int
-        Most updates to make in one run.
+        Most updates in one run.
     tol : float
-        Stop when the centers move, in squares, by less than this share of the variance of
-        the unit rows. Zero runs until nothing moves.
+        Stop when the centers move, in squares, by less than this fraction of the variance of
+        the unit rows. Zero runs until no center moves.
     random_state : int, RandomState or None
         Seed of the first centers, the only random step.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------

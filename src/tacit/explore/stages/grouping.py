@@ -4,10 +4,9 @@ Starts and repeats do not depend on each other and draw their randomness from (s
 the engine may run them side by side with the same result.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from tacit.core.engines import Engine
 
@@ -15,8 +14,7 @@ __all__ = ["STABILITY_ROWS", "Grouped", "drawn_rows", "group_rows", "repeat_grou
 
 STABILITY_ROWS = 20_000  # past this, starts and repeats look at a sample
 AGAIN = 2  # starts of a repeat
-BLOCK = 16_384  # rows to a task
-PASSES, FEW = 20, 2000  # over all rows, at most; until fewer than one in so many moves
+PASSES = 20  # over all rows, at most
 
 
 class Grouped(NamedTuple):
@@ -32,16 +30,6 @@ class Start(NamedTuple):
     number: int
 
     def load(self) -> "Start":
-        return self
-
-
-class Span(NamedTuple):
-    """Rows from start to stop."""
-
-    start: int
-    stop: int
-
-    def load(self) -> "Span":
         return self
 
 
@@ -76,6 +64,7 @@ def group_rows(
     rows: np.ndarray, k: int, *, starts: int, seed: np.uint64, engine: Engine
 ) -> Grouped:
     """The best of several starts on a sample, then passes over all rows until they settle."""
+    from tacit.kernels.nearest_centers import run_passes
     from tacit.measure.labels import by_size
 
     sample = drawn_rows(rows, max(STABILITY_ROWS, k), seed, 0, 9)
@@ -84,30 +73,10 @@ def group_rows(
     best = min(fits, key=lambda fit: fit.inertia)  # the first of equals
     found, centers = best.labels, best.centers
     if len(sample) < len(rows):
-        found, centers = settle(rows, centers, engine)
+        found, centers = run_passes(rows, centers, engine, passes=PASSES, unit=True)
     labels = by_size(found)
     first = [int(found[np.argmax(labels == j)]) for j in range(int(labels.max()) + 1)]
     return Grouped(labels, np.ascontiguousarray(centers[first]))
-
-
-def settle(
-    rows: np.ndarray, centers: np.ndarray, engine: Engine
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give all rows to the nearest direction, move it to their mean, and again."""
-    spans = [Span(i, min(i + BLOCK, len(rows))) for i in range(0, len(rows), BLOCK)]
-    before = np.full(len(rows), -1, np.int32)
-    for _ in range(PASSES):
-        found = list(engine.map(sum_span, (rows, centers), spans))
-        labels = np.concatenate([each for each, _ in found])
-        sums = np.sum([each for _, each in found], axis=0)  # in the order of the spans
-        lengths = np.sqrt((sums**2).sum(axis=1, keepdims=True))
-        moved = np.count_nonzero(labels != before)
-        if moved * FEW <= len(rows):
-            break
-        means = sums / np.maximum(lengths, 1e-300)
-        centers = np.where(lengths > 0, means, centers).astype(np.float32)
-        before = labels
-    return labels, centers
 
 
 def repeat_groups(
@@ -128,34 +97,24 @@ def repeat_groups(
 # --- Tasks ---
 
 
-def sum_span(params: tuple[np.ndarray, np.ndarray], span: Span) -> tuple[np.ndarray, Any]:
-    """The labels of some rows, and the sum of those of each label."""
-    from tacit.cluster.kmeans.spherical_small import nearest_directions
-
-    rows, centers = params
-    some = rows[span.start : span.stop]
-    labels = nearest_directions(some, centers)
-    each = (np.ones(len(some)), labels, np.arange(len(some) + 1))
-    return labels, sp.csr_array(each, shape=(len(some), len(centers))).T @ some
-
-
 def run_start(search: Search, start: Start):
-    from tacit.cluster.kmeans.spherical_small import small_spherical
+    from tacit.cluster.small_kmeans import small_kmeans
     from tacit.core.randoms import key
 
     seed = int(key(search.seed, start.number, 5)) % 2**31
-    return small_spherical(search.rows, search.k, seed, starts=1)
+    return small_kmeans(search.rows, search.k, seed, starts=1, unit=True)
 
 
 def run_repeat(how: Repeats, start: Start) -> tuple[np.ndarray, np.ndarray]:
     """Cluster some of the rows from new starts, and give all of them to what was found."""
-    from tacit.cluster.kmeans.spherical_small import nearest_directions, small_spherical
+    from tacit.cluster.small_kmeans import small_kmeans
     from tacit.core.randoms import key
+    from tacit.kernels.nearest_centers import nearest_centers
 
     sample = drawn_rows(how.rows, how.size, how.seed, start.number, 7)
     own = int(key(how.seed, start.number, 6)) % 2**31
-    fit = small_spherical(sample, how.k, own, starts=AGAIN)
-    again = nearest_directions(how.rows, fit.centers)
+    fit = small_kmeans(sample, how.k, own, starts=AGAIN, unit=True)
+    again = nearest_centers(how.rows, fit.centers, unit=True)
     size = int(how.labels.max()) + 1
     both = np.bincount(how.labels * how.k + again, minlength=size * how.k)
     both = both.reshape(size, how.k).astype(np.float64)

@@ -62,10 +62,11 @@ def divide_otherwise(context: Context) -> Output:
 
 
 def divide(data: Rows, number: Number) -> np.ndarray:
-    from tacit.cluster.kmeans.spherical_small import nearest_directions, small_spherical
+    from tacit.cluster.small_kmeans import small_kmeans
     from tacit.core.randoms import key
+    from tacit.kernels.nearest_centers import nearest_centers
     from tacit.measure.labels import by_size
 
     seed = int(key(data.seed, number.k, 8)) % 2**31
-    fit = small_spherical(data.sample, number.k, seed, starts=STARTS)
-    return by_size(nearest_directions(data.rows, fit.centers))
+    fit = small_kmeans(data.sample, number.k, seed, starts=STARTS, unit=True)
+    return by_size(nearest_centers(data.rows, fit.centers, unit=True))

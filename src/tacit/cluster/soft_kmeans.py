@@ -1,4 +1,4 @@
-"""Soft k-means: rows shared among centers by how stiff the walls between them are.
+"""Soft k-means: every row belongs to every center with some responsibility.
 
     collect   responsibilities r; sums of r and of r times the row
     update    move each center to the mean under r
@@ -10,7 +10,7 @@ A row's responsibilities are r_j proportional to exp(-stiffness d_j^2 / 2), so t
 
 per row, which never rises; up to a factor it is the likelihood of a mixture of k equal round
 normals, of which this is EM. As the stiffness grows it becomes k-means and the loss the
-squared distance. Below 1 / (variance along the first principal axis) all centers fall into
+squared distance. Below 1 / (variance along the first principal axis) all centers converge to
 the mean.
 
 MacKay (2003), Information Theory, Inference, and Learning Algorithms, ch. 20 and 22. Cambridge.
@@ -24,13 +24,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.cluster.soft.membership import (
+from tacit.cluster.fuzzy import (
     MembershipStats,
     SoftClusters,
-    gather,
+    collect_memberships,
     mean_centers,
     squares_to_centers,
 )
+from tacit.core.engines import Engine
+from tacit.core.progress import Callback
 from tacit.data.summary import DataSummary
 from tacit.data.table import parts
 
@@ -38,7 +40,7 @@ __all__ = ["SoftKMeans", "SoftParams", "collect", "memberships", "start", "updat
 
 
 class SoftParams(NamedTuple):
-    """Centers, and how stiff they are."""
+    """Centers, and the stiffness."""
 
     centers: np.ndarray  # (k, d) float64
     origin: np.ndarray  # (d,) about which sums are taken
@@ -57,8 +59,8 @@ def start(centers: np.ndarray, summary: DataSummary, *, stiffness: float) -> Sof
 
 def collect(params: SoftParams, block: Any) -> MembershipStats:
     """Responsibilities of every row; sums under them."""
-    weigh = partial(shares_and_energy, stiffness=params.stiffness)
-    return gather(params.centers, params.origin, block, weigh)
+    weigh = partial(responsibility_and_energy, stiffness=params.stiffness)
+    return collect_memberships(params.centers, params.origin, block, weigh)
 
 
 def update(params: SoftParams, stats: MembershipStats) -> SoftParams:
@@ -73,28 +75,31 @@ def memberships(params: SoftParams, block: Any) -> np.ndarray:
     """(n, k) responsibilities of a block, in the dtype of its rows."""
     rows = parts(block).rows
     squares = squares_to_centers(params.centers, params.origin, rows)
-    return shares_and_energy(squares, params.stiffness)[0].astype(rows.dtype)
+    return responsibility_and_energy(squares, params.stiffness)[0].astype(rows.dtype)
 
 
-def shares_and_energy(squares: np.ndarray, stiffness: float) -> tuple[np.ndarray, np.ndarray]:
+def responsibility_and_energy(
+    squares: np.ndarray, stiffness: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Responsibilities and the free energy of every row, from squared distances.
 
-    >>> shares, energy = shares_and_energy(np.array([[1.0, 1.0], [0.0, 1e9]]), stiffness=2.0)
-    >>> shares
+    >>> squares = np.array([[1.0, 1.0], [0.0, 1e9]])
+    >>> r, energy = responsibility_and_energy(squares, stiffness=2.0)
+    >>> r
     array([[0.5, 0.5], [1. , 0. ]])
     >>> energy
     array([1.   , 0.693])
     """
     nearest = squares.min(axis=1, keepdims=True)
-    shares = np.exp((nearest - squares) * (stiffness / 2))
-    total = shares.sum(axis=1, keepdims=True)
-    shares /= total
+    r = np.exp((nearest - squares) * (stiffness / 2))
+    total = r.sum(axis=1, keepdims=True)
+    r /= total
     energy = nearest - np.log(total / squares.shape[1]) * (2 / stiffness)
-    return shares, energy.ravel()
+    return r, energy.ravel()
 
 
 def natural_stiffness(n_clusters: int, summary: DataSummary) -> float:
-    """Twice the stiffness at which so many round clusters would fill the data's variance."""
+    """Twice the stiffness at which n_clusters round clusters have the data's variance."""
     if not summary.variance > 0:
         return 1.0  # all rows are equal: any will do
     return 2 * n_clusters ** (2 / len(summary.origin)) / summary.variance
@@ -104,29 +109,30 @@ def natural_stiffness(n_clusters: int, summary: DataSummary) -> float:
 
 
 class SoftKMeans(SoftClusters):
-    """Cluster rows around ``n_clusters`` centers with soft walls between them.
+    """Cluster rows around ``n_clusters`` centers, each row with a responsibility for each.
 
     Parameters
     ----------
     n_clusters : int
-        How many centers.
+        Number of centers.
     stiffness : float or "auto"
         How fast a center's pull falls off: one over the square of a cluster's width. "auto" is
         2 n_clusters^(2 / n_features) over the mean variance of the columns.
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
-        Where the first centers come from, as for ``KMeans``.
+        The first centers, as for ``KMeans``.
     n_init : int
-        How many starts to try; the one with the lowest objective is kept.
+        Number of starts; the one with the lowest objective is kept.
     max_iter : int
-        Most updates to make in one run.
+        Most updates in one run.
     tol : float
-        Stop when the centers move, in squares, by less than this share of the data's variance.
+        Stop when the centers move, in squares, by less than this fraction of the
+        data's variance.
     random_state : int, RandomState or None
         Seed of the first centers, the only random step.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -160,17 +166,17 @@ class SoftKMeans(SoftClusters):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        stiffness="auto",
-        init="k-means++",
-        n_init=1,
-        max_iter=300,
-        tol=1e-4,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        stiffness: float | str = "auto",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.stiffness = stiffness
         self.init = init

@@ -7,18 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering as TheirTree
-from sklearn.cluster import KMeans as TheirKMeans
 from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
 from tacit.cluster import KMeans, choose_k
-from tacit.cluster.choosing.chosen_k import ChosenK, KRow
-from tacit.cluster.choosing.k_verdict import Evidence, gap_peak, knee_of, verdict
-from tacit.cluster.choosing.null_reference import draw, reference_of
-from tacit.cluster.kmeans.kmeans_small import small_kmeans
+from tacit.cluster.chosen_k import ChosenK, Evidence, KRow, decide, gap_peak, knee_of
+from tacit.cluster.k_trials import calinski_harabasz, unit_davies_bouldin, unit_figures
+from tacit.cluster.null_reference import draw, fit_reference
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
 from tests.contract.cases import documents
@@ -168,7 +165,7 @@ def test_long_tables_are_sampled_and_it_says_so():
     found = choose_k(X, range(1, 6), max_rows=400, random_state=0, **QUICK)
     assert found.best == 3
     assert found.rows == 400
-    assert found.notes[0] == "Looked at 400 of 5,000 rows, drawn at random."
+    assert found.notes[0] == "Used 400 of 5,000 rows, drawn at random."
     table = choose_k(Table.of(X), range(1, 6), max_rows=400, random_state=0, **QUICK)
     assert table == found
 
@@ -230,7 +227,7 @@ def test_callbacks_hear_of_every_data_set_and_may_stop():
         X, range(1, 4), random_state=0, callbacks=[lambda step: step.number == 8], **QUICK
     )
     assert found.notes == ("Stopped after 8 of 16 data sets.",)
-    with pytest.raises(RuntimeError, match="too few to answer"):
+    with pytest.raises(RuntimeError, match="too few for a decision"):
         choose_k(X, range(1, 4), random_state=0, callbacks=[lambda step: True], **QUICK)
 
 
@@ -306,27 +303,27 @@ def row(k, gap=0.0, silhouette=0.5):
                 null_silhouette=0.1, null_stability=0.5)  # fmt: skip
 
 
-def test_the_verdict_weighs_as_documented():
+def test_the_decision_is_as_documented():
     table = [KRow(1, 1.0, 0.0), *(row(k) for k in (2, 3, 4))]
     above = np.array([np.nan, 9.0, 9.0, 9.0])
     gain, clear = np.array([0.0, 0.2, 0.3, 0.9]), np.ones(4)
     firm = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain, clear)
-    assert verdict(table, firm)[0] == 3  # the largest firm number
+    assert decide(table, firm)[0] == 3  # the largest firm number
     cut = firm._replace(clear=np.array([0.0, 0.1, 0.2, 1.0]))
-    assert verdict(table, cut)[0] == 4  # firm, but hardly sharper than a cloud cut in two
+    assert decide(table, cut)[0] == 4  # firm, but hardly sharper than a cloud cut in two
     vague = Evidence(above, np.array([1.0, 0.7, 0.7, 0.5]), gain, clear)
-    assert verdict(table, vague)[0] == 4  # nothing firm: the largest gain
+    assert decide(table, vague)[0] == 4  # nothing firm: the largest gain
     dull = vague._replace(clear=np.array([0.0, 0.5, 1.0, 0.05]))
-    assert verdict(table, dull)[0] == 3  # times the root of how sharp
+    assert decide(table, dull)[0] == 3  # times the root of how sharp
     close = vague._replace(gain=np.array([0.0, 0.5, 0.85, 0.9]))
-    assert verdict(table, close)[0] == 3  # the smaller of two that are nearly as good
+    assert decide(table, close)[0] == 3  # the smaller of two that are nearly as good
     chance = Evidence(np.array([np.nan, 3.0, 3.9, 1.0]), np.ones(4), gain, clear)
-    assert verdict(table, chance)[0] == 1  # not above chance
+    assert decide(table, chance)[0] == 1  # not above chance
     peak = [KRow(1, 1.0, 0.0, gap=0.0), row(2, 0.1), row(3, 0.5), row(4, 0.2)]
     touching = Evidence(above, np.array([1.0, 0.97, 0.7, 0.5]), gain, clear)
-    assert verdict(peak, touching)[0] == 3  # a clear peak of the gap, recognizable clusters
+    assert decide(peak, touching)[0] == 3  # a clear peak of the gap, recognizable clusters
     duller = [*peak[:2], row(3, 0.5, silhouette=0.3), peak[3]]
-    assert verdict(duller, touching)[0] == 2  # but not if they are much less sharp
+    assert decide(duller, touching)[0] == 2  # but not if they are much less sharp
     assert gap_peak(peak) == 2
     assert gap_peak(table[1:]) is None
 
@@ -339,7 +336,7 @@ def test_the_knee_is_where_the_curve_bends():
 
 def test_references_have_the_shape_of_the_rows_and_no_clusters():
     X = planted(2, 3, seed=0, n=4000) * [1.0, 5.0, 0.2]
-    reference = reference_of(X, unit=False)
+    reference = fit_reference(X, unit=False)
     cloud = draw(reference, "normal", np.uint64(1))
     assert np.allclose(cloud.mean(axis=0), X.mean(axis=0), atol=0.1 * X.std(axis=0).max())
     assert np.allclose(np.cov(cloud.T), np.cov(X.T), rtol=0.1, atol=0.1 * X.var(axis=0).max())
@@ -347,37 +344,46 @@ def test_references_have_the_shape_of_the_rows_and_no_clusters():
     turned = (box - reference.mean) @ reference.axes
     assert (turned >= reference.low - 1e-9).all()
     assert (turned <= reference.high + 1e-9).all()
-    round_rows = draw(reference_of(X, unit=True), "normal", np.uint64(2))
+    round_rows = draw(fit_reference(X, unit=True), "normal", np.uint64(2))
     assert np.allclose(np.linalg.norm(round_rows, axis=1), 1.0)
-
-
-def test_small_kmeans_is_as_good_as_kmeans():
-    X = load_iris().data
-    for k in (2, 3, 5):
-        ours = small_kmeans(X, k, seed=1, starts=10)
-        theirs = TheirKMeans(k, n_init=10, random_state=0).fit(X)
-        assert ours.inertia == pytest.approx(theirs.inertia_, rel=0.01)
-        means = np.array([X[ours.labels == j].mean(axis=0) for j in range(k)])
-        assert np.allclose(means, ours.centers)
-
-
-@settings(max_examples=30)
-@given(
-    n=st.integers(1, 30), d=st.integers(1, 4), k=st.integers(1, 6), kinds=st.integers(1, 8),
-    seed=st.integers(0, 9),
-)  # fmt: skip
-def test_small_kmeans_fills_every_cluster_that_can_be(n, d, k, kinds, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(kinds, d))[rng.integers(kinds, size=n)]
-    fit = small_kmeans(X, k, seed=seed)
-    distinct = len(np.unique(X, axis=0))
-    assert len(np.unique(fit.labels)) == min(k, distinct)
-    assert fit.labels.max() < k
-    own = ((X - fit.centers[fit.labels]) ** 2).sum()
-    assert fit.inertia == pytest.approx(own, abs=1e-9)
 
 
 def test_an_answer_is_a_value():
     a = ChosenK(2, (row(2),), ("because",))
     assert a == ChosenK(2, (row(2),), ("because",))
     assert a.headline == "2 clusters."
+
+
+def units(n, d, k, seed, width=0.3):
+    """Rows of length one around k directions, and which."""
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(size=(k, d))
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    truth = rng.integers(k, size=n)
+    rows = centers[truth] + width * rng.normal(size=(n, d)) / np.sqrt(d)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True), truth
+
+
+@pytest.mark.parametrize("n", [700, 40])
+def test_figures_agree_with_scikit_learn(n):
+    rows, truth = units(n, 8, 3, seed=6, width=1.5)
+    rng = np.random.default_rng(7)
+    several = [truth, rng.integers(5, size=n), np.zeros(n, int)]
+    inertia, silhouette = unit_figures(rows, several)
+    assert np.isnan(silhouette[2])
+    for labels, within, sharp in zip(several[:2], inertia, silhouette, strict=False):
+        assert sharp == pytest.approx(silhouette_score(rows, labels), abs=1e-5)
+        k = int(labels.max()) + 1
+        assert unit_davies_bouldin(rows, labels) == pytest.approx(
+            davies_bouldin_score(rows, labels)
+        )
+        assert calinski_harabasz(rows, k, within) == pytest.approx(
+            calinski_harabasz_score(rows, labels)
+        )
+
+
+def test_a_row_alone_has_no_silhouette_and_equal_rows_have_none_to_speak_of():
+    rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert unit_figures(rows, [np.array([0, 0, 1])]).silhouette[0] == pytest.approx(2 / 3)
+    same = np.repeat([[0.6, 0.8]], 4, axis=0)
+    assert abs(unit_figures(same, [np.array([0, 0, 1, 1])]).silhouette[0]) <= 1

@@ -8,10 +8,9 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import KMeans
-from tacit.cluster.soft import fuzzy, soft_kmeans
-from tacit.cluster.soft.fuzzy import FuzzyCMeans
-from tacit.cluster.soft.soft_kmeans import SoftKMeans
+from tacit.cluster import KMeans, fuzzy, soft_kmeans
+from tacit.cluster.fuzzy import FuzzyCMeans
+from tacit.cluster.soft_kmeans import SoftKMeans
 from tacit.core.checkpoint import Checkpoint
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table

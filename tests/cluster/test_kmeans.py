@@ -53,10 +53,10 @@ def test_the_accelerated_passes_are_plain_lloyd(shape, dtype):
     X = blobs(n, d, max(2, k // 2), seed=n).astype(dtype)
     first = X[:k].astype(np.float64)
     params = lloyd.start(first, summary_of(X))
-    memory = lloyd.Memory()
+    memory = lloyd.BlockCache()
     for passes in range(1, 12):
         params = lloyd.update(params, lloyd.collect(params, X, memory))
-        if params.vacant:  # the textbook above has no rule for empty clusters
+        if params.empty:  # the textbook above has no rule for empty clusters
             break
         np.testing.assert_allclose(
             params.centers, plain_lloyd(X, first, passes), rtol=1e-9, atol=1e-9
@@ -90,7 +90,7 @@ def test_what_rides_beside_the_blocks_changes_nothing(make, k):
             tol=0,
             cache=cache,
         )
-        for cache in (None, [lloyd.Memory() for _ in table])
+        for cache in (None, [lloyd.BlockCache() for _ in table])
     ]
     assert runs[0].losses == runs[1].losses
     assert_same_bits(runs[0].params, runs[1].params)
@@ -178,7 +178,7 @@ def test_a_tied_row_without_a_home_goes_to_the_lowest_index():
 )  # fmt: skip
 def test_on_a_grid_full_of_ties_every_path_is_plain_lloyd(X, k):
     first = X[:k].copy()
-    params, memory = lloyd.start(first, summary_of(X)), lloyd.Memory()
+    params, memory = lloyd.start(first, summary_of(X)), lloyd.BlockCache()
     for _ in range(6):
         expected = nearest(X, params.centers, params.previous)
         np.testing.assert_array_equal(lloyd.assign(params, X), expected)
@@ -199,7 +199,7 @@ def test_on_a_grid_full_of_ties_every_path_is_plain_lloyd(X, k):
 def test_sparse_rows_go_to_a_nearest_center_too(X, k):
     """Which of several is a matter of rounding here: |x - c|^2 is put together otherwise."""
     rows = sp.csr_array(X)
-    params, memory = lloyd.start(X[:k], summary_of(rows), sparse=True), lloyd.Memory()
+    params, memory = lloyd.start(X[:k], summary_of(rows), sparse=True), lloyd.BlockCache()
     for _ in range(6):
         stats = lloyd.collect(params, rows, memory)
         squares = ((X[:, None] - params.centers) ** 2).sum(axis=2)
@@ -300,13 +300,13 @@ def test_the_farthest_row_takes_the_lowest_empty_cluster_and_ties_the_lowest_row
     for block_rows in (1, 3, 7):
         table = Table.from_array(X, block_rows=block_rows)
         once = lloyd.update(params, Serial().reduce(lloyd.collect, params, table))
-        assert once.vacant == 2
+        assert once.empty == 2
         stats = Serial().reduce(lloyd.collect, once, table)
         again = lloyd.update(once, stats)
         # the right-hand cluster's mean is 5.25, so 0 is its farthest row; on the left, mean
         # -10, the rows -11 and -9 are tied and -11 comes first
         np.testing.assert_array_equal(again.centers[[1, 3]], [[0.0], [-11.0]])
-        assert again.vacant == 0
+        assert again.empty == 0
 
 
 def test_huge_values_are_refused_before_the_pass():

@@ -1,11 +1,11 @@
-"""Data like the rows, but without clusters: what every figure of ``choose_k`` is held against.
+"""Data like the rows, but without clusters: the null model of ``choose_k``.
 
     box      uniform in the box along the principal axes that holds the rows
     normal   one normal cloud with the mean and the covariance of the rows
 
-Rows without clusters may have sharp edges, as a box has, or fade out, as a cloud does. The
-first are cut into more even pieces, the second into fewer: whoever claims clusters has to do
-better than both. Rows of length one stay so in the reference.
+Rows without clusters may have sharp edges, as a box has, or fade out, as a normal cloud does.
+The first split into many even pieces, the second into few: real clusters must exceed both. Rows
+of length one have length one in the reference too.
 
 Tibshirani, Walther and Hastie (2001), Estimating the number of clusters in a data set via the
 gap statistic. JRSS B 63. Liu, Hayes, Nobel and Marron (2008), Statistical significance of
@@ -20,13 +20,13 @@ from tacit.cluster.gap import principal_axes
 from tacit.core.randoms import normals, uniforms
 from tacit.kernels.unit_rows import unit_rows
 
-__all__ = ["KINDS", "Reference", "draw", "reference_of"]
+__all__ = ["KINDS", "Reference", "draw", "fit_reference"]
 
 KINDS = ("box", "normal")
 
 
 class Reference(NamedTuple):
-    """The rows as one cloud, seen along its principal axes."""
+    """The rows as one cloud along its principal axes."""
 
     rows: int
     mean: np.ndarray  # (d,)
@@ -37,11 +37,11 @@ class Reference(NamedTuple):
     unit: bool  # rows have length one
 
 
-def reference_of(rows: np.ndarray, *, unit: bool) -> Reference:
-    """What there is to know of the rows to draw others like them.
+def fit_reference(rows: np.ndarray, *, unit: bool) -> Reference:
+    """The parameters of the null model of these rows.
 
-    >>> found = reference_of(np.array([[0.0, 1.0], [4.0, 1.0]]), unit=False)
-    >>> found.deviation.round(3)
+    >>> reference = fit_reference(np.array([[0.0, 1.0], [4.0, 1.0]]), unit=False)
+    >>> reference.deviation.round(3)
     array([0., 2.])
     """
     mean = rows.mean(axis=0)

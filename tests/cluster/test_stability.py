@@ -12,8 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tacit.cluster import AgglomerativeClustering, KMeans, KMedoids, cut, stability
-from tacit.cluster.resampling.consensus import Pairs, add_pairs, coassociation, shares_of
-from tacit.cluster.resampling.resamples import NOWHERE, UNSEEN, cleaned
+from tacit.cluster.resampling import (
+    NOWHERE,
+    UNSEEN,
+    Pairs,
+    add_pairs,
+    clean_labels,
+    coassociation,
+    mean_coassociation,
+)
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
 from tacit.measure import adjusted_rand_score
@@ -57,7 +64,7 @@ def test_counting_by_cluster_is_counting_pairs(n, k, runs, seed):
     together, seen = by_pairs(base, lists, k)
     assert np.array_equal(pairs.together, together)
     assert np.array_equal(pairs.seen, seen)
-    shares = shares_of(pairs, base)
+    shares = mean_coassociation(pairs, base)
     assert ((shares >= 0) & (shares <= 1)).all()
 
 
@@ -244,10 +251,10 @@ def test_callbacks_hear_of_every_resample_and_may_stop():
     assert found.n_resamples == 3
 
 
-def test_labels_are_cleaned():
-    assert cleaned(np.array([5, -1, 9, 5])).tolist() == [0, NOWHERE, 1, 0]
-    assert cleaned(np.array([-1, -1])).tolist() == [NOWHERE, NOWHERE]
-    assert cleaned(np.array(["b", "a"])).tolist() == [1, 0]
+def test_labels_are_clean_labels():
+    assert clean_labels(np.array([5, -1, 9, 5])).tolist() == [0, NOWHERE, 1, 0]
+    assert clean_labels(np.array([-1, -1])).tolist() == [NOWHERE, NOWHERE]
+    assert clean_labels(np.array(["b", "a"])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_what_rides_beside_the_blocks_changes_nothing(make):
             params, spherical.collect, spherical.update, table, Serial(),
             max_iter=12, tol=0, cache=cache,
         )
-        for cache in (None, [spherical.lloyd.Memory() for _ in table])
+        for cache in (None, [spherical.lloyd.BlockCache() for _ in table])
     ]  # fmt: skip
     assert runs[0].losses == runs[1].losses
     assert_same_bits(runs[0].params, runs[1].params)

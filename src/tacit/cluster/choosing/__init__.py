@@ -1,1 +1,0 @@
-"""``choose_k``: how many clusters there are, and why."""

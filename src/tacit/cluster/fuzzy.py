@@ -1,0 +1,339 @@
+"""Fuzzy c-means: every row belongs to every cluster, to a degree.
+
+    collect   memberships u from distances; sums of u^m and of u^m times the row
+    update    move each center to the mean under u^m
+
+The memberships of a row add up to one. Those that minimize the objective for given centers
+are u_j proportional to (1 / d_j^2)^(1 / (m - 1)); a row that lies on a center belongs to it
+alone, on several equally. The loss, sum of u^m d^2, never rises. As m falls to 1 memberships
+become 0 or 1 and the method becomes k-means; as m grows they even out.
+
+``SoftClusters`` and ``collect_memberships`` are shared with ``soft_kmeans``, which differs in
+how a distance becomes a weight. Sums are taken about the mean of the data, so that a large
+offset does not cost digits. A center without any weight stays where it was.
+
+Bezdek (1981), Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum.
+Dunn (1973), A fuzzy relative of the ISODATA process. Journal of Cybernetics 3.
+The notes' section on soft clustering.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.cluster.kmeans import lloyd
+from tacit.cluster.kmeans.center_estimators import RestartedEstimator
+from tacit.core.engines import Engine, check_stop, get_engine
+from tacit.core.progress import Callback
+from tacit.core.stats import Stats, tree_sum
+from tacit.data.summary import DataSummary, summarize
+from tacit.data.table import Table, is_sparse, parts
+from tacit.kernels.distances import recompute_small
+
+__all__ = [
+    "FuzzyCMeans",
+    "FuzzyParams",
+    "MembershipStats",
+    "SoftClusters",
+    "collect",
+    "collect_memberships",
+    "mean_centers",
+    "memberships",
+    "squares_to_centers",
+    "start",
+    "update",
+]
+
+CHUNK = 1024  # rows whose distances to all centers are in memory at once
+
+# (n, k) squared distances -> (n, k) weights in the means, and the loss of every row
+Weigh = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class FuzzyParams(NamedTuple):
+    """Centers, and how fuzzy they are."""
+
+    centers: np.ndarray  # (k, d) float64
+    origin: np.ndarray  # (d,) about which sums are taken
+    m: float  # above 1
+
+
+@dataclass(frozen=True)
+class MembershipStats(Stats):
+    """What a pass collects: weighted sums per center."""
+
+    rows: float  # or their weight
+    loss: float
+    counts: np.ndarray  # (k,) weight per center
+    sums: np.ndarray  # (k, d) weighted sum of rows less the origin
+
+
+# --- The algorithm: three pure functions ---
+
+
+def start(centers: np.ndarray, summary: DataSummary, *, m: float = 2.0) -> FuzzyParams:
+    """Params for given first centers."""
+    return FuzzyParams(np.array(centers, np.float64, order="C"), summary.origin, float(m))
+
+
+def collect(params: FuzzyParams, block: Any) -> MembershipStats:
+    """Memberships of every row; sums under their m-th power."""
+    return collect_memberships(
+        params.centers, params.origin, block, partial(powers, m=params.m)
+    )
+
+
+def update(params: FuzzyParams, stats: MembershipStats) -> FuzzyParams:
+    """Centers become weighted means."""
+    return params._replace(centers=mean_centers(params.centers, params.origin, stats))
+
+
+# --- Their parts ---
+
+
+def memberships(params: FuzzyParams, block: Any) -> np.ndarray:
+    """(n, k) memberships of a block, in the dtype of its rows."""
+    rows = parts(block).rows
+    squares = squares_to_centers(params.centers, params.origin, rows)
+    return degrees(squares, params.m).astype(rows.dtype)
+
+
+def degrees(squares: np.ndarray, m: float) -> np.ndarray:
+    """Memberships from squared distances.
+
+    Relative to the nearest center, so that no power overflows; 0 / 0 is a center on the row.
+
+    >>> degrees(np.array([[1.0, 4.0], [0.0, 9.0], [0.0, 0.0]]), m=2.0)
+    array([[0.8, 0.2], [1. , 0. ], [0.5, 0.5]])
+    """
+    nearest = squares.min(axis=1, keepdims=True)
+    if nearest.all():
+        closeness = nearest / squares
+    else:
+        closeness = np.divide(nearest, squares, out=np.ones_like(squares), where=squares > 0)
+    if m != 2:
+        closeness **= 1 / (m - 1)
+    closeness /= closeness.sum(axis=1, keepdims=True)
+    return closeness
+
+
+def powers(squares: np.ndarray, m: float) -> tuple[np.ndarray, np.ndarray]:
+    """u^m, and the loss of every row."""
+    powered = degrees(squares, m)
+    powered **= m
+    return powered, np.einsum("nk,nk->n", powered, squares)
+
+
+# --- Shared with soft k-means ---
+
+
+def collect_memberships(
+    centers: np.ndarray, origin: np.ndarray, block: Any, weigh: Weigh
+) -> MembershipStats:
+    """The statistics of a block, a chunk of rows at a time."""
+    rows, _, weights = parts(block)
+    k, d = centers.shape
+    counts, sums, loss = np.zeros(k), np.zeros((k, d)), 0.0
+    for first in range(0, rows.shape[0], CHUNK):
+        check_stop()
+        chunk = rows[first : first + CHUNK]
+        squares = squares_to_centers(centers, origin, chunk)
+        weighted, losses = weigh(squares)
+        if weights is not None:
+            own = weights[first : first + CHUNK]
+            weighted, losses = weighted * own[:, None], losses * own
+        counts += weighted.sum(axis=0)
+        if sp.issparse(chunk):  # whose origin is zero
+            sums += np.asarray(chunk.T @ weighted).T
+        else:
+            sums += weighted.T @ (chunk - origin)
+        loss += float(losses.sum())
+    weight = float(rows.shape[0] if weights is None else weights.sum())
+    return MembershipStats(weight, loss, counts, sums)
+
+
+def mean_centers(centers: np.ndarray, origin: np.ndarray, stats: MembershipStats) -> np.ndarray:
+    """The weighted means; a center without weight stays."""
+    moved = centers.copy()
+    some = stats.counts > 0
+    moved[some] = origin + stats.sums[some] / stats.counts[some, None]
+    return moved
+
+
+def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np.ndarray:
+    """(n, k) squared distances in float64: one matrix product about the origin, and the
+    small ones, where that would lose digits, one by one."""
+    others = centers - origin
+    other_sizes = np.einsum("kd,kd->k", others, others)
+    if sp.issparse(rows):
+        sizes = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
+        squares = sizes[:, None] + other_sizes - 2 * np.asarray(rows @ centers.T)
+        return np.maximum(squares, 0.0)
+    shifted = rows - origin
+    sizes = np.einsum("nd,nd->n", shifted, shifted)
+    squares = shifted @ (-2 * others.T)
+    squares += sizes[:, None]
+    squares += other_sizes
+    recompute_small(rows, centers, squares, sizes, other_sizes)
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def settled(old: Any, new: Any, *, tol: float) -> bool:
+    """Whether the centers moved by at most ``tol``, in squares."""
+    return float(((new.centers - old.centers) ** 2).sum()) <= tol
+
+
+class SoftClusters(RestartedEstimator):
+    """FuzzyCMeans and SoftKMeans but for how distances become weights."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **RestartedEstimator._parameter_constraints,
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+    }
+    _settled = staticmethod(settled)
+
+    def membership(self, X: Any) -> np.ndarray:
+        """How much every row belongs to every cluster: (n_rows, n_clusters), rows sum to 1."""
+        return np.concatenate(list(self._apply(X, self._memberships)))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the objective at ``cluster_centers_``."""
+        each = self._apply(X, self._collect, sample_weight)
+        return -float(tree_sum(stats.loss for stats in each))
+
+    def _apply(self, X: Any, function: Callable, sample_weight: Any = None):
+        check_is_fitted(self)
+        table = self._table(X, sample_weight, reset=False)
+        engine = get_engine(self.engine)
+        summary = summarize(table, engine, name=type(self).__name__)
+        params = self._start(self.cluster_centers_.astype(np.float64), summary)
+        return engine.map(function, params, table)
+
+    def _facts(self, params: Any) -> str:
+        return f"{super()._facts(params)} {params[2:]}"
+
+    def _caches(self, table: Table) -> None:
+        """Nothing of a block is cached."""
+
+    def _set_results(self, params, cache, table, summary, engine, *, labels: bool) -> None:
+        """Set the centers, in the dtype of the data, and the objective and labels there."""
+        centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
+        params = params._replace(centers=centers.astype(np.float64))
+        self.cluster_centers_ = centers
+        self.objective_ = float(engine.reduce(self._collect, params, table).loss)
+        if labels:
+            nearest = lloyd.start(centers, summary, sparse=is_sparse(table))
+            self.labels_ = np.concatenate(list(engine.map(lloyd.assign, nearest, table)))
+        self._warn_about_equal(max(self.tol, 1e-12) * summary.variance)
+
+    def _warn_about_equal(self, limit: float) -> None:
+        """Warn where all centers are equal, up to the tolerance of the fit."""
+        centers = self.cluster_centers_.astype(np.float64)
+        if len(centers) > 1 and ((centers - centers[0]) ** 2).sum(axis=1).max() <= limit:
+            warnings.warn(
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) ended with all centers "
+                f"in one place: the data shows only one cluster. {self._way_out}",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    # What a model defines besides what ``RestartedEstimator`` asks for.
+
+    _memberships: Callable
+    _way_out: str
+
+
+# --- The estimator ---
+
+
+class FuzzyCMeans(SoftClusters):
+    """Cluster rows around ``n_clusters`` centers, each row belonging to all to some degree.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of centers.
+    m : float
+        How fuzzy: above 1. Close to 1 it is k-means, 2 is usual; the more columns, the
+        smaller m must be for the centers not to fall together.
+    init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
+        The first centers, as for ``KMeans``.
+    n_init : int
+        Number of starts; the one with the lowest objective is kept.
+    max_iter : int
+        Most updates in one run.
+    tol : float
+        Stop when the centers move, in squares, by less than this fraction of the
+        data's variance.
+    random_state : int, RandomState or None
+        Seed of the first centers, the only random step.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run.
+    callbacks : list or None
+        Notified of every pass; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+    labels_ : int32 array of shape (n_rows,), the cluster each row belongs to most; absent when
+        fitted on a Table or a Dask array
+    objective_ : float, the weighted sum of u^m d^2 at ``cluster_centers_``
+    losses_ : list of float, the mean of that after 0, 1, 2, ... updates
+    n_iter_ : int, updates made
+    converged_ : bool, False where ``max_iter`` or a callback ended the fit
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [5.5], [10.0], [11.0]])
+    >>> model = FuzzyCMeans(2, init=[[0.0], [11.0]]).fit(X)
+    >>> model.membership(X[1:4]).round(2)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SoftClusters._parameter_constraints,
+        "m": [Interval(Real, 1, None, closed="neither")],
+    }
+    _collect = staticmethod(collect)
+    _update = staticmethod(update)
+    _memberships = staticmethod(memberships)
+    _way_out = "Lower n_clusters, or m."
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        m: float = 2.0,
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    def _start(
+        self, centers: np.ndarray, summary: DataSummary, *, sparse: bool = False
+    ) -> FuzzyParams:
+        return start(centers, summary, m=self.m)

@@ -1,0 +1,262 @@
+"""The estimators around centers: what k-means, its variants and the soft models share.
+
+``CenterEstimator`` has everything but ``fit``. ``RestartedEstimator`` fits ``n_init`` times
+and keeps the lowest loss: first centers from ``seeding``, then passes by ``core.loop.iterate``,
+with the ``start``, ``collect`` and ``update`` of the model.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from hashlib import blake2b
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.cluster.kmeans import lloyd
+from tacit.cluster.kmeans.seeding import first_centers
+from tacit.core.checkpoint import begin, finish
+from tacit.core.engines import Engine, get_engine
+from tacit.core.estimator import Estimator
+from tacit.core.loop import Fit, iterate
+from tacit.core.progress import Callback
+from tacit.core.stats import tree_sum
+from tacit.data.checked import check_table
+from tacit.data.summary import DataSummary, summarize
+from tacit.data.table import Table, is_sparse
+
+__all__ = ["CenterEstimator", "RestartedEstimator", "fingerprint"]
+
+
+class CenterEstimator(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator
+):
+    """Everything but ``fit``."""
+
+    _file_schema: ClassVar[dict] = {
+        "cluster_centers_": ("n_clusters", "n_features_in_"),
+        "labels_": ("n_rows",),
+    }
+    _file_optional = ("labels_",)
+    _label_and_loss = staticmethod(lloyd.label_and_loss)
+    _too_few = "the data has only {} distinct rows"  # why a cluster may stay empty
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The nearest center of every row; a tie goes to the lowest index."""
+        return np.concatenate(list(self._map(X, lloyd.assign)))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, and give the label of every row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The distance of every row to every center."""
+        return np.concatenate(list(self._map(X, lloyd.distances_to_centers)))
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, and give the distance of every row to every center."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of squared distances to the nearest center."""
+        return -float(
+            sum(loss for _, loss in self._map(X, lloyd.label_and_loss, sample_weight))
+        )
+
+    def _map(self, X: Any, function: Any, sample_weight: Any = None):
+        check_is_fitted(self)
+        table = self._table(X, sample_weight, reset=False)
+        engine = get_engine(self.engine)
+        rows = self._compared(table, fitting=False)
+        summary = summarize(rows, engine, name=type(self).__name__)
+        params = lloyd.start(self.cluster_centers_, summary, sparse=is_sparse(table))
+        return engine.map(function, params, table)
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        def block_rows(rows: Any) -> int | None:
+            return lloyd.block_rows(rows, self.n_clusters)
+
+        return check_table(self, X, sample_weight, reset=reset, block_rows=block_rows)
+
+    def _compared(self, table: Table, *, fitting: bool) -> Table:
+        """The rows as they are compared with centers."""
+        return table
+
+    def _set_results(
+        self,
+        params: Any,
+        cache: list | None,
+        table: Table,
+        summary: DataSummary,
+        engine: Engine,
+        *,
+        labels: bool,
+    ) -> None:
+        """Set the centers, in the dtype of the data, and the labels and the loss there."""
+        centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
+        if not np.array_equal(centers, params.centers):
+            params = lloyd.moved(params, centers.astype(np.float64))
+        labels_of, losses = zip(
+            *engine.map(self._label_and_loss, params, table, cache), strict=True
+        )
+        self.cluster_centers_ = centers
+        self.inertia_ = float(tree_sum(losses))
+        self.labels_ = np.concatenate(labels_of)
+        self._warn_about_empty(len(np.unique(self.labels_)))
+        if not labels:
+            del self.labels_
+
+    def _warn_about_empty(self, used: int) -> None:
+        if used < self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) could fill only {used} "
+                f"clusters, because {self._too_few.format(used)}. Lower n_clusters.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _check_enough(self, table: Table) -> None:
+        if len(table) < self.n_clusters:
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
+                f"rows, but the data has n_samples={len(table)}. Lower n_clusters."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class RestartedEstimator(CenterEstimator):
+    """Fits from ``n_init`` starts and keeps the lowest loss."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the centers. X is an array, a CSR matrix, a Table or a Dask array."""
+        self._validate_params()
+        table = self._table(X, sample_weight, reset=True)
+        self._check_enough(table)
+        engine, name = get_engine(self.engine), type(self).__name__
+        rows = self._compared(table, fitting=True)
+        summary = self._summarize(rows, engine)
+        self._fingerprint = fingerprint(rows, summary)
+        self._prepare(summary)
+        rng = check_random_state(self.random_state)
+        best: Fit | None = None
+        cache: list | None = None
+        with self._fit_callbacks() as callbacks:
+            for run in range(self._starts()):
+                centers = first_centers(self.init, rows, self.n_clusters, rng, name=name)
+                fit, caches = self._run(run, centers, table, summary, engine, callbacks)
+                if best is None or fit.losses[-1] < best.losses[-1]:
+                    best, cache = fit, caches
+        assert best is not None  # there is at least one start
+        self.losses_ = [float(loss) for loss in best.losses]
+        self.n_iter_ = len(best.losses) - 1
+        self.converged_ = best.converged
+        labels = table.in_memory and X is not table
+        self._set_results(best.params, cache, table, summary, engine, labels=labels)
+        finish(self.callbacks)
+        return self
+
+    def _starts(self) -> int:
+        if not (isinstance(self.init, str) or callable(self.init)):
+            return 1  # an array gives the same result every time
+        if isinstance(self.n_init, str):  # "auto"
+            return 10 if self.init == "random" else 1
+        return self.n_init
+
+    def _run(self, run, centers, table, summary, engine, callbacks) -> tuple[Fit, list | None]:
+        params = self._start(centers, summary, sparse=is_sparse(table))
+        # Without a seed a checkpoint of any start may resume; with one only that of its own.
+        seeded = centers.tobytes() if self.random_state is not None else b""
+        origin = blake2b(seeded, digest_size=16).hexdigest()
+        begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
+        cache = self._caches(table)
+        fit = iterate(
+            params,
+            self._collect,
+            self._update,
+            table,
+            engine,
+            max_iter=self.max_iter,
+            settled=partial(self._settled, tol=self.tol * summary.variance),
+            callbacks=callbacks,
+            cache=cache,
+            name=type(self).__name__,
+        )
+        return fit, cache
+
+    # What a model defines. Functions of the module's top level, so that they can travel.
+
+    _start: Callable
+    _collect: Callable
+    _update: Callable
+    _settled: Callable
+
+    # What it may override.
+
+    def _summarize(self, rows: Table, engine: Engine) -> DataSummary:
+        return summarize(rows, engine, name=type(self).__name__)
+
+    def _prepare(self, summary: DataSummary) -> None:
+        """Set parameters that depend on the data, before the first start."""
+
+    def _facts(self, params: Any) -> str:
+        """What a checkpoint recognizes its fit by."""
+        return f"{type(self).__name__} {self.n_clusters} {self.tol}"
+
+    def _caches(self, table: Table) -> list | None:
+        """A cache for every block."""
+        return lloyd.block_caches(table, self.n_clusters)
+
+
+def fingerprint(table: Table, summary: DataSummary) -> str:
+    """A hash that identifies the data, for model files and checkpoints."""
+    facts = f"{table.shape} {table.dtype} {summary.weight!r} {summary.variance!r}".encode()
+    return blake2b(facts + summary.origin.tobytes(), digest_size=16).hexdigest()

@@ -1,0 +1,594 @@
+"""``stability``: which clusters, and which rows, a clusterer recovers from changed data.
+
+    bootstrap   as many rows, drawn with repetition; about 63 in 100 are there each time
+    noise       all rows, every column with some normal noise added; the values of sparse rows
+                are multiplied instead, so that zeros stay zero
+
+The co-association of two rows is the fraction of resamples that put them into one cluster: for
+all pairs a matrix of n x n. Here every row is compared with the clusters instead:
+
+    collect   for every resample, how many rows of each of its clusters are in each cluster of
+              the whole data: a small table
+    row       from the table, how many members of each cluster a row was with, and how many it
+              could have been with: their quotient is its mean co-association with the cluster
+
+which takes n x k numbers and is exact. The matrix itself is computed for a sample of rows, and
+from it, by average linkage of 1 - co-association, the consensus tree.
+
+Monti, Tamayo, Mesirov and Golub (2003), Consensus clustering. Machine Learning 52. Fred and
+Jain (2005), Combining multiple clusterings using evidence accumulation. IEEE Trans. PAMI 27.
+Hennig (2007), Cluster-wise assessment of cluster stability. Computational Statistics & Data
+Analysis 52. The notes' section on soft clustering.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from tacit.cluster.hierarchy.dendrogram import cut
+from tacit.cluster.hierarchy.linkage import linkage
+from tacit.cluster.k_trials import recovery
+from tacit.cluster.partitions import clusterer_of, labels_by, prepared
+from tacit.core.engines import Engine, Serial, get_engine, one_blas_thread
+from tacit.core.kernel import kernel
+from tacit.core.moments import MomentsParams, collect
+from tacit.core.progress import Callback, Step, notify
+from tacit.core.randoms import integers, key, normals, permutation, seed_from
+from tacit.data.table import Table
+from tacit.measure.agreement import adjusted_rand_score
+from tacit.measure.distance_sums import load_rows
+from tacit.measure.labels import by_size
+
+__all__ = ["ClusterStability", "RowStability", "Stability", "stability"]
+
+UNSEEN = -1  # the row was not drawn
+NOWHERE = -2  # it was drawn, and is in no cluster
+PANEL = 256  # rows of the matrix at a time
+TITLES = ("cluster", "rows", "confidence", "recovered", "rival", "with rival")
+
+
+# --- The result ---
+
+
+@dataclass(frozen=True)
+class ClusterStability:
+    """The stability of one cluster.
+
+    ``confidence`` is how often two of its rows stay together; ``recovered`` the mean Jaccard
+    index with the most similar cluster of a resample; ``rival`` the cluster that its rows are
+    most often mixed with, and ``rival_share`` how often.
+    """
+
+    cluster: int
+    size: int
+    confidence: float
+    recovered: float
+    rival: int | None = None
+    rival_share: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class RowStability:
+    """The stability of every row: arrays of n_rows.
+
+    ``confidence`` is how often the row is with the members of its own cluster; ``rival`` the
+    other cluster that it is with most, and ``rival_share`` how often. -1 is no cluster.
+    """
+
+    labels: np.ndarray
+    confidence: np.ndarray
+    rival: np.ndarray
+    rival_share: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns as JSON values."""
+        return {name: values.tolist() for name, values in vars(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """The stability of a clustering.
+
+    Attributes
+    ----------
+    clusters : tuple of ClusterStability
+    rows : RowStability, columns ``labels``, ``confidence``, ``rival``, ``rival_share``
+    agreement : float
+        Mean adjusted Rand index of the resamples with the clusters of the whole data.
+    tree : array of shape (m - 1, 4) or None
+        SciPy's linkage matrix of the consensus: rows join at the fraction of resamples that
+        separate them. For ``cut``, ``tacit.plot.dendrogram`` and ``to_newick``.
+    tree_rows : array of m row numbers
+        Which rows the leaves of the tree are.
+    coassociation : array of shape (m, m) or None
+        How often each two of those rows were together.
+    n_resamples, perturb : what was done
+    notes : tuple of str
+    """
+
+    clusters: tuple[ClusterStability, ...]
+    rows: RowStability
+    agreement: float
+    tree: np.ndarray | None
+    tree_rows: np.ndarray
+    coassociation: np.ndarray | None
+    n_resamples: int
+    perturb: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The cluster of every row; -1 for none."""
+        return self.rows.labels
+
+    def least_sure(self, top: int = 10) -> np.ndarray:
+        """The rows that stay with their cluster least often, ascending."""
+        inside = np.flatnonzero(self.rows.labels >= 0)
+        order = np.argsort(self.rows.confidence[inside], kind="stable")
+        return inside[order][:top]
+
+    def consensus(self, k: int) -> np.ndarray:
+        """The tree cut into ``k`` clusters: a label for each of ``tree_rows``."""
+        if self.tree is None:
+            raise ValueError("There is no tree to cut: call stability(..., tree=True).")
+        return cut(self.tree, k=k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values, except the co-association matrix."""
+        return {
+            "clusters": [cluster.to_dict() for cluster in self.clusters],
+            "rows": self.rows.to_dict(),
+            "agreement": self.agreement,
+            "tree": None if self.tree is None else self.tree.tolist(),
+            "tree_rows": self.tree_rows.tolist(),
+            "n_resamples": self.n_resamples,
+            "perturb": self.perturb,
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "Stability.to_frame needs the package pandas. Install it, or use .rows or "
+                ".to_dict()."
+            ) from error
+        return pd.DataFrame(vars(self.rows))
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        many = f"{len(self.clusters)} cluster{'s' if len(self.clusters) != 1 else ''}"
+        return (
+            f"{many}, agreement {self.agreement:.2f} over {self.n_resamples} resamples "
+            f"({self.perturb})"
+        )
+
+    def __str__(self) -> str:
+        lines = ["  ".join(title.rjust(len(title)) for title in TITLES)]
+        for cells in map(cells_of, self.clusters):
+            pairs = zip(cells, TITLES, strict=True)
+            lines.append("  ".join(cell.rjust(len(title)) for cell, title in pairs).rstrip())
+        return "\n".join([self.headline, *lines, *self.notes])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        lines = [f"<tr>{''.join(f'<th>{title}</th>' for title in TITLES)}</tr>"]
+        for cells in map(cells_of, self.clusters):
+            lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<p>{escape(self.headline)}</p><table>{''.join(lines)}</table>{notes}"
+
+
+def cells_of(cluster: ClusterStability) -> list[str]:
+    return [
+        str(cluster.cluster),
+        str(cluster.size),
+        f"{cluster.confidence:.2f}",
+        f"{cluster.recovered:.2f}",
+        "" if cluster.rival is None else str(cluster.rival),
+        "" if cluster.rival_share is None else f"{cluster.rival_share:.2f}",
+    ]
+
+
+# --- Resamples ---
+
+
+class Source(NamedTuple):
+    """What every resample is drawn from."""
+
+    X: Any  # array, CSR matrix, square matrix of distances or list
+    square: bool  # X holds distances between the rows
+    estimator: Any
+    perturb: str
+    size: np.ndarray  # (d,) standard deviation of the noise, of every column
+    seed: np.uint64
+
+
+def make_source(
+    X: Any, estimator: Any, perturb: str, noise: float, seed: np.uint64, *, square: bool
+) -> Source:
+    """The source of the resamples of X."""
+    size = np.empty(0)
+    if perturb == "noise":
+        if square or isinstance(X, list):
+            what = "distances" if square else "objects"
+            raise ValueError(
+                f"stability(perturb='noise') adds noise to columns of numbers, which {what} do "
+                "not have. Use perturb='bootstrap'."
+            )
+        if sp.issparse(X):
+            size = np.full(1, noise)
+        else:
+            moments = Serial().reduce(collect, MomentsParams(full=False), Table.of(X))
+            size = noise * np.sqrt(moments.variance)
+    return Source(X, square, estimator, perturb, size, seed)
+
+
+def label_resample(source: Source, b: int) -> np.ndarray:
+    """The label of every row in resample b, from 0; UNSEEN and NOWHERE below that."""
+    n = count_rows(source.X)
+    model = prepared(source.estimator, int(key(source.seed, 1, b)) % 2**31)
+    if source.perturb == "noise":
+        return clean_labels(labels_by(model, with_noise(source, key(source.seed, 2, b))))
+    drawn = integers(key(source.seed, 2, b), n, n)
+    drawn_labels = clean_labels(labels_by(model, taken(source, drawn)))
+    labels = np.full(n, UNSEEN, np.int32)
+    labels[drawn] = drawn_labels  # of copies of a row the last one counts
+    return labels
+
+
+def with_noise(source: Source, drawn: np.uint64) -> Any:
+    X = source.X
+    if sp.issparse(X):
+        changed = sp.csr_array(X, dtype=np.float64, copy=True)
+        changed.data *= np.exp(source.size[0] * normals(drawn, len(changed.data)))
+        return changed
+    return np.asarray(X, np.float64) + source.size * normals(drawn, X.shape)
+
+
+def taken(source: Source, places: np.ndarray) -> Any:
+    if isinstance(source.X, list):
+        return [source.X[i] for i in places]
+    return source.X[np.ix_(places, places)] if source.square else source.X[places]
+
+
+def clean_labels(labels: np.ndarray) -> np.ndarray:
+    """Labels from 0 as int32; those below 0, which mean no cluster, become NOWHERE."""
+    labels = np.asarray(labels)
+    nowhere = labels < 0 if labels.dtype.kind in "if" else np.zeros(len(labels), bool)
+    _, codes = np.unique(labels, return_inverse=True)
+    codes = codes.astype(np.int32)
+    if nowhere.any():
+        codes -= codes[~nowhere].min() if not nowhere.all() else 0
+        codes[nowhere] = NOWHERE
+    return codes
+
+
+def count_rows(X: Any) -> int:
+    """The number of rows, also of a list."""
+    return len(X) if isinstance(X, list) else X.shape[0]
+
+
+def stability(
+    clusterer: Any,
+    X: Any,
+    *,
+    n_resamples: int = 50,
+    perturb: str = "bootstrap",
+    noise: float = 0.1,
+    labels: Any = None,
+    max_rows: int = 1000,
+    tree: bool = True,
+    random_state: Any = None,
+    engine: str | Engine = "threads",
+    callbacks: Sequence[Callback] | None = None,
+) -> Stability:
+    """Cluster changed copies of the data: how stable is each cluster and each row?
+
+    Parameters
+    ----------
+    clusterer : estimator or str
+        Anything with ``fit_predict``, or with ``fit`` and ``predict``; or a name such as
+        "ward". It is copied, never fitted. Negative labels mean that a row is in no cluster.
+    X : array, CSR matrix, Table, square matrix of distances, or list of objects
+        What the clusterer takes.
+    n_resamples : int
+        Number of changed copies.
+    perturb : {"bootstrap", "noise"}
+        Draw rows with repetition, or add noise to all of them.
+    noise : float
+        Size of the noise, in standard deviations of each column; for sparse rows the standard
+        deviation of the logarithm of what their values are multiplied by.
+    labels : array of n_rows labels or None
+        The clusters to assess. None clusters X as it is.
+    max_rows : int
+        Most rows of the co-association matrix and the tree; of more a random sample.
+    tree : bool
+        Whether to compute those two.
+    random_state : int, RandomState, Generator or None
+        Seed. The result is the same on every engine and for any number of workers.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the resamples are clustered in parallel; "dask" uses the threads of this process.
+    callbacks : list or None
+        Notified after every resample; see ``tacit.core.progress``. If one asks to stop, the
+        result comes from the resamples so far.
+
+    Returns
+    -------
+    Stability, with ``clusters``, ``rows``, ``tree`` and ``coassociation``. Clusters are
+    numbered by size, 0 the largest, unless ``labels`` were given.
+
+    Examples
+    --------
+    >>> from tacit.cluster import KMeans
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [6.0], [10.0], [11.0], [12.0], [13.0]])
+    >>> result = stability(KMeans(2, n_init=5), X, random_state=0)
+    >>> print(result)
+    2 clusters, agreement 0.91 over 50 resamples (bootstrap)
+    cluster  rows  confidence  recovered  rival  with rival
+          0     5        0.92       0.96      1        0.03
+          1     4        1.00       0.96      0        0.04
+    >>> result.least_sure(1)
+    array([4])
+    """
+    seed = seed_from(random_state)
+    estimator = clusterer_of(clusterer, name="stability")
+    check_request(perturb, noise, n_resamples, max_rows)
+    X, square = in_memory(X, estimator)
+    source = make_source(X, estimator, perturb, noise, seed, square=square)
+    base, names = base_labels(source, labels)
+    n = len(base)
+    order = permutation(key(seed, 3), n)[:max_rows] if n > max_rows else np.arange(n)
+    sample = np.sort(order)
+    k = len(names)
+    pairs = Pairs(np.zeros((n, k)), np.zeros((n, k)))
+    recovered, agreement, seen_labels = [], [], []
+    with warnings.catch_warnings():
+        # A resample may have fewer clusters than asked for.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        each = get_engine(engine).each(partial(label_resample, source), range(n_resamples))
+        for done, drawn in enumerate(each, start=1):
+            add_pairs(pairs, base, drawn, k)
+            both = (base >= 0) & (drawn >= 0)
+            if both.any():
+                recovered.append(recovery(base[both], drawn[both], k))
+                agreement.append(adjusted_rand_score(base[both], drawn[both]))
+            if tree:
+                seen_labels.append(drawn[sample])
+            last = done == n_resamples
+            step = Step("stability", done, n_resamples, [], None, done=last)
+            if notify(callbacks or (), step):
+                break
+    means = mean_coassociation(pairs, base)
+    matrix = Z = None
+    if tree and len(sample) > 1:
+        matrix = coassociation(np.array(seen_labels), base[sample], means[sample], engine)
+        Z = linkage(condensed(1 - matrix), "average")
+    notes = () if len(sample) == n else (
+        f"The tree and the matrix are of {len(sample):,} of {n:,} rows, drawn at random.",
+    )  # fmt: skip
+    return Stability(
+        clusters=clusters_of(base, means, recovered, names),
+        rows=rows_of(base, means, names),
+        agreement=float(np.mean(agreement)) if agreement else 0.0,
+        tree=Z,
+        tree_rows=sample,
+        coassociation=matrix,
+        n_resamples=done,
+        perturb=perturb,
+        notes=notes,
+    )
+
+
+# --- Rows against clusters ---
+
+
+class Pairs(NamedTuple):
+    """For every row and cluster: members it was with, and members it could have been with."""
+
+    together: np.ndarray  # (n, k)
+    seen: np.ndarray  # (n, k)
+
+
+def add_pairs(pairs: Pairs, base: np.ndarray, drawn: np.ndarray, k: int) -> None:
+    """Add the pairs of one resample."""
+    here = drawn != UNSEEN
+    member = here & (base >= 0)
+    counts = np.bincount(base[member], minlength=k)
+    placed = member & (drawn >= 0)
+    width = int(drawn.max(initial=-1)) + 1
+    cells = drawn[placed].astype(np.int64) * k + base[placed]
+    table = np.bincount(cells, minlength=width * k).reshape(width, k)
+    inside = drawn >= 0
+    pairs.together[inside] += table[drawn[inside]]
+    pairs.seen[here] += counts
+    own = np.flatnonzero(placed)  # no row is a pair with itself
+    pairs.together[own, base[own]] -= 1
+    own = np.flatnonzero(member)
+    pairs.seen[own, base[own]] -= 1
+
+
+def mean_coassociation(pairs: Pairs, base: np.ndarray) -> np.ndarray:
+    """(n, k): how often a row was with the members of each cluster."""
+    means = np.divide(
+        pairs.together, pairs.seen, out=np.zeros(pairs.seen.shape), where=pairs.seen > 0
+    )
+    # The confidence of a row without companions is how rarely it was with other clusters.
+    inside = np.flatnonzero(base >= 0)
+    alone = inside[pairs.seen[inside, base[inside]] == 0]
+    means[alone, base[alone]] = 0.0
+    means[alone, base[alone]] = 1.0 - means[alone].max(axis=1, initial=0.0)
+    return means
+
+
+def rows_of(base: np.ndarray, means: np.ndarray, names: np.ndarray) -> RowStability:
+    own, rival, value = np.full(len(base), -1), np.full(len(base), -1), np.zeros(len(base))
+    inside = np.flatnonzero(base >= 0)
+    own[inside] = names[base[inside]]
+    confidence = np.zeros(len(base))
+    confidence[inside] = means[inside, base[inside]]
+    if means.shape[1] > 1:
+        others = means.copy()
+        others[inside, base[inside]] = -1.0
+        at = others.argmax(axis=1)
+        rival, value = names[at], others[np.arange(len(base)), at]
+    return RowStability(own, confidence, rival, value)
+
+
+def clusters_of(
+    base: np.ndarray, means: np.ndarray, recovered: list, names: np.ndarray
+) -> tuple[ClusterStability, ...]:
+    again = np.array(recovered) if recovered else np.zeros((1, len(names)))
+    known = ~np.isnan(again)
+    mean = np.where(known, again, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    clusters = []
+    for j, name in enumerate(names):
+        members = base == j
+        own = means[members].mean(axis=0)
+        rival, share = None, None
+        if len(names) > 1:
+            others = own.copy()
+            others[j] = -1.0
+            at = int(others.argmax())
+            rival, share = int(names[at]), float(others[at])
+        clusters.append(
+            ClusterStability(
+                int(name), int(members.sum()), float(own[j]), float(mean[j]), rival, share
+            )
+        )
+    return tuple(clusters)
+
+
+# --- Rows against rows ---
+
+
+def coassociation(
+    labels: np.ndarray,
+    base: np.ndarray,
+    means: np.ndarray,
+    engine: str | Engine = "serial",
+) -> np.ndarray:
+    """(n, n): how often two rows were together, of the times that both were drawn.
+
+    ``labels`` holds a resample in every row. Where two rows never met, the mean of how each
+    stands to the cluster of the other.
+    """
+    labels = np.ascontiguousarray(labels.T, np.int32)  # (n, resamples)
+    n = len(labels)
+    matrix = np.empty((n, n))
+
+    def match(first: int) -> None:
+        count_matches(labels, first, matrix[first : first + PANEL])
+
+    for _ in get_engine(engine).each(match, range(0, n, PANEL), work=n * labels.size):
+        pass
+    strangers = np.isnan(matrix)
+    if strangers.any():
+        guess = np.where(base >= 0, means[:, base], 0.0)
+        matrix[strangers] = ((guess + guess.T) / 2)[strangers]
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def condensed(matrix: np.ndarray) -> np.ndarray:
+    """The upper triangle, row by row, as ``linkage`` wants it."""
+    return np.maximum(matrix[np.triu_indices(len(matrix), 1)], 0.0)
+
+
+# --- Input ---
+
+
+def base_labels(source: Source, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of the rows from 0, NOWHERE where there is none; and the names of the clusters."""
+    n = count_rows(source.X)
+    if labels is None:
+        model = prepared(source.estimator, int(key(source.seed, 0)) % 2**31)
+        with one_blas_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            codes = clean_labels(labels_by(model, source.X))
+        if (codes >= 0).any():
+            codes[codes >= 0] = by_size(codes[codes >= 0])
+    else:
+        given = np.asarray(labels)
+        if given.shape != (n,) or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"stability(labels=...) needs an integer for each of {n:,} rows, but has shape "
+                f"{given.shape} of {given.dtype}. Give one label per row."
+            )
+        names = np.unique(given[given >= 0])
+        codes = np.full(n, NOWHERE, np.int32)
+        codes[given >= 0] = np.searchsorted(names, given[given >= 0])
+        if len(names):
+            return codes, names
+    if not (codes >= 0).any():
+        raise ValueError(
+            "stability: the clusterer put no row into a cluster, so there is nothing to "
+            "assess. Change its settings."
+        )
+    return codes, np.arange(int(codes.max()) + 1)
+
+
+def in_memory(X: Any, estimator: Any) -> tuple[Any, bool]:
+    """X in memory, and whether it holds distances."""
+    known = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    metric = known.get("metric", "euclidean")
+    square = isinstance(metric, str) and metric == "precomputed"
+    texts = isinstance(X, list | tuple) and len(X) and isinstance(X[0], str)
+    objects = callable(metric) and len(getattr(X, "shape", ())) != 2
+    if (objects or texts) and not isinstance(X, Table):
+        X = list(X)
+    elif square:
+        X = np.asarray(X)
+    else:
+        X = load_rows(X, "euclidean", name="stability")
+    if count_rows(X) < 2:
+        raise ValueError(f"stability needs at least 2 rows, but X has {count_rows(X)}.")
+    return (sp.csr_array(X) if sp.issparse(X) else X), square
+
+
+def check_request(perturb: str, noise: float, n_resamples: int, max_rows: int) -> None:
+    if perturb not in ("bootstrap", "noise"):
+        raise ValueError(
+            f"stability(perturb={perturb!r}) is unknown. Choose 'bootstrap' or 'noise'."
+        )
+    if not noise > 0:
+        raise ValueError(f"stability(noise={noise!r}) must be above 0. 0.1 is mild.")
+    for name, value, least in (("n_resamples", n_resamples, 1), ("max_rows", max_rows, 2)):
+        if not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"stability({name}={value!r}) must be an integer from {least} up.")
+
+
+# --- Kernels ---
+
+
+@kernel
+def count_matches(labels, start, out):
+    for i in range(out.shape[0]):
+        mine, row = labels[start + i], out[i]
+        for j in range(labels.shape[0]):
+            theirs = labels[j]
+            both, same = 0, 0
+            for b in range(mine.shape[0]):
+                if mine[b] != -1 and theirs[b] != -1:
+                    both += 1
+                    if mine[b] == theirs[b] and mine[b] >= 0:
+                        same += 1
+            row[j] = same / both if both > 0 else np.nan

@@ -1,1 +1,0 @@
-"""``stability``: which clusters are found again on changed data."""

@@ -1,1 +1,0 @@
-"""Clusters that rows belong to in part: fuzzy c-means and soft k-means."""
