@@ -87,7 +87,7 @@ def tacit_clara(data: Data, threads: int) -> Answer:
 
 
 def fit(data: Data, threads: int, **settings: Any) -> Answer:
-    from tacit.cluster.medoids.kmedoids import KMedoids
+    from tacit.cluster import KMedoids
     from tacit.core.engines import Threads
 
     model = KMedoids(len(data["start"]), engine=Threads(threads), **settings).fit(data["X"])

@@ -11,8 +11,8 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from tacit.cluster.medoids.fasterpam import State, build, fasterpam, lab
-from tacit.cluster.medoids.kmedoids import KMedoids
+from tacit.cluster import KMedoids
+from tacit.cluster.medoids.fasterpam import SwapSearch, build, fasterpam, lab
 from tacit.core import memory
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
@@ -66,18 +66,19 @@ def test_no_single_swap_lowers_the_loss(n, k, seed, ties):
 def test_after_every_swap_each_item_knows_its_two_nearest_medoids():
     rng = np.random.default_rng(0)
     distances = cdist(X := rng.normal(size=(150, 3)), X)
-    state = State(distances, np.arange(6))
+    search = SwapSearch(distances, np.arange(6))
     for j in range(150):
-        state.try_rows(j, j + 1)
-        of_medoids = np.sort(distances[state.medoids], axis=0)
-        np.testing.assert_array_equal(state.near, of_medoids[0])
-        np.testing.assert_array_equal(state.second, of_medoids[1])
-        np.testing.assert_array_equal(state.label, distances[state.medoids].argmin(axis=0))
-        lost = np.bincount(state.label, of_medoids[1] - of_medoids[0], 6)
-        np.testing.assert_allclose(state.removal, lost, rtol=1e-12)
-        assert state.loss == pytest.approx(of_medoids[0].sum(), rel=1e-12)
-        np.testing.assert_array_equal(np.flatnonzero(state.taken), np.sort(state.medoids))
-    assert state.swaps > 10
+        search.try_rows(j, j + 1)
+        of_medoids = np.sort(distances[search.medoids], axis=0)
+        near, second, label, _ = search.nearest
+        np.testing.assert_array_equal(near, of_medoids[0])
+        np.testing.assert_array_equal(second, of_medoids[1])
+        np.testing.assert_array_equal(label, distances[search.medoids].argmin(axis=0))
+        lost = np.bincount(label, of_medoids[1] - of_medoids[0], 6)
+        np.testing.assert_allclose(search.removal, lost, rtol=1e-12)
+        assert search.loss == pytest.approx(of_medoids[0].sum(), rel=1e-12)
+        np.testing.assert_array_equal(np.flatnonzero(search.is_medoid), np.sort(search.medoids))
+    assert search.swaps > 10
 
 
 def test_any_dissimilarity_will_do_not_only_metrics():
@@ -309,13 +310,27 @@ def test_what_cannot_be_held_is_refused_with_the_memory_it_takes(monkeypatch):
     assert KMedoids(3, method="clara", random_state=0).fit(X).inertia_ > 0
 
 
-def test_a_table_is_refused_but_not_by_clara():
-    X = blobs(5000)
-    with pytest.raises(ValueError, match=r"5,000 rows.*0\.2 GB.*clara"):
-        KMedoids(3).fit(Table.from_array(X))
-    model = KMedoids(3, method="clara", random_state=0).fit(Table.from_array(X))
+def test_rows_on_disk_are_refused_but_not_by_clara(tmp_path):
+    np.save(tmp_path / "rows.npy", blobs(5000))
+    table = Table.from_npy(tmp_path / "rows.npy")
+    with pytest.raises(ValueError, match=r"all 5,000 rows in memory.*clara"):
+        KMedoids(3).fit(table)
+    model = KMedoids(3, method="clara", random_state=0).fit(table)
     assert not hasattr(model, "labels_")
-    assert len(model.predict(Table.from_array(X))) == 5000
+    assert len(model.predict(table)) == 5000
+    in_memory = Table.from_array(blobs(300), block_rows=70)
+    reference = KMedoids(3).fit(blobs(300))
+    np.testing.assert_array_equal(
+        KMedoids(3).fit(in_memory).medoid_indices_, reference.medoid_indices_
+    )
+
+
+def test_a_tie_goes_to_the_lowest_medoid_wherever_the_rows_lie():
+    X = np.random.default_rng(0).integers(0, 4, size=(300, 3)).astype(float)
+    for shift in (0.0, 1000.0):
+        model = KMedoids(7).fit(X + shift)
+        exact = cdist(X, X[model.medoid_indices_], "sqeuclidean")
+        np.testing.assert_array_equal(model.labels_, exact.argmin(axis=1))
 
 
 # --- Samples ---

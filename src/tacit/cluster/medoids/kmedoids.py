@@ -1,13 +1,15 @@
-"""k-medoids: items around items, by any distance.
+"""k-medoids: clusters around items of the data, by any distance.
 
-A medoid is the item whose distances to those of its cluster add up to least, so a cluster is
-shown by one of its own: a document, a word, a row. The distance may be anything; k-means
-allows only squares of straight lines. The price is all distances between all items.
+A medoid is the item with the smallest sum of distances to the items of its cluster, so a
+cluster is represented by one of its own: a document, a word, a row. Any distance will do;
+k-means needs squared Euclidean distance. The price is the distances between all items.
 
-    fasterpam   swaps medoids until no swap helps (``cluster.fasterpam``). Needs all distances.
-    clara       the same on samples, each judged by all items: for any number of rows.
+    fasterpam   swaps medoids until no swap lowers the loss (``medoids.fasterpam``). Needs all
+                distances.
+    clara       the same on samples, each evaluated on all items: for any number of rows.
 
-Contract: whole. ``fasterpam`` refuses data that is read block by block; ``clara`` takes it.
+Contract: whole for ``fasterpam``, which refuses rows on disk; ``clara`` is a few passes over
+the blocks.
 
 Kaufman and Rousseeuw (1990), Finding Groups in Data, ch. 2 and 3. Wiley.
 Schubert and Rousseeuw (2021), Fast and eager k-medoids clustering. Information Systems 101.
@@ -15,8 +17,10 @@ The notes' section on k-means and its variations.
 """
 
 import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,16 +32,200 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.medoids.fasterpam import Medoids, build, fasterpam, lab, random_medoids
-from tacit.cluster.medoids.items import Items, Matrix, Objects, Rows
-from tacit.core.engines import get_engine
+from tacit.core.engines import Engine, Serial, get_engine
 from tacit.core.estimator import Estimator, check_rows
+from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
-from tacit.data.table import Table
-from tacit.kernels.distances import METRICS
+from tacit.core.stats import tree_sum
+from tacit.data.bad_values import check_values
+from tacit.data.checked import check_table, is_table
+from tacit.data.summary import summarize
+from tacit.data.table import Table, parts
+from tacit.kernels.distances import (
+    METRICS,
+    Metric,
+    between_objects,
+    between_rows,
+    distance_matrix,
+)
 
 __all__ = ["KMedoids"]
 
-BUILD_WORK = 2**31  # distances looked at by "build", about a second; past that "auto" is "lab"
+BUILD_WORK = 2**31  # distances read by "build", about a second; past that "auto" is "lab"
+CHECK_ROWS = 256  # of a matrix of distances that are checked at once
+SAMPLES = "Use method='clara', which works on samples, or compress the rows with KMeans first."
+
+
+# --- Items: whatever has distances ---
+
+
+class Items(ABC):
+    """Items that distances are known of. Indices are sorted."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, indices: np.ndarray) -> Any:
+        """The items themselves; None where there are only distances."""
+
+    @abstractmethod
+    def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
+        """The square matrix of distances between these items, or between all. ValueError where
+        it would not fit in memory."""
+
+    @abstractmethod
+    def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
+        """The nearest center of every item, the lowest where they tie, and the sum of the
+        distances to them. ``indices`` are those of the centers among the items of the fit."""
+
+    @abstractmethod
+    def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
+        """(n, k) distances to the centers."""
+
+
+class Rows(Items):
+    """Rows of numbers, in memory or read block by block."""
+
+    def __init__(self, table: Table, metric: Metric, engine: Engine) -> None:
+        self.table, self.metric = table, metric
+        # Functions written in Python hold the GIL: threads would only slow each other down.
+        self.engine = Serial() if callable(metric) else engine
+        self.dtype = np.dtype(np.float32 if table.dtype == np.float32 else np.float64)
+        if metric in ("euclidean", "sqeuclidean"):
+            summarize(table, engine, name="KMedoids")  # also refuses squares that overflow
+            return
+        for block in table:
+            check_values(parts(block.load()).rows, "KMedoids", block.start, table.source)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, indices: np.ndarray) -> Any:
+        return self.table.take(indices)
+
+    def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
+        check_room(len(self) if indices is None else len(indices), self.dtype)
+        rows = self.table.load() if indices is None else self.take(indices)
+        return distance_matrix(rows, self.metric, engine=self.engine, dtype=self.dtype)
+
+    def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
+        params = CenterDistances(centers, self.metric, np.dtype(np.float64))
+        labels, losses = zip(*self.engine.map(nearest_centers, params, self.table), strict=True)
+        return np.concatenate(labels), float(tree_sum(losses))
+
+    def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
+        params = CenterDistances(centers, self.metric, self.dtype)
+        return np.concatenate(list(self.engine.map(center_distances, params, self.table)))
+
+
+class Objects(Items):
+    """Any objects, compared by a function."""
+
+    def __init__(self, objects: Sequence[Any], metric: Callable) -> None:
+        self.objects, self.metric = list(objects), metric
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    def take(self, indices: np.ndarray) -> Any:
+        return [self.objects[i] for i in indices]
+
+    def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
+        check_room(len(self) if indices is None else len(indices), np.dtype("f8"))
+        objects = self.objects if indices is None else self.take(indices)
+        return between_objects(objects, objects, self.metric)
+
+    def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
+        return smallest(self.distances(centers, indices))
+
+    def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
+        return between_objects(self.objects, centers, self.metric)
+
+
+class Distances(Items):
+    """Precomputed distances: one row per item, one column per item of the fit."""
+
+    def __init__(self, values: np.ndarray, *, square: bool) -> None:
+        self.values = values
+        check_distances(values, square=square)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, indices: np.ndarray) -> Any:
+        return None
+
+    def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
+        return self.values if indices is None else self.values[np.ix_(indices, indices)]
+
+    def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
+        return smallest(self.values[:, indices])
+
+    def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
+        return self.values[:, indices]
+
+
+class CenterDistances(NamedTuple):
+    """The params of a pass that compares rows with centers."""
+
+    centers: Any
+    metric: Metric
+    dtype: np.dtype
+
+
+def center_distances(params: CenterDistances, block: Any) -> np.ndarray:
+    distances = between_rows(parts(block).rows, params.centers, params.metric)
+    return distances.astype(params.dtype, copy=False)
+
+
+def nearest_centers(params: CenterDistances, block: Any) -> tuple[np.ndarray, float]:
+    return smallest(center_distances(params, block))
+
+
+def smallest(distances: np.ndarray) -> tuple[np.ndarray, float]:
+    labels = distances.argmin(axis=1)
+    own = np.take_along_axis(distances, labels[:, None], axis=1)
+    return labels.astype(np.int32), float(own.sum(dtype=np.float64))
+
+
+def check_room(n: int, dtype: np.dtype) -> None:
+    what = f"KMedoids(method='fasterpam') of {n:,} items, for the distances between them,"
+    check_memory(n * n * dtype.itemsize, what, SAMPLES)
+
+
+def check_distances(distances: np.ndarray, *, square: bool) -> None:
+    n, m = distances.shape
+    if square and n != m:
+        raise ValueError(
+            "KMedoids(metric='precomputed') needs a square matrix of distances, but X has "
+            f"shape {(n, m)}. Give one row and one column per item."
+        )
+    largest = 0.0
+    for first in range(0, n, CHECK_ROWS):
+        stripe = distances[first : first + CHECK_ROWS]
+        check_values(stripe, "KMedoids", first)
+        if stripe.min(initial=0.0) < 0:
+            i, j = np.argwhere(stripe < 0)[0]
+            raise ValueError(
+                f"KMedoids: Negative values in data: the distance in row {first + i}, column "
+                f"{j} is {stripe[i, j]}. Distances are zero or more."
+            )
+        largest = max(largest, float(stripe.max(initial=0.0)))
+    for first in range(0, n if square else 0, CHECK_ROWS):
+        gap = np.abs(
+            distances[first : first + CHECK_ROWS] - distances[:, first : first + CHECK_ROWS].T
+        )
+        if gap.max(initial=0.0) > 1e-6 * largest:
+            i, j = np.unravel_index(gap.argmax(), gap.shape)
+            raise ValueError(
+                "KMedoids(metric='precomputed') needs a symmetric matrix, but the distances "
+                f"from {first + i} to {j} and back differ by {gap[i, j]:.3g}. Give "
+                "(X + X.T) / 2."
+            )
+
+
+# --- The estimator ---
 
 
 class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
@@ -48,37 +236,37 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_clusters : int
         How many medoids.
     metric : {"euclidean", "sqeuclidean", "manhattan", "cosine", "precomputed"} or function
-        How far two items lie apart. "precomputed": X is a square matrix of distances. A
-        function is called with two items, which may be anything: X is then a list of strings,
-        say, or an array, whose rows it gets.
+        The distance of two items. "precomputed": X is a square matrix of distances. A function
+        is called with two items, which may be anything: X is then a list of strings, for
+        example, or an array, and the items are its rows.
     method : {"fasterpam", "clara"}
-        "fasterpam" looks at all distances: 8 bytes for every pair of items, 4 in float32.
-        "clara" looks at samples and takes any number of rows, also a Table.
+        "fasterpam" needs all distances: 8 bytes for every pair of items, 4 in float32. "clara"
+        works on samples and takes any number of rows, also a Table on disk.
     init : {"auto", "build", "lab", "random"} or array of n_clusters indices
-        First medoids. "build" adds the item that helps most, k times, looking at every
-        distance each time; "lab" does so in samples; "auto" is "build" up to 2^31 looks.
+        First medoids. "build" adds the item that lowers the loss most, k times, reading every
+        distance each time; "lab" does so in samples; "auto" is "build" for up to 2^31 reads.
     max_iter : int
-        Most passes over the items in search of swaps.
+        Largest number of passes over the items.
     n_sampling, sampling_size : int, int or None
         For "clara": how many samples, and of how many items. None is 80 + 4 n_clusters.
     random_state : int, RandomState or None
-        Seed of "lab", "random" and of the samples. "build" leaves nothing to chance.
+        Seed of "lab", "random" and of the samples. "build" is not random.
     engine : {"serial", "threads", "dask"} or Engine
         Where distances are computed.
     callbacks : list or None
-        Told about every pass or sample; see ``tacit.core.progress``.
+        Called after every pass or sample; see ``tacit.core.progress``.
 
     Attributes
     ----------
     medoid_indices_ : int64 array of shape (n_clusters,), ascending
-    cluster_centers_ : the medoids themselves: rows of X, or a list of objects; absent where
-        the distances were given
+    cluster_centers_ : the medoids themselves: rows of X, or a list of objects; absent for
+        precomputed distances
     labels_ : int32 array of shape (n_items,), the nearest medoid; a tie goes to the lowest.
         Absent when fitted on a Table or a Dask array
     inertia_ : float, the sum of distances to the nearest medoid
     losses_ : list of float, the mean of that after 0, 1, 2, ... passes or samples
     n_iter_ : int, passes made, or samples drawn
-    converged_ : bool, whether no swap was left that helps (of a sample, with "clara")
+    converged_ : bool, whether no swap lowers the loss (of a sample, with "clara")
 
     Examples
     --------
@@ -89,7 +277,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     ['cat', 'house']
     """
 
-    contract: ClassVar[str] = "whole"
     _file_schema: ClassVar[dict] = {"medoid_indices_": ("n_clusters",), "labels_": ("n_rows",)}
     _file_optional = ("labels_",)
     _file_kinds: ClassVar[dict] = {"medoid_indices_": "i", "labels_": "i"}
@@ -108,18 +295,18 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        metric="euclidean",
-        method="fasterpam",
-        init="auto",
-        max_iter=100,
-        n_sampling=10,
-        sampling_size=None,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        metric: Metric = "euclidean",
+        method: str = "fasterpam",
+        init: Any = "auto",
+        max_iter: int = 100,
+        n_sampling: int = 10,
+        sampling_size: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.method = method
@@ -131,12 +318,16 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.engine = engine
         self.callbacks = callbacks
 
+    @property
+    def contract(self) -> str:  # type: ignore[override]
+        """All rows at once, or passes over the blocks."""
+        return "whole" if self.method == "fasterpam" else "summable"
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> "KMedoids":
         """Find the medoids. X is an array, a CSR matrix, a list of objects or a matrix of
-        distances; for "clara" also a Table or a Dask array."""
+        distances; for "clara" also a Table on disk or a Dask array."""
         self._validate_params()
-        self._refuse_blocks(X)
         items = self._items(X, reset=True)
         if len(items) < self.n_clusters:
             raise ValueError(
@@ -146,81 +337,60 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         rng = check_random_state(self.random_state)
         with self._fit_callbacks() as callbacks:
             if self.method == "clara":
-                found = self._clara(items, rng, callbacks)
+                result = self._clara(items, rng, callbacks)
             else:
-                found = self._search(items.among(), rng, callbacks)
-        self.medoid_indices_ = found.indices
-        centers = items.take(found.indices)
+                result = self._search(items.matrix(), rng, callbacks)
+        self.medoid_indices_ = result.indices
+        centers = items.take(result.indices)
         if centers is not None:
             self.cluster_centers_ = centers
-        labels, self.inertia_ = items.nearest(centers, found.indices)
-        self.losses_ = [loss / len(items) for loss in found.losses]
-        self.n_iter_ = len(found.losses) - 1
-        self.converged_ = found.converged
-        if not comes_in_blocks(X):
+        labels, self.inertia_ = items.nearest(centers, result.indices)
+        self.losses_ = [loss / len(items) for loss in result.losses]
+        self.n_iter_ = len(result.losses) - 1
+        self.converged_ = result.converged
+        if not is_table(X):
             self.labels_ = labels
         self._warn_of_empty(labels)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The nearest medoid of every item; a tie goes to the lowest index. Of precomputed
+        """The nearest medoid of every item; a tie goes to the lowest index. For precomputed
         distances X has one column for every item of the fit."""
-        items = self._known(X)
+        check_is_fitted(self)
+        items = self._items(X, reset=False)
         return items.nearest(self._centers(), self.medoid_indices_)[0]
 
     def transform(self, X: Any) -> np.ndarray:
         """The distance of every item to every medoid."""
-        return self._known(X).distances(self._centers(), self.medoid_indices_)
+        check_is_fitted(self)
+        return self._items(X, reset=False).distances(self._centers(), self.medoid_indices_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of distances to the nearest medoid."""
-        return -self._known(X).nearest(self._centers(), self.medoid_indices_)[1]
-
-    # --- The items ---
-
-    def _known(self, X: Any) -> Items:
         check_is_fitted(self)
-        return self._items(X, reset=False)
+        items = self._items(X, reset=False)
+        return -items.nearest(self._centers(), self.medoid_indices_)[1]
 
     def _centers(self) -> Any:
         return getattr(self, "cluster_centers_", None)
 
     def _items(self, X: Any, *, reset: bool) -> Items:
-        name = "KMedoids"
-        if callable(self.metric) and not is_table_like(X):
+        if callable(self.metric) and not (is_table(X) or len(getattr(X, "shape", ())) == 2):
             if isinstance(X, str | bytes):
                 raise ValueError(
                     f"KMedoids got one {type(X).__name__}, {X[:20]!r}, instead of a list of "
                     "items. Wrap it in a list."
                 )
-            return Objects(X, self.metric, name=name)
-        if not comes_in_blocks(X):
-            X = check_rows(self, X, reset=reset)
+            return Objects(X, self.metric)
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            if sp.issparse(X) or isinstance(X, Table):
+            if sp.issparse(X) or is_table(X):
                 raise TypeError(
                     "Sparse data and tables hold no distances: KMedoids(metric='precomputed') "
                     f"needs a square NumPy array, not a {type(X).__name__}."
                 )
-            return Matrix(X, square=reset, name=name)
-        table = Table.of(X)
-        if reset:
-            self.n_features_in_ = table.shape[1]
-        elif table.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"KMedoids was fitted on {self.n_features_in_} columns, but X has "
-                f"{table.shape[1]}. Give it the same columns."
-            )
-        return Rows(table, self.metric, get_engine(self.engine), name=name)
-
-    def _refuse_blocks(self, X: Any) -> None:
-        if comes_in_blocks(X) and self.method == "fasterpam":
-            n = X.shape[0]
-            raise ValueError(
-                f"KMedoids(method='fasterpam') needs all distances between the {n:,} rows at "
-                f"once, {8 * n * n / 1e9:,.1f} GB, and not rows that are read block by block. "
-                "Use method='clara', or compress the rows with KMeans first."
-            )
+            return Distances(check_rows(self, X, reset=reset), square=reset)
+        table = check_table(self, X, reset=reset, alternative=SAMPLES)
+        return Rows(table, self.metric, get_engine(self.engine))
 
     # --- The search ---
 
@@ -233,9 +403,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _first(self, distances: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
         n, k = len(distances), self.n_clusters
         if not isinstance(self.init, str):
-            return given_medoids(self.init, n, k)
-        few = n * n * k <= BUILD_WORK
-        kind = ("build" if few else "lab") if self.init == "auto" else self.init
+            return check_medoids(self.init, n, k)
+        small = n * n * k <= BUILD_WORK
+        kind = ("build" if small else "lab") if self.init == "auto" else self.init
         if kind == "build":
             return build(distances, k, engine=get_engine(self.engine))
         return lab(distances, k, rng) if kind == "lab" else random_medoids(n, k, rng)
@@ -243,27 +413,27 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _clara(
         self, items: Items, rng: np.random.RandomState, callbacks: list[Callback]
     ) -> Medoids:
-        """Medoids of samples; the ones that suit all items best. Every sample but the first
-        holds the best so far."""
+        """Medoids of samples; those with the smallest loss over all items. Every sample but the
+        first includes the best so far."""
         n, k = len(items), self.n_clusters
         size = min(n, max(k, self.sampling_size or 80 + 4 * k))
         if not isinstance(self.init, str):
             raise ValueError(
                 "KMedoids(method='clara') draws samples, so init must be 'auto', 'build', "
-                "'lab' or 'random' and no list of indices. Use method='fasterpam' with one."
+                "'lab' or 'random', not a list of indices. Use method='fasterpam' with one."
             )
         best: Medoids | None = None
         losses: list[float] = []
         rounds = 1 if size == n else self.n_sampling
         for number in range(rounds):
-            kept = np.empty(0, np.int64) if best is None else best.indices
-            others = np.setdiff1d(rng.permutation(n)[:size], kept)
-            sample = np.sort(np.concatenate([kept, others[: size - len(kept)]]))
-            found = self._search(items.among(sample), rng, [])
-            chosen = sample[found.indices]
+            medoids = np.empty(0, np.int64) if best is None else best.indices
+            others = np.setdiff1d(rng.permutation(n)[:size], medoids)
+            sample = np.sort(np.concatenate([medoids, others[: size - len(medoids)]]))
+            result = self._search(items.matrix(sample), rng, [])
+            chosen = sample[result.indices]
             _, loss = items.nearest(items.take(chosen), chosen)
             if best is None or loss < best.loss:
-                best = found._replace(indices=chosen, loss=loss)
+                best = result._replace(indices=chosen, loss=loss)
             losses.append(best.loss)
             done = number == rounds - 1
             step = Step("KMedoids", number + 1, rounds, losses, best.indices, done=done)
@@ -271,8 +441,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 break
         assert best is not None  # there is at least one sample
         return best._replace(losses=[losses[0], *losses])
-
-    # --- Manners ---
 
     def _warn_of_empty(self, labels: np.ndarray) -> None:
         used = len(np.unique(labels))
@@ -287,9 +455,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _after_load(self) -> None:
         centers = self._centers()
         if centers is not None:
-            found = len(centers) if isinstance(centers, list) else centers.shape[0]
-            if found != len(self.medoid_indices_):
-                raise ValueError(f"{found} centers for {len(self.medoid_indices_)} medoids")
+            count = len(centers) if isinstance(centers, list) else centers.shape[0]
+            if count != len(self.medoid_indices_):
+                raise ValueError(f"{count} centers for {len(self.medoid_indices_)} medoids")
 
     @property
     def _n_features_out(self) -> int:
@@ -297,24 +465,15 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        given = isinstance(self.metric, str) and self.metric == "precomputed"
-        tags.input_tags.sparse = not given
-        tags.input_tags.pairwise = given
-        tags.input_tags.positive_only = given
+        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.sparse = not precomputed
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.positive_only = precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def comes_in_blocks(X: Any) -> bool:
-    return isinstance(X, Table) or type(X).__module__.startswith("dask.")
-
-
-def is_table_like(X: Any) -> bool:
-    """Rows and columns, rather than a list of objects."""
-    return comes_in_blocks(X) or len(getattr(X, "shape", ())) == 2
-
-
-def given_medoids(init: Any, n: int, k: int) -> np.ndarray:
+def check_medoids(init: Any, n: int, k: int) -> np.ndarray:
     medoids = np.asarray(init)
     if medoids.shape != (k,) or medoids.dtype.kind not in "iu":
         raise ValueError(
