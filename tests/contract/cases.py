@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 
 from tacit.classify import (
     BernoulliNB,
+    CalibratedClassifier,
     ComplementNB,
     LinearSVC,
     LogisticRegression,
@@ -108,6 +109,7 @@ ESTIMATORS = [
     LogisticRegression(solver="lbfgs", tol=1e-9, max_iter=1000),
     LinearSVC(),
     LinearSVC(solver="newton"),
+    CalibratedClassifier(LinearSVC(), random_state=0),
 ]
 
 

@@ -32,6 +32,15 @@ GENERAL = {
     "check_mixin_order",
 }
 
+# Folds are drawn by row, so a row of weight two is not the same as two rows.
+BY_FOLDS = "the calibration is cross-validated"
+EXPECTED_FAILURES = {
+    "CalibratedClassifier": {
+        "check_sample_weight_equivalence_on_dense_data": BY_FOLDS,
+        "check_sample_weight_equivalence_on_sparse_data": BY_FOLDS,
+    }
+}
+
 every_estimator = pytest.mark.parametrize(
     "estimator", ESTIMATORS, ids=lambda each: type(each).__name__
 )
@@ -43,6 +52,11 @@ def assert_same_answers(a, b, X):
             assert_equal(getattr(a, method)(X), getattr(b, method)(X))
 
 
+def plain(values):
+    """Without estimators, whose own parameters are listed too."""
+    return {k: v for k, v in values.items() if not hasattr(v, "get_params")}
+
+
 def assert_equal(a, b):
     if sp.issparse(b):
         a, b = a.toarray(), b.toarray()
@@ -52,7 +66,10 @@ def assert_equal(a, b):
 # On the checks' tiny random data soft clusters may coincide, and say so.
 @pytest.mark.filterwarnings("ignore:.*distinct centers.*")
 @pytest.mark.battery
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(
+    ESTIMATORS,
+    expected_failed_checks=lambda each: EXPECTED_FAILURES.get(type(each).__name__, {}),
+)
 def test_scikit_learn_manners(estimator, check):
     check(estimator)
 
@@ -77,8 +94,8 @@ def test_a_saved_model_comes_back_the_same(estimator, tmp_path):
     model.save(tmp_path / "model.safetensors")
     loaded = tacit.load(tmp_path / "model.safetensors")
     assert type(loaded) is type(model)
-    assert loaded.get_params() == model.get_params()
-    for name, value in vars(model).items():
+    assert plain(loaded.get_params()) == plain(model.get_params())
+    for name, value in plain(vars(model)).items():
         if name.endswith("_") and not name.startswith("_"):
             assert_equal(getattr(loaded, name), value)
     assert_same_answers(loaded, model, X)
