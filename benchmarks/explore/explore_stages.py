@@ -80,14 +80,14 @@ def tacit_explore(data: Data, threads: int) -> Answer:
 
     stages: dict[str, float] = {}
 
-    def tell(told) -> None:
-        if told.seconds is not None:
-            stages[told.name] = round(told.seconds, 3)
+    def on_event(event) -> None:
+        if event.seconds is not None:
+            stages[event.name] = round(event.seconds, 3)
 
     with tempfile.TemporaryDirectory() as folder:
         project = explore_documents(
             data["path"], out=Path(folder) / "news", text="text", engine=Threads(threads),
-            tell=tell,
+            on_event=on_event,
         )  # fmt: skip
         found = project.summary["documents"]
     return {"documents": int(found), "stages": stages}

@@ -11,7 +11,7 @@ import pytest
 from tacit.cli.explore import StageDisplay
 from tacit.core.progress import Step
 from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.pipeline import Told
+from tacit.explore.project.pipeline import StageEvent
 from tests.explore.test_pipeline import letters
 
 
@@ -153,17 +153,17 @@ def test_a_terminal_sees_a_bar_and_a_line_for_every_stage(monkeypatch):
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    told = Told("map", "Drawing the map", 5, 9, None, False)
+    event = StageEvent("map", "Drawing the map", 5, 9, None, False)
     with StageDisplay(expected={"map": 30.0, "groups": 100.0}) as display:
-        assert display.estimate(told) == "of about 30 s, then about 2 min more"
-        assert display.estimate(told._replace(name="words")) == ""
-        display.tell(told)
+        assert display.estimate(event) == "of about 30 s, then about 2 min more"
+        assert display.estimate(event._replace(name="words")) == ""
+        display.on_event(event)
         display.on_step(Step("NeighborMap", 3, 10, [], None))
-        display.tell(told._replace(seconds=1.5))
-        display.tell(told._replace(seconds=0.0, kept=True))
+        display.on_event(event._replace(seconds=1.5))
+        display.on_event(event._replace(seconds=0.0, reused=True))
     assert re.search(r"5/9  Drawing the map +1.5 s", screen.getvalue())
     assert "as before" in screen.getvalue()
     with StageDisplay(quiet=True) as quiet:
         before = screen.getvalue()
-        quiet.tell(told._replace(seconds=1.5))
+        quiet.on_event(event._replace(seconds=1.5))
     assert screen.getvalue() == before

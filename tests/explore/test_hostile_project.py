@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from tacit.explore.project import record as record_module
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.project import Project
 from tacit.explore.project.record import settle
+from tacit.explore.stages.stage import ARRAYS, read_arrays, write_tensors
 from tests.explore.test_pipeline import letters
 
 JSON = st.recursive(
@@ -158,6 +160,33 @@ def test_a_format_of_the_future_is_refused_and_one_of_the_past_is_read(
     with folder.writing():
         folder.commit()
     assert json.loads((stranger / "project.json").read_text())["format"] == 2
+
+
+# --- Arrays that lie ---
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "change"),
+    [
+        ("counts", "counts.indices", lambda x: x + 10**6),
+        ("counts", "counts.indices", lambda x: -1 - x),
+        ("counts", "counts.indptr", lambda x: x[::-1].copy()),
+        ("counts", "counts.indptr", lambda x: x * 2),
+        ("counts", "counts.data", lambda x: x[:-3].copy()),
+        ("groups", "labels", lambda x: np.full_like(x, 2**31 - 1)),
+        ("groups", "second", lambda x: np.full_like(x, -7)),
+        ("groups", "labels", lambda x: x.astype(np.float32)),
+        ("duplicates", "labels", lambda x: np.full_like(x, 2**30)),
+    ],
+)
+def test_arrays_that_lie_are_refused_before_any_kernel(stranger, tmp_path, stage, name, change):
+    path = ProjectFolder(stranger).output(stage) / ARRAYS
+    arrays = {key: np.array(value) for key, value in read_arrays(path).items()}
+    arrays[name] = change(arrays[name])
+    write_tensors(path, {"format": 1, "kind": "stage"}, arrays)
+    forge(stranger, stage, ARRAYS, path.read_bytes())
+    with pytest.raises(DataError, match=r"is damaged: (it holds no table|a label is not)"):
+        use(stranger, tmp_path / "page.html")
 
 
 # --- Bombs ---

@@ -39,13 +39,13 @@ def letters(n=90, seed=0):
 
 
 def explore(path, texts, settings=QUICK, engine=None):
-    folder, told = ProjectFolder(path), []
+    folder, events = ProjectFolder(path), []
     with folder.writing():
         run_stages(
             folder, Documents.of(texts), settings, engine=engine or Serial(),
-            tell=told.append,
+            on_event=events.append,
         )  # fmt: skip
-    return folder, [each for each in told if each.seconds is not None]
+    return folder, [each for each in events if each.seconds is not None]
 
 
 def look(folder):
@@ -55,14 +55,14 @@ def look(folder):
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     texts, topics = letters()
-    folder, told = explore(tmp_path_factory.mktemp("project"), texts)
-    return folder, told, texts, topics
+    folder, events = explore(tmp_path_factory.mktemp("project"), texts)
+    return folder, events, texts, topics
 
 
 def test_every_stage_runs_and_the_topics_are_found(project):
-    folder, told, texts, topics = project
-    assert [each.name for each in told] == ["ingest", *(stage.name for stage in STAGES)]
-    assert not any(each.kept for each in told)
+    folder, events, texts, topics = project
+    assert [each.name for each in events] == ["ingest", *(stage.name for stage in STAGES)]
+    assert not any(each.reused for each in events)
     context = look(folder)
     assert list(context.documents().texts()) == texts
     groups = context.facts("groups")
@@ -79,10 +79,10 @@ def test_every_stage_runs_and_the_topics_are_found(project):
 
 def test_running_again_does_nothing_and_other_settings_only_what_they_change(project):
     folder, _, texts, _ = project
-    _, told = explore(folder.path, texts)
-    assert all(each.kept for each in told)
-    _, told = explore(folder.path, texts, Settings(effort="quick", k=4))
-    assert [each.name for each in told if not each.kept] == ["groups"]
+    _, events = explore(folder.path, texts)
+    assert all(each.reused for each in events)
+    _, events = explore(folder.path, texts, Settings(effort="quick", k=4))
+    assert [each.name for each in events if not each.reused] == ["groups"]
     explore(folder.path, texts)
 
 
@@ -102,8 +102,8 @@ def test_a_damaged_output_is_made_anew(tmp_path):
     data[len(data) // 2] ^= 1
     flipped.write_bytes(data)
     with pytest.warns(UserWarning, match=r"arrays.safetensors: .*made anew") as said:
-        again, told = explore(tmp_path, texts)
-    assert [each.name for each in told if not each.kept] == ["counts", "map"]
+        again, events = explore(tmp_path, texts)
+    assert [each.name for each in events if not each.reused] == ["counts", "map"]
     assert ["checksum" in str(w.message) for w in said] == [True, False]
     assert result_hash(again) == before
 
@@ -118,8 +118,8 @@ def test_a_damaged_output_is_made_anew(tmp_path):
     ids=["empty", "one", "few"],
 )
 def test_small_collections_say_what_cannot_be_said(tmp_path, texts, stage, reason):
-    folder, told = explore(tmp_path, texts)
-    assert len(told) == len(STAGES) + 1
+    folder, events = explore(tmp_path, texts)
+    assert len(events) == len(STAGES) + 1
     assert reason in (look(folder).skipped(stage) or "")
 
 

@@ -1,14 +1,16 @@
 """The plan: what will run, what it costs, and what a limit on memory changes."""
 
 import json
+import re
 
 import pytest
 
 from tacit.core.engines import Serial, Threads
 from tacit.data.documents import Documents
+from tacit.explore.project import plan as plan_module
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import STAGES, result_hash, run_stages
-from tacit.explore.project.plan import BASE, COSTS, Plan, closure, make_plan, plan_documents
+from tacit.explore.project.plan import Plan, closure, make_plan, plan_documents
 from tacit.explore.project.project import explore_documents
 from tacit.explore.project.settings import EFFORTS, Settings
 from tests.explore.corpora import letters, table
@@ -21,19 +23,30 @@ def plan_of(texts, settings=QUICK, folder=None, **options):
     return make_plan(folder, Documents.of(texts), settings, **options)
 
 
+def cost_memory(monkeypatch, name, *, quick, more):
+    """Let a stage need these amounts of memory, quickly done or not."""
+    before = plan_module.stage_memory
+
+    def stage_memory(stage, documents, text_bytes, effort):
+        if stage == name:
+            return quick if effort == "quick" else more
+        return before(stage, documents, text_bytes, effort)
+
+    monkeypatch.setattr(plan_module, "stage_memory", stage_memory)
+
+
 def does(plan: Plan):
     return {stage.name: stage.does for stage in plan.stages}
 
 
 def test_every_stage_has_a_cost_and_is_in_the_plan():
-    assert set(COSTS) == {"ingest", *NAMES, "report"}
     plan = plan_of(letters(40)[0])
     assert [stage.name for stage in plan.stages] == ["ingest", *NAMES, "report"]
     assert set(does(plan).values()) == {"run"}
     assert plan.documents == 40
     assert plan.bytes == sum(len(text) for text in letters(40)[0])
     assert plan.seconds > 0
-    assert plan.memory >= BASE * 1e6
+    assert plan.memory >= 10**8
 
 
 def test_more_documents_and_more_effort_cost_more():
@@ -58,6 +71,22 @@ def test_the_plan_says_what_is_kept(tmp_path):
     assert {name for name, what in does(other).items() if what == "run"} == {"groups", "report"}
     changed = plan_of([*texts, "one more"], folder=ProjectFolder(tmp_path))
     assert set(does(changed).values()) == {"run"}
+
+
+def test_a_plan_uses_the_rates_of_the_last_run(tmp_path):
+    texts, folder = letters(40)[0], ProjectFolder(tmp_path)
+    with folder.writing():
+        run_stages(folder, Documents.of(texts), QUICK, engine=Serial())
+        folder.time("map", 100.0)
+    again = plan_of([*texts, *texts], folder=ProjectFolder(tmp_path))
+    stages = {stage.name: stage for stage in again.stages}
+    assert stages["map"].seconds == pytest.approx(200.0)
+    assert stages["map"].measured
+    assert re.search(r"Drawing the map +about 3 min", str(again))
+    assert again.expected()["map"] == stages["map"].seconds
+    slower = plan_of(texts, Settings(effort="normal"), ProjectFolder(tmp_path))
+    assert slower.expected()["map"] > 100
+    assert not plan_of(texts).expected()
 
 
 def test_stages_asked_for_bring_what_they_need():
@@ -121,8 +150,7 @@ def test_a_limit_below_everything_is_refused_before_any_work(tmp_path):
 
 
 def test_stages_that_need_what_is_left_out_are_left_out_too(monkeypatch):
-    heavy = COSTS["meaning"]._replace(megabytes=(9e3, 0, 0, 0), factors=(1.0, 1.0, 1.0, 1.0))
-    monkeypatch.setitem(COSTS, "meaning", heavy)
+    cost_memory(monkeypatch, "meaning", quick=9.1e9, more=9.1e9)
     plan = plan_of(letters(40)[0], memory=2 * 10**9)
     left = {name for name, what in does(plan).items() if what == "leave out"}
     assert left == {"meaning", "map", "groups", "what_if", "words", "outliers"}
@@ -139,8 +167,7 @@ def test_stages_that_need_what_is_left_out_are_left_out_too(monkeypatch):
 
 def test_less_effort_gives_what_that_effort_gives(tmp_path, monkeypatch):
     """A stage that makes less of an effort finds what it finds with --quick, and says so."""
-    heavy = COSTS["map"]._replace(megabytes=(1e4, 0, 0, 0), factors=(1.0, 1.0, 0.01, 1.0))
-    monkeypatch.setitem(COSTS, "map", heavy)
+    cost_memory(monkeypatch, "map", quick=2e8, more=1e10)
     texts = letters(60)[0]
     made = explore_documents(texts, out=tmp_path / "a.tacit", engine=Serial(),
                              stages=["map"], memory=10**9)  # fmt: skip

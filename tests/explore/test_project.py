@@ -58,9 +58,10 @@ def test_dataframes_have_a_row_for_every_document_and_group(topics):
 def test_a_project_opens_again_and_running_again_changes_nothing(topics):
     again = Project.open(topics.path)
     assert again.summary == topics.summary
-    told = []
-    explore_documents(table(*letters()), out=topics.path, effort="quick", tell=told.append)
-    assert all(each.kept for each in told)
+    events = []
+    documents = table(*letters())
+    explore_documents(documents, out=topics.path, effort="quick", on_event=events.append)
+    assert all(each.reused for each in events)
     assert repr(again) == "Project of 90 documents in 3 groups"
     assert "90 documents in 3 groups: 3 firm." in str(again)
 

@@ -13,7 +13,7 @@ from tacit.cli.output import clean, console, print_json, say
 if TYPE_CHECKING:
     from tacit.core.progress import Step
     from tacit.data.documents import Documents
-    from tacit.explore.project.pipeline import Told
+    from tacit.explore.project.pipeline import StageEvent
 
 __all__ = ["StageDisplay", "explore"]
 
@@ -102,7 +102,7 @@ def explore(
     say(*plan.lines(), quiet=run.quiet)
     with StageDisplay(quiet=run.quiet, expected=plan.expected()) as display:
         project = explored(
-            target, texts, settings, engine, display.tell, [display.on_step],
+            target, texts, settings, engine, display.on_event, [display.on_step],
             choice=plan.choice,
         )  # fmt: skip
     report = target / REPORT
@@ -172,34 +172,34 @@ class StageDisplay:
         if self._bar is not None:
             self._bar.stop()
 
-    def tell(self, told: "Told") -> None:
+    def on_event(self, event: "StageEvent") -> None:
         """Show that a stage begins or has ended."""
-        if told.seconds is None:
-            if self._bar is not None and not told.kept:
-                estimate = self.estimate(told)
-                self._task = self._bar.add_task(told.title, total=None, estimate=estimate)
+        if event.seconds is None:
+            if self._bar is not None and not event.reused:
+                estimate = self.estimate(event)
+                self._task = self._bar.add_task(event.title, total=None, estimate=estimate)
             return
         if self._task is not None:
             self._bar.remove_task(self._task)
             self._task = None
-        time = "as before" if told.kept else f"{told.seconds:.1f} s"
-        place = f"{told.number:>{len(str(told.most))}}/{told.most}"
-        line = f"{place}  {told.title:<32} {time:>9}"
+        time = "as before" if event.reused else f"{event.seconds:.1f} s"
+        place = f"{event.number:>{len(str(event.total))}}/{event.total}"
+        line = f"{place}  {event.title:<32} {time:>9}"
         if self._bar is not None:
             self._bar.console.print(line)
         else:
             say(line, quiet=self.quiet)
 
-    def estimate(self, told: "Told") -> str:
+    def estimate(self, event: "StageEvent") -> str:
         """The planned time of this stage and of those after it."""
-        if told.name not in self.expected:
+        if event.name not in self.expected:
             return ""
         from tacit.explore.project.plan import about
 
         names = list(self.expected)
-        rest = sum(self.expected[name] for name in names[names.index(told.name) + 1 :])
+        rest = sum(self.expected[name] for name in names[names.index(event.name) + 1 :])
         later = f", then {about(rest)} more" if rest >= 1 else ""
-        return f"of {about(self.expected[told.name])}{later}"
+        return f"of {about(self.expected[event.name])}{later}"
 
     def on_step(self, step: "Step") -> None:
         """Show a step inside a stage."""

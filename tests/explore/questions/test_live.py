@@ -76,7 +76,7 @@ def test_a_thing_is_made_by_the_first_that_asks_and_only_once():
 
     class Slow(Live):
         def __init__(self):
-            self._held, self._locks, self._master = {}, {}, threading.Lock()
+            self._values, self._locks, self._master = {}, {}, threading.Lock()
 
         @once
         def thing(self):
@@ -94,7 +94,7 @@ def test_a_thing_is_made_by_the_first_that_asks_and_only_once():
 def test_a_thing_that_could_not_be_made_is_tried_again():
     class Unsure(Live):
         def __init__(self):
-            self._held, self._locks, self._master, self.tries = {}, {}, threading.Lock(), 0
+            self._values, self._locks, self._master, self.tries = {}, {}, threading.Lock(), 0
 
         @once
         def thing(self):

@@ -8,10 +8,11 @@ import pytest
 from tacit.core.engines import Serial
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import STAGES
-from tacit.explore.project.plan import COSTS, closure, recorded
+from tacit.explore.project.plan import closure, recorded_choice
 from tacit.explore.project.project import explore_documents
 from tacit.explore.server import job_child
 from tests.explore.corpora import letters
+from tests.explore.test_plan import cost_memory
 
 NONE = {"stages": None, "memory": None}
 MEMORY = 10**9
@@ -44,8 +45,7 @@ def made(record):
 @pytest.fixture
 def heavy_map(monkeypatch):
     """Drawing the map takes more than MEMORY, unless it is drawn quickly."""
-    costs = COSTS["map"]._replace(megabytes=(2000, 0, 0, 0), factors=(1.0, 1.0, 0.01, 1.0))
-    monkeypatch.setitem(COSTS, "map", costs)
+    cost_memory(monkeypatch, "map", quick=MEMORY / 2, more=2 * MEMORY)
 
 
 # --- What is on record ---
@@ -64,8 +64,8 @@ def test_the_record_tells_what_was_asked_for(explore):
     {"memory": 1.5}, {"stages": {"map": 1}},
 ])  # fmt: skip
 def test_a_record_that_makes_no_sense_tells_nothing(asked):
-    assert recorded({"asked": asked}) is None
-    assert recorded({}) is None
+    assert recorded_choice({"asked": asked}) is None
+    assert recorded_choice({}) is None
 
 
 # --- Jobs ---

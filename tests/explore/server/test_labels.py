@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core.engines import Serial
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, Locked
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.labels import LABELS, Key, Labels, fingerprint_of
@@ -218,3 +218,18 @@ def test_a_link_is_no_file_of_labels(tmp_path):
     (tmp_path / LABELS).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DataError, match="is a link"):
         Labels(tmp_path / LABELS)
+
+
+def test_a_file_that_another_process_has_locked_is_not_called_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr("tacit.explore.project.labels.PATIENCE", 0.0)
+    path = tmp_path / LABELS
+    Labels(path).put([Key("a", "1")], "sea")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        with pytest.raises(Locked, match="in use by another process") as caught:
+            Labels(path).put([Key("b", "2")], "sea")
+        assert "Move it" not in str(caught.value)
+    finally:
+        other.close()
+    assert Labels(path).all() == {Key("a", "1"): "sea"}

@@ -2,7 +2,7 @@
 
     project.json             the record: settings, and of every stage its key and its files
     stages/NAME-KEY/         what a stage wrote
-    timings.json             how long each stage took, which no result depends on
+    timings.json             how long each stage took; no result depends on it
     lock                     held while somebody writes
 
 A stage writes into a folder of its own, which gets its name when every file is on the disk;
@@ -50,6 +50,7 @@ from tacit.explore.project.record import (
 __all__ = ["RECORD", "ProjectFolder", "digest", "key_of"]
 
 TIMINGS, STAGES = "timings.json", "stages"
+TEXT_BYTES = "text_bytes"  # among the timings: how much text they are of
 REPORT = "report.html"
 
 
@@ -186,16 +187,29 @@ class ProjectFolder:
     @property
     def timings(self) -> dict[str, float]:
         """Seconds that each stage took."""
+        return {name: v for name, v in self._numbers().items() if name != TEXT_BYTES}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Seconds per byte of text that each stage took, as far as they were measured."""
+        size = self._numbers().get(TEXT_BYTES, 0.0)
+        return {name: v / size for name, v in self.timings.items()} if size else {}
+
+    def time(self, name: str, seconds: float) -> None:
+        """Note how long a stage took."""
+        write_json(self.path / TIMINGS, {**self._numbers(), name: round(seconds, 3)})
+
+    def set_text_bytes(self, size: int) -> None:
+        """Note how much text the timings are of."""
+        self.time(TEXT_BYTES, size)
+
+    def _numbers(self) -> dict[str, float]:
         try:
             found = read_json(self.path / TIMINGS)
         except (OSError, DataError):
             return {}  # nobody depends on them
         numbers = {name: v for name, v in found.items() if type(v) in (int, float)}
-        return {name: float(v) for name, v in numbers.items() if 0 <= v < 1e9}
-
-    def time(self, name: str, seconds: float) -> None:
-        """Note how long a stage took."""
-        write_json(self.path / TIMINGS, {**self.timings, name: round(seconds, 3)})
+        return {name: float(v) for name, v in numbers.items() if 0 <= v < 1e15}
 
 
 def key_of(name: str, version: int, settings: dict[str, Any], needs: dict[str, str]) -> str:

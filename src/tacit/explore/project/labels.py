@@ -46,6 +46,7 @@ __all__ = [
 
 LABELS = "labels.sqlite"
 FORMAT = 1
+PATIENCE = 10.0  # seconds that a change of another process may take
 MOST_STEPS = 200  # that can be taken back
 APPLICATION = 0x54616369  # "Taci", so that `file` and we know whose it is
 TABLES = {
@@ -225,6 +226,8 @@ class Labels:
             self.close()
             if "disk is full" in str(error):
                 raise OSError(28, os.strerror(28), str(self.path)) from None
+            if "locked" in str(error) or "busy" in str(error):
+                raise Locked(f"{self.path} is in use by another process. Try again.") from None
             if "readonly" in str(error) or "unable to open" in str(error):
                 raise PermissionError(13, os.strerror(13), str(self.path)) from None
             raise DataError(f"cannot be used: {error}. {WAY_OUT}", file=self.path) from None
@@ -240,7 +243,7 @@ class Labels:
 
 def open_file(path: Path) -> sqlite3.Connection:
     """Open and check the file; make it if it is not there."""
-    db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA cell_size_check = ON")

@@ -16,7 +16,7 @@ from tacit.explore.stages.counts import count_words
 from tacit.explore.stages.fields import compare_fields
 from tacit.explore.stages.groups import find_groups
 from tacit.explore.stages.index import index_texts
-from tacit.explore.stages.ingest import facts_of, fingerprint, write_documents
+from tacit.explore.stages.ingest import Source, facts_of, read_through, write_documents
 from tacit.explore.stages.language import learn_language
 from tacit.explore.stages.languages import guess_languages
 from tacit.explore.stages.map import draw_map
@@ -29,8 +29,8 @@ from tacit.explore.stages.what_if_stage import divide_otherwise
 from tacit.explore.stages.words import find_word_neighbors
 
 __all__ = [
-    "LIVE_STAGES", "STAGES", "Told", "keys_after", "keys_of", "live_keys", "missing_live",
-    "prepare_live", "result_hash", "run_stages", "stage_titles",
+    "LIVE_STAGES", "STAGES", "OnEvent", "StageEvent", "keys_after", "keys_of", "live_keys",
+    "missing_live", "prepare_live", "result_hash", "run_stages", "stage_titles",
 ]  # fmt: skip
 
 STAGES = (
@@ -62,15 +62,18 @@ INGEST = 1  # version
 READING = "Reading documents"
 
 
-class Told(NamedTuple):
-    """What is said when a stage begins or ends."""
+class StageEvent(NamedTuple):
+    """A stage begins or ends."""
 
     name: str
     title: str
     number: int  # from 1
-    most: int
+    total: int
     seconds: float | None  # None when it begins
-    kept: bool  # it was there already
+    reused: bool  # its output was up to date
+
+
+OnEvent = Callable[[StageEvent], Any]
 
 
 def run_stages(
@@ -79,14 +82,14 @@ def run_stages(
     settings: Settings,
     *,
     engine: str | Engine = "threads",
-    tell: Callable[[Told], Any] = lambda told: None,
+    on_event: OnEvent | None = None,
     callbacks: Sequence[Callback] = (),
     choice: Choice | None = None,
 ) -> None:
     """Bring every stage up to date. The caller holds the folder (``folder.writing``).
 
-    Without ``documents`` it is about those that the project holds. Stages that ``choice``
-    leaves out stay if they are there and up to date.
+    Without ``documents`` the project's own are used. Stages that ``choice`` leaves out stay if
+    they are there and up to date.
     """
     choice = choice or Choice()
     if documents is None:
@@ -95,8 +98,10 @@ def run_stages(
         ingested = folder.record["stages"]["ingest"]["key"]
         keys = keys_after(ingested, settings, choice.efforts)
     else:
-        source = choice.source or fingerprint(documents)
-        keys = keys_of(settings, source, choice.efforts)
+        source = Source(choice.source or "", choice.text_bytes)
+        source = source if choice.source else read_through(documents)
+        keys = keys_of(settings, source.digest, choice.efforts)
+        folder.set_text_bytes(source.bytes)
     gone = {name for name in choice.left_out if not folder.has(name, keys[name])}
     known = ({stage.name for stage in STAGES} | {"ingest"}) - gone
     known |= {n for n, key in live_keys(keys).items() if folder.holds(n, key)}
@@ -108,8 +113,6 @@ def run_stages(
         asked=choice.asked(),
     )
     context = Context(folder, settings, get_engine(engine), callbacks)
-    stages = [stage for stage in STAGES if stage.name not in gone]
-    most = len(stages) + 1
 
     def ingest(home: Path) -> None:
         assert documents is not None  # it was checked to be there
@@ -120,18 +123,27 @@ def run_stages(
         own = replace(settings, effort=choice.effort(stage.name, settings.effort))
         return lambda home: write_output(home, stage.run(context._replace(settings=own)))
 
-    plan: list[tuple[str, str, Callable[[Path], None]]] = [
-        ("ingest", READING, ingest),
-        *((stage.name, stage.title, runner(stage)) for stage in stages),
-    ]
-    for number, (name, title, write) in enumerate(plan, start=1):
-        kept = folder.holds(name, keys[name])
-        told = Told(name, title, number, most, None, kept)
-        tell(told)
+    stages = [stage for stage in STAGES if stage.name not in gone]
+    writers = [("ingest", READING, ingest), *((s.name, s.title, runner(s)) for s in stages)]
+    write_stages(folder, keys, writers, on_event)
+
+
+def write_stages(
+    folder: ProjectFolder,
+    keys: Mapping[str, str],
+    writers: Sequence[tuple[str, str, Callable[[Path], None]]],
+    on_event: OnEvent | None,
+) -> None:
+    """Write the outputs that are missing, damaged or out of date: name, title, function."""
+    notify = on_event or (lambda event: None)
+    for number, (name, title, write) in enumerate(writers, start=1):
+        reused = folder.holds(name, keys[name])
+        event = StageEvent(name, title, number, len(writers), None, reused)
+        notify(event)
         start = time.perf_counter()
-        if not kept:
+        if not reused:
             folder.keep(name, keys[name], write)
-        tell(told._replace(seconds=time.perf_counter() - start))
+        notify(event._replace(seconds=time.perf_counter() - start))
 
 
 def keys_of(
@@ -168,38 +180,33 @@ def live_keys(keys: dict[str, str]) -> dict[str, str]:
 def prepare_live(
     folder: ProjectFolder | str | os.PathLike,
     engine: str | Engine = "threads",
-    tell: Callable[[Told], Any] = lambda told: None,
+    on_event: OnEvent | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> None:
-    """Run the live stages that are missing, damaged or out of date. Takes the folder while it
+    """Run the live stages that are missing, damaged or out of date. Locks the folder while it
     must."""
     folder = folder if isinstance(folder, ProjectFolder) else ProjectFolder(folder)
-    wanted = live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
-    if all(folder.holds(name, key) for name, key in wanted.items()):
+    if all(folder.holds(name, key) for name, key in wanted_live(folder).items()):
         return
     with folder.writing():
-        wanted = live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
         settings = Settings.of(folder.record["settings"])
         context = Context(folder, settings, get_engine(engine), callbacks)
-        for number, stage in enumerate(LIVE_STAGES, start=1):
-            key = wanted[stage.name]
-            kept = folder.holds(stage.name, key)
-            told = Told(stage.name, stage.title, number, len(LIVE_STAGES), None, kept)
-            tell(told)
-            start = time.perf_counter()
-            if not kept:
-                run_one(folder, key, stage, context)
-            tell(told._replace(seconds=time.perf_counter() - start))
+
+        def runner(stage: Stage) -> Callable[[Path], None]:
+            return lambda home: write_output(home, stage.run(context))
+
+        writers = [(stage.name, stage.title, runner(stage)) for stage in LIVE_STAGES]
+        write_stages(folder, wanted_live(folder), writers, on_event)
 
 
-def run_one(folder: ProjectFolder, key: str, stage: Stage, context: Context) -> None:
-    folder.keep(stage.name, key, lambda home: write_output(home, stage.run(context)))
+def wanted_live(folder: ProjectFolder) -> dict[str, str]:
+    """The keys of the live stages for the project as it is."""
+    return live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
 
 
 def missing_live(folder: ProjectFolder) -> list[str]:
     """The live stages that are not there for the project as it is."""
-    wanted = live_keys({n: e["key"] for n, e in folder.record["stages"].items()})
-    return [name for name, key in wanted.items() if not folder.has(name, key)]
+    return [name for name, key in wanted_live(folder).items() if not folder.has(name, key)]
 
 
 def stage_titles() -> dict[str, str]:

@@ -1,14 +1,10 @@
-"""What exploring will cost: time and memory of every stage, told before the work starts.
+"""The plan: which stages will run, at which effort, and about what that costs.
 
-    cost of a stage = a + b * thousands of documents + c * megabytes of text
-                      + d * thousands of documents, up to 4 (what is done on a sample)
-
-The constants are from measured runs on an AMD EPYC server, for time each stage in a process of
-its own on one thread, for memory all in one: 500 to 10,000 posts of 2 kB, 5,000 messages of 80
-bytes and 25,000 sentences, fitted with no part below zero by relative error.
-``benchmarks/explore/_plan_costs.py`` makes them anew. Factors for ``quick`` and ``thorough``
-are from 2,000 posts. Other texts and other machines are slower or faster: a plan says "about",
-and means between half and double.
+Before a first run, time and memory follow one formula each for the number of documents and the
+amount of text (``benchmarks/explore/explore_stages.py`` and ``explore_million.py`` show how far
+they hold). A project that was explored before has measured the rate of every stage, in seconds
+per byte of text on this machine, and the plan uses those. A plan says "about", and means
+between half and double.
 """
 
 import os
@@ -17,146 +13,39 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tacit.core.engines import Engine, Serial, Threads, cores, get_engine
-from tacit.core.memory import format_bytes
+from tacit.core.memory import format_bytes, parse_memory
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.inputs import folder_for, open_documents
 from tacit.explore.project.pipeline import READING, STAGES, keys_after, keys_of
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
-from tacit.explore.stages.ingest import look_over
+from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context, Stage
 
 __all__ = [
-    "BASE",
-    "COSTS",
-    "Cost",
-    "Plan",
-    "PlannedStage",
-    "about",
-    "closure",
-    "cost_of",
-    "make_plan",
-    "plan_again",
-    "plan_documents",
-    "recorded",
-]
+    "Plan", "PlannedStage", "about", "closure", "make_plan", "plan_again", "plan_documents",
+    "recorded_choice", "stage_memory",
+]  # fmt: skip
 
-BASE = 140  # megabytes of a process in which everything is imported
-SAMPLED = 4  # thousands of documents
-FITTED = 25  # thousands of documents, the most that the fit of memory has seen
-FAR = 1.0  # megabytes for a thousand more: 100,000 posts took 1.8 GB, 1,000,000 short ones 3.5
-COMPILING = 40  # seconds, where no machine code is kept yet
-
-
-class Cost(NamedTuple):
-    """What a stage costs."""
-
-    seconds: tuple[float, float, float, float]  # a, b, c, d: on one thread
-    megabytes: tuple[float, float, float, float]  # a, b, c, d: the most held, past BASE
-    factors: tuple[float, float, float, float]  # time quick, thorough; memory quick, thorough
-
-    def time(self, thousands: float, megabytes: float, effort: str) -> float:
-        """Seconds on one thread."""
-        factor = {"quick": self.factors[0], "thorough": self.factors[1]}.get(effort, 1.0)
-        return weighed(self.seconds, thousands, megabytes) * factor
-
-    def memory(self, thousands: float, megabytes: float, effort: str) -> float:
-        """Bytes."""
-        factor = {"quick": self.factors[2], "thorough": self.factors[3]}.get(effort, 1.0)
-        far = max(0.0, thousands - FITTED)
-        needed = weighed(self.megabytes, thousands - far, megabytes) + FAR * far
-        return 1e6 * (BASE + needed * factor)
-
-
-def weighed(by: tuple[float, float, float, float], thousands: float, megabytes: float) -> float:
-    a, b, c, d = by
-    return a + b * thousands + c * megabytes + d * min(thousands, SAMPLED)
-
-
-COSTS = {
-    "ingest": Cost(
-        (0.0057, 0.0032, 0.0132, 0.0),
-        (97.9, 0.0, 3.9, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "duplicates": Cost(
-        (0.0625, 0.0025, 0.0512, 0.0),
-        (226.5, 1.0, 10.7, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "counts": Cost(
-        (0.0, 0.0059, 0.0434, 0.0),
-        (233.8, 4.0, 10.9, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "meaning": Cost(
-        (0.2609, 0.0038, 0.1459, 0.014),
-        (257.9, 2.3, 20.1, 0.0),
-        (0.47, 2.86, 0.85, 1.22),
-    ),
-    "map": Cost(
-        (0.1626, 0.2047, 0.0, 0.0),
-        (262.9, 8.2, 8.7, 7.6),
-        (0.47, 1.57, 0.91, 1.11),
-    ),
-    "groups": Cost(
-        (0.0, 0.163, 0.0, 2.894),
-        (277.3, 2.6, 11.3, 16.5),
-        (0.32, 1.45, 0.97, 1.04),
-    ),
-    "what_if": Cost(
-        (0.0, 0.0, 0.0, 0.2157),
-        (279.9, 2.9, 14.3, 0.0),
-        (0.33, 2.85, 0.97, 1.04),
-    ),
-    "words": Cost(
-        (0.0668, 0.0017, 0.0044, 0.0),
-        (290.9, 2.1, 14.9, 0.0),
-        (0.28, 4.82, 0.97, 1.1),
-    ),
-    "outliers": Cost(
-        (0.0026, 0.0001, 0.0001, 0.0001),
-        (286.8, 2.3, 14.2, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "language_guess": Cost(
-        (0.0399, 0.0064, 0.0153, 0.0),
-        (285.3, 3.1, 14.6, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "reading": Cost(
-        (0.0313, 0.0025, 0.0414, 0.0),
-        (284.3, 2.6, 17.3, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "fields": Cost(
-        (0.0104, 0.0, 0.0151, 0.0),
-        (286.9, 2.8, 15.3, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "time": Cost(
-        (0.0119, 0.0, 0.0263, 0.0),
-        (288.0, 2.8, 14.5, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-    "report": Cost(
-        (0.6674, 0.0168, 0.0745, 0.0),
-        (287.1, 3.4, 16.1, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-    ),
-}
+REPORT = "report"
+DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
+SPEEDUP = 0.7  # of a core, for each past the first
+COMPILING = 40  # seconds, where no machine code is cached yet
+EFFORT_TIME = {"quick": 0.4, "normal": 1.0, "thorough": 1.8}
+EFFORT_MEMORY = {"quick": 0.9, "normal": 1.0, "thorough": 1.2}
 
 
 class PlannedStage(NamedTuple):
-    """What is to become of a stage."""
+    """What will happen to a stage."""
 
     name: str
     title: str
     does: str  # "run", "keep" or "leave out"
     seconds: float
     bytes: float
-    effort: str  # lower than asked for where the memory would not do
-    why: str = ""  # it is left out, or makes less of an effort
+    effort: str  # lower than asked for where the memory would not suffice
+    why: str = ""  # it is left out, or runs with less effort
+    measured: bool = False  # its time is from the rate of the last run
 
 
 @dataclass(frozen=True)
@@ -194,26 +83,20 @@ class Plan:
     @property
     def choice(self) -> Choice:
         """The plan as the pipeline takes it."""
-        asked = self.settings.effort
         return Choice(
             self.source,
-            {
-                s.name: f"{s.title} was left out: {s.why}."
-                for s in self.stages
-                if s.does == "leave out"
-            },
-            {
-                s.name: s.effort
-                for s in self.stages
-                if s.effort != asked and s.does != "leave out"
-            },
+            {s.name: f"{s.title} was left out: {s.why}." for s in self.stages
+             if s.does == "leave out"},
+            {s.name: s.effort for s in self.stages
+             if s.effort != self.settings.effort and s.does != "leave out"},
             self.asked,
             self.limit,
-        )
+            self.bytes,
+        )  # fmt: skip
 
     def expected(self) -> dict[str, float]:
-        """Seconds by stage, of those that run."""
-        return {s.name: s.seconds for s in self.stages if s.does == "run"}
+        """Seconds by stage, of those that run and were measured before."""
+        return {s.name: s.seconds for s in self.stages if s.does == "run" and s.measured}
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
@@ -240,10 +123,9 @@ class Plan:
         for stage in self.stages:
             title = f"  {stage.title:<32}"
             if stage.does == "run":
+                time = about(stage.seconds) if stage.measured else ""
                 less = f"  as with --{stage.effort}: {stage.why}" if stage.why else ""
-                out.append(
-                    f"{title}{about(stage.seconds):>14}  {format_bytes(stage.bytes):>8}{less}"
-                )
+                out.append(f"{title}{time:>14}  {format_bytes(stage.bytes):>8}{less}")
             elif stage.does == "keep":
                 out.append(f"{title}{'kept':>14}")
             else:
@@ -256,16 +138,8 @@ class Plan:
         return "\n".join(self.lines())
 
 
-def cost_of(name: str, size: tuple[float, float], effort: str) -> tuple[float, float]:
-    """Seconds on one thread, and bytes."""
-    cost = COSTS.get(name)
-    if cost is None:
-        return 0.0, 0.0
-    return cost.time(*size, effort), cost.memory(*size, effort)
-
-
 def about(seconds: float) -> str:
-    """A time as sure as an estimate is.
+    """A time as precise as an estimate is.
 
     >>> about(0.2), about(7.4), about(43), about(400), about(9000)
     ('under 1 s', 'about 7 s', 'about 45 s', 'about 7 min', 'about 2.5 h')
@@ -281,10 +155,7 @@ def about(seconds: float) -> str:
     return f"about {seconds / 3600:.1f} h"
 
 
-REPORT = "report"
-DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
-PARALLEL = {"duplicates", "counts", "meaning", "map", "groups", "what_if", "words", "reading"}
-GAIN = 0.7  # of a core, for each past the first
+# --- Making a plan ---
 
 
 def plan_documents(
@@ -297,10 +168,10 @@ def plan_documents(
     text: str | None = None,
     id: str | None = None,
     stages: Iterable[str] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     engine: str | Engine = "threads",
 ) -> Plan:
-    """Tell what ``tacit.explore`` would do with documents, and about what that costs.
+    """Estimate what ``tacit.explore`` would do with documents, and about what that costs.
 
     Takes the same settings. Reads the documents once and writes nothing.
 
@@ -313,8 +184,8 @@ def plan_documents(
     (3, 25)
     """
     opened, path = open_documents(documents, k, effort, text, id)
-    kept = out is not None or path is not None
-    folder = ProjectFolder(folder_for(path, out)) if kept else None
+    stored = out is not None or path is not None
+    folder = ProjectFolder(folder_for(path, out)) if stored else None
     settings = Settings(seed=random_state, k=k, effort=effort)
     return make_plan(
         folder, opened, settings, engine=get_engine(engine), stages=stages, memory=memory
@@ -328,7 +199,7 @@ def make_plan(
     *,
     engine: Engine | None = None,
     stages: Iterable[str] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     ingested: str | None = None,
 ) -> Plan:
     """Decide which stages run, at which effort, and what that costs. ``ingested`` is the key
@@ -342,52 +213,48 @@ def make_plan(
     ['ingest', 'counts', 'report']
     """
     stages = None if stages is None else tuple(stages)
-    found = look_over(documents)
-    size = len(documents) / 1000, found.bytes / 1e6
-    wanted = closure(stages)
-    gain = speed(engine)
-    gone: dict[str, str] = {}
+    limit = None if memory is None else parse_memory(memory)
+    source, wanted = read_through(documents), closure(stages)
+    costs = Costs(len(documents), source.bytes, engine, folder)
+    gone: set[str] = set()
     efforts: dict[str, str] = {}
 
-    def kept(name: str) -> bool:
+    def is_kept(name: str) -> bool:
         if ingested is None:
-            keys = keys_of(settings, found.digest, efforts)
+            keys = keys_of(settings, source.digest, efforts)
         else:
             keys = keys_after(ingested, settings, efforts)
         return folder is not None and folder.has(name, keys[name])
 
-    planned = [planned_stage("ingest", READING, size, settings.effort, gain, kept("ingest"))]
-    if memory is not None and planned[0].bytes > memory and planned[0].does == "run":
-        raise too_small(planned[0], memory)
+    def plan_stage(name: str, title: str) -> PlannedStage:
+        seconds, measured = costs.seconds(name, settings.effort)
+        held = stage_memory(name, costs.documents, costs.text_bytes, settings.effort)
+        does = "keep" if name != REPORT and is_kept(name) else "run"
+        return PlannedStage(name, title, does, seconds, held, settings.effort, "", measured)
+
+    planned = [plan_stage("ingest", READING)]
+    if limit is not None and planned[0].bytes > limit and planned[0].does == "run":
+        raise too_small(planned[0], limit)
     for stage in STAGES:
-        made = planned_stage(
-            stage.name, stage.title, size, settings.effort, gain, kept(stage.name)
-        )
+        made = plan_stage(stage.name, stage.title)
         if stage.name not in wanted:
-            made = made._replace(
-                does=made.does if made.does == "keep" else "leave out",
-                why="not asked for by --stages",
-            )
+            does = made.does if made.does == "keep" else "leave out"
+            made = made._replace(does=does, why="not asked for by --stages")
         elif lost := next((need for need in stage.needs if need in gone), None):
             made = made._replace(does="leave out", why=f"it needs {lost!r}, which is left out")
-        elif memory is not None and made.does == "run" and made.bytes > memory:
-            made = within(stage, made, memory, size, gain, asked=stages is not None)
+        elif limit is not None and made.does == "run" and made.bytes > limit:
+            made = fit_memory(stage, made, limit, costs, required=stages is not None)
             if made.does == "run":
                 efforts[stage.name] = made.effort
-                made = made._replace(does="keep" if kept(stage.name) else "run")
+                made = made._replace(does="keep" if is_kept(stage.name) else "run")
         if made.does == "leave out":
-            gone[stage.name] = made.why
+            gone.add(stage.name)
         elif made.does == "keep":
             made = made._replace(why="")
         planned.append(made)
-    if "counts" in wanted and "counts" in gone:
-        raise too_small(next(s for s in planned if s.name == "counts"), memory or 0)
-    seconds, held = cost_of(REPORT, size, settings.effort)
-    planned.append(
-        PlannedStage(REPORT, "Writing the report", "run", seconds, held, settings.effort)
-    )
-    return Plan(len(documents), found.bytes, tuple(planned), settings, memory, is_cold(),
-                found.digest, stages)  # fmt: skip
+    planned.append(plan_stage(REPORT, "Writing the report"))
+    return Plan(len(documents), source.bytes, tuple(planned), settings, limit, is_cold(),
+                source.digest, stages)  # fmt: skip
 
 
 def plan_again(
@@ -397,7 +264,7 @@ def plan_again(
     stages: Iterable[str] | None = None,
     memory: int | None = None,
 ) -> Plan:
-    """Decide how to explore the documents that a project holds once more."""
+    """Plan another run over the documents of a project."""
     documents = Context(folder, settings, Serial(), ()).documents()
     key = folder.record["stages"]["ingest"]["key"]
     return make_plan(
@@ -406,11 +273,11 @@ def plan_again(
     )  # fmt: skip
 
 
-def recorded(record: dict[str, Any]) -> Choice | None:
+def recorded_choice(record: dict[str, Any]) -> Choice | None:
     """The stages and the memory that a project was last explored with; None where its record,
-    which a stranger or an older Tacit may have written, does not tell.
+    which a stranger or an older Tacit may have written, does not have them.
 
-    >>> recorded({"asked": {"stages": ["map"], "memory": 4_000_000_000}}).asked()
+    >>> recorded_choice({"asked": {"stages": ["map"], "memory": 4_000_000_000}}).asked()
     {'stages': ['map'], 'memory': 4000000000}
     """
     asked = record.get("asked")
@@ -428,29 +295,21 @@ def recorded(record: dict[str, Any]) -> Choice | None:
     return Choice(stages=None if stages is None else tuple(stages), memory=memory)
 
 
-def planned_stage(
-    name: str, title: str, size: tuple[float, float], effort: str, gain: float, kept: bool
+def fit_memory(
+    stage: Stage, made: PlannedStage, limit: int, costs: "Costs", *, required: bool
 ) -> PlannedStage:
-    seconds, held = cost_of(name, size, effort)
-    seconds /= gain if name in PARALLEL else 1.0
-    return PlannedStage(name, title, "keep" if kept else "run", seconds, held, effort)
-
-
-def within(
-    stage: Stage, made: PlannedStage, memory: int, size: tuple[float, float], gain: float,
-    *, asked: bool,
-) -> PlannedStage:  # fmt: skip
     """The stage at the highest effort that fits the memory; left out if none does."""
     lower = EFFORTS[: EFFORTS.index(made.effort)] if "effort" in stage.settings else ()
-    limit = format_bytes(memory)
-    why = f"it needs about {format_bytes(made.bytes)}, and --memory allows {limit}"
+    allowed = format_bytes(limit)
+    why = f"it needs about {format_bytes(made.bytes)}, and --memory allows {allowed}"
     for effort in reversed(lower):
-        seconds, held = cost_of(stage.name, size, effort)
-        if held <= memory:
-            seconds /= gain if stage.name in PARALLEL else 1.0
-            return made._replace(effort=effort, seconds=seconds, bytes=held, why=why)
-    if asked or stage.name == "counts":
-        raise too_small(made, memory)
+        held = stage_memory(stage.name, costs.documents, costs.text_bytes, effort)
+        if held <= limit:
+            seconds, measured = costs.seconds(stage.name, effort)
+            return made._replace(effort=effort, seconds=seconds, bytes=held, why=why,
+                                 measured=measured)  # fmt: skip
+    if required or stage.name == "counts":
+        raise too_small(made, limit)
     return made._replace(does="leave out", why=why)
 
 
@@ -474,18 +333,54 @@ def closure(stages: Iterable[str] | None) -> set[str]:
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in known and name not in found:
+        if name not in found:
             found.add(name)
-            waiting += [*known[name].needs, *DRAWN_WITH.get(name, ())]
+            waiting += [need for need in known[name].needs if need in known]
+            waiting += DRAWN_WITH.get(name, ())
     return found
 
 
-def speed(engine: Engine | None) -> float:
+# --- Costs ---
+
+
+class Costs:
+    """About what stages cost for this much text, here."""
+
+    def __init__(
+        self, documents: int, text_bytes: int, engine: Engine | None, folder: Any
+    ) -> None:
+        self.documents, self.text_bytes = documents, text_bytes
+        thousands = documents / 1000
+        # On one thread, all stages with normal effort; some of them work on a sample.
+        total = 2 + 3 * min(thousands, 4) + 0.3 * thousands + 0.2 * text_bytes / 1e6
+        self.default = total / speedup(engine) / (len(STAGES) + 2)
+        self.rates: dict[str, float] = {} if folder is None else folder.rates
+        last = Settings.of({} if folder is None else folder.record["settings"]).effort
+        self.rate_effort = EFFORT_TIME[last]
+
+    def seconds(self, name: str, effort: str) -> tuple[float, bool]:
+        """How long a stage takes, and whether that is from the rate of the last run."""
+        if name in self.rates:
+            factor = EFFORT_TIME[effort] / self.rate_effort
+            return self.rates[name] * self.text_bytes * factor, True
+        return self.default * EFFORT_TIME[effort], False
+
+
+def stage_memory(name: str, documents: int, text_bytes: int, effort: str) -> float:
+    """The most bytes that a process needs while a stage runs, about."""
+    if name == "ingest":
+        return 240e6 + 5.0 * text_bytes
+    held = 35e3 * min(documents, 10_000) + 2500.0 * documents + 5.0 * text_bytes
+    scales = any(stage.name == name and "effort" in stage.settings for stage in STAGES)
+    return 420e6 + held * (EFFORT_MEMORY[effort] if scales else 1.0)
+
+
+def speedup(engine: Engine | None) -> float:
     """How many times faster than one thread."""
     if isinstance(engine, Serial):
         return 1.0
     workers = engine.workers if isinstance(engine, Threads) and engine.workers else cores()
-    return 1 + GAIN * (workers - 1)
+    return 1 + SPEEDUP * (workers - 1)
 
 
 def is_cold() -> bool:

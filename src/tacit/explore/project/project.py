@@ -19,7 +19,7 @@ from tacit.core.progress import Callback
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import RECORD, ProjectFolder
 from tacit.explore.project.inputs import SUFFIX, folder_for, open_documents
-from tacit.explore.project.pipeline import Told, run_stages
+from tacit.explore.project.pipeline import OnEvent, run_stages
 from tacit.explore.project.plan import make_plan
 from tacit.explore.project.record import sensible
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
@@ -181,8 +181,8 @@ class Project:
         """Text drawn from the language of the documents; same seed, same text."""
         from tacit.explore.questions.language_model import generate
 
-        told = generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
-        return told["text"]
+        answer = generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
+        return answer["text"]
 
     def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
         """Labels of some documents, by row or id, spread to the others by a classifier, with
@@ -294,9 +294,9 @@ def explore_documents(
     text: str | None = None,
     id: str | None = None,
     stages: Iterable[str] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     engine: str | Engine = "threads",
-    tell: Callable[[Told], Any] | None = None,
+    on_event: OnEvent | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> Project:
     """Find the structure of documents: groups and how sure they are, a map, copies, words.
@@ -317,15 +317,15 @@ def explore_documents(
     stages : iterable of str or None
         Only these and what they need, of "duplicates", "counts", "meaning", "map", "groups",
         "what_if", "words", "outliers", "language_guess", "reading", "fields" and "time".
-    memory : int or None
-        Bytes to stay within: stages make less of an effort, or are left out.
-        ``tacit.explore.plan_documents`` tells what any of this costs.
+    memory : int, str or None
+        A limit in bytes, or as "4GB": stages run with less effort, or are left out.
+        ``tacit.explore.plan_documents`` estimates the cost.
     engine : {"serial", "threads", "dask"} or Engine
         Where the work runs.
-    tell : callable or None
-        Is told when a stage begins and ends.
+    on_event : callable or None
+        Called with a ``StageEvent`` when a stage begins and ends.
     callbacks : sequence
-        Are told of every step inside a stage.
+        Called at every step inside a stage.
 
     Returns
     -------
@@ -348,7 +348,7 @@ def explore_documents(
                 ProjectFolder(target), opened, settings, stages=stages, memory=memory
             )
             choice = plan.choice
-        return explored(target, opened, settings, engine, tell, callbacks, choice=choice)
+        return explored(target, opened, settings, engine, on_event, callbacks, choice=choice)
 
     if out is not None or path is not None:
         return at(folder_for(path, out))
@@ -366,7 +366,7 @@ def explored(
     documents: Documents,
     settings: Settings,
     engine: str | Engine,
-    tell: Callable[[Told], Any] | None = None,
+    on_event: OnEvent | None = None,
     callbacks: Sequence[Callback] = (),
     *,
     choice: Choice | None = None,
@@ -379,7 +379,7 @@ def explored(
             documents,
             settings,
             engine=engine,
-            tell=tell or (lambda told: None),
+            on_event=on_event,
             callbacks=callbacks,
             choice=choice,
         )

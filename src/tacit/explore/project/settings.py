@@ -40,6 +40,7 @@ class Choice:
     efforts: dict[str, str] = field(default_factory=dict)  # by stage, where lower than asked
     stages: tuple[str, ...] | None = None  # those asked for; None is all
     memory: int | None = None  # bytes to stay within
+    text_bytes: int = 0  # of the documents, where the source is known
 
     def effort(self, stage: str, asked: str) -> str:
         """The effort of a stage."""

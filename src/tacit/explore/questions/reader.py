@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from tacit.core.engines import Serial
 from tacit.core.errors import DataError, TacitError
-from tacit.core.string_array import are_offsets
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.project.settings import Settings
@@ -29,17 +28,11 @@ class NotReady(TacitError):
 
 
 def once(make: Callable[[Any], Value]) -> Any:
-    """A property that is made by the first thread that asks; the others wait for it."""
-    name = make.__name__
+    """A property that is made once, by the first thread that asks."""
 
     @wraps(make)
     def get(self: Any) -> Value:
-        if name in self._held:
-            return self._held[name]
-        with self._lock(name):
-            if name not in self._held:
-                self._held[name] = make(self)
-            return self._held[name]
+        return self._cached(make.__name__, lambda: make(self))
 
     return property(get)
 
@@ -73,13 +66,20 @@ class ProjectReader:
         self.build = build
         self.settings = Settings.of(self.folder.record["settings"])
         self.context = Context(self.folder, self.settings, Serial(), ())
-        self._held: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}
         self._locks: dict[str, threading.RLock] = {}
         self._master = threading.Lock()
 
-    def _lock(self, name: str) -> threading.RLock:
+    def _cached(self, name: str, make: Callable[[], Any]) -> Any:
+        """A value that the first thread that asks makes; the others wait for it."""
+        if name in self._values:
+            return self._values[name]
         with self._master:
-            return self._locks.setdefault(name, threading.RLock())
+            lock = self._locks.setdefault(name, threading.RLock())
+        with lock:
+            if name not in self._values:
+                self._values[name] = make()
+            return self._values[name]
 
     # --- Whether it is up to date ---
 
@@ -165,7 +165,7 @@ class ProjectReader:
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """Some documents, as they were read."""
-        if "index" in self._held or not self.missing_stage("index"):
+        if "index_or_none" in self._values or not self.missing_stage("index"):
             index = self.index_or_none
             if index is not None:
                 return index._fitted().texts.read(rows)
@@ -181,21 +181,11 @@ class ProjectReader:
 
     def arrays(self, stage: str) -> dict[str, np.ndarray]:
         """The arrays of a stage, mapped once."""
-        name = f"arrays of {stage}"
-        if name not in self._held:
-            with self._lock(name):
-                if name not in self._held:
-                    self._held[name] = self.context.arrays(stage)
-        return self._held[name]
+        return self._cached(f"arrays of {stage}", lambda: self.context.arrays(stage))
 
     def facts(self, stage: str) -> dict[str, Any]:
         """The facts of a stage."""
-        name = f"facts of {stage}"
-        if name not in self._held:
-            with self._lock(name):
-                if name not in self._held:
-                    self._held[name] = self.context.facts(stage)
-        return self._held[name]
+        return self._cached(f"facts of {stage}", lambda: self.context.facts(stage))
 
     def skipped(self, stage: str) -> str | None:
         """Why a stage found nothing, if so."""
@@ -204,20 +194,7 @@ class ProjectReader:
     @once
     def counts(self) -> sp.csr_array:
         """The table of counts, documents x words."""
-        arrays, shape = self.arrays("counts"), tuple(self.facts("counts")["counts.shape"])
-        data, indices = arrays["counts.data"], arrays["counts.indices"]
-        indptr = arrays["counts.indptr"]
-        inside = not len(indices) or 0 <= indices.min() <= indices.max() < shape[1]
-        fits = len(shape) == 2 and len(indptr) == shape[0] + 1 and len(data) == len(indices)
-        # SciPy looks at none of this, and a stranger may have made the file.
-        if not (fits and inside and are_offsets(indptr, len(indices)) and shape[0] == self.n):
-            raise DataError(
-                "is damaged: it holds no table of counts.", file=self.folder.output("counts")
-            )
-        found = sp.csr_array(shape, dtype=data.dtype)
-        # Set one by one they stay mapped; the constructor copies what is read-only.
-        found.data, found.indices, found.indptr = data, indices, indptr
-        return found
+        return self.context.matrix("counts", "counts")
 
     @once
     def vectorizer(self) -> Any:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from tacit.core.progress import Step
     from tacit.explore.project.folder import ProjectFolder
-    from tacit.explore.project.pipeline import Told
+    from tacit.explore.project.pipeline import StageEvent
     from tacit.explore.project.settings import Choice, Settings
 
 __all__ = ["main"]
 
 UNFINISHED = "unfinished"  # in the record while a run that the page asked for is under way
-EVERY = 0.5  # seconds between two steps inside a stage that are told of
+EVERY = 0.5  # seconds between two steps inside a stage that are reported
 
 
 class Reporter:
@@ -33,26 +33,26 @@ class Reporter:
         self.out = out
         self._lock = threading.Lock()
         self._stage: dict[str, Any] = {}
-        self._told = 0.0
+        self._reported = 0.0
 
     def send(self, event: str, **data: Any) -> None:
         with self._lock:
             self.out.write(json.dumps({"event": event, **data}, allow_nan=False) + "\n")
             self.out.flush()
 
-    def tell(self, told: "Told") -> None:
+    def on_event(self, event: "StageEvent") -> None:
         """A stage begins, or has ended."""
-        done = told.seconds is not None
-        self._stage = {"stage": told.name, "title": told.title, "number": told.number,
-                       "most": told.most, "done": done}  # fmt: skip
-        if not told.kept or done:
+        done = event.seconds is not None
+        self._stage = {"stage": event.name, "title": event.title, "number": event.number,
+                       "most": event.total, "done": done}  # fmt: skip
+        if not event.reused or done:
             self.send("progress", **self._stage, part=None)
 
     def on_step(self, step: "Step") -> None:
         """A step inside a stage."""
         now = time.monotonic()
-        if self._stage and step.most and now - self._told >= EVERY:
-            self._told = now
+        if self._stage and step.most and now - self._reported >= EVERY:
+            self._reported = now
             self.send("progress", **self._stage, part=min(step.number / step.most, 1.0))
 
 
@@ -98,7 +98,7 @@ def prepare(request: dict[str, Any], report: Reporter) -> str:
         from tacit.explore.project.settings import Settings
 
         run_again(folder, Settings.of(folder.record["settings"]), {}, report)
-    prepare_live(folder, "threads", report.tell, [report])
+    prepare_live(folder, "threads", report.on_event, [report])
     return "Everything is ready."
 
 
@@ -114,7 +114,7 @@ def explore(request: dict[str, Any], report: Reporter) -> str:
     settings = Settings(seed=before.seed, k=request.get("k"), effort=effort)
     own = {name: value for name, value in request.items() if name in ("stages", "memory")}
     run_again(folder, settings, own, report)
-    prepare_live(folder, "threads", report.tell, [report])
+    prepare_live(folder, "threads", report.on_event, [report])
     return "The documents were explored again."
 
 
@@ -151,7 +151,9 @@ def run_again(
     with folder.writing():
         choice = choice_for(folder, settings, own)
         folder.record[UNFINISHED] = True  # the first commit of the run takes it along
-        run_stages(folder, None, settings, tell=report.tell, callbacks=[report], choice=choice)
+        run_stages(
+            folder, None, settings, on_event=report.on_event, callbacks=[report], choice=choice
+        )
         write_report(folder)
         del folder.record[UNFINISHED]
         folder.commit()
@@ -160,9 +162,9 @@ def run_again(
 def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any]) -> "Choice":
     """Which stages run and how: by the stages and the memory asked for, or by those on
     record."""
-    from tacit.explore.project.plan import plan_again, recorded
+    from tacit.explore.project.plan import plan_again, recorded_choice
 
-    on_record = recorded(folder.record)
+    on_record = recorded_choice(folder.record)
     limits = {**(on_record.asked() if on_record else {}), **own}
     if own or any(value is not None for value in limits.values()):
         return plan_again(folder, settings, **limits).choice
@@ -174,15 +176,15 @@ def as_before(record: dict[str, Any], effort: str) -> "Choice":
     from tacit.explore.project.pipeline import STAGES
     from tacit.explore.project.settings import EFFORTS, Choice
 
-    def told(name: str) -> dict[str, str]:
+    def by_stage(name: str) -> dict[str, str]:
         """By stage, from a record that a stranger may have written."""
         said = record.get(name)
         found = {s.name: said.get(s.name) for s in STAGES} if isinstance(said, dict) else {}
         return {stage: each for stage, each in found.items() if isinstance(each, str)}
 
     less = EFFORTS[: EFFORTS.index(effort)]
-    lower = {stage: each for stage, each in told("efforts").items() if each in less}
-    return Choice(left_out=told("left_out"), efforts=lower)
+    lower = {stage: each for stage, each in by_stage("efforts").items() if each in less}
+    return Choice(left_out=by_stage("left_out"), efforts=lower)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from tacit.explore.project.labels import (
 )
 from tacit.explore.project.locks import LOCK, Ownership, holder_of, locked
 from tacit.explore.project.pipeline import missing_live, result_hash
-from tacit.explore.project.plan import closure, recorded
+from tacit.explore.project.plan import closure, recorded_choice
 from tacit.explore.project.project import Project
 from tacit.explore.project.record import RECORD, digest, sensible
 from tacit.explore.server.jobs import Job, Jobs
@@ -200,16 +200,16 @@ class ServerState:
 
     def must_divide(self, asked: dict[str, Any]) -> None:
         """A number of groups is for a run that finds groups."""
-        kept = recorded(self.opened.folder.record)
+        kept = recorded_choice(self.opened.folder.record)
         stages = asked.get("stages", kept.stages if kept else None)
         if asked.get("k") is None or stages is None:
             return
         if "groups" not in closure(stages):
-            told = ", ".join(stages) or "none"
+            listed = ", ".join(stages) or "none"
             raise Refused(
                 400,
-                f"k={asked['k']} is for finding groups, and the stages are {told}. Give stages "
-                "with groups among them, or null for all.",
+                f"k={asked['k']} is for finding groups, and the stages are {listed}. Give "
+                "stages with groups among them, or null for all.",
             )
 
     def job_ended(self, job: Job) -> None:

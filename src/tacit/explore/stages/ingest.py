@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tacit.data.documents import Documents
 from tacit.explore.stages.stage import DOCUMENTS
 
-__all__ = ["RESERVED", "Source", "facts_of", "fingerprint", "look_over", "write_documents"]
+__all__ = ["RESERVED", "Source", "facts_of", "read_through", "write_documents"]
 
 ROWS = 4096  # documents to a row group: what reading one of them costs
 RESERVED = ("id", "text")
@@ -16,19 +16,14 @@ EXACT = 2**53  # whole numbers up to this are floats without loss; longer ones a
 
 
 class Source(NamedTuple):
-    """What there is to explore."""
+    """What identifies the documents to explore, and their size."""
 
     digest: str
     bytes: int  # of text
 
 
-def fingerprint(documents: Documents) -> str:
-    """A digest of the text, the ids and the columns: of what was read, however it was read."""
-    return look_over(documents).digest
-
-
-def look_over(documents: Documents) -> Source:
-    """Read everything once: its fingerprint, and how much text it is."""
+def read_through(documents: Documents) -> Source:
+    """Read everything once: a digest of texts, ids and columns, and how much text it is."""
     found, size = hashlib.blake2b(digest_size=32), 0
     for text in documents.texts():
         data = text.encode("utf-8", "replace")

@@ -14,7 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.engines import Engine
+from tacit.core.errors import DataError
 from tacit.core.progress import Callback
+from tacit.core.string_array import are_offsets
 from tacit.core.tensorfile import open_tensors, write_tensors
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder
@@ -25,6 +27,7 @@ __all__ = [
     "Context", "Output", "Stage", "read_arrays", "write_output",
 ]  # fmt: skip
 
+LABELS = {"groups": ("labels", "second"), "duplicates": ("labels",)}  # arrays of labels
 ARRAYS, FACTS, DOCUMENTS = "arrays.safetensors", "facts.json", "documents.parquet"
 
 
@@ -55,14 +58,17 @@ class Context(NamedTuple):
 
     def arrays(self, stage: str) -> dict[str, np.ndarray]:
         """The arrays that another stage wrote, mapped from the disk."""
-        return read_arrays(self.folder.output(stage) / ARRAYS)
+        found = read_arrays(self.folder.output(stage) / ARRAYS)
+        for name in LABELS.get(stage, ()):
+            check_labels(found.get(name), self.folder.output(stage))
+        return found
 
     def facts(self, stage: str) -> dict[str, Any]:
         """The facts that another stage wrote; why there are none if it was left out."""
         if stage not in self.folder.record["stages"]:
             why = self.folder.record.get("left_out")
             why = why.get(stage) if isinstance(why, dict) else None
-            said = why[:300] if isinstance(why, str) else "The project has it not yet."
+            said = why[:300] if isinstance(why, str) else "The project does not have it yet."
             return {"skipped": said, "left_out": True}
         return read_json(self.folder.output(stage) / FACTS)
 
@@ -71,10 +77,25 @@ class Context(NamedTuple):
         return self.facts(stage).get("skipped")
 
     def matrix(self, stage: str, name: str) -> sp.csr_array:
-        """A CSR matrix that another stage wrote."""
+        """A CSR matrix that another stage wrote, a row for every document."""
         arrays, shape = self.arrays(stage), tuple(self.facts(stage)[f"{name}.shape"])
-        parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
-        return sp.csr_array(parts, shape=shape, copy=False)
+        data, indices, indptr = (arrays[f"{name}.{x}"] for x in ("data", "indices", "indptr"))
+        rows = self.facts("ingest")["documents"]
+        # SciPy checks none of this before its C++ code runs, and a stranger may have made it.
+        whole = all(x.ndim == 1 and x.dtype.kind == "i" for x in (indices, indptr))
+        fits = len(shape) == 2 and shape[0] == rows and len(indptr) == rows + 1
+        if not (
+            whole and fits and data.shape == indices.shape and data.dtype.kind in "iuf"
+            and are_offsets(indptr, len(indices))
+            and (not len(indices) or 0 <= indices.min() <= indices.max() < shape[1])
+        ):  # fmt: skip
+            raise DataError(
+                f"is damaged: it holds no table of {name}.", file=self.folder.output(stage)
+            )
+        found = sp.csr_array(shape, dtype=data.dtype)
+        # Set one by one they stay mapped; the constructor copies what is read-only.
+        found.data, found.indices, found.indptr = data, indices, indptr
+        return found
 
     def words(self) -> np.ndarray:
         """The words that were counted, in the order of the columns."""
@@ -111,6 +132,18 @@ def write_output(folder: Path, output: Output) -> None:
     for name, model in output.models.items():
         model.set_params(engine="threads")  # where it ran is no part of what was found
         model.save(folder / f"{name}.model")
+
+
+def check_labels(labels: Any, where: Path) -> None:
+    """Refuse labels that are not -1 or the number of a group: tables are made as large as the
+    largest of them."""
+    if labels is None:
+        return
+    n = len(labels)
+    if labels.dtype.kind != "i" or labels.ndim != 1 or (
+        n and not -1 <= labels.min() <= labels.max() < n
+    ):  # fmt: skip
+        raise DataError("is damaged: a label is not the number of a group.", file=where)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:

@@ -35,7 +35,11 @@ def data(report: Report) -> None:
     report.add_array("cluster", labels)
     report.add_array("conf", np.rint(255 * sure[shown.on_map]).astype(np.uint8))
     report.add_array("second", place[stage["second"][shown.on_map]])
-    groups = [describe_group(report, g, place) for g in order]
+    centers = stage["centers"].astype(np.float64)
+    centers /= np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
+    alike = centers @ centers.T
+    np.fill_diagonal(alike, -2)
+    groups = [describe_group(report, g, place, alike[g], stage["jaccard"][g]) for g in order]
     same = neighbors_inside(report, len(order))
     for i, group in enumerate(groups):
         group["inside"] = round(float(same[i]), 3)
@@ -52,13 +56,12 @@ def data(report: Report) -> None:
     meta["slots"]["group"] = assign_slots(report.points, labels, len(groups))
 
 
-def describe_group(report: Report, g: int, place: np.ndarray) -> dict[str, Any]:
-    """One group as the scripts read it, its number g and the ``place`` of each in the tree."""
-    group, stage = report.facts["groups"]["groups"][g], report.context.arrays("groups")
-    centers = stage["centers"].astype(np.float64)
-    centers /= np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
-    alike = centers @ centers[g]
-    alike[g] = -2
+def describe_group(
+    report: Report, g: int, place: np.ndarray, alike: np.ndarray, jaccard: np.ndarray
+) -> dict[str, Any]:
+    """Group g as the scripts read it; ``place`` of each group in the tree, how ``alike`` it is
+    to the others, and the overlap in every repeat."""
+    group = report.facts["groups"]["groups"][g]
     listed = telling_first(group["words"])
     near = np.argsort(-alike, kind="stable")[: min(3, len(place) - 1)]
     at = report.shown.place
@@ -67,7 +70,7 @@ def describe_group(report: Report, g: int, place: np.ndarray) -> dict[str, Any]:
         "n": int(group["size"]),
         "name": name_of([w for w, *_ in listed]),
         "words": [[w, round(i, 4), round(o, 4)] for w, i, o in listed],
-        "jac": [round(float(v), 3) for v in stage["jaccard"][g]],
+        "jac": [round(float(v), 3) for v in jaccard],
         "med": round(group["jaccard"], 3),
         "lvl": verdict_of(float(group["jaccard"])),
         "typ": [at[i] for i in group["typical"]],
