@@ -20,14 +20,15 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from tacit.core.atomic import atomic_write
-from tacit.core.engines import check_stop
+from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
+from tacit.core.string_array import StringArray
 from tacit.data.streams import Source
 from tacit.kernels.hashing import Interner, padded
 from tacit.language.backoff_tables import Tables
@@ -38,8 +39,10 @@ from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["read_arpa", "write_arpa"]
 
-
-LINES = 1 << 19  # written at a time
+U = np.uint64
+LINES = 1 << 17  # formatted in a chunk
+BUFFER = 1 << 22  # bytes of lines formatted in a kernel call
+NUMBER = 24  # bytes of a printed number, at most
 PIECE = 1 << 24  # bytes parsed at a time
 ZERO = -99.0  # and below: the logarithm of zero
 SPELLINGS = {"<UNK>": "<unk>"}
@@ -73,16 +76,23 @@ def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
             f"An ARPA file cannot hold {blank!r} as a word: it separates words by white "
             "space. Use model.save."
         )
-    shown = range(len(words)) if model.open_vocabulary else range(1, len(words))
+    strings = with_special_tokens(model._vocabulary)
+    engine = get_engine(model.engine)
+    v = len(words)
+    shown = [(0, START)] * model.open_vocabulary + [(START, FIRST)] * model.markers
     with open_packed(path) as file:
-        sizes = tables.sizes.copy()
-        sizes[0] = len(shown) - (0 if model.markers else 2)
+        sizes = [*tables.sizes.tolist()]
+        sizes[0] = sum(stop - start for start, stop in shown) + v - FIRST
         head = "".join(f"ngram {k}={n}\n" for k, n in enumerate(sizes, 1))
         file.write(f"\\data\\\n{head}".encode())
         for k in range(1, tables.order + 1):
             file.write(f"\n\\{k}-grams:\n".encode())
-            for part in sections(tables, words, k, model.open_vocabulary, model.markers):
-                file.write(part)
+            first, last = (FIRST, v) if k == 1 else (tables.first(k), tables.first(k + 1))
+            chunks = [(i, min(last, i + LINES)) for i in range(first, last, LINES)]
+            if k == 1:
+                chunks = [*shown, *chunks]
+            for buffer in format_ngrams(tables, strings, k, chunks, engine):
+                file.write(buffer.data)
         file.write(b"\n\\end\\\n")
 
 
@@ -114,51 +124,72 @@ def open_packed(path: str | os.PathLike | IO[bytes]) -> Iterator[IO[bytes]]:
             yield file
 
 
-def sections(
-    tables: Tables, words: list[str], k: int, open_vocabulary: bool, markers: bool
-) -> Iterator[Any]:
-    """The lines of the n-grams of k words, as buffers of bytes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def with_special_tokens(vocabulary: Vocabulary) -> StringArray:
+    """The bytes of all words by id, padded for ``copy_bytes``."""
+    special = StringArray.of(SPECIAL)
+    return StringArray(
+        np.concatenate([special.data, vocabulary.data, np.zeros(8, np.uint8)]),
+        np.concatenate([special.offsets, vocabulary.offsets[1:] + special.offsets[-1]]),
+    )
 
-    spelling = pa.array(words, pa.large_string())
-    first, last = tables.first(k), tables.first(k + 1)
+
+class Level(NamedTuple):
+    """The n-grams of one length, ready to be printed."""
+
+    words: np.ndarray  # of all lengths
+    children: np.ndarray
+    probs: np.ndarray  # of this length
+    prob_bits: np.ndarray  # the same as uint32
+    backoffs: np.ndarray  # of this length, or empty
+    backoff_bits: np.ndarray
+    first: int  # number of the first n-gram of this length
+    data: np.ndarray  # bytes of all words
+    offsets: np.ndarray
+    longest: int  # bytes of a word
+
+
+def format_ngrams(
+    tables: Tables,
+    strings: StringArray,
+    k: int,
+    chunks: list[tuple[int, int]],
+    engine: Engine,
+) -> Iterator[np.ndarray]:
+    """The lines of chunks of n-grams of k words, in order, as arrays of bytes."""
     probs = tables.log10_probs(k)
-    backoffs = tables.log10_backoffs(k) if k < tables.order else None
-    left_out = {0: not open_vocabulary, 1: not markers, 2: not markers} if k == 1 else {}
-    left_out = {word for word, out in left_out.items() if out}  # type: ignore[assignment]
-    for start in range(first, last, LINES):
-        check_stop()
-        numbers = np.arange(start, min(last, start + LINES))
-        if left_out and start == first:
-            numbers = numbers[~np.isin(numbers, list(left_out))]
-        columns, at, level = [], numbers, k
-        while True:
-            columns.append(spelling.take(pa.array(tables.words[at])))
-            if level == 1:
-                break
-            level -= 1
-            low, high = tables.first(level), tables.first(level + 1)
-            at = low - 1 + np.searchsorted(tables.children[low : high + 1], at, side="right")
-        text = columns[-1]
-        for column in columns[-2::-1]:
-            text = pc.binary_join_element_wise(text, column, pa.scalar(" ", pa.large_string()))
-        fields = [as_text(probs[numbers - first]), text]
-        if backoffs is not None:
-            fields.append(as_text(backoffs[numbers - first]))
-        tab = pa.scalar("\t", pa.large_string())
-        line = pc.binary_join_element_wise(*fields, tab)
-        end = pa.scalar("\n", pa.large_string())
-        line = pc.binary_join_element_wise(line, pa.scalar("", pa.large_string()), end)
-        yield line.buffers()[2]
+    backoffs = tables.log10_backoffs(k) if k < tables.order else np.empty(0, np.float32)
+    level = Level(
+        tables.words,
+        tables.children,
+        probs,
+        probs.view(np.uint32),
+        backoffs,
+        backoffs.view(np.uint32),
+        tables.first(k),
+        *strings,
+        int(np.diff(strings.offsets).max()),
+    )
 
+    def format_chunk(chunk: tuple[int, int]) -> list[np.ndarray]:
+        at, stop = chunk
+        path = np.empty(k, np.int64)  # the n-gram and its histories, the shortest first
+        path[k - 1] = at
+        for j in range(k - 1, 0, -1):
+            low, high = tables.first(j), tables.first(j + 1)
+            after = np.searchsorted(tables.children[low : high + 1], path[j], side="right")
+            path[j - 1] = low - 1 + after
+        room = (k + 1) * (level.longest + 1) + 16
+        buffers = []
+        while at < stop:
+            check_stop()
+            out = np.empty(max(2 * NUMBER + room, BUFFER), np.uint8)
+            prefix = np.empty(room, np.uint8)
+            at, size = format_lines(level, at, stop, path, prefix, out)
+            buffers.append(out[:size])
+        return buffers
 
-def as_text(numbers: np.ndarray) -> Any:
-    """The shortest text from which each float32 comes back."""
-    import pyarrow as pa
-
-    shown = np.where(np.isneginf(numbers), np.float32(ZERO), numbers)
-    return pa.array(shown, pa.float32()).cast(pa.large_string())
+    for buffers in engine.each(format_chunk, chunks, work=20 * len(level.probs)):
+        yield from buffers
 
 
 # --- Reading: sections into levels, levels into a trie ---
@@ -182,7 +213,7 @@ class Section(NamedTuple):
     backoffs: np.ndarray  # (n,) float32
 
 
-class Lines:
+class LineReader:
     """The lines of a file, one at a time or many at once."""
 
     def __init__(self, path: str) -> None:
@@ -229,7 +260,7 @@ class Lines:
 
 def read_tables(path: str) -> Read:
     """The tables of an ARPA file; DataError with file and line for what is not one."""
-    lines = Lines(path)
+    lines = LineReader(path)
     sizes = read_header(lines)
     words = Words()
     sections = []
@@ -245,7 +276,7 @@ def read_tables(path: str) -> Read:
     return build(lines, words, sections)
 
 
-def next_line(lines: Lines) -> str | None:
+def next_line(lines: LineReader) -> str | None:
     """The next line with something in it."""
     line = lines.next()
     while line == "":
@@ -253,7 +284,7 @@ def next_line(lines: Lines) -> str | None:
     return line
 
 
-def read_header(lines: Lines) -> list[int]:
+def read_header(lines: LineReader) -> list[int]:
     line = lines.next()
     while line is not None and line != "\\data\\":
         line = lines.next()  # anything may stand before
@@ -288,7 +319,7 @@ class Words:
         self.numbers = np.empty(0, np.int32)  # of the sorted vocabulary
 
 
-def read_section(lines: Lines, words: Words, k: int, n: int) -> Section:
+def read_section(lines: LineReader, words: Words, k: int, n: int) -> Section:
     # In parts: the number of n-grams in the header cannot be trusted.
     parts = [Section(np.empty((0, k), np.int32), *np.empty((2, 0), np.float32))]
     done = 0
@@ -323,7 +354,7 @@ def read_section(lines: Lines, words: Words, k: int, n: int) -> Section:
 
 
 def add_words(
-    lines: Lines, words: Words, spelled: Vocabulary, local: np.ndarray, done: int
+    lines: LineReader, words: Words, spelled: Vocabulary, local: np.ndarray, done: int
 ) -> np.ndarray:
     """Unigrams: every one must be new."""
     from tacit.text.vocabulary import unite
@@ -340,7 +371,7 @@ def add_words(
     return mine[local]
 
 
-def find_words(lines: Lines, words: Words, spelled: Vocabulary) -> np.ndarray:
+def find_words(lines: LineReader, words: Words, spelled: Vocabulary) -> np.ndarray:
     at = words.vocabulary.find(spelled)
     if (at < 0).any():
         missing = spelled[int(np.flatnonzero(at < 0)[0])]
@@ -351,7 +382,7 @@ def find_words(lines: Lines, words: Words, spelled: Vocabulary) -> np.ndarray:
 # --- Sections into a trie ---
 
 
-def build(lines: Lines, words: Words, sections: list[Section]) -> Read:
+def build(lines: LineReader, words: Words, sections: list[Section]) -> Read:
     strings = words.vocabulary.strings
     special = {SPELLINGS.get(word, word): i for i, word in enumerate(strings)}
     known = [special.get(token, -1) for token in SPECIAL]
@@ -424,6 +455,159 @@ def zeros(logs: np.ndarray) -> np.ndarray:
 # --- Kernels ---
 
 POWERS = 10.0 ** np.arange(23)  # all exact
+DECADES = np.array([float(f"1e{e}") for e in range(-45, 41)])
+TENS = 10 ** np.arange(19)  # int64
+FIVES = 5 ** np.arange(17)
+
+
+@kernel
+def format_lines(level, start, stop, path, prefix, out):
+    """Print n-grams from ``start`` until ``stop`` or until the buffer is full. Returns the
+    first one that is not printed, and the number of bytes."""
+    k, n_prefix, at, children = len(path), 0, 0, level.children
+    offsets, has_backoff = level.offsets, len(level.backoffs) > 0
+    for i in range(start, stop):
+        j = k - 1
+        path[j] = i
+        fresh = i == start
+        while j > 0 and (i == start or children[path[j - 1] + 1] <= path[j]):
+            while children[path[j - 1] + 1] <= path[j]:
+                path[j - 1] += 1
+            fresh = True
+            j -= 1
+        if fresh:
+            n_prefix = 0
+            for j in range(k - 1):
+                n_prefix = copy_word(level, level.words[path[j]], prefix, n_prefix)
+                prefix[n_prefix] = 32
+                n_prefix += 1
+        w, r = level.words[i], i - level.first
+        if at + n_prefix + offsets[w + 1] - offsets[w] + 2 * NUMBER + 12 > len(out):
+            return i, at
+        at = format_number(level.probs[r], level.prob_bits[r], out, at)
+        out[at] = 9
+        at += 1
+        copy_bytes(prefix, 0, out, at, n_prefix)
+        at = copy_word(level, w, out, at + n_prefix)
+        if has_backoff:
+            out[at] = 9
+            at = format_number(level.backoffs[r], level.backoff_bits[r], out, at + 1)
+        out[at] = 10
+        at += 1
+    return stop, at
+
+
+@kernel
+def copy_word(level, w, out, at):
+    start, stop = level.offsets[w], level.offsets[w + 1]
+    copy_bytes(level.data, start, out, at, stop - start)
+    return at + stop - start
+
+
+@kernel
+def copy_bytes(source, start, out, at, size):
+    """Copy eight bytes at a time, up to seven beyond the end: three times as fast as a loop
+    over bytes, which are few. Loads before stores, so that the compiler joins them."""
+    i, j, end = U(start), U(at), U(start + size)
+    while i < end:
+        a, b, c, d = source[i], source[i + U(1)], source[i + U(2)], source[i + U(3)]
+        e, f, g, h = source[i + U(4)], source[i + U(5)], source[i + U(6)], source[i + U(7)]
+        out[j], out[j + U(1)], out[j + U(2)], out[j + U(3)] = a, b, c, d
+        out[j + U(4)], out[j + U(5)], out[j + U(6)], out[j + U(7)] = e, f, g, h
+        i += U(8)
+        j += U(8)
+
+
+@kernel
+def format_number(number, bits, out, at):
+    """Print a float32 and its bits with the fewest digits that read back as the same.
+
+    x = m 2^q lies between two decimals d and d + 1 of n digits, in units of 10^-p. In units
+    of 2^-(q+p) all are integers: x is m 5^p and the rounding interval reaches 5^p / 2 to both
+    sides (half of that below a power of two). So the search is exact in 64 bits for numbers
+    from 1e-8 to 1e6; others get 9 digits, which is always enough.
+    """
+    whole = np.int64(bits)
+    m, e = whole & 0x7FFFFF, (whole >> 23) & 255
+    if e == 255:  # -inf, the logarithm of zero
+        out[at], out[at + 1], out[at + 2] = 45, 57, 57
+        return at + 3
+    if m == 0 and e == 0:
+        out[at] = 48
+        return at + 1
+    if whole >> 31:
+        out[at] = 45
+        at += 1
+    power_of_two = m == 0
+    q = (e if e > 0 else np.int64(1)) - 150
+    m += 0 if e == 0 else 1 << 23
+    x = np.float64(abs(number))
+    e10 = 0
+    while x < DECADES[e10 + 45]:
+        e10 -= 1
+    while x >= DECADES[e10 + 46]:
+        e10 += 1
+    if -8 <= e10 <= 5:
+        p = 5 - e10
+        d = shortest(m, q, p, power_of_two)
+        while d < 0:
+            p += 1
+            d = shortest(m, q, p, power_of_two)
+        n = p + e10 + 1
+    else:
+        n, d = 9, np.int64(np.rint(x / DECADES[e10 + 45] * 1e8))
+    if d >= TENS[n]:  # rounded up to a power of ten
+        d, e10 = d // 10, e10 + 1
+    digits = np.uint32(d)
+    while digits % np.uint32(10) == 0:
+        digits //= np.uint32(10)
+        n -= 1
+    scientific = e10 < -6 or e10 > 20
+    point = 1 if scientific else e10 + 1  # digits before the decimal point
+    if point < 1:
+        out[at], out[at + 1] = 48, 46
+        at += 2
+        for _ in range(point, 0):
+            out[at] = 48
+            at += 1
+    size = n + (0 < point < n)
+    for t in range(size - 1, -1, -1):  # from the last digit
+        if t == point and t > 0:
+            out[at + t] = 46
+        else:
+            out[at + t] = 48 + digits % np.uint32(10)
+            digits //= np.uint32(10)
+    at += size
+    for _ in range(n, point):
+        out[at] = 48
+        at += 1
+    if scientific:
+        out[at], out[at + 1] = 101, 45 if e10 < 0 else 43
+        at += 2
+        size = abs(e10)
+        if size >= 10:
+            out[at] = 48 + size // 10
+            at += 1
+        out[at] = 48 + size % 10
+        at += 1
+    return at
+
+
+@kernel
+def shortest(m, q, p, power_of_two):
+    """The integer nearest to m 2^q 10^p that reads back as m 2^q; -1 if neither neighbor does.
+    """
+    x, shift = m * FIVES[p], -(q + p)
+    if shift <= 0:
+        return x << -shift
+    d = x >> shift
+    rest = x - (d << shift)
+    up = (np.int64(1) << shift) - rest
+    down_fits = (4 if power_of_two else 2) * rest < FIVES[p]
+    up_fits = 2 * up < FIVES[p]
+    if down_fits and (not up_fits or rest < up or (rest == up and d % 2 == 0)):
+        return d
+    return d + 1 if up_fits else -1
 
 
 @kernel
