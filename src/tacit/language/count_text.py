@@ -9,7 +9,7 @@ import numpy as np
 from tacit.core.engines import get_engine
 from tacit.core.memory import parse_memory
 from tacit.language.jelinek_mercer import fit_mixing
-from tacit.language.ngram_counts import NGramCounts, count_ngrams, positions
+from tacit.language.ngram_counts import NGramCounts, count_ngrams, join_positions, positions
 from tacit.language.sentences import (
     FIRST,
     SPECIAL,
@@ -50,8 +50,9 @@ def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
         check_text(model, report)
         v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
         if memory is None or bytes_needed(report, model.order) <= memory:
-            corpus = join(blocks, ids)
-            counts = count_ngrams(positions(corpus, model.markers), v, *setting, model.engine)
+            engine = get_engine(model.engine)
+            text = join_positions(blocks, ids, model.markers, engine)
+            counts = count_ngrams(text, v, *setting, engine)
         else:
             parts = (join([block], [own]) for block, own in zip(blocks, ids, strict=True))
             counts = count_spilled(parts, v, *setting, memory)

@@ -23,17 +23,18 @@ Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney lang
 estimation. ACL.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.kernel import kernel
-from tacit.language.sentences import START, STOP, Corpus
+from tacit.language.sentences import START, STOP, BlockWords, Corpus
 
 __all__ = [
     "Level", "NGramCounts", "Positions", "count_ngrams", "extend", "find_word",
-    "first_children", "positions",
+    "first_children", "join_positions", "positions",
 ]  # fmt: skip
 
 U = np.uint64
@@ -85,21 +86,46 @@ class Positions(NamedTuple):
 def positions(corpus: Corpus, markers: bool = True) -> Positions:
     """The sentences one after the other, between start and stop tokens."""
     n = len(corpus.edges) - 1
-    size = len(corpus.ids) + 2 * n * markers
-    if size > MOST:
-        raise ValueError(
-            f"The text has {size:,} words with start and stop tokens, more than the {MOST:,} "
-            "that one model counts. Train on parts and mix the models."
-        )
-    ids, before = np.empty(size, np.int32), np.empty(size, np.uint8)
+    out = empty_positions(len(corpus.ids) + 2 * n * markers)
     at = first = 0
     while first < n:
         check_stop()
         far = corpus.edges[first] + SPAN
         last = min(n, max(first + 1, int(np.searchsorted(corpus.edges, far))), first + SPAN)
-        at = lay_out(corpus.ids, corpus.edges, first, last, markers, ids, before, at)
+        at = lay_out(corpus.ids, None, corpus.edges, first, last, markers, out, at)
         first = last
-    return Positions(ids, before)
+    return out
+
+
+def join_positions(
+    blocks: Sequence[BlockWords], ids: Sequence[np.ndarray], markers: bool, engine: Engine
+) -> Positions:
+    """The same for the sentences with a word of many blocks. ``ids`` holds the id of each word
+    of a block's vocabulary."""
+    sizes = [
+        len(block.ids) + 2 * markers * int(np.count_nonzero(np.diff(block.edges)))
+        for block in blocks
+    ]
+    starts = np.cumsum([0, *sizes])
+    out = empty_positions(int(starts[-1]))
+
+    def lay_out_block(i: int) -> None:
+        edges = blocks[i].edges
+        edges = edges[np.concatenate([[True], np.diff(edges) > 0])]
+        lay_out(blocks[i].ids, ids[i], edges, 0, len(edges) - 1, markers, out, int(starts[i]))
+
+    for _ in engine.each(lay_out_block, range(len(blocks)), work=len(out.ids)):
+        pass
+    return out
+
+
+def empty_positions(size: int) -> Positions:
+    if size > MOST:
+        raise ValueError(
+            f"The text has {size:,} words with start and stop tokens, more than the {MOST:,} "
+            "that one model counts. Train on parts and mix the models."
+        )
+    return Positions(np.empty(size, np.int32), np.empty(size, np.uint8))
 
 
 def count_ngrams(
@@ -110,59 +136,28 @@ def count_ngrams(
     engine: str | Engine = "threads",
 ) -> NGramCounts:
     """The n-grams of up to ``order`` words over a vocabulary of ``v``."""
-    ids = text.ids
+    ids, chosen = text.ids, get_engine(engine)
     counts = np.bincount(ids, minlength=v).astype(np.int32)
     none = np.empty(0, np.int32)
     levels = [Level(np.arange(v, dtype=np.int32), none, none, counts)]
     if order == 1:
         return NGramCounts(levels, markers)
-    sorted_positions = sort_positions(text, counts, markers)
-    level, place = list_pairs(sorted_positions, ids)
-    levels.append(level)
-    chosen = get_engine(engine)
-    for k in range(3, order + 1):
+    sorted_positions, place = sort_by_word(ids, counts), ids
+    for k in range(2, order + 1):
         groups = Groups(levels[-1].counts, sorted_positions, place, *text, markers)
         level, sorted_positions, place = sort_successors(groups, chosen, last=k == order)
         levels.append(level)
     return NGramCounts(levels, markers)
 
 
-def sort_positions(text: Positions, counts: np.ndarray, markers: bool) -> np.ndarray:
-    """Positions sorted by the word before and the word there. First words drop out."""
-    ids, before = text
-    by_word = np.empty(len(ids), np.int32)
-    ends, pair_ends = first_places(counts), np.zeros(len(counts) + 1, np.int64)
+def sort_by_word(ids: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Positions sorted by their word."""
+    out = np.empty(len(ids), np.int32)
+    ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     for i in range(0, len(ids), SPAN):
         check_stop()
-        sort_by_word(ids, before, i, min(len(ids), i + SPAN), ends, pair_ends, by_word)
-    if markers:  # first words are start tokens, which lie together now
-        starts = slice(*first_places(counts)[START : START + 2])
-        by_word = np.delete(by_word, starts)
-    pair_ends = np.cumsum(pair_ends)
-    out = np.empty(pair_ends[-1], np.int32)
-    for i in range(0, len(by_word), SPAN):
-        check_stop()
-        sort_by_word_before(by_word[i : i + SPAN], ids, before, markers, pair_ends, out)
+        place_by_word(ids, i, min(len(ids), i + SPAN), ends, out)
     return out
-
-
-def first_places(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def list_pairs(sorted_positions: np.ndarray, ids: np.ndarray) -> tuple[Level, np.ndarray]:
-    """The bigrams, and the number of the one that ends at each position, or -1."""
-    place = np.full(len(ids), -1, np.int32)
-    m = len(sorted_positions)
-    words, histories = np.empty(m, np.int32), np.empty(m, np.int32)
-    counts = np.zeros(m, np.int32)
-    n = 0
-    for i in range(0, m, SPAN):
-        check_stop()
-        part = sorted_positions[i : i + SPAN]
-        n = number_pairs(part, ids, place, words, histories, counts, n)
-    words = words[:n].copy()
-    return Level(words, histories[:n].copy(), words, counts[:n].copy()), place
 
 
 # --- From the n-grams of one length to those one word longer ---
@@ -277,14 +272,17 @@ def extend(
 
 
 @kernel
-def lay_out(ids, edges, first, last, markers, out, before, at):
+def lay_out(ids, global_ids, edges, first, last, markers, text, at):
+    """Write sentences ``first`` to ``last`` from position ``at`` on."""
+    out, before = text.ids, text.before
     for d in range(first, last):
         r = 0
         if markers:
             out[at], before[at] = START, 0
             at, r = at + 1, 1
         for t in range(edges[d], edges[d + 1]):
-            out[at], before[at] = ids[t], r
+            out[at] = ids[t] if global_ids is None else global_ids[ids[t]]
+            before[at] = r
             at, r = at + 1, min(r + 1, LONGEST)
         if markers:
             out[at], before[at] = STOP, r
@@ -293,39 +291,12 @@ def lay_out(ids, edges, first, last, markers, out, before, at):
 
 
 @kernel
-def sort_by_word(ids, before, first, last, ends, pair_ends, out):
-    """Part of a counting sort by word; also counts the words before."""
+def place_by_word(ids, first, last, ends, out):
+    """Part of a counting sort."""
     for t in range(first, last):
         w = ids[t]
         out[ends[w]] = t
         ends[w] += 1
-        if before[t] >= 1:
-            pair_ends[ids[t - 1] + 1] += 1
-
-
-@kernel
-def sort_by_word_before(order, ids, before, markers, ends, out):
-    """Part of a second one, stable, by the word before."""
-    for i in range(len(order)):
-        t = order[i]
-        if markers or before[t] > 0:
-            h = ids[t - 1]
-            out[ends[h]] = t
-            ends[h] += 1
-
-
-@kernel
-def number_pairs(order, ids, place, words, histories, counts, n):
-    """Number the distinct pairs at sorted positions, from n on."""
-    for i in range(len(order)):
-        t = order[i]
-        h, w = ids[t - 1], ids[t]
-        if n == 0 or h != histories[n - 1] or w != words[n - 1]:
-            words[n], histories[n] = w, h
-            n += 1
-        counts[n - 1] += 1
-        place[t] = n - 1
-    return n
 
 
 @kernel
@@ -336,6 +307,7 @@ def sort_groups(groups, first, stop, at, room, spare, out):
     words, histories, lower, counts = out.words, out.histories, out.lower, out.counts
     markers, following = groups.markers, out.following
     start, n, kept = at, at, at
+    ends = np.empty((1 << 11) + 1, np.int64)
     for h in range(first, stop):
         end = at + groups.sizes[h]
         q = 0
@@ -360,9 +332,7 @@ def sort_groups(groups, first, stop, at, room, spare, out):
                     room[j + 1] = room[j]
                     j -= 1
                 room[j + 1] = x
-        elif q < 2000:
-            room[:q].sort()
-        elif radix_sort(room, spare, q):
+        elif radix_sort(room, spare, q, U(8 if q < 4000 else 11), ends):
             source = spare
         last_word = U(0xFFFFFFFF)
         for i in range(q):
@@ -390,27 +360,27 @@ def number_places(counts, following, at, n, before, place):
 
 
 @kernel
-def radix_sort(values, other, m):
-    """Radix sort by the bits from 32 on. Returns whether the result is in ``other``."""
+def radix_sort(values, other, m, bits, ends):
+    """Sort by the bits from 32 on, some at a time. Returns whether the result is in
+    ``other``."""
     most = U(0)
     for i in range(m):
         most |= values[i]
     source, target, swapped = values, other, False
-    shift = U(32)
-    ends = np.empty(257, np.int64)
+    shift, digits = U(32), (U(1) << bits) - U(1)
     while shift < U(64) and most >> shift:
-        ends[:] = 0
+        ends[: digits + U(2)] = 0
         for i in range(m):
-            ends[np.int64((source[i] >> shift) & U(255)) + 1] += 1
-        for b in range(256):
+            ends[((source[i] >> shift) & digits) + U(1)] += 1
+        for b in range(digits):
             ends[b + 1] += ends[b]
         for i in range(m):
-            byte = np.int64((source[i] >> shift) & U(255))
-            target[ends[byte]] = source[i]
-            ends[byte] += 1
+            digit = (source[i] >> shift) & digits
+            target[ends[digit]] = source[i]
+            ends[digit] += 1
         source, target = target, source
         swapped = not swapped
-        shift += U(8)
+        shift += bits
     return swapped
 
 
