@@ -2,7 +2,6 @@
 
 import gzip
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -281,21 +280,77 @@ def test_a_saved_model_is_the_same_model(tmp_path, smoothing, mmap):
     assert second.read_bytes() == path.read_bytes()
 
 
-def test_a_damaged_trie_is_refused(tmp_path, model):
-    for damage in ("words", "children", "sizes"):
-        broken = pickle.loads(pickle.dumps(model))
-        if damage == "words":
-            broken._words = broken._words.copy()
-            broken._words[-1] = 10**6
-        elif damage == "children":
-            broken._children = broken._children.copy()
-            broken._children[3] = 10**6
-        else:
-            broken._sizes = broken._sizes[::-1].copy()
-        path = Path(tmp_path, f"{damage}.safetensors")
-        broken.save(path)
-        with pytest.raises(ModelFileError):
-            tacit.load(path)
+def damage_words(model):
+    model._words[-1] = 10**6
+
+
+def damage_children(model):
+    model._children[3] = 10**6
+
+
+def cross_levels(model):
+    first, second = np.cumsum(model._sizes)[:2]
+    model._children[: first + 1] += 1  # in order, but into the level after the next
+    model._children[first] = second
+
+
+def damage_sizes(model):
+    model._sizes = model._sizes[::-1].copy()
+
+
+def swap_unigrams(model):
+    model._words[:2] = model._words[1::-1]
+
+
+def damage_vocabulary(model):
+    model._word_bytes[0] = 0xFF
+
+
+def widen_codes(model):
+    model._set_tables(model.quantized()._tables, model._vocabulary)
+    model._probs = model._probs.astype(np.uint32) + 1000
+
+
+def shorten_unigrams(model):
+    model._set_tables(model.quantized()._tables, model._vocabulary)
+    model._unigram_probs = model._unigram_probs[:-1]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_words, damage_children, cross_levels, damage_sizes, swap_unigrams,
+        damage_vocabulary, widen_codes, shorten_unigrams,
+    ],
+)  # fmt: skip
+def test_a_forged_trie_is_refused(tmp_path, model, damage):
+    forged = pickle.loads(pickle.dumps(model))
+    for name in ("_words", "_children", "_word_bytes"):
+        setattr(forged, name, getattr(forged, name).copy())
+    damage(forged)
+    path = tmp_path / "forged.safetensors"
+    forged.save(path)
+    with pytest.raises(ModelFileError):
+        tacit.load(path)
+
+
+def test_quantizing_costs_less_than_a_percent_of_perplexity():
+    rng = np.random.default_rng(0)
+    ids = rng.zipf(1.3, 80_000).clip(max=20_000)
+    ids = np.where(rng.random(len(ids)) < 0.5, ids, np.roll(ids, 1) * 7 % 20_000)
+    text = [[f"w{i}" for i in part] for part in np.array_split(ids, 4_000)]
+    model = NGramModel(3).fit(text[:3_500])
+    exact, small = (m.perplexity(text[3_500:]).ppl for m in (model, model.quantized()))
+    assert small < 1.01 * exact
+
+
+def test_a_quantized_file_of_an_earlier_version_can_be_read(tmp_path, model):
+    small = model.quantized()
+    small._unigram_probs = small._unigram_backoffs = None
+    path = tmp_path / "earlier.safetensors"
+    small.save(path)
+    loaded = tacit.load(path)
+    assert loaded.score(TEXT[0]) == pytest.approx(model.score(TEXT[0]), rel=1e-2)
 
 
 def test_quantized_numbers_are_close_and_take_a_byte(tmp_path, model):

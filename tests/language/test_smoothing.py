@@ -42,6 +42,23 @@ def test_the_probabilities_after_any_history_add_up_to_one(
         assert p[model.words_.index("</s>")] == 0
 
 
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_the_probabilities_of_many_words_add_up_to_one(smoothing):
+    rng = np.random.default_rng(0)
+    ids = rng.zipf(1.2, 60_000).clip(max=50_000)
+    text = [[f"w{i}" for i in part] for part in np.array_split(ids, 3_000)]
+    for order in (1, 2, 3):
+        model = NGramModel(order, smoothing=smoothing, engine="serial").fit(text)
+        for history in ([], ["w1"], ["w1", "w2"], ["unknown", "w1"], ["w1", "unknown"]):
+            assert model.distribution(history).sum() == pytest.approx(1, abs=3e-6)
+
+
+def test_backoff_leaves_few_unknown_words_what_good_turing_does():
+    text = ["a a a b b c d e", "a b c"] * 20 + ["f g h"]
+    p = NGramModel(1, smoothing="backoff").fit(text).distribution()
+    assert p[0] == pytest.approx(3 / (220 + 41 + 3 + 3), rel=1e-5)  # words, stops, n1, E
+
+
 @settings(max_examples=60)
 @given(
     text=SENTENCES,

@@ -45,6 +45,7 @@ BUFFER = 1 << 22  # bytes of lines formatted in a kernel call
 NUMBER = 24  # bytes of a printed number, at most
 PIECE = 1 << 24  # bytes parsed at a time
 ZERO = -99.0  # and below: the logarithm of zero
+NO_UNKNOWN = -100.0  # log10 of <unk> in files without it, as in KenLM
 SPELLINGS = {"<UNK>": "<unk>"}
 
 
@@ -99,7 +100,8 @@ def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
 def read_arpa(path: str | os.PathLike) -> NGramModel:
     """Read a language model from an ARPA file, plain or packed with gzip or zstd.
 
-    Without <unk> in the file the vocabulary is closed: other words have probability zero.
+    Without <unk> in the file the vocabulary is closed, and other words have a log10
+    probability of -100, as in KenLM.
     """
     found = read_tables(os.fspath(path))
     model = NGramModel(
@@ -411,6 +413,7 @@ def build(lines: LineReader, words: Words, sections: list[Section]) -> Read:
             order = ids[:, 0]
             out_words[part] = np.arange(v, dtype=np.int32)
             probs[part] = -np.inf
+            probs[UNKNOWN] = NO_UNKNOWN
             probs[part][order] = zeros(section.probs)
             probs[START] = -np.inf
             if inner:

@@ -12,7 +12,7 @@ word:
 
     words       last word of each                           (n,) int32; words 0, 1, 2, ... first
     children    where the n-grams that continue each begin  (m + 1,) int32; m below the highest
-    probs       log10, or codes                             (n,) float32 or uint8
+    probs       log10, or codes (``quantize``)              (n,) float32 or uint8
     backoffs    log10, or codes                             (m,) float32 or uint8
 
 ``children`` of one length ends where that of the next begins, so four arrays are the model: a
@@ -35,7 +35,7 @@ from tacit.language.ngram_counts import find_word
 
 __all__ = [
     "BigramIndex", "Tables", "check_tables", "distribution", "find_history", "index_bigrams",
-    "quantize", "score_positions", "score_sentence",
+    "quantize", "score_positions", "score_sentence", "with_exact_unigrams",
 ]  # fmt: skip
 
 U = np.uint64
@@ -56,6 +56,8 @@ class Tables(NamedTuple):
     absolute: bool = False
     prob_values: np.ndarray | None = None  # (order, 256) float32: what the codes stand for
     backoff_values: np.ndarray | None = None  # (order - 1, 256)
+    unigram_probs: np.ndarray | None = None  # (v,) float32: exact, where the rest are codes
+    unigram_backoffs: np.ndarray | None = None
 
     @property
     def order(self) -> int:
@@ -72,11 +74,15 @@ class Tables(NamedTuple):
     def log10_probs(self, k: int) -> np.ndarray:
         """Of all n-grams of k words, in order."""
         part = self.probs[self.first(k) : self.first(k + 1)]
-        return part if self.prob_values is None else self.prob_values[k - 1][part]
+        if self.prob_values is None or self.unigram_probs is None:
+            return part
+        return self.unigram_probs if k == 1 else self.prob_values[k - 1][part]
 
     def log10_backoffs(self, k: int) -> np.ndarray:
         part = self.backoffs[self.first(k) : self.first(k + 1)]
-        return part if self.backoff_values is None else self.backoff_values[k - 1][part]
+        if self.backoff_values is None or self.unigram_backoffs is None:
+            return part
+        return self.unigram_backoffs if k == 1 else self.backoff_values[k - 1][part]
 
 
 def score_sentence(tables: Tables, ids: np.ndarray, first: int) -> float:
@@ -107,9 +113,9 @@ def distribution(tables: Tables, history: np.ndarray) -> np.ndarray:
             p[p > 0] = 10.0**tables.uniform
         if at < 0 or at >= len(tables.backoffs):
             continue
-        backoff = tables.backoffs[at]
-        if tables.backoff_values is not None:
-            backoff = tables.backoff_values[k - 1][backoff]
+        backoff = value_of(
+            tables.backoffs, tables.backoff_values, tables.unigram_backoffs, k - 1, at
+        )
         if tables.absolute:
             p[p > 0] = 10.0 ** np.float64(backoff)
         else:
@@ -122,35 +128,63 @@ def distribution(tables: Tables, history: np.ndarray) -> np.ndarray:
     return p
 
 
+def value_of(
+    codes: np.ndarray, values: np.ndarray | None, exact: np.ndarray | None, k: int, i: int
+) -> float:
+    """The value of n-gram i, of k + 1 words."""
+    if values is None:
+        return codes[i]
+    return values[k][codes[i]] if k or exact is None else exact[i]
+
+
 def check_tables(
     tables: Tables, word_bytes: np.ndarray, word_offsets: np.ndarray, *, whole: bool
 ) -> None:
     """ValueError if these arrays are not a model; ``whole`` checks every number."""
     sizes, n, v = tables.sizes, len(tables.words), int(tables.sizes[0])
+    quantized = tables.prob_values is not None
+    expected = np.uint8 if quantized else np.float32
+    if (
+        (tables.probs.dtype, tables.backoffs.dtype) != (expected, expected)
+        or (tables.words.dtype, tables.children.dtype) != (np.int32, np.int32)
+        or quantized != (tables.backoff_values is not None)
+    ):
+        raise ValueError("its tables have other types than a model's")
     if (
         (sizes < 0).any()
         or int(sizes.sum()) != n
         or int(sizes[:-1].sum()) != len(tables.backoffs)
         or v != len(word_offsets) + 2
+        or any(
+            exact is not None and (exact.dtype, exact.shape) != (np.float32, (v,))
+            for exact in (tables.unigram_probs, tables.unigram_backoffs)
+        )
     ):
         raise ValueError("the sizes of its tables do not agree")
     if not whole:
         return
-    edges = word_offsets
+    edges, children = word_offsets, tables.children
     if edges[0] != 0 or edges[-1] != len(word_bytes) or (np.diff(edges) < 0).any():
         raise ValueError("its vocabulary is damaged")
-    children = tables.children
-    if (np.diff(children) < 0).any() or children[0] != v or children[-1] != n:
+    inner = edges[edges < len(word_bytes)]
+    word_bytes.tobytes().decode("utf-8")  # UnicodeDecodeError is a ValueError
+    if (word_bytes[inner] & 0xC0 == 0x80).any():
+        raise ValueError("its vocabulary is damaged")
+    firsts = np.concatenate([[0], np.cumsum(sizes)])
+    if (np.diff(children) < 0).any() or (children[firsts[:-1]] != firsts[1:]).any():
         raise ValueError("its n-grams do not form a trie")
     if tables.words.min() < 0 or tables.words.max() >= v:
         raise ValueError("its n-grams hold words that it does not have")
+    if (tables.words[:v] != np.arange(v)).any():
+        raise ValueError("its single words are not in order")
 
 
 def quantize(tables: Tables) -> Tables:
-    """The same with one byte for each probability and back-off weight.
+    """The same with one byte for each probability and back-off weight of two words or more.
 
-    The values of each length are cut into 256 parts of equal size, each of which stands for
-    its mean. Probabilities no longer add up to one exactly.
+    The values of each length are divided into bins of equal size, and each becomes the mean
+    of its bin. Single words stay exact, as in KenLM: the frequent ones, few as they are, are
+    most of a text and would share a bin. Probabilities no longer add up to one exactly.
     """
     if tables.prob_values is not None:
         return tables
@@ -163,7 +197,21 @@ def quantize(tables: Tables) -> Tables:
         prob_values=np.stack(prob_values),
         backoffs=np.concatenate([codes for codes, _ in backs] or [np.empty(0, np.uint8)]),
         backoff_values=np.stack([v for _, v in backs] or [np.empty((0, CODES), np.float32)]),
+        unigram_probs=tables.log10_probs(1).copy(),
+        unigram_backoffs=tables.log10_backoffs(1).copy() if tables.order > 1 else None,
     )
+
+
+def with_exact_unigrams(tables: Tables) -> Tables:
+    """The tables of a quantized model of an earlier version, whose single words are codes."""
+    if tables.prob_values is None or tables.unigram_probs is not None:
+        return tables
+    v = int(tables.sizes[0])
+    probs = tables.prob_values[0][tables.probs[:v]]
+    if tables.order == 1 or tables.backoff_values is None:
+        return tables._replace(unigram_probs=probs)
+    backoffs = tables.backoff_values[0][tables.backoffs[:v]]
+    return tables._replace(unigram_probs=probs, unigram_backoffs=backoffs)
 
 
 def bin_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -224,12 +272,24 @@ def score_positions(
 
 
 @kernel
-def value_at(values, codes, k, i):
-    """The value of n-gram i, of k + 1 words, or the value of its code."""
+def value_at(codes, values, exact, k, i):
+    """The value of n-gram i, of k + 1 words."""
     if values is None:
         return codes[i]
-    else:
+    elif exact is None:
         return values[k, codes[i]]
+    else:
+        return exact[i] if k == 0 else values[k, codes[i]]
+
+
+@kernel
+def prob_at(tables, k, i):
+    return value_at(tables.probs, tables.prob_values, tables.unigram_probs, k, i)
+
+
+@kernel
+def backoff_at(tables, k, i):
+    return value_at(tables.backoffs, tables.backoff_values, tables.unigram_backoffs, k, i)
 
 
 @kernel
@@ -241,7 +301,7 @@ def sum_sentence(tables, ids, first):
     total = 0.0
     for t in range(len(ids)):
         w = ids[t]
-        score = np.float64(value_at(tables.prob_values, tables.probs, 0, w))
+        score = np.float64(prob_at(tables, 0, w))
         for k in range(min(order - 1, t), 0, -1):
             state[k] = state[k - 1]
         state[0] = w
@@ -255,11 +315,11 @@ def sum_sentence(tables, ids, first):
             at = find_word(words, children[h], children[h + 1], w)
             if at >= 0:
                 state[k] = at
-                score = np.float64(value_at(tables.prob_values, tables.probs, k, at))
+                score = np.float64(prob_at(tables, k, at))
             elif absolute:
-                score = np.float64(value_at(tables.backoff_values, tables.backoffs, k - 1, h))
+                score = np.float64(backoff_at(tables, k - 1, h))
             else:
-                score += value_at(tables.backoff_values, tables.backoffs, k - 1, h)
+                score += backoff_at(tables, k - 1, h)
         if t >= first:
             total += score
     return total
@@ -303,7 +363,7 @@ def score_batches(tables, index, ids, before, out):
     for first in range(0, ids.shape[0], BATCH):
         m = min(BATCH, ids.shape[0] - first)
         for i in range(m):
-            out[first + i] = value_at(tables.prob_values, tables.probs, 0, ids[first + i])
+            out[first + i] = prob_at(tables, 0, ids[first + i])
             places[0, i + 1] = ids[first + i]
         for k in range(1, order):
             shorter, longer = places[k - 1], places[k]
@@ -330,12 +390,10 @@ def score_batches(tables, index, ids, before, out):
                 misses += not known
             for j in range(hits):
                 r = seen[j]
-                out[first + at[r]] = value_at(tables.prob_values, tables.probs, k, base[r])
+                out[first + at[r]] = prob_at(tables, k, base[r])
             for j in range(misses):
                 r = unseen[j]
-                less = np.float64(
-                    value_at(tables.backoff_values, tables.backoffs, k - 1, history[r])
-                )
+                less = np.float64(backoff_at(tables, k - 1, history[r]))
                 out[first + at[r]] = less if absolute else out[first + at[r]] + less
         for k in range(order):
             places[k, 0] = places[k, m]

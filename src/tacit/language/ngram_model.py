@@ -33,6 +33,7 @@ from tacit.language.backoff_tables import (
     index_bigrams,
     quantize,
     score_sentence,
+    with_exact_unigrams,
 )  # fmt: skip
 from tacit.language.count_text import count_text
 from tacit.language.generate import Completion, complete_text, generate_words, highest
@@ -138,7 +139,8 @@ class NGramModel(Estimator):
     }
     _saved_private = (
         "_words", "_children", "_probs", "_backoffs", "_sizes", "_uniform", "_prob_values",
-        "_backoff_values", "_word_bytes", "_word_offsets",
+        "_backoff_values", "_unigram_probs", "_unigram_backoffs", "_word_bytes",
+        "_word_offsets",
     )  # fmt: skip
     _file_schema: ClassVar[dict] = {
         "_sizes": ("n_orders",),
@@ -150,13 +152,19 @@ class NGramModel(Estimator):
         "_word_offsets": (None,),
         "_prob_values": ("n_orders", 256),
         "_backoff_values": ("n_orders-1", 256),
+        "_unigram_probs": (None,),
+        "_unigram_backoffs": (None,),
     }
-    _file_optional = ("_prob_values", "_backoff_values")
+    _file_optional = ("_prob_values", "_backoff_values", "_unigram_probs", "_unigram_backoffs")
     _file_kinds: ClassVar[dict] = {
         "_sizes": "i", "_words": "i", "_children": "i", "_probs": "fu", "_backoffs": "fu",
         "_word_bytes": "u", "_word_offsets": "i", "_prob_values": "f", "_backoff_values": "f",
+        "_unigram_probs": "f", "_unigram_backoffs": "f",
     }  # fmt: skip
-    _file_nonfinite = ("_probs", "_backoffs", "_prob_values", "_backoff_values")
+    _file_nonfinite = (
+        "_probs", "_backoffs", "_prob_values", "_backoff_values", "_unigram_probs",
+        "_unigram_backoffs",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -319,7 +327,10 @@ class NGramModel(Estimator):
         return [int(n) for n in self._sizes]
 
     def quantized(self) -> "NGramModel":
-        """A copy with one byte for each probability and back-off weight."""
+        """A copy with one byte for each probability and back-off weight of two words or more.
+
+        Perplexity rises by well under a percent. Single words stay exact.
+        """
         out = copy(self)
         out._set_tables(quantize(self._tables), self._vocabulary)
         return out
@@ -331,6 +342,8 @@ class NGramModel(Estimator):
         self._probs, self._backoffs = tables.probs, tables.backoffs
         self._sizes, self._uniform = tables.sizes, float(tables.uniform)
         self._prob_values, self._backoff_values = tables.prob_values, tables.backoff_values
+        self._unigram_probs = tables.unigram_probs
+        self._unigram_backoffs = tables.unigram_backoffs
         self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
 
     @cached_property
@@ -341,10 +354,12 @@ class NGramModel(Estimator):
     @cached_property
     def _tables(self) -> Tables:
         check_is_fitted(self, "_sizes")
-        return Tables(
+        tables = Tables(
             self._words, self._children, self._probs, self._backoffs, self._sizes,
             self._uniform, self.smoothing == "add-k", self._prob_values, self._backoff_values,
+            getattr(self, "_unigram_probs", None), getattr(self, "_unigram_backoffs", None),
         )  # fmt: skip
+        return with_exact_unigrams(tables)
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

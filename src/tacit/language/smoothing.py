@@ -10,7 +10,8 @@ what p' gives to the words not seen. Below single words lies the uniform distrib
 
     mle                   no discount: what was not seen after a known h has probability 0
     add-k                 (c + k) / (N + k V), whatever the lower orders say
-    backoff               E reserves a fixed probability, the weight; backs off
+    backoff               E reserves a fixed probability, the weight; backs off. Single words
+                          unseen get Good-Turing's n1 / N, at most the weight
     jelinek-mercer        E such that N / (N + E) is a weight fitted on held-out text
     katz                  Good-Turing's discounts; backs off
     witten-bell           E = how many different words follow h
@@ -217,11 +218,13 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
     if smoothing == "add-k":
         room = total + k * v
         return add_to_counts(c, histories, k, room), k / room
-    extra = np.zeros(n)
+    extra, single_words = np.zeros(n), len(below) == 1
     if smoothing == "witten-bell":
         extra = types.astype(np.float64)
     elif smoothing == "backoff":
         extra = total * (weight / (1 - weight))
+        if single_words:
+            extra = extra.clip(max=max(1, int(np.count_nonzero(c == 1))))
     elif smoothing == "jelinek-mercer":
         trust = np.asarray(weight)[bits_of(total, len(np.asarray(weight)))]
         extra = total * (1 - trust) / trust
@@ -235,7 +238,10 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
         c, (histories, lower, kept, discounts, below), room, gamma, backing_off, p, known
     )
     if backing_off:
-        full = (types_kept(histories, kept, n) >= v) & (room > 0)
+        seen = types_kept(histories, kept, n)
+        if single_words:
+            known = seen / v  # exactly; a sum of float32 would be off where few are unseen
+        full = (seen >= v) & (room > 0)
         if full.any():  # every word was seen: no word is left to back off to
             p = np.where(full[histories], p / (1 - gamma)[histories], p).astype(np.float32)
         rest = np.where(full, 1.0, np.maximum(1 - known, 1e-12))
