@@ -13,6 +13,8 @@ r"""ARPA files: the text format that language models are exchanged in.
 A line holds log10 of the probability, the words, and log10 of the back-off weight if there
 is one. The logarithm of zero is written -99. Numbers have the fewest digits from which the
 float32 is read back exactly, so that a model read from its own file is the same model.
+
+One file: reader and writer describe the same format and are tested against each other.
 """
 
 import gzip
