@@ -20,9 +20,8 @@ from matplotlib.colors import to_hex  # noqa: E402
 from tacit import plot  # noqa: E402
 from tacit.cluster import KMeans  # noqa: E402
 from tacit.cluster.chosen_k import ChosenK, KRow  # noqa: E402
-from tacit.plot.axes import cluster_colors  # noqa: E402
-from tacit.plot.kmeans_steps_picture import some_of  # noqa: E402
-from tacit.plot.palette import PALETTE  # noqa: E402
+from tacit.plot.axes import PALETTE, cluster_colors  # noqa: E402
+from tacit.plot.kmeans_steps_picture import choose_panels  # noqa: E402
 from tacit.plot.plane import plane_of  # noqa: E402
 from tacit.plot.scree_picture import knee_of  # noqa: E402
 
@@ -114,7 +113,7 @@ def test_long_runs_show_the_first_iterations_and_the_last():
 
 @given(st.integers(1, 60), st.integers(2, 12))
 def test_panels_are_the_first_ones_and_the_last(n, most):
-    shown = some_of(n, most)
+    shown = choose_panels(n, most)
     assert len(shown) == min(n, most)
     assert shown[0] == 0
     assert shown[-1] == n - 1
@@ -210,7 +209,7 @@ def test_the_plane_is_that_of_principal_components(shape, kind):
     X = np.random.default_rng(1).normal(size=shape) * np.arange(1, shape[1] + 1)
     plane = plane_of(kind(X))
     theirs = PCA(2, svd_solver="full").fit(X)
-    assert plane.share == pytest.approx(theirs.explained_variance_ratio_.sum())
+    assert plane.explained == pytest.approx(theirs.explained_variance_ratio_.sum())
     np.testing.assert_allclose(np.abs(plane.axes @ theirs.components_.T), np.eye(2), atol=1e-8)
     ours = plane.project(kind(X))
     np.testing.assert_allclose(np.abs(ours), np.abs(theirs.transform(X)), atol=1e-8)
@@ -222,7 +221,7 @@ def test_the_plane_of_very_wide_sparse_rows_is_found_without_squaring_them(monke
     X.data *= 1 + 20 * (X.indices == 7)
     plane = plane_of(X)
     theirs = PCA(2, svd_solver="full").fit(X.toarray())
-    assert plane.share == pytest.approx(theirs.explained_variance_ratio_.sum(), rel=1e-6)
+    assert plane.explained == pytest.approx(theirs.explained_variance_ratio_.sum(), rel=1e-6)
     assert np.abs(plane.axes[0]).argmax() == 7
 
 

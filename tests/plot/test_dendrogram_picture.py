@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 from tacit import plot  # noqa: E402
 from tacit.cluster import cut, leaves, linkage  # noqa: E402
-from tacit.plot.palette import NEUTRAL, PALETTE  # noqa: E402
+from tacit.plot.axes import NEUTRAL, PALETTE  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

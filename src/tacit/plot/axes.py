@@ -1,17 +1,19 @@
-"""What all pictures share: axes to draw into, quiet frames, titles, dots, legends."""
+"""What all pictures share: colors, axes to draw into, frames, titles, dots, legends."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "FAINT",
+    "NEUTRAL",
+    "PALETTE",
     "cluster_colors",
+    "darker",
     "draw_dots",
     "in_words",
     "legend_beside",
@@ -22,17 +24,35 @@ __all__ = [
     "write_name",
 ]
 
+# Tol's "muted" scheme: nine colors that remain distinct to color-blind eyes, on white.
+PALETTE = (
+    "#CC6677", "#332288", "#DDAA33", "#117733", "#88CCEE", "#882255", "#44AA99", "#999933",
+    "#AA4499",
+)  # fmt: skip
+NEUTRAL = "#4D4D4D"  # without a cluster
+FAINT = "#DDDDDD"  # grids and frames
 MARKERS = "os^Dv"  # the shape changes where the colors begin again
-LEGEND = 12  # clusters in a legend; more are not looked up
+LEGEND = 12  # clusters in a legend at most
+
+
+def darker(color: str) -> str:
+    """The same hue, dark enough for small type on white.
+
+    >>> darker("#88CCEE")
+    '#558095'
+    """
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    scale = 0.63 if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else 1.0
+    return "#" + "".join(f"{int(scale * part):02x}" for part in (red, green, blue))
 
 
 def new_axes(width: float, height: float) -> "Axes":
-    """Axes in a new figure of so many inches."""
+    """Axes in a new figure of this size in inches."""
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def new_grid(n: int, columns: int, *, panel: tuple[float, float]) -> "np.ndarray":
-    """n axes in rows of ``columns``, sharing both scales; the places left over stay empty."""
+    """n axes in rows of ``columns``, with common scales; places left over stay empty."""
     rows = -(-n // columns)
     size = (columns * panel[0], rows * panel[1])
     _, axes = pyplot().subplots(
@@ -45,7 +65,7 @@ def new_grid(n: int, columns: int, *, panel: tuple[float, float]) -> "np.ndarray
 
 
 def pyplot() -> Any:
-    """matplotlib, or the way to get it."""
+    """matplotlib, or an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -67,7 +87,7 @@ def quiet_frame(ax: "Axes", *, spines: Sequence[str] = ("left", "bottom")) -> No
 
 
 def title_and_note(ax: "Axes", title: str | None, note: str = "") -> None:
-    """A title, and below it in small type what the picture leaves out or sums up."""
+    """A title, and below it a note in small type."""
     if title is not None:
         ax.set_title(title, loc="left", fontsize=12, pad=20 if note else 8, parse_math=False)
     if note:
@@ -78,7 +98,7 @@ def title_and_note(ax: "Axes", title: str | None, note: str = "") -> None:
 
 
 def cluster_colors(k: int, palette: Sequence[str]) -> list[str]:
-    """The color of every cluster; from the start again where there are more than colors.
+    """The color of every cluster; colors repeat where there are more clusters.
 
     >>> cluster_colors(2, PALETTE)
     ['#cc6677', '#332288']
@@ -102,8 +122,8 @@ def draw_dots(
     *,
     room: float = 1.0,
 ) -> None:
-    """Rows as dots in the color of their cluster, smaller where they are many. ``room`` is
-    the size of the picture, as a share of the usual."""
+    """Rows as dots in the color of their cluster, smaller where there are many. ``room`` is
+    the size of the picture relative to the usual."""
     colors = cluster_colors(k, palette)
     size = float(np.clip(room * 9000 / max(1, len(points)), 5.0, 30.0))
     for j in range(k):

@@ -1,9 +1,9 @@
-"""The picture of a tree of clusters, legible from ten leaves to thousands.
+"""The dendrogram: a tree of clusters, legible from ten leaves to thousands.
 
-Leaves stand side by side, merges are brackets at their heights. A cut gives every cluster its
-color. Names get the largest type that fits their place; when even small type would not fit,
-the tree is drawn from the top down to as many groups as do fit, each a wedge as tall as its
-highest merge, and the picture says so.
+Leaves are side by side, merges are brackets at their heights. A cut gives every cluster its
+color. Names get the largest type that fits; where even small type does not fit, only the top
+of the tree is drawn, down to as many groups as do fit, each a wedge as tall as its highest
+merge, with a note.
 """
 
 import unicodedata
@@ -13,24 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.cluster.hierarchy.dendrogram import check_linkage
-from tacit.plot.axes import new_axes
-from tacit.plot.dendrogram_layout import (
-    SMALLEST,
-    Tree,
-    cut_height,
-    groups_to_draw,
-    labels_of,
-    simplify,
+from tacit.cluster.hierarchy.dendrogram import (
+    check_linkage,
+    label_leaves,
+    leaf_positions,
+    subtree_heights,
 )
-from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
+from tacit.cluster.hierarchy.dendrogram import cut as cut_tree
+from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, darker, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["dendrogram"]
 
-LARGEST = 10.0  # points of type
+SMALLEST, LARGEST = 6.0, 10.0  # points of type
 NAME_LENGTH = 32  # characters shown of a name
 OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 
@@ -51,7 +48,7 @@ def dendrogram(
     Parameters
     ----------
     Z : array of shape (n-1, 4), or a fitted model
-        A linkage matrix, of ``tacit.cluster.linkage`` or SciPy, or what has one.
+        A linkage matrix of ``tacit.cluster.linkage`` or SciPy, or a model with a tree.
     labels : sequence of n, optional
         Names of the leaves; their numbers otherwise.
     cut : int or float, optional
@@ -59,15 +56,15 @@ def dendrogram(
         the height to cut at.
     orientation : {"top", "bottom", "left", "right"}, optional
         Where the root is. By default on top, or to the left where names are words, so that
-        they can be read without turning one's head.
+        they are horizontal.
     truncate : bool or int
-        True draws the top of the tree where not all names fit; a number says how many groups
-        to draw; False draws every leaf, without names where they do not fit.
+        True draws the top of the tree where not all names fit; a number draws that many
+        groups; False draws every leaf, without names where they do not fit.
     palette : sequence of colors
         For the clusters, the largest first; used again from the start where there are more.
     title : str, optional
     ax : matplotlib Axes, optional
-        Where to draw; a new figure of fitting size otherwise.
+        Where to draw; by default a new figure of suitable size.
 
     Returns
     -------
@@ -126,6 +123,108 @@ def readable(name: Any) -> str:
     return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
 
 
+# --- The layout: places, heights and clusters of what is drawn ---
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree whose leaves are groups of leaves, from left to right."""
+
+    n: int  # leaves of the whole tree
+    counts: np.ndarray  # (p,) leaves in every group
+    firsts: np.ndarray  # (p,) the lowest leaf of every group
+    tops: np.ndarray  # (p,) its highest merge
+    colors: np.ndarray  # (p,) cluster of every group, -1 for none or several
+    brackets: np.ndarray  # (p-1, 4, 2) corners of every merge: place, height
+    merge_colors: np.ndarray  # (p-1,) cluster, -1 above the cut
+    stem_colors: np.ndarray  # (p-1, 2) of the two parts it merges
+    clusters: np.ndarray | None  # (n,) of every leaf
+    cut_at: float  # height of the line that shows the cut; nan for none
+
+    @property
+    def p(self) -> int:
+        """Groups drawn."""
+        return len(self.counts)
+
+
+def labels_of(Z: np.ndarray, cut: float) -> np.ndarray:
+    """The cluster of every leaf, for a number of clusters or a height."""
+    if isinstance(cut, bool) or not isinstance(cut, int | float | np.number):
+        raise TypeError(
+            f"dendrogram(cut={cut!r}) must be a whole number, of clusters, or a float, the "
+            "height to cut at."
+        )
+    if isinstance(cut, int | np.integer):
+        return cut_tree(Z, k=int(cut))
+    return cut_tree(Z, height=float(cut))
+
+
+def cut_height(Z: np.ndarray, clusters: np.ndarray | None, cut: float | None) -> float:
+    """The height of the line that shows the cut; nan where no line can."""
+    if clusters is None or cut is None:
+        return float("nan")
+    if not isinstance(cut, int | np.integer):
+        return float(cut)
+    k, heights = int(clusters.max()) + 1, Z[:, 2]
+    below = heights[len(heights) - k] if k <= len(heights) else 0.0
+    above = heights[len(heights) - k + 1] if k > 1 else 1.06 * below
+    rising = (np.diff(heights) >= 0).all()
+    return float(below + above) / 2 if above > below and rising else float("nan")
+
+
+def groups_to_draw(
+    n: int, truncate: bool | int, room: float, clusters: np.ndarray | None
+) -> int:
+    """How many groups the picture shows: all leaves, or what fits in ``room`` points."""
+    if truncate is False:
+        return n
+    if truncate is not True:
+        if truncate < 2:
+            raise ValueError(f"dendrogram(truncate={truncate}) must be at least 2.")
+        return min(n, int(truncate))
+    if n * SMALLEST <= room * 1.02:
+        return n
+    fit = max(2, int(room / (1.35 * SMALLEST)))
+    k = 0 if clusters is None else int(clusters.max()) + 1
+    return min(n, max(fit, k))
+
+
+def simplify(Z: np.ndarray, clusters: np.ndarray | None, cut_at: float, p: int) -> Tree:
+    """The top of the tree, down to p groups."""
+    n = len(Z) + 1
+    order, _ = leaf_positions(Z)
+    groups = label_leaves(Z, np.arange(n - 1) < n - p)  # of every leaf the node it hangs from
+    nodes, where = np.unique(groups[order], return_index=True)
+    nodes = nodes[np.argsort(where)]  # from left to right
+    high = np.concatenate([np.zeros(n), subtree_heights(Z)])
+    place = np.full(2 * n - 1, np.nan)
+    place[nodes] = np.arange(p)
+    shade = np.full(2 * n - 1, -1)
+    if clusters is not None:
+        shade[:n] = clusters
+    for s in range(n - 1):
+        a, b = (int(c) for c in Z[s, :2])
+        shade[n + s] = shade[a] if shade[a] == shade[b] else -1
+    brackets = np.empty((p - 1, 4, 2))
+    colors, stems = np.empty(p - 1, np.int64), np.empty((p - 1, 2), np.int64)
+    tall = np.zeros(2 * n - 1)
+    tall[n:] = Z[:, 2]
+    tall[nodes] = high[nodes]
+    for i, s in enumerate(range(n - p, n - 1)):
+        a, b = (int(c) for c in Z[s, :2])
+        place[n + s] = (place[a] + place[b]) / 2
+        top = Z[s, 2]
+        brackets[i] = (place[a], tall[a]), (place[a], top), (place[b], top), (place[b], tall[b])
+        colors[i], stems[i] = shade[n + s], (shade[a], shade[b])
+    counts = np.array([1 if c < n else int(Z[c - n, 3]) for c in nodes])
+    lowest = np.full(2 * n - 1, n)
+    np.minimum.at(lowest, groups, np.arange(n))
+    return Tree(
+        n, counts, lowest[nodes], high[nodes], shade[nodes], brackets, colors, stems, clusters,
+        cut_at,
+    )  # fmt: skip
+
+
 # --- The drawing ---
 
 
@@ -137,7 +236,7 @@ def axes_for(n: int, names: list[str] | None, sideways: bool) -> "Axes":
 
 
 def length_of(ax: "Axes", sideways: bool) -> float:
-    """Points along the side where the leaves stand; names and margins take some."""
+    """Points along the side of the leaves; names and margins take some."""
     box = ax.get_window_extent()
     pixels = box.height if sideways else box.width
     return float(pixels) * 72 / ax.figure.dpi
@@ -145,7 +244,7 @@ def length_of(ax: "Axes", sideways: bool) -> float:
 
 @dataclass
 class Picture:
-    """A tree on its way to paper."""
+    """The axes and the tree that is drawn into them."""
 
     ax: Any
     orientation: str
@@ -174,8 +273,8 @@ class Picture:
 
     @property
     def shades(self) -> np.ndarray:
-        """Few clusters keep the color of their number; many take turns from left to right, so
-        that neighbours differ."""
+        """Few clusters have the color of their number; many cycle from left to right, so that
+        neighbors differ."""
         clusters = self.tree.clusters
         k = 0 if clusters is None else int(clusters.max()) + 1
         if k <= len(self.palette):
@@ -198,7 +297,7 @@ class Picture:
         tree = self.tree
         brackets, stems, colors = tree.brackets.copy(), [], []
         for s in np.flatnonzero(tree.merge_colors < 0):
-            # Above the cut: what it merges keeps its color up to there.
+            # Above the cut: its parts keep their color up to there.
             for side, at in ((0, 0), (1, 3)):
                 cluster = tree.stem_colors[s, side]
                 place, foot = brackets[s, at]
@@ -294,7 +393,7 @@ class Picture:
             Patch(color=self.color(c), label=f"cluster {c}: {size:,}")
             for c, size in enumerate(sizes)
         ]
-        # Right of the axes, and of the names that may stand there.
+        # Right of the axes, and of the names that may be there.
         names = (
             self.ax.yaxis.get_ticklabels(which="major") if self.orientation == "left" else ()
         )
@@ -344,12 +443,12 @@ class Picture:
             )  # fmt: skip
 
     def note(self) -> str:
-        """What the picture leaves out."""
+        """What is not drawn."""
         tree = self.tree
         if tree.p < tree.n:
-            said = "how many leaves" if self.names is None else "one leaf and how many more"
+            name = "how many leaves" if self.names is None else "one leaf and how many more"
             return (
-                f"{tree.n:,} leaves in {tree.p:,} groups: a wedge is a group; below it {said}"
+                f"{tree.n:,} leaves in {tree.p:,} groups: a wedge is a group; below it {name}"
             )
         if 0.86 * self.slot < SMALLEST * 0.84:
             return f"{tree.n:,} leaves, too many for their names"

@@ -1,8 +1,7 @@
-"""How k-means gets to its answer: one panel for every iteration.
+"""How k-means converges: one panel for every iteration.
 
-In every panel rows have the color of the center that is nearest, and each center comes with
-the line it moved along, from its place in the iteration before. The first panel shows the first
-centers.
+In every panel rows have the color of their nearest center, and a line shows how each center
+moved since the iteration before. The first panel shows the first centers.
 """
 
 from collections.abc import Sequence
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.plot.axes import (
+    NEUTRAL,
+    PALETTE,
     cluster_colors,
+    darker,
     draw_dots,
     new_grid,
     quiet_frame,
 )
-from tacit.plot.palette import NEUTRAL, PALETTE, darker
 from tacit.plot.plane import Plane, plane_of, rows_of
 from tacit.plot.regions_picture import limits_of, paint_regions
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["kmeans_steps"]
 
 
-class Moment(NamedTuple):
-    """Where the centers were after some updates."""
+class Iteration(NamedTuple):
+    """The centers after some updates."""
 
     number: int
     centers: np.ndarray
@@ -79,8 +80,8 @@ def kmeans_steps(
     most = max_panels if axes is None else len(axes)
     if most < 2:
         raise ValueError(f"kmeans_steps needs at least two panels, but may draw {most}.")
-    moments = watch(rows, model, random_state)
-    shown = some_of(len(moments), most)
+    iterations = record_iterations(rows, model, random_state)
+    shown = choose_panels(len(iterations), most)
     if axes is None:
         columns = min(len(shown), 4 if len(shown) > 6 or len(shown) == 4 else 3)
         grid = new_grid(len(shown), columns, panel=(2.9, 2.75))
@@ -88,26 +89,26 @@ def kmeans_steps(
         grid = np.array([*axes], object)[: len(shown)]
     plane = plane_of(rows)
     points = plane.project(rows)
-    places = [plane.project(moment.centers) for moment in moments]
+    places = [plane.project(iteration.centers) for iteration in iterations]
     for each in places:
         if rows.shape[1] == 1:
             each[:, 1] = 0.0  # centers of a single column sit in the middle of the strip
     limits = limits_of(np.vstack([points, *places]))
     for ax, i in zip(grid, shown, strict=True):
-        codes = nearest_centers(rows, moments[i].centers)
-        draw_moment(ax, plane, points, codes, places[max(0, i - 1) : i + 1], limits, palette)
-        number = moments[i].number
+        codes = nearest_centers(rows, iterations[i].centers)
+        draw_iteration(ax, plane, points, codes, places[max(0, i - 1) : i + 1], limits, palette)
+        number = iterations[i].number
         name = "first centers" if number == 0 else f"iteration {number}"
-        if i == len(moments) - 1 and i > 0:
+        if i == len(iterations) - 1 and i > 0:
             name += " (last)"
         ax.set_title(name, loc="left", fontsize=10)
-        ax.set_title(f"loss {moments[i].loss:.4g}", loc="right", fontsize=8.5, color=NEUTRAL)
+        ax.set_title(f"loss {iterations[i].loss:.4g}", loc="right", fontsize=8.5, color=NEUTRAL)
     if title is not None:
         grid[0].figure.suptitle(title, x=0.01, ha="left", fontsize=12)
     return grid
 
 
-def watch(rows: Any, model: Any, random_state: Any) -> list[Moment]:
+def record_iterations(rows: Any, model: Any, random_state: Any) -> list[Iteration]:
     """Run k-means and keep the centers after every update."""
     from sklearn.base import clone
 
@@ -122,20 +123,20 @@ def watch(rows: Any, model: Any, random_state: Any) -> list[Moment]:
             "kmeans_steps needs a number of clusters or a tacit.cluster.KMeans, not a "
             f"{type(model).__name__}."
         )
-    moments: list[Moment] = []
+    iterations: list[Iteration] = []
 
-    def remember(step: "Step") -> None:
+    def record(step: "Step") -> None:
         centers = np.array(step.params.centers, np.float64)
-        moments.append(Moment(step.number, centers, float(step.losses[-1])))
+        iterations.append(Iteration(step.number, centers, float(step.losses[-1])))
 
-    chosen.set_params(n_init=1, callbacks=[remember]).fit(rows)
-    return moments
+    chosen.set_params(n_init=1, callbacks=[record]).fit(rows)
+    return iterations
 
 
-def some_of(n: int, most: int) -> list[int]:
+def choose_panels(n: int, most: int) -> list[int]:
     """All of n, or the first of them and the last.
 
-    >>> some_of(3, 8), some_of(20, 4)
+    >>> choose_panels(3, 8), choose_panels(20, 4)
     ([0, 1, 2], [0, 1, 2, 19])
     """
     return list(range(n)) if n <= most else [*range(most - 1), n - 1]
@@ -149,7 +150,7 @@ def nearest_centers(rows: Any, centers: np.ndarray) -> np.ndarray:
     return (0.5 * (away**2).sum(axis=1) - products).argmin(axis=1)
 
 
-def draw_moment(
+def draw_iteration(
     ax: "Axes",
     plane: Plane,
     points: np.ndarray,

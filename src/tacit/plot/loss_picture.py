@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.plot.axes import new_axes, quiet_frame, title_and_note
-from tacit.plot.palette import FAINT, NEUTRAL, PALETTE
+from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, new_axes, quiet_frame, title_and_note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

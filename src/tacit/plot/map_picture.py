@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.measure.labels import codes_of
 from tacit.plot.axes import (
+    PALETTE,
     cluster_colors,
     draw_dots,
     in_words,
@@ -23,7 +24,6 @@ from tacit.plot.axes import (
     title_and_note,
     write_name,
 )
-from tacit.plot.palette import PALETTE
 from tacit.plot.plane import plane_of, rows_of
 from tacit.plot.regions_picture import limits_of, paint_regions
 
@@ -85,7 +85,7 @@ def cluster_map(
     limits = limits_of(points)
     notes = []
     if rows.shape[1] > 2:
-        notes.append(f"{plane.share:.0%} of the variance shown")
+        notes.append(f"{plane.explained:.0%} of the variance shown")
     if regions and k > 1:
         colors = cluster_colors(k, palette)
         paint_regions(ax, lambda at: plane.nearest(at, means), limits, colors)

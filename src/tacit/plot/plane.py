@@ -8,15 +8,15 @@ import scipy.sparse as sp
 __all__ = ["Plane", "plane_of", "rows_of"]
 
 GOLDEN = 0.6180339887498949
-WIDE = 2000  # columns from which directions are looked for one by one
+WIDE = 2000  # columns from which directions are computed one by one
 
 
 class Plane(NamedTuple):
-    """Where the picture is cut through the data."""
+    """The plane that the rows are projected onto."""
 
     origin: np.ndarray  # (d,)
     axes: np.ndarray  # (2, d), of length one; zeros where there is no second direction
-    share: float  # of the variance that the picture shows
+    explained: float  # proportion of the variance that the picture shows
 
     def project(self, X: Any) -> np.ndarray:
         """Rows as points, (n, 2). Rows of one column are spread out sideways."""
@@ -27,12 +27,12 @@ class Plane(NamedTuple):
 
     def nearest(self, points: np.ndarray, means: np.ndarray) -> np.ndarray:
         """The nearest of some means of every point in the picture, a tie to the first."""
-        used = 1 if len(self.origin) == 1 else 2  # sideways says nothing of a single column
+        used = 1 if len(self.origin) == 1 else 2  # sideways has no meaning for a single column
         gaps = points[:, None, :used] - means[None, :, :used]
         return (gaps**2).sum(axis=2).argmin(axis=1)
 
     def labels(self) -> tuple[str, str]:
-        """What the two axes are called."""
+        """Names of the two axes."""
         if len(self.origin) == 1:
             return "column 1", ""
         if len(self.origin) == 2:
@@ -51,7 +51,7 @@ def rows_of(X: Any, name: str) -> Any:
 
 
 def plane_of(X: Any) -> Plane:
-    """The plane through the mean that shows most of the variance; for two columns, they.
+    """The plane through the mean that shows most of the variance; two columns are the plane.
 
     Directions point to where their largest coefficient is positive, so that the same rows
     give the same picture.
@@ -68,8 +68,8 @@ def plane_of(X: Any) -> Plane:
         return Plane(np.zeros(d), np.eye(2, d), 1.0)
     mean = np.asarray(X.mean(axis=0)).ravel()
     axes = np.zeros((2, d))
-    found, variance, total = directions(X, mean)
-    for i, axis in enumerate(found[:2]):
+    leading, variance, total = directions(X, mean)
+    for i, axis in enumerate(leading[:2]):
         axes[i] = axis * (1.0 if axis[np.argmax(np.abs(axis))] > 0 else -1.0)
     return Plane(mean, axes, float(variance[:2].sum() / total) if total > 0 else 1.0)
 
@@ -78,7 +78,7 @@ def directions(X: Any, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]
     """The first principal directions, their sums of squares, and the sum of all."""
     n, d = X.shape
     if min(n, d) <= WIDE:
-        if n <= d:  # fewer rows than columns: their products say as much
+        if n <= d:  # fewer rows than columns: their products have the same spectrum
             squares, right = np.linalg.eigh(centered_products(X, mean))
             places = [p for p in (-1, -2) if squares[p] > 1e-12 * max(squares[-1], 1e-300)]
             axes = np.array([(X.T @ right[:, p]) - mean * right[:, p].sum() for p in places])

@@ -1,4 +1,4 @@
-"""Decision regions: which part of the plane a model gives to which cluster or class."""
+"""Decision regions: the parts of the plane that a model assigns to each cluster or class."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,8 @@ import numpy as np
 
 from tacit.measure.labels import codes_of
 from tacit.plot.axes import (
+    NEUTRAL,
+    PALETTE,
     cluster_colors,
     draw_dots,
     in_words,
@@ -15,7 +17,6 @@ from tacit.plot.axes import (
     quiet_frame,
     title_and_note,
 )
-from tacit.plot.palette import NEUTRAL, PALETTE
 from tacit.plot.plane import rows_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["decision_regions"]
 
 Limits = tuple[tuple[float, float], tuple[float, float]]
-CHUNK = 16384  # points asked for at a time
+CHUNK = 16384  # points predicted at a time
 
 
 def decision_regions(
@@ -39,12 +40,12 @@ def decision_regions(
     title: str | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Paint the plane in the colors of what a model predicts there, and the rows on top.
+    """Color the plane by what a model predicts there, and draw the rows on top.
 
     Parameters
     ----------
     model : fitted model with ``predict``, or a function
-        Gives a label for every row of an array of two columns.
+        Returns a label for every row of an array of two columns.
     X : array of shape (n, 2)
         Rows to draw. They set the limits of the picture.
     labels : sequence of n, optional
@@ -92,7 +93,7 @@ def decision_regions(
             f"decision_regions was given {len(shown)} labels for {len(rows)} rows."
         )
     limits = limits_of(rows)
-    grid = ask(predict, limits, resolution)
+    grid = predict_grid(predict, limits, resolution)
     kinds = codes_of(np.concatenate([shown, predicted, grid.ravel()]), name="decision_regions")
     k, n = len(kinds.names), len(rows)
     called = in_words(kinds.names) if names is None else [str(each) for each in names]
@@ -122,16 +123,16 @@ def decision_regions(
 
 
 def limits_of(points: np.ndarray) -> Limits:
-    """The picture's edges: all points and some air."""
+    """The limits of the picture: all points and a margin."""
     low, high = points.min(axis=0), points.max(axis=0)
-    air = 0.06 * (high - low)
-    air = np.where(air > 0, air, np.maximum(0.5, 0.06 * np.abs(high)))
-    (left, down), (right, up) = (low - air).tolist(), (high + air).tolist()
+    margin = 0.06 * (high - low)
+    margin = np.where(margin > 0, margin, np.maximum(0.5, 0.06 * np.abs(high)))
+    (left, down), (right, up) = (low - margin).tolist(), (high + margin).tolist()
     return (left, right), (down, up)
 
 
-def ask(predict: Callable, limits: Limits, resolution: int) -> np.ndarray:
-    """Labels at the middles of a grid of squares, from below, a piece at a time."""
+def predict_grid(predict: Callable, limits: Limits, resolution: int) -> np.ndarray:
+    """Labels at the centers of a grid of squares, from the bottom, a chunk at a time."""
     across, up = (
         start + (np.arange(resolution) + 0.5) * (end - start) / resolution
         for start, end in limits
@@ -142,8 +143,8 @@ def ask(predict: Callable, limits: Limits, resolution: int) -> np.ndarray:
 
 
 def paint_regions(ax: "Axes", predict: Callable, limits: Limits, colors: list[str]) -> None:
-    """Paint what ``predict`` says; it answers with positions in ``colors``."""
-    paint(ax, ask(predict, limits, 300), limits, colors)
+    """Color the regions of ``predict``, which returns positions in ``colors``."""
+    paint(ax, predict_grid(predict, limits, 300), limits, colors)
 
 
 def paint(ax: "Axes", codes: np.ndarray, limits: Limits, colors: list[str]) -> None:

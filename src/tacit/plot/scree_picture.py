@@ -1,8 +1,8 @@
-"""The scree: how much is left unexplained with one more cluster, or with one more direction.
+"""The scree plot: what remains unexplained with one more cluster, or one more direction.
 
-The curve falls steeply while something real is being found, and lies flat like loose stones
-once it is not. The knee, where it lies farthest below the straight line between its ends, is
-a first guess at how many there are.
+The curve falls fast while clusters or directions explain structure, and is flat once they
+explain noise. The knee, where it lies farthest below the straight line between its ends, is a
+first estimate of how many there are.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.plot.axes import new_axes, quiet_frame, title_and_note
-from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
+from tacit.plot.axes import (
+    FAINT,
+    NEUTRAL,
+    PALETTE,
+    darker,
+    new_axes,
+    quiet_frame,
+    title_and_note,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +51,11 @@ def scree(
     ks : sequence of m, optional
         The numbers that ``values`` belong to, rising; 1, 2, 3, ... otherwise.
     knee : "auto", int or None
-        Which of ``ks`` to mark; "auto" looks for it; None marks none.
+        Which of ``ks`` to mark; "auto" estimates it; None marks none.
     best : int, optional
         Another of ``ks`` to mark: the one chosen by other criteria.
     null : array of m, optional
-        The same curve where there is nothing to find, for comparison.
+        The same curve for data without structure, for comparison.
     xlabel, ylabel : str
         Names of the axes.
     palette, title, ax
@@ -66,7 +73,7 @@ def scree(
     """
     from matplotlib.ticker import MaxNLocator
 
-    if hasattr(values, "table") and hasattr(values, "best"):  # what choose_k gives
+    if hasattr(values, "table") and hasattr(values, "best"):  # a result of choose_k
         chosen, table = values, values.table
         values, ks = [row.inertia for row in table], [row.k for row in table]
         best = chosen.best if best is None else best
@@ -156,8 +163,8 @@ def mark_points(
 ) -> None:
     """Rings around the knee and the choice, each with its name."""
     marks = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
-    given = [k for k in (knee, best) if k is not None]
-    crowded = max(given, default=0) - min(given, default=0) < 0.25 * (ks[-1] - ks[0])
+    marked = [k for k in (knee, best) if k is not None]
+    crowded = max(marked, default=0) - min(marked, default=0) < 0.25 * (ks[-1] - ks[0])
     for i, (k, name) in enumerate(marks.items()):
         if k is None:
             continue
@@ -168,6 +175,6 @@ def mark_points(
             markeredgewidth=1.8, zorder=3,
         )  # fmt: skip
         ax.annotate(
-            f"{name}: {k}", (k, at), (9, 24 if crowded and k < max(given) else 9),
+            f"{name}: {k}", (k, at), (9, 24 if crowded and k < max(marked) else 9),
             textcoords="offset points", fontsize=10, color=darker(color), zorder=4,
         )  # fmt: skip

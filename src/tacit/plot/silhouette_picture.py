@@ -1,4 +1,4 @@
-"""The silhouette plot: for every row, whether it is nearer to its own cluster than to the next.
+"""The silhouette plot: how much nearer every row is to its own cluster than to the next.
 
 Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of cluster
 analysis. Journal of Computational and Applied Mathematics 20.
@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.measure.labels import codes_of
-from tacit.plot.axes import cluster_colors, new_axes, quiet_frame, title_and_note
-from tacit.plot.palette import FAINT, NEUTRAL, PALETTE, darker
+from tacit.plot.axes import (
+    FAINT,
+    NEUTRAL,
+    PALETTE,
+    cluster_colors,
+    darker,
+    new_axes,
+    quiet_frame,
+    title_and_note,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +42,8 @@ def silhouette(
 ) -> "Axes":
     """Draw the silhouette of every row, cluster by cluster, the best rows first.
 
-    Wide and full shapes are clusters that stand apart; what reaches below zero is nearer to
-    another cluster.
+    Wide, full shapes are well separated clusters; rows below zero are nearer to another
+    cluster.
 
     Parameters
     ----------
@@ -44,9 +52,9 @@ def silhouette(
     labels : sequence of n
         The cluster of every row, at least two different ones.
     metric : str or function
-        How far two rows lie apart.
+        The distance between two rows.
     values : array of n, optional
-        Silhouettes that are known already; X may then be None.
+        Silhouettes computed before; X may then be None.
     names : sequence of str, optional
         Of the clusters, in the order of the sorted labels.
     palette, title, ax
