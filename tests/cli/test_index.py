@@ -43,7 +43,7 @@ def built(tacit, corpus, tmp_path):
 def test_build_writes_the_index_that_python_would(tacit, corpus, tmp_path):
     run = tacit("index", "build", corpus, "--out", tmp_path / "cli.safetensors", "--json")
     assert run.code == 0
-    InvertedIndex(memory_bytes=10**9).fit(Documents.open(corpus)).save(tmp_path / "py")
+    InvertedIndex(memory=10**9).fit(Documents.open(corpus)).save(tmp_path / "py")
     found = package.load(tmp_path / "cli.safetensors")
     expected = package.load(tmp_path / "py")
     for name, value in vars(expected).items():

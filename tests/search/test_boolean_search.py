@@ -151,7 +151,7 @@ def test_matches_in_a_real_corpus_are_those_of_looking_at_every_document():
     if not folder or not path.exists():
         pytest.skip("TACIT_DATA names no folder with newsgroups/test.jsonl.gz")
     documents = Documents.open(path)
-    index = InvertedIndex(memory_bytes=10**6).fit(documents)  # several runs, merged
+    index = InvertedIndex(memory=10**6).fit(documents)  # several runs, merged
     tokens = dict(zip(documents.ids, map(words_of, documents.texts()), strict=True))
     for tree in (
         ("and", ("word", "space"), ("not", ("word", "nasa"))),

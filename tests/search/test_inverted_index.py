@@ -104,7 +104,7 @@ def test_blocks_and_budget_do_not_change_a_byte():
     for cuts in ([150], [1, 2, 3], list(range(10, 300, 10))):
         parts = in_blocks(documents, *cuts)
         assert_same_index(InvertedIndex(store_text=False).fit(parts), expected)
-        spilled = InvertedIndex(store_text=False, memory_bytes=1000).fit(parts)
+        spilled = InvertedIndex(store_text=False, memory=1000).fit(parts)
         assert_same_index(spilled, expected)
 
 
@@ -112,7 +112,7 @@ def test_what_was_spilled_can_be_searched_read_and_saved(tmp_path):
     documents = random_documents()
     parts = in_blocks(documents, *range(7, 300, 7))
     whole = InvertedIndex().fit(parts)
-    spilled = InvertedIndex(memory_bytes=20_000).fit(parts)
+    spilled = InvertedIndex(memory=20_000).fit(parts)
     assert_same_index(spilled, whole)
     assert is_mapped(spilled.lists_)
     assert is_mapped(spilled.pieces_)
@@ -364,7 +364,7 @@ def test_what_is_no_collection_of_documents_says_why():
 
 
 def test_settings_are_checked():
-    for wrong in ({"rule": "x"}, {"k1": -1}, {"b": 2}, {"min_length": 0}, {"memory_bytes": 0}):
+    for wrong in ({"rule": "x"}, {"k1": -1}, {"b": 2}, {"min_length": 0}, {"memory": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             InvertedIndex(**wrong).fit(DOCUMENTS)
     index = InvertedIndex().fit(DOCUMENTS)
@@ -401,8 +401,8 @@ def test_a_full_disk_says_where_and_leaves_nothing_behind(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("tacit.search.spill.reserve", full)
-    index = InvertedIndex(memory_bytes=1000)
-    with pytest.raises(OSError, match=r"The disk is full: .* raise memory_bytes") as caught:
+    index = InvertedIndex(memory=1000)
+    with pytest.raises(OSError, match=r"The disk is full: .* raise memory") as caught:
         index.fit(in_blocks(random_documents(), 100, 200))
     assert caught.value.errno == errno.ENOSPC
     assert not hasattr(index, "n_documents_")
@@ -417,7 +417,7 @@ def test_without_texts_there_are_no_snippets():
     index = InvertedIndex(store_text=False).fit(DOCUMENTS)
     assert index.search("oil")[0].snippet == ""
     assert not hasattr(index, "pieces_")
-    with pytest.raises(ValueError, match="Build it with store_text=True"):
+    with pytest.raises(ValueError, match="with store_text=True"):
         index.text(0)
 
 
@@ -435,3 +435,15 @@ def test_hits_are_json():
     found = json.loads(json.dumps(index.search("oil").to_dict()))
     assert found["total"] == 3
     assert found["hits"][0].keys() == {"id", "score", "snippet", "marks"}
+
+
+def test_a_file_with_the_old_name_of_a_parameter_still_loads(tmp_path, monkeypatch):
+    index = InvertedIndex(memory=12345).fit(["crude oil", "natural gas"])
+    params = index.get_params(deep=False)
+    params["memory_bytes"] = params.pop("memory")
+    with monkeypatch.context() as patch:
+        patch.setattr(InvertedIndex, "get_params", lambda self, deep=True: params)
+        index.save(tmp_path / "old")
+    loaded = tacit.load(tmp_path / "old")
+    assert loaded.memory == 12345
+    assert loaded.search("oil").ids == [0]

@@ -135,6 +135,7 @@ def test_groups_are_largest_first_and_labels_in_order():
         "0  4  1.000",
         "1  3  1.000",
         "1  5  1.000",
+        "3  5  1.000",
     ]
     assert model.pairs()[0].to_dict() == {
         "left": 0, "right": 4, "estimated": 1.0, "jaccard": 1.0,
@@ -165,6 +166,26 @@ def test_documents_without_words_are_nobodys_duplicates():
     assert nothing.groups() == []
     assert nothing.pairs() == []
     assert nothing.unique_rows().tolist() == [0, 1]
+
+
+def test_all_pairs_of_a_small_group_are_listed():
+    rng = np.random.default_rng(3)
+    words = [f"word{i}" for i in range(100)]
+    texts = []
+    for _ in range(40):
+        copy = words.copy()
+        copy[rng.integers(100)] = "another"
+        texts.append(" ".join(copy))
+    model = NearDuplicates(0.8, random_state=0).fit(texts)
+    sets = [{tuple(text.split()[i : i + 4]) for i in range(97)} for text in texts]
+    expected = [
+        (i, j)
+        for i in range(40)
+        for j in range(i + 1, 40)
+        if len(sets[i] & sets[j]) >= 0.8 * len(sets[i] | sets[j])
+    ]
+    assert model.groups() == [list(range(40))]
+    assert [(pair.left, pair.right) for pair in model.pairs()] == expected
 
 
 # --- Cost ---
@@ -213,9 +234,9 @@ def test_engines_blocks_and_budget_do_not_change_the_result(engine, size):
     expected = NearDuplicates(random_state=5, shingle=1, engine="serial").fit(texts)
     assert len(expected.pairs_) > 60
     parts = in_blocks(texts, size)
-    for memory_bytes in (1000, 2**30):
+    for memory in (1000, 2**30):
         model = NearDuplicates(
-            random_state=5, shingle=1, engine=engine, memory_bytes=memory_bytes
+            random_state=5, shingle=1, engine=engine, memory=memory
         ).fit(parts)
         assert_same(model, expected)
 

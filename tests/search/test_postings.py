@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core.errors import ModelFileError
-from tacit.search.postings import invert, merge_postings, no_postings
-from tacit.search.read_postings import (
-    DocumentSet,
-    both,
+from tacit.search.document_sets import DocumentSet, both, either
+from tacit.search.postings import (
     decode,
-    either,
+    invert,
+    merge_postings,
+    no_postings,
     read_any,
-    read_in_a_row,
     read_list,
+    read_phrase,
     read_places,
     words_of,
 )
@@ -77,7 +77,7 @@ def test_lists_add_up(texts, words):
     st.lists(st.integers(0, 2), min_size=2, max_size=5),
 )
 def test_words_in_a_row_are_counted(texts, run):
-    found = read_in_a_row(inverted(texts), run, list(range(len(run))))
+    found = read_phrase(inverted(texts), run, list(range(len(run))))
     m = len(run)
     expected = {
         d: sum(text[i : i + m] == run for i in range(len(text))) for d, text in enumerate(texts)

@@ -175,7 +175,7 @@ def test_what_is_no_query_is_refused(fitted):
         index.search("whale", top="3")
     with pytest.raises(ValueError, match="top=-1 must be at least 0"):
         index.similar_documents(0, top=-1)
-    with pytest.raises(KeyError, match="numbered 0 to 119"):
+    with pytest.raises(KeyError, match="numbered from 0 to 119"):
         index.similar_documents(120)
     with pytest.raises(KeyError, match="'-1'"):
         index.similar_documents("-1")
@@ -260,7 +260,7 @@ def test_a_vectorizer_says_what_a_word_is():
     [
         (np.ones((3, 2)), {}, "needs vocabulary"),
         (np.ones((3, 2)), {"vocabulary": ["a"]}, "2 columns, but there are 1"),
-        (-np.ones((3, 2)), {"vocabulary": ["a", "b"]}, "go down to -1"),
+        (-np.ones((3, 2)), {"vocabulary": ["a", "b"]}, "smallest count is -1"),
         (np.full((3, 2), np.nan), {"vocabulary": ["a", "b"]}, "NaN"),
         (["a text"], {"vocabulary": ["a"]}, "belongs to a matrix of counts"),
         (np.zeros((3, 2)), {"vocabulary": ["a", "b"]}, "gives no term any weight"),

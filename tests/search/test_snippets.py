@@ -6,9 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tacit.search import Hit, InvertedIndex
-from tacit.search.hit import Hits
-from tacit.search.snippets import Asked, snippets
+from tacit.search import Hit, Hits, InvertedIndex
+from tacit.search.snippets import Wanted, snippets
 from tacit.text import tokenize
 from tacit.text.tokens import TokenRule
 from tacit.text.vocabulary import Vocabulary
@@ -17,7 +16,7 @@ RULE = TokenRule(min_length=1)
 
 
 def shown(text, words, width=160, rule=RULE, phrases=()):
-    (snippet,) = snippets([text], Asked(Vocabulary.of(words), phrases), rule, width)
+    (snippet,) = snippets([text], Wanted(Vocabulary.of(words), phrases), rule, width)
     return snippet
 
 
@@ -61,7 +60,7 @@ def test_words_of_a_phrase_are_marked_where_they_are_in_a_row():
 
 
 def test_a_phrase_is_not_marked_across_documents():
-    asked = Asked(Vocabulary.of([]), [(["a", "b"], [0, 1])])
+    asked = Wanted(Vocabulary.of([]), [(["a", "b"], [0, 1])])
     assert [each.marks for each in snippets(["x a", "b x", "a b"], asked, RULE)] == [
         (), (), ((0, 1), (2, 3)),
     ]  # fmt: skip

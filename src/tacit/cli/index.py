@@ -92,7 +92,7 @@ def build(
             rule=rule,
             stop_words=stop_words,
             store_text=not no_text,
-            memory_bytes=documents.memory,
+            memory=documents.memory,
             engine=run.engine,
         ).fit(texts)
         words, tokens = model.n_words_, model.n_tokens_
@@ -202,7 +202,7 @@ def duplicates(
     model = NearDuplicates(
         threshold,
         shingle=shingle,
-        memory_bytes=documents.memory,
+        memory=documents.memory,
         random_state=run.seed,
         engine=run.engine,
     ).fit(texts)

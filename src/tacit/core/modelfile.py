@@ -199,6 +199,8 @@ def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
     params, fitted, dims = (document.get(key) for key in ("params", "fitted", "dims"))
     if not (isinstance(params, dict) and isinstance(fitted, dict) and isinstance(dims, dict)):
         raise bad(path, f"lacks the parameters or the state of its {cls.__name__}")
+    renamed = getattr(cls, "_file_renamed", {})  # parameters of older files
+    params = {renamed.get(name, name): node for name, node in params.items()}
     unknown = [name for name in params if name not in inspect.signature(cls).parameters]
     if unknown:
         raise bad(

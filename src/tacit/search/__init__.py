@@ -7,8 +7,8 @@ __all__ = ["Hit", "Hits", "InvertedIndex", "NearDuplicates", "QueryError", "Sema
 __getattr__, __dir__ = attach(
     __name__,
     names={
-        "Hit": "tacit.search.hit",
-        "Hits": "tacit.search.hit",
+        "Hit": "tacit.search.results",
+        "Hits": "tacit.search.results",
         "InvertedIndex": "tacit.search.inverted_index",
         "NearDuplicates": "tacit.search.near_duplicates",
         "QueryError": "tacit.search.query",

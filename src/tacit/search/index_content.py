@@ -1,23 +1,39 @@
-"""Everything that a search reads, and the arrays that a file holds of it."""
+"""The content of an inverted index, built block by block, and the arrays of its file.
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+Blocks are collected in memory up to a limit, then merged into a run in a temporary file; at
+the end the runs are merged. The bytes are the same whatever the limit. The vocabulary and one
+or two numbers per document are always in memory.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core.string_array import StringArray, are_offsets
-from tacit.data.documents import Documents
-from tacit.search.postings import Postings
+from tacit.data.text_block import Text
+from tacit.search.postings import Postings, invert, merge_postings, no_postings
 from tacit.search.ranking import document_norms
-from tacit.search.texts import Texts
+from tacit.search.spill import SpillFile, in_file
+from tacit.search.stored_documents import (
+    FIELDS as DOCUMENT_FIELDS,
+)
+from tacit.search.stored_documents import (
+    StoredDocuments,
+    Texts,
+    check_dtypes,
+    check_edges,
+    merge_texts,
+    pack_texts,
+)
 from tacit.search.word_rule import WordRule
+from tacit.text.terms import intern
+from tacit.text.tokens import split
 from tacit.text.vocabulary import Vocabulary
 
-__all__ = ["FIELDS", "Index", "join_names", "names_of"]
+__all__ = ["FIELDS", "Index", "IndexBuilder", "IndexSettings", "collect"]
 
 BYTES, EDGES, SMALL = (np.dtype(kind) for kind in (np.uint8, np.int64, np.int32))
-POSTINGS = {
+POSTINGS: dict[str, np.dtype] = {
     "words_": BYTES,
     "word_edges_": EDGES,
     "word_keys_": np.dtype(np.uint64),
@@ -29,144 +45,130 @@ POSTINGS = {
     "places_": BYTES,
     "lengths_": SMALL,
 }
-NAMES = {"names_": BYTES, "name_edges_": EDGES}
-TEXTS = {"text_edges_": EDGES, "piece_rows_": SMALL, "piece_edges_": EDGES, "pieces_": BYTES}
-FIELDS = {**POSTINGS, "norms_": np.dtype(np.float64), **NAMES, **TEXTS}
-LADDERS = {
-    "word_edges_": "words_",
-    "list_edges_": "lists_",
-    "place_edges_": "places_",
-    "name_edges_": "names_",
-    "text_edges_": None,
-    "piece_rows_": None,
-    "piece_edges_": "pieces_",
-}
+FIELDS: dict[str, np.dtype] = {**POSTINGS, "norms_": np.dtype(np.float64), **DOCUMENT_FIELDS}
+DIVIDED = {"word_edges_": "words_", "list_edges_": "lists_", "place_edges_": "places_"}
 
 
 class Index(NamedTuple):
-    """Never changes: adding documents makes another."""
+    """An inverted index. It never changes: adding documents makes another."""
 
     rule: WordRule
     postings: Postings
     norms: np.ndarray  # (n,) float64, of the documents as tf-idf vectors
-    mean_length: float  # words to a document
-    names: StringArray | None
-    texts: Texts | None
+    mean_length: float  # words per document
+    stored: StoredDocuments
 
     @classmethod
-    def of(
-        cls, rule: WordRule, postings: Postings, names: StringArray | None, texts: Texts | None
-    ) -> "Index":
-        words = postings.vocabulary
-        held = (words.data, words.offsets, words.keys, *postings[1:])
-        arrays = dict(zip(POSTINGS, held, strict=True))
-        arrays["norms_"] = document_norms(postings)
-        arrays.update(zip(NAMES, names or (), strict=False))
-        arrays.update(zip(TEXTS, texts or (), strict=False))
+    def of(cls, rule: WordRule, postings: Postings, stored: StoredDocuments) -> "Index":
+        """The index of postings, with the norms of their documents."""
+        arrays = {**postings_arrays(postings), "norms_": document_norms(postings)}
+        arrays |= {name: array for name, array in stored.arrays().items() if array is not None}
         return cls.from_arrays(rule, arrays, int(postings.lengths.sum(dtype=np.int64)))
 
     @classmethod
     def from_arrays(
         cls, rule: WordRule, arrays: Mapping[str, np.ndarray], n_tokens: int
     ) -> "Index":
-        held = {name: fixed(array) for name, array in arrays.items()}
-        data, edges, keys, *rest = (held[name] for name in POSTINGS)
+        """The index of the arrays of a file. ValueError if they do not fit together."""
+        check_dtypes(arrays, FIELDS)
+        check_edges(arrays, DIVIDED)
+        fixed = {name: read_only(array) for name, array in arrays.items()}
+        data, edges, keys, *rest = (fixed[name] for name in POSTINGS)
         postings = Postings(Vocabulary(data, edges, keys), *rest)
-        names = StringArray(*(held[name] for name in NAMES)) if "names_" in held else None
-        texts = Texts(*(held[name] for name in TEXTS)) if "pieces_" in held else None
+        stored = StoredDocuments.from_arrays(fixed, postings.n_documents)
         mean = n_tokens / max(1, postings.n_documents) or 1.0
-        return cls(rule, postings, held["norms_"], mean, names, texts)
+        return cls(rule, postings, fixed["norms_"], mean, stored)
 
     def arrays(self) -> dict[str, np.ndarray | None]:
-        """What a file holds, by name; None for what this index does without."""
-        words = self.postings.vocabulary
-        held = (words.data, words.offsets, words.keys, *self.postings[1:])
+        """The arrays of a file, by name; None for those that this index does without."""
         return {
-            **dict(zip(POSTINGS, held, strict=True)),
+            **postings_arrays(self.postings),
             "norms_": self.norms,
-            **dict(zip(NAMES, self.names or (None, None), strict=True)),
-            **dict(zip(TEXTS, self.texts or (None,) * 4, strict=True)),
+            **self.stored.arrays(),
         }
 
-    def id_of(self, row: int) -> int | str:
-        return row if self.names is None else self.names.get(row)
 
-    def row_of(self, id: int | str) -> int:
-        n = self.postings.n_documents
-        if self.names is not None:
-            row = self.names.find(str(id))
-            if row < 0:
-                raise KeyError(f"There is no document {id!r} in the index.")
-            return row
-        number = str(id)
-        row = int(number) if number.isascii() and number.isdigit() else -1
-        if not 0 <= row < n:
-            raise KeyError(
-                f"There is no document {id!r} in the index; they are numbered from 0 to "
-                f"{n - 1}."
-            )
-        return row
+def postings_arrays(postings: Postings) -> dict[str, np.ndarray]:
+    words = postings.vocabulary
+    parts = (words.data, words.offsets, words.keys, *postings[1:])
+    return dict(zip(POSTINGS, parts, strict=True))  # type: ignore[arg-type]
 
 
-def check_arrays(arrays: Mapping[str, np.ndarray], n_documents: int) -> None:
-    """ValueError for arrays that a search could not read safely."""
-    for name, array in arrays.items():
-        if array.dtype != FIELDS[name]:
-            raise ValueError(f"{name} has dtype {array.dtype}, but must have {FIELDS[name]}")
-    for name, divided in LADDERS.items():
-        end = None if divided is None or divided not in arrays else len(arrays[divided])
-        if name in arrays and not are_offsets(arrays[name], end):
-            raise ValueError(f"{name} does not fit what it divides")
-    if "piece_rows_" in arrays and arrays["piece_rows_"][-1] != n_documents:
-        raise ValueError("the texts are not those of all documents")
-
-
-def fixed(array: np.ndarray) -> np.ndarray:
-    """The same array, read-only: kernels compile once for mapped and for own memory."""
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A read-only view, so that kernels compile once for mapped and for own memory."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
 
 
-# --- Names ---
+# --- Building ---
 
 
-class Named(Protocol):
-    """Whatever knows the names of its documents, or that they have none."""
+class IndexSettings(NamedTuple):
+    """How documents are indexed. The params of the pass."""
+
+    rule: WordRule
+    store: bool = True
+
+
+class Block(NamedTuple):
+    """The index of a block of documents."""
+
+    postings: Postings
+    texts: Texts | None
 
     @property
-    def names(self) -> StringArray | None: ...
+    def nbytes(self) -> int:
+        return self.postings.nbytes + (0 if self.texts is None else self.texts.nbytes)
 
 
-def names_of(source: Documents, ids: Sequence[str] | None) -> StringArray | None:
-    """The names of documents: given, their own, or None for numbers."""
-    if ids is None:
-        return None if source.names is None else StringArray.of(source.names)
-    names = [str(each) for each in ids]
-    if len(names) != len(source):
-        raise ValueError(
-            f"There are {len(names):,} ids for {len(source):,} documents. Give one for each."
-        )
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"The id {twice[0]!r} is given more than once. Give each document its own."
-        )
-    return StringArray.of(names)
+def collect(settings: IndexSettings, text: Text) -> Block:
+    """Index a block."""
+    terms = intern(split(text, settings.rule.token))
+    postings = invert(terms, settings.rule.unwanted(terms.vocabulary))
+    return Block(postings, pack_texts(text) if settings.store else None)
 
 
-def join_names(old: Named, names: StringArray | None, n: int) -> StringArray | None:
-    """The names of the documents that are there and of those that come."""
-    if n and (old.names is None) != (names is None):
-        has, lacks = ("named", "not") if old.names is not None else ("not named", "named")
-        raise ValueError(
-            f"The documents of this index are {has}, but those to be added are {lacks}. Give "
-            "ids=... to all of them or to none."
-        )
-    if old.names is None or names is None:
-        return old.names
-    there = {old.names.get(i) for i in range(old.names.size)}
-    again = next((name for i in range(n) if (name := names.get(i)) in there), None)
-    if again is not None:
-        raise ValueError(f"The index holds a document {again!r} already. Give it another id.")
-    return old.names.joined(names)
+class IndexBuilder:
+    """Merges blocks, in order, within a memory limit in bytes."""
+
+    def __init__(self, memory: float) -> None:
+        self.memory = memory
+        self.runs: list[Postings] = []  # in temporary files
+        self.waiting: list[Postings] = []
+        self.texts: list[Texts] = []
+        self.nbytes = 0
+        self.text_file: SpillFile | None = None
+
+    def add(self, block: Block) -> None:
+        """Add the next block, in order."""
+        self.waiting.append(block.postings)
+        if block.texts is not None:
+            self.texts.append(block.texts)
+        self.nbytes += block.nbytes
+        if self.nbytes > self.memory:
+            self._spill()
+
+    def finish(self) -> tuple[Postings, Texts | None]:
+        """The postings and texts of all blocks."""
+        parts = [*self.runs, *self.waiting] or [no_postings()]
+        postings = merge_postings(parts, in_file if self.runs else None)
+        if not self.texts:
+            return postings, None
+        if self.text_file is None:
+            return postings, merge_texts(self.texts)
+        self._write_texts()
+        return postings, merge_texts(self.texts, self.text_file.finish())
+
+    def _spill(self) -> None:
+        self.runs.append(merge_postings(self.waiting, in_file))
+        self.waiting, self.nbytes = [], 0
+        if self.texts:
+            self._write_texts()
+
+    def _write_texts(self) -> None:
+        self.text_file = self.text_file or SpillFile()
+        for i, part in enumerate(self.texts):
+            if len(part.pieces):
+                self.text_file.write(part.pieces)
+                self.texts[i] = part._replace(pieces=np.zeros(0, np.uint8))

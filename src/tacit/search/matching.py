@@ -1,4 +1,4 @@
-"""Which documents match a query, exactly; and which words of them are worth ranking by."""
+"""Answer a query: the documents that match it exactly, the best first."""
 
 from collections import Counter
 from functools import reduce
@@ -6,25 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.search.postings import Postings
-from tacit.search.query import And, Leaf, Node, Not, Or
-from tacit.search.query_terms import Bound, Term
+from tacit.search.document_sets import DocumentSet, both, either
+from tacit.search.postings import NOWHERE, Occurrences, Postings, read_any, read_phrase
+from tacit.search.query import And, BoundQuery, Leaf, Node, Not, Or, Term
 from tacit.search.ranking import best, best_of_all, bm25, bm25_of_words, cosine
-from tacit.search.read_postings import (
-    NOWHERE,
-    DocumentSet,
-    Found,
-    both,
-    either,
-    read_any,
-    read_in_a_row,
-)
 
 __all__ = ["Ranking", "answer", "match", "score"]
 
 
 class Ranking(NamedTuple):
-    """How documents are ranked."""
+    """The ranking function and its parameters."""
 
     rank: str  # "bm25" or "tfidf"
     norms: np.ndarray
@@ -34,25 +25,25 @@ class Ranking(NamedTuple):
 
 
 def answer(
-    bound: Bound, postings: Postings, how: Ranking, top: int | None
+    bound: BoundQuery, postings: Postings, ranking: Ranking, top: int | None
 ) -> tuple[list[int], np.ndarray, int]:
     """The best matches in order, a score for every document, and the number of matches."""
-    words = any_of(bound, how.rank)
+    words = any_of(bound, ranking.rank)
     if words is not None:
-        if how.rank == "bm25":
-            scores = bm25_of_words(postings, words, how.mean_length, how.k1, how.b)
+        if ranking.rank == "bm25":
+            scores = bm25_of_words(postings, words, ranking.mean_length, ranking.k1, ranking.b)
         else:
-            scores = cosine(postings, how.norms, Counter(words))
+            scores = cosine(postings, ranking.norms, Counter(words))
         rows, total = best_of_all(scores, top)
         return rows.tolist(), scores, total
     rows, found = match(bound, postings)
-    scores = score(bound, found, postings, how)
+    scores = score(bound, found, postings, ranking)
     return best(scores, rows, top).tolist(), scores, len(rows)
 
 
-def any_of(bound: Bound, rank: str) -> list[int] | None:
-    """The words of a query that asks for any of some, and has no more to it: what it matches
-    is what has a score. None for other queries."""
+def any_of(bound: BoundQuery, rank: str) -> list[int] | None:
+    """The words of a query that is an OR of words, whose matches are the documents with a score
+    above 0. None for other queries."""
     node = bound.node
     parts = node.parts if isinstance(node, Or) else (node,)
     words: list[int] = []
@@ -60,14 +51,14 @@ def any_of(bound: Bound, rank: str) -> list[int] | None:
         if not isinstance(leaf, Leaf):
             return None
         term = bound.terms[leaf]
-        if term.in_a_row or (rank == "bm25" and len(term.words) != 1):
+        if term.is_phrase or (rank == "bm25" and len(term.words) != 1):
             return None
         words += [word for word in term.words if word >= 0]
     return words
 
 
-def match(bound: Bound, postings: Postings) -> tuple[np.ndarray, dict[Leaf, Found]]:
-    """The matching documents in order; and where each leaf of the query was found."""
+def match(bound: BoundQuery, postings: Postings) -> tuple[np.ndarray, dict[Leaf, Occurrences]]:
+    """The matching documents in order, and the occurrences of each leaf."""
     found = {leaf: find(term, postings) for leaf, term in bound.terms.items()}
 
     def evaluate(node: Node) -> DocumentSet:
@@ -76,35 +67,35 @@ def match(bound: Bound, postings: Postings) -> tuple[np.ndarray, dict[Leaf, Foun
         if isinstance(node, Not):
             return evaluate(node.part).inverted()
         combine = both if isinstance(node, And) else either
-        # Short lists first: what they rule out is not looked at again. The set is the same.
+        # Short lists first: they rule out the most. The set is the same in any order.
         parts = sorted(map(evaluate, node.parts), key=lambda part: len(part.rows))
         return reduce(combine, parts)
 
     return evaluate(bound.node).listed(postings.n_documents), found
 
 
-def find(term: Term, postings: Postings) -> Found:
-    """Where a word, a phrase or a wildcard occurs."""
-    if term.in_a_row:
+def find(term: Term, postings: Postings) -> Occurrences:
+    """The occurrences of a word, a phrase or a wildcard."""
+    if term.is_phrase:
         if min(term.words) < 0:
             return NOWHERE
-        return read_in_a_row(postings, term.words, term.offsets)
+        return read_phrase(postings, term.words, term.offsets)
     there = [word for word in term.words if word >= 0]
     return read_any(postings, there) if there else NOWHERE
 
 
 def score(
-    bound: Bound, found: dict[Leaf, Found], postings: Postings, how: Ranking
+    bound: BoundQuery, found: dict[Leaf, Occurrences], postings: Postings, ranking: Ranking
 ) -> np.ndarray:
     """A score for every document of the index.
 
-    To BM25 a phrase or a wildcard is one term, counted as such. The cosine is between words:
-    it looks at those of phrases and those that wildcards match one by one.
+    For BM25 a phrase or a wildcard is one term. The cosine is between words: it uses the words
+    of phrases, and the words that wildcards match, one by one.
     """
-    if how.rank == "bm25":
+    if ranking.rank == "bm25":
         terms = [found[leaf] for leaf in bound.wanted()]
-        return bm25(terms, postings.lengths, how.mean_length, how.k1, how.b)
+        return bm25(terms, postings.lengths, ranking.mean_length, ranking.k1, ranking.b)
     words: Counter[int] = Counter()
     for leaf in bound.wanted():
         words.update(word for word in bound.terms[leaf].words if word >= 0)
-    return cosine(postings, how.norms, words)
+    return cosine(postings, ranking.norms, words)

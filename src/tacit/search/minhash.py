@@ -28,7 +28,7 @@ from tacit.text.tokens import TokenRule, split
 __all__ = ["Hashing", "Shingles", "choose_bands", "collect", "hashing", "recall_at"]
 
 U, V = np.uint64, np.uint32
-DOCUMENTS_A_CALL = 512
+DOCUMENTS_PER_CALL = 512
 
 
 class Hashing(NamedTuple):
@@ -71,9 +71,9 @@ def collect(how: Hashing, text: Text) -> Shingles:
     sizes = np.zeros(n, np.int64)
     signatures = np.full((n, len(how.offsets)), 0xFFFFFFFF, np.uint32)
     prints = np.zeros((n, 2), np.uint64)
-    for first in range(0, n, DOCUMENTS_A_CALL):
+    for first in range(0, n, DOCUMENTS_PER_CALL):
         check_stop()
-        last = min(n, first + DOCUMENTS_A_CALL)
+        last = min(n, first + DOCUMENTS_PER_CALL)
         make_shingles(words, ids, edges, how.shingle, room, first, last, hashes, sizes)
         make_signatures(
             hashes, room, sizes, first, last, how.multipliers, how.offsets, signatures, prints

@@ -1,13 +1,13 @@
-"""Find documents that say nearly the same.
+"""Find near-duplicate documents.
 
     collect    the shingles and the signature of every document of a block (``search.minhash``)
-    compare    documents with equal sets are one; of the rest, those that share a band of the
-               signature are compared shingle by shingle
-    group      what is linked by a pair at or above the threshold, directly or through others
+    compare    distinct documents that agree in a band of the signature, shingle by shingle
+    group      connected components of the pairs at or above the threshold
+    complete   compare the remaining pairs inside small groups (``search.similar_pairs``)
 
 Contract: summable; every step depends on the seed and the documents alone. Every pair that is
-reported was verified: its Jaccard similarity is exact (but for equal 64-bit hashes of unlike
-shingles). Equal documents are always found; others with the probability of ``recall_at``.
+reported was verified: its Jaccard similarity is exact (but for collisions of 64-bit hashes).
+Equal documents are always found; others with at least the probability of ``recall_at``.
 
 Broder (1997), On the resemblance and containment of documents. Manning, Raghavan and Schütze
 (2008), Introduction to Information Retrieval, section 19.6.
@@ -23,13 +23,22 @@ from sklearn.base import ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import get_engine
+from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
+from tacit.core.memory import parse_memory
 from tacit.core.randoms import seed_from
 from tacit.core.string_array import StringArray
 from tacit.data.documents import Documents
 from tacit.search.minhash import choose_bands, collect, hashing, recall_at
-from tacit.search.similar_pairs import Pairs, equal_sets, estimate, gather, group, similar_sets
+from tacit.search.similar_pairs import (
+    Pairs,
+    complete,
+    equal_sets,
+    estimate,
+    gather,
+    group,
+    similar_sets,
+)
 from tacit.text.tokens import RULES, token_rule
 
 __all__ = ["DuplicatePair", "NearDuplicates"]
@@ -37,7 +46,7 @@ __all__ = ["DuplicatePair", "NearDuplicates"]
 
 @dataclass(frozen=True)
 class DuplicatePair:
-    """Two documents that say nearly the same.
+    """Two near-duplicate documents.
 
     >>> print(DuplicatePair("a.txt", "b.txt", 0.875, 0.9))
     a.txt  b.txt  0.900
@@ -57,24 +66,24 @@ class DuplicatePair:
 
 
 class NearDuplicates(ClusterMixin, Estimator):
-    """Group documents that share most of their runs of words.
+    """Group documents that have most of their shingles (runs of words) in common.
 
     Parameters
     ----------
     threshold : float
-        The least Jaccard similarity of two documents' shingles that links them, above 0.
+        Jaccard similarity of shingles from which two documents are near-duplicates, above 0.
     shingle : int
-        Words in a shingle. More make for fewer accidents and a stricter measure: one word
-        changed changes as many shingles.
+        Words in a shingle. More make the measure stricter: changing one word changes as many
+        shingles.
     recall : float
-        The share of pairs at the threshold to find; of more similar ones, more are found.
-        Sets how signatures are cut into bands.
+        Probability of comparing a pair at the threshold; it is higher for more similar pairs.
+        Determines how signatures are cut into bands.
     n_hashes : int
-        Length of the signatures: 4 bytes to a hash and document.
+        Length of the signatures, 4 bytes per hash and document.
     rule, lowercase, min_length
-        What a word is, see ``tacit.text.tokenize``.
-    memory_bytes : float
-        How much of the shingles, 8 bytes each, to hold in memory; the rest goes to a
+        Tokenizer, see ``tacit.text.tokenize``.
+    memory : int, or str such as "2GB"
+        How much of the shingles, 8 bytes each, to keep in memory; the rest goes to a
         temporary file.
     random_state : int, RandomState or None
         Seed of the hash functions.
@@ -84,17 +93,18 @@ class NearDuplicates(ClusterMixin, Estimator):
     Attributes
     ----------
     labels_ : int32 array of shape (n_documents,)
-        The group of each document, in order of the first of each; -1 for one that is alone.
+        The group of each document, numbered by first documents; -1 for one without duplicates.
     pairs_ : int32 array of shape (n_pairs, 2)
-        Linked documents. Of equal ones, each with the first of them.
+        Near-duplicates. In groups of up to 64 documents, all pairs at or above the threshold;
+        in larger ones, links enough to connect the group (equal documents each with the first).
     jaccard_, estimated_ : float64 arrays of shape (n_pairs,)
-        Their similarity: exact, and as the signatures estimate it.
+        Their similarity: exact, and estimated from the signatures.
     empty_ : int32 array
-        Documents without a word. They are nobody's duplicate.
+        Documents without words. They are never duplicates.
     bands_, rows_ : int
-        How signatures are cut.
+        Number of bands, and hashes in each.
     n_compared_ : int
-        Pairs whose shingles were looked at.
+        Pairs whose shingles were compared.
 
     Examples
     --------
@@ -115,7 +125,7 @@ class NearDuplicates(ClusterMixin, Estimator):
         "rule": [StrOptions(set(RULES))],
         "lowercase": ["boolean"],
         "min_length": [Interval(Integral, 1, None, closed="left")],
-        "memory_bytes": [Interval(Real, 0, None, closed="neither")],
+        "memory": [Interval(Real, 0, None, closed="neither"), str],
         "random_state": ["random_state"],
         "engine": "no_validation",
     }
@@ -130,21 +140,22 @@ class NearDuplicates(ClusterMixin, Estimator):
     }
     _file_optional = ("names_", "name_edges_")
     _file_kinds: ClassVar[dict] = {"labels_": "i", "pairs_": "i", "empty_": "i"}
+    _file_renamed: ClassVar[dict] = {"memory_bytes": "memory"}
 
     def __init__(
         self,
-        threshold=0.8,
+        threshold: float = 0.8,
         *,
-        shingle=4,
-        recall=0.99,
-        n_hashes=128,
-        rule="plain",
-        lowercase=True,
-        min_length=1,
-        memory_bytes=2**30,
-        random_state=None,
-        engine="threads",
-    ):
+        shingle: int = 4,
+        recall: float = 0.99,
+        n_hashes: int = 128,
+        rule: str = "plain",
+        lowercase: bool = True,
+        min_length: int = 1,
+        memory: int | float | str = 2**30,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+    ) -> None:
         self.threshold = threshold
         self.shingle = shingle
         self.recall = recall
@@ -152,7 +163,7 @@ class NearDuplicates(ClusterMixin, Estimator):
         self.rule = rule
         self.lowercase = lowercase
         self.min_length = min_length
-        self.memory_bytes = memory_bytes
+        self.memory = memory
         self.random_state = random_state
         self.engine = engine
 
@@ -166,20 +177,21 @@ class NearDuplicates(ClusterMixin, Estimator):
         token = token_rule(self.rule, bool(self.lowercase), int(self.min_length))
         how = hashing(token, self.shingle, bands * rows, seed_from(self.random_state))
         blocks = get_engine(self.engine).map(collect, how, source)
-        sets = gather(blocks, self.memory_bytes)
+        sets = gather(blocks, parse_memory(self.memory) or 2**30)
         equal, chosen = equal_sets(sets)
         close, compared = similar_sets(sets, chosen, bands, rows, self.threshold)
-        pairs = Pairs(
+        links = Pairs(
             np.concatenate([equal.rows, close.rows]),
             np.concatenate([equal.jaccard, close.jaccard]),
-        ).sorted()
+        )
+        self.labels_ = group(links.rows, len(source))
+        pairs, compared_inside = complete(sets, self.labels_, links, self.threshold)
         self.n_documents_ = len(source)
         self.bands_, self.rows_ = bands, rows
-        self.n_compared_ = len(equal.rows) + compared
+        self.n_compared_ = len(equal.rows) + compared + compared_inside
         self.pairs_, self.jaccard_ = pairs
         self.estimated_ = estimate(sets.signatures, pairs.rows)
         self.empty_ = np.flatnonzero(np.diff(sets.edges) == 0).astype(np.int32)
-        self.labels_ = group(pairs.rows, len(source))
         if source.names is not None:
             self.names_, self.name_edges_ = StringArray.of(source.names)
         elif hasattr(self, "names_"):
@@ -198,7 +210,11 @@ class NearDuplicates(ClusterMixin, Estimator):
         return [[ids(row) for row in part.tolist()] for part in parts]
 
     def pairs(self) -> list[DuplicatePair]:
-        """The linked documents with their similarity."""
+        """Near-duplicates with their similarity, as in ``pairs_``.
+
+        In groups of up to 64 documents all pairs at or above the threshold are listed; a larger
+        group is connected by the pairs listed, but has more.
+        """
         check_is_fitted(self)
         ids = self._ids()
         columns = (self.pairs_[:, 0], self.pairs_[:, 1], self.estimated_, self.jaccard_)
@@ -210,7 +226,7 @@ class NearDuplicates(ClusterMixin, Estimator):
         ]
 
     def unique_rows(self) -> np.ndarray:
-        """The rows to keep for one document of each group, the first; all others too."""
+        """The rows to keep: the first of each group, and all documents without duplicates."""
         check_is_fitted(self)
         _, first = np.unique(self.labels_, return_index=True)
         keep = self.labels_ < 0
@@ -218,7 +234,7 @@ class NearDuplicates(ClusterMixin, Estimator):
         return np.flatnonzero(keep)
 
     def expected_recall(self, similarity: float) -> float:
-        """The share of pairs of some similarity that this model finds, on average."""
+        """The probability that a pair of some similarity is compared."""
         check_is_fitted(self)
         return recall_at(similarity, self.bands_, self.rows_)
 

@@ -1,21 +1,22 @@
-"""Where every word occurs: lists of documents and places, as compressed bytes.
+"""Where every word occurs: postings lists of documents and positions, as compressed bytes.
 
     collect   invert a block: for every word its documents, how often and where
-    merge     the lists of consecutive blocks, one after the other
+    merge     concatenate the lists of consecutive blocks
+    read      one list, several lists, or phrases: words at given distances
 
-The list of a word is a run of variable-length integers (seven bits to a byte, the low ones
+The list of a word is a sequence of variable-length integers (seven bits to a byte, the low ones
 first). For every document that holds the word
 
     the documents skipped since the previous one
     the occurrences in it, less one
 
-and in a second run the places inside each document: the first, then the words skipped between
-one and the next. On 20 Newsgroups a posting takes 2.2 bytes and its places 2.6, against 15.8
-for both as plain 32-bit numbers, and is read in 1.2 ns, hardly slower than those. A bit of the
-first number that says "once" would save 0.6 bytes, but as nobody can guess it, reading would
-take 3.2 ns.
+and in a second sequence the positions inside each document: the first, then the words skipped
+between one and the next. On 20 Newsgroups a posting takes 2.2 bytes and its positions 2.6,
+against 15.8 for both as plain 32-bit numbers.
 
-The bytes depend on the documents alone, not on how they were cut into blocks or merged.
+The bytes depend on the documents alone, not on how they were cut into blocks or merged. An
+index may come from a damaged file: reading checks every number and never writes outside its
+arrays.
 
 Zobel and Moffat (2006), Inverted files for text search engines. ACM Computing Surveys 38.
 The notes' section on word counts and matching.
@@ -28,27 +29,33 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core.engines import check_stop
+from tacit.core.errors import ModelFileError
 from tacit.core.kernel import kernel
 from tacit.text.terms import Terms
 from tacit.text.vocabulary import Vocabulary, unite
 
-__all__ = ["Postings", "invert", "merge_postings", "no_postings"]
+__all__ = [
+    "NOWHERE", "WORDS_PER_CALL", "Occurrences", "Postings", "damaged",
+    "decode", "invert", "longest_of", "merge_postings", "no_postings", "read_any", "read_list",
+    "read_phrase", "read_rest", "words_of",
+]  # fmt: skip
 
 U = np.uint64
 CALL_BYTES = 2**26  # copied between two returns to Python: some 50 ms
+WORDS_PER_CALL = 1024  # lists read between two returns to Python
 
 Allocate = Callable[[int], np.ndarray]  # bytes, in memory or in a file
 
 
 class Postings(NamedTuple):
-    """Sorted words and their lists."""
+    """Sorted words and their postings lists."""
 
     vocabulary: Vocabulary
-    document_counts: np.ndarray  # (v,) int32, in how many documents each word is
-    last: np.ndarray  # (v,) int32, the last of them
-    list_edges: np.ndarray  # (v + 1,) int64, where the lists are
+    document_counts: np.ndarray  # (v,) int32, document frequency of each word
+    last: np.ndarray  # (v,) int32, the last document of each word
+    list_edges: np.ndarray  # (v + 1,) int64, boundaries of the lists
     lists: np.ndarray  # uint8
-    place_edges: np.ndarray  # (v + 1,) int64, where the places are
+    place_edges: np.ndarray  # (v + 1,) int64, boundaries of the positions
     places: np.ndarray  # uint8
     lengths: np.ndarray  # (n,) int32, words in each document
 
@@ -63,22 +70,32 @@ class Postings(NamedTuple):
         return sum(a.nbytes for a in (*held, words.data, words.offsets, words.keys))
 
 
+class Occurrences(NamedTuple):
+    """The documents that contain a term, and how often."""
+
+    documents: np.ndarray  # int32, sorted
+    counts: np.ndarray  # int32
+
+
+NOWHERE = Occurrences(np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+
 def no_postings() -> Postings:
-    """Those of no documents at all."""
+    """The postings of no documents."""
     none, edge = np.zeros(0, np.int32), np.zeros(1, np.int64)
     raw = np.zeros(0, np.uint8)
     return Postings(Vocabulary.of([]), none, none, edge, raw, edge, raw, none)
 
 
 def invert(terms: Terms, unwanted: np.ndarray | None = None) -> Postings:
-    """The lists of a block. Unwanted words (a mask) have none, but keep their places."""
+    """The lists of a block. Words masked as ``unwanted`` have none, but count as positions."""
     ids, edges, vocabulary = terms.streams[0], terms.edges, terms.vocabulary
     if unwanted is not None and unwanted.any():
         rank = np.where(unwanted, -1, np.cumsum(~unwanted) - 1).astype(np.int32)
         ids, vocabulary = rank[ids], vocabulary.take(~unwanted)
     v = len(vocabulary)
     order, documents, starts, lengths = sort_by_word(ids, edges, v)
-    # A posting takes 10 bytes at most, and there are no more of them than words.
+    # A posting takes at most 10 bytes, and there are at most as many as words.
     lists = np.empty(10 * len(order), np.uint8)
     places = np.empty(5 * len(order), np.uint8)
     counts, last = np.zeros(v, np.int32), np.full(v, -1, np.int32)
@@ -100,7 +117,7 @@ def invert(terms: Terms, unwanted: np.ndarray | None = None) -> Postings:
 
 
 def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) -> Postings:
-    """The lists of consecutive blocks as one. ``allocate`` says where the bytes go."""
+    """The lists of consecutive blocks as one. ``allocate`` provides the bytes of the result."""
     if len(parts) == 1 and allocate is None:
         return parts[0]
     make = allocate or (lambda size: np.empty(size, np.uint8))
@@ -109,7 +126,7 @@ def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) 
     bases = np.cumsum([0, *(part.n_documents for part in parts)])
     if bases[-1] > np.iinfo(np.int32).max:
         raise ValueError(
-            f"An index holds 2,147,483,647 documents at most, but was given {bases[-1]:,}. "
+            f"An index holds at most 2,147,483,647 documents, but there are {bases[-1]:,}. "
             "Split them over several indexes."
         )
     counts, last = np.zeros(v, np.int32), np.full(v, -1, np.int32)
@@ -136,11 +153,114 @@ def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) 
 
 
 def in_calls(part: Postings) -> list[tuple[int, int]]:
-    """Stretches of words whose lists take a few megabytes."""
+    """Ranges of words whose lists take a few megabytes."""
     size = part.list_edges[1:] + part.place_edges[1:]
     cuts = np.flatnonzero(np.diff(size // CALL_BYTES)) + 1
     edges = [0, *cuts.tolist(), len(size)]
     return [(i, j) for i, j in pairwise(edges) if j > i]
+
+
+# --- Reading ---
+
+
+def read_list(postings: Postings, word: int) -> Occurrences:
+    """The documents of one word."""
+    start, stop = int(postings.list_edges[word]), int(postings.list_edges[word + 1])
+    size = int(postings.document_counts[word])
+    if not 0 <= size <= stop - start or stop > len(postings.lists):
+        raise damaged()
+    documents, counts = np.empty(size, np.int32), np.empty(size, np.int32)
+    raw = postings.lists[start:stop]
+    if decode(raw, postings.n_documents, documents, counts) != size:
+        raise damaged()
+    return Occurrences(documents, counts)
+
+
+def read_any(postings: Postings, words: Sequence[int]) -> Occurrences:
+    """The documents with any of several words, and the sum of their counts."""
+    if len(words) == 1:
+        return read_list(postings, words[0])
+    totals = np.zeros(postings.n_documents, np.int32)
+    chosen = np.asarray(words, np.int64)
+    for first in range(0, len(chosen), WORDS_PER_CALL):
+        part = chosen[first : first + WORDS_PER_CALL]
+        longest = longest_of(postings, part)
+        if not sum_lists(postings.lists, postings.list_edges, part, longest, totals):
+            raise damaged()
+    rows = np.flatnonzero(totals)
+    return Occurrences(rows.astype(np.int32), totals[rows])
+
+
+def read_phrase(
+    postings: Postings, words: Sequence[int], offsets: Sequence[int]
+) -> Occurrences:
+    """The documents where words occur at the given distances from the first."""
+    # The rarest word first: it rules out the most documents.
+    order = sorted(range(len(words)), key=lambda i: int(postings.document_counts[words[i]]))
+    lists = {word: read_list(postings, word) for word in set(words)}
+    first = order[0]
+    documents, _ = lists[words[first]]
+    edges, starts = read_places(postings, words[first], lists[words[first]].counts)
+    starts = starts - np.int32(offsets[first])
+    for i in order[1:]:
+        found, raw = lists[words[i]], place_bytes(postings, words[i])
+        documents, edges, starts, sound = follow(
+            documents, edges, starts, found.documents, found.counts, raw, offsets[i]
+        )
+        if not sound:
+            raise damaged()
+    return Occurrences(documents, np.diff(edges).astype(np.int32))
+
+
+def read_places(
+    postings: Postings, word: int, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of a word in each of its documents."""
+    raw = place_bytes(postings, word)
+    edges = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=edges[1:])
+    if edges[-1] > len(raw):  # a position takes at least a byte
+        raise damaged()
+    places = np.empty(edges[-1], np.int32)
+    if not decode_places(raw, edges, places):
+        raise damaged()
+    return edges, places
+
+
+def place_bytes(postings: Postings, word: int) -> np.ndarray:
+    start, stop = int(postings.place_edges[word]), int(postings.place_edges[word + 1])
+    if not 0 <= start <= stop <= len(postings.places):
+        raise damaged()
+    return postings.places[start:stop]
+
+
+def longest_of(postings: Postings, words: np.ndarray | slice = slice(None)) -> int:
+    """The length of the longest list, checked against the number of documents."""
+    counts = postings.document_counts[words]
+    longest = int(counts.max()) if len(counts) else 0
+    if not 0 <= longest <= postings.n_documents:
+        raise damaged()
+    return longest
+
+
+def words_of(postings: Postings, row: int) -> dict[int, int]:
+    """The words of one document with their counts."""
+    most = int(postings.lengths[row])
+    words, counts = np.empty(most, np.int64), np.empty(most, np.int64)
+    size = find_row(
+        postings.lists, postings.list_edges, postings.last, row, postings.n_documents,
+        longest_of(postings), words, counts,
+    )  # fmt: skip
+    if size < 0:
+        raise damaged()
+    return dict(zip(words[:size].tolist(), counts[:size].tolist(), strict=True))
+
+
+def damaged() -> ModelFileError:
+    return ModelFileError(
+        "The index is damaged: a list in it cannot be read. Build it again, or fetch a fresh "
+        "copy."
+    )
 
 
 # --- Kernels ---
@@ -168,7 +288,7 @@ def size_of(value):
 
 @kernel(inline="always")
 def get(raw, at):
-    """Read a number that is known to be sound; where the next one is."""
+    """Read a number of our own lists; where the next one is."""
     byte = U(raw[at])
     value, shift = byte & U(127), U(7)
     at += U(1)
@@ -182,7 +302,7 @@ def get(raw, at):
 
 @kernel
 def sort_by_word(ids, edges, v):
-    """Places of the tokens in order of their words; whose they are; words per document."""
+    """Tokens in the order of their words, the document of each, and document lengths."""
     starts = np.zeros(v + 1, np.int64)
     documents, lengths = np.empty(len(ids), np.int32), np.zeros(len(edges) - 1, np.int32)
     for d in range(len(edges) - 1):
@@ -233,7 +353,7 @@ def add_sizes(
     rank, base, part_counts, part_last, edges, lists, place_edges,
     counts, last, sizes, place_sizes,
 ):  # fmt: skip
-    """What the lists of a part add to those of the whole."""
+    """Add the sizes of the lists of a part to those of the whole."""
     for w in range(len(rank)):
         r = rank[w]
         if edges[w + 1] == edges[w]:
@@ -251,7 +371,7 @@ def append(
     rank, first_word, last_word, base, part_last, edges, lists, place_edges, places,
     so_far, at, place_at, out, out_places,
 ):  # fmt: skip
-    """Copy the lists of a part behind what is there; their first documents count on."""
+    """Append the lists of a part; their first documents are counted from the last ones."""
     for w in range(first_word, last_word):
         r = rank[w]
         if edges[w + 1] == edges[w]:
@@ -271,3 +391,143 @@ def append(
             o += U(1)
         place_at[r] = o
         so_far[r] = base + part_last[w]
+
+
+# Reading is inlined up to here: handing the array to a function for every number would cost
+# seven times as much, in reference counts. Nearly all numbers take one byte.
+
+
+@kernel
+def read_rest(raw, at, stop, value):
+    """Read on after the first byte of a number; the number and where the next one is."""
+    value &= U(127)
+    shift = U(7)
+    while at < stop and shift < U(35):
+        byte = U(raw[at])
+        at += U(1)
+        value |= (byte & U(127)) << shift
+        shift += U(7)
+        if byte < U(128):
+            break
+    return value, at
+
+
+@kernel
+def decode(raw, n, documents, counts):
+    """Read a list: the number of documents, or -1 if the bytes are damaged."""
+    at, stop, k, size = U(0), U(len(raw)), U(0), U(len(documents))
+    d, end = U(0), U(n)
+    while at + U(1) < stop:
+        gap = U(raw[at])
+        at += U(1)
+        if gap >= U(128):
+            gap, at = read_rest(raw, at, stop, gap)
+            if at >= stop:
+                return -1
+        more = U(raw[at])
+        at += U(1)
+        if more >= U(128):
+            more, at = read_rest(raw, at, stop, more)
+        d += gap
+        if d >= end or k >= size or more >= U(0x7FFFFFFF):
+            return -1
+        documents[k] = d
+        counts[k] = more + U(1)
+        d += U(1)
+        k += U(1)
+    return np.int64(k) if at == stop else -1
+
+
+@kernel
+def sum_lists(lists, edges, words, longest, totals):
+    """Add the counts of the words in each document."""
+    documents, counts = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    for w in words:
+        size = decode(lists[edges[w] : edges[w + 1]], len(totals), documents, counts)
+        if size < 0:
+            return False
+        for i in range(size):
+            totals[documents[i]] += counts[i]
+    return True
+
+
+@kernel
+def decode_places(raw, edges, places):
+    at, stop = U(0), U(len(raw))
+    for i in range(len(edges) - 1):
+        p = U(0)
+        for k in range(edges[i], edges[i + 1]):
+            if at >= stop:
+                return False
+            gap = U(raw[at])
+            at += U(1)
+            if gap >= U(128):
+                gap, at = read_rest(raw, at, stop, gap)
+            p += gap
+            if p > U(0x7FFFFFFF):
+                return False
+            places[k] = p
+            p += U(1)
+    return at == stop
+
+
+@kernel
+def follow(documents, edges, starts, others, counts, raw, offset):
+    """Keep the starts that another word follows at distance ``offset``."""
+    kept = np.empty(min(len(documents), len(others)), np.int32)
+    kept_edges = np.zeros(len(kept) + 1, np.int64)
+    kept_starts = np.empty(len(starts), np.int32)
+    at, stop, i, m, k = U(0), U(len(raw)), 0, 0, 0
+    for j in range(len(others)):
+        while i < len(documents) and documents[i] < others[j]:
+            i += 1
+        if i == len(documents):
+            return kept[:m], kept_edges[: m + 1], kept_starts[:k], True
+        if documents[i] > others[j]:  # skip the positions in this document
+            for _ in range(counts[j]):
+                while at < stop and raw[at] >= 128:
+                    at += U(1)
+                at += U(1)
+            continue
+        p, s, last = U(0), edges[i], edges[i + 1]
+        for _ in range(counts[j]):
+            if at >= stop:
+                return kept[:0], kept_edges[:1], kept_starts[:0], False
+            gap = U(raw[at])
+            at += U(1)
+            if gap >= U(128):
+                gap, at = read_rest(raw, at, stop, gap)
+            p += gap
+            wanted = np.int64(p) - offset
+            while s < last and starts[s] < wanted:
+                s += 1
+            if s < last and starts[s] == wanted:
+                kept_starts[k] = starts[s]
+                k += 1
+                s += 1
+            p += U(1)
+        if k > kept_edges[m]:
+            kept[m] = others[j]
+            m += 1
+            kept_edges[m] = k
+    return kept[:m], kept_edges[: m + 1], kept_starts[:k], at <= stop
+
+
+@kernel
+def find_row(lists, edges, last, row, n, longest, words, counts):
+    """Find the words of one document in all lists: their number, or -1."""
+    documents, numbers = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    k = 0
+    for w in range(len(last)):
+        if last[w] < row:
+            continue
+        size = decode(lists[edges[w] : edges[w + 1]], n, documents, numbers)
+        if size < 0:
+            return -1
+        i = np.searchsorted(documents[:size], row)
+        if i < size and documents[i] == row:
+            if k == len(words):
+                return -1
+            words[k], counts[k] = w, numbers[i]
+            k += 1
+    return k

@@ -1,25 +1,39 @@
 """The query language: words, phrases, wildcards, and AND, OR, NOT between them.
 
     either   :=  both (OR both)*
-    both     :=  unary ([AND] unary)*          nothing between two words means AND
+    both     :=  unary ([AND] unary)*          no operator between two words means AND
     unary    :=  NOT unary  |  -unary  |  "words in a row"  |  ( either )  |  word  |  wor*
 
-NOT binds tightest, then AND, then OR; the operators are in capitals, so that "and" is a word.
-With operator="or" nothing between two words means OR instead, and binds as OR does; but what
-is excluded by - or NOT there is excluded: oil gas -price asks for oil or gas, without price.
+NOT binds tightest, then AND, then OR; operators are in capitals, so that "and" is a word. With
+operator="or", no operator between two words means OR, with the precedence of OR; but what - or
+NOT excludes there is excluded: oil gas -price asks for oil or gas, without price.
 
-The parser knows nothing of an index: what a word is, and which are left out, is settled by
-``search.query_terms``.
+``parse`` knows nothing of an index. ``bind`` then turns leaves into words of an index, by the
+index's own tokenizer: don't may be two words, and 東京都 two pairs of characters. What becomes
+several words is searched for as a phrase. Words that the index leaves out (stop words,
+punctuation) are left out of the query too, and noted; inside a phrase they match any word.
+Wildcards become the words they match.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tacit.core.errors import TacitError
+import numpy as np
 
-__all__ = ["And", "Leaf", "Node", "Not", "Or", "QueryError", "leaves", "parse"]
+from tacit.core.errors import TacitError
+from tacit.core.kernel import kernel
+from tacit.search.postings import Postings
+from tacit.search.word_rule import WordRule
+from tacit.text.tokens import TokenRule
+from tacit.text.vocabulary import Vocabulary
+
+__all__ = [
+    "And", "BoundQuery", "Leaf", "Node", "Not", "Or", "QueryError", "Term", "bind", "leaves",
+    "look_up", "parse",
+]  # fmt: skip
 
 DEEPEST = 100  # parentheses and NOTs inside each other
 LONGEST = 100_000  # characters
@@ -31,7 +45,7 @@ TOKEN = re.compile(
 
 
 class QueryError(TacitError, ValueError):
-    """A query that cannot be understood; ``place`` is the character where it goes wrong."""
+    """A query that cannot be parsed; ``place`` is the position of the error."""
 
     exit_code = 2
 
@@ -102,7 +116,7 @@ def parse(query: str, operator: str = "and") -> Node:
 
 
 def leaves(node: Node, wanted: bool = True) -> Iterator[tuple[Leaf, bool]]:
-    """The leaves in order, each with whether it is asked for (True) or excluded."""
+    """The leaves in order, each with whether it is wanted (True) or excluded."""
     if isinstance(node, Leaf):
         yield node, wanted
     elif isinstance(node, Not):
@@ -155,7 +169,7 @@ class Parser:
             parts.append(self.both(self.take() if written[-1] else None))
         if len(parts) == 1:
             return parts[0]
-        # What is excluded, without OR beside it, is excluded from all the others.
+        # A part that is excluded without an explicit OR is excluded from all the others.
         excluded: list[Node] = []
         kept: list[Node] = []
         for part, before, after in zip(parts, written, [*written[1:], False], strict=True):
@@ -163,8 +177,8 @@ class Parser:
             (excluded if bare else kept).append(part)
         if not kept:
             return And(tuple(excluded))
-        found = kept[0] if len(kept) == 1 else Or(tuple(kept))
-        return And((found, *excluded)) if excluded else found
+        wanted = kept[0] if len(kept) == 1 else Or(tuple(kept))
+        return And((wanted, *excluded)) if excluded else wanted
 
     def both(self, before: Token | None) -> Node:
         parts = [self.unary(before)]
@@ -213,7 +227,7 @@ class Parser:
         return node
 
     def nothing(self, before: Token | None, token: Token) -> QueryError:
-        """Something was expected here, and is not."""
+        """The error for a missing operand."""
         if token.kind in ("and", "or"):
             if before is None:
                 what = f"There is nothing before {token.text}"
@@ -281,7 +295,222 @@ def name(token: Token) -> str:
 
 
 def pointer(query: str, place: int) -> str:
-    """The query around a place, with a mark under it."""
+    """The query around a position, with a mark under it."""
     first = max(0, min(place - SHOWN // 2, len(query) - SHOWN))
     shown = "".join(c if c.isprintable() else " " for c in query[first : first + SHOWN])
     return f"    {shown}\n    {' ' * (place - first)}^"
+
+
+# --- Terms of an index ---
+
+
+class Term(NamedTuple):
+    """The words of a leaf: any of several words, or a phrase."""
+
+    words: tuple[int, ...]  # positions in the vocabulary; -1 for an unknown word
+    offsets: tuple[int, ...] = (0,)  # distance from the first word; only one for a wildcard
+
+    @property
+    def is_phrase(self) -> bool:
+        return len(self.offsets) > 1
+
+
+class BoundQuery(NamedTuple):
+    """A query over one index, with the term of every leaf."""
+
+    node: Node  # its leaves are keys of terms
+    terms: dict[Leaf, Term]
+    notes: list[str]
+
+    def wanted(self) -> list[Leaf]:
+        """The leaves that are not excluded, with repetitions."""
+        return [leaf for leaf, asked in leaves(self.node) if asked]
+
+
+def bind(
+    node: Node, query: str, rule: WordRule, postings: Postings, max_expansions: int
+) -> BoundQuery:
+    """Find the terms of a query in an index."""
+    written = list(dict.fromkeys(leaf for leaf, _ in leaves(node)))
+    plain = [leaf for leaf in written if leaf.kind != "wildcard"]
+    for leaf in plain:
+        check_quotes(leaf, query)
+    terms: dict[Leaf, Term | None] = {}
+    notes: list[str] = []
+    found = rule.words([leaf.text for leaf in plain]) if plain else []
+    ignored: list[str] = []
+    for leaf, words in zip(plain, found, strict=True):
+        kept = [(i, word) for i, word in enumerate(words) if word not in rule.stop_words]
+        if not kept:
+            terms[leaf] = None
+            ignored.append(leaf.text)
+            continue
+        first = kept[0][0]
+        offsets = tuple(i - first for i, _ in kept)
+        places = tuple(look_up(postings.vocabulary, word) for _, word in kept)
+        terms[leaf] = Term(places, offsets)
+    for leaf in written:
+        if leaf.kind == "wildcard":
+            terms[leaf], note = expand(leaf, query, rule, postings, max_expansions)
+            notes += [note] if note else []
+    kept_node = prune(node, terms) if ignored else node
+    said = ", ".join(repr(text) for text in ignored)
+    if kept_node is None:
+        raise QueryError(
+            f"The query holds only words that this index leaves out: {said}. Ask for others, "
+            "or build the index with fewer stop words or another rule."
+        )
+    if ignored:
+        notes.insert(0, f"Left out of the query, as they are of the index: {said}.")
+    return BoundQuery(kept_node, {leaf: term for leaf, term in terms.items() if term}, notes)
+
+
+def prune(node: Node, terms: dict[Leaf, Term | None]) -> Node | None:
+    """The query without the leaves that have no term."""
+    if isinstance(node, Leaf):
+        return node if terms[node] is not None else None
+    if isinstance(node, Not):
+        part = prune(node.part, terms)
+        return None if part is None else Not(part)
+    parts = tuple(kept for each in node.parts if (kept := prune(each, terms)) is not None)
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    return And(parts) if isinstance(node, And) else Or(parts)
+
+
+def check_quotes(leaf: Leaf, query: str) -> None:
+    """Refuse a wildcard in quotes; a star on its own is punctuation."""
+    if leaf.kind != "phrase":
+        return
+    for i, c in enumerate(leaf.text):
+        if c == "*" and any(x.isalnum() for x in leaf.text[max(0, i - 1) : i + 2]):
+            place = leaf.place + 1 + i
+            raise QueryError(
+                f"Wildcards do not work inside quotes, but there is one at character "
+                f"{place + 1}. Take it out of the quotes, or remove it.",
+                query,
+                place,
+            )
+
+
+def look_up(vocabulary: Vocabulary, word: str) -> int:
+    """The position of a word in the vocabulary, or -1."""
+    raw = np.frombuffer(word.encode("utf-8", "replace"), np.uint8)
+    # Of the words with this prefix the shortest, the word itself, comes first.
+    first, last = prefix_range(vocabulary.data, vocabulary.offsets, raw)
+    if first == last or vocabulary.offsets[first + 1] - vocabulary.offsets[first] != len(raw):
+        return -1
+    return first
+
+
+# --- Wildcards ---
+
+
+def expand(
+    leaf: Leaf, query: str, rule: WordRule, postings: Postings, most: int
+) -> tuple[Term, str | None]:
+    """The words that match a pattern, with a note if only the ``most`` frequent are used."""
+    vocabulary = postings.vocabulary
+    pieces = [literal(piece, leaf, query, rule) for piece in leaf.text.split("*")]
+    if not any(pieces):
+        raise QueryError(
+            f"A wildcard needs some letters, but {leaf.text!r} at character {leaf.place + 1} "
+            "matches every word. Add some.",
+            query,
+            leaf.place,
+        )
+    data, edges = join(pieces)
+    first, last = prefix_range(vocabulary.data, vocabulary.offsets, data[: edges[1]])
+    found = match_pattern(vocabulary.data, vocabulary.offsets, first, last, data, edges)
+    note = None
+    if len(found) > most:
+        note = (
+            f"{leaf.text!r} matches {len(found):,} words; the {most:,} in the most documents "
+            "were used. Write more letters, or raise max_expansions."
+        )
+        frequent = np.argsort(-postings.document_counts[found], kind="stable")[:most]
+        found = np.sort(found[frequent])
+    return Term(tuple(found.tolist())), note
+
+
+def literal(piece: str, leaf: Leaf, query: str, rule: WordRule) -> bytes:
+    """The letters between two stars as the tokenizer of the index writes them."""
+    if not piece:
+        return b""
+    plain = TokenRule(rule.token.rule, rule.token.lowercase, 1, rule.token.atom)
+    words = WordRule(plain).words([piece])[0]
+    expected = unicodedata.normalize("NFC", piece)
+    expected = expected.lower() if rule.token.lowercase else expected
+    if words != [expected]:
+        raise QueryError(
+            f"The wildcard {leaf.text!r} at character {leaf.place + 1} must be part of one "
+            f"word, but {piece!r} is {len(words)} in this index. Search for the words one by "
+            "one.",
+            query,
+            leaf.place,
+        )
+    return expected.encode("utf-8")
+
+
+def join(pieces: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    edges = np.cumsum([0, *map(len, pieces)])
+    return np.frombuffer(b"".join(pieces), np.uint8), edges
+
+
+# --- Kernels ---
+
+
+@kernel
+def prefix_range(data, offsets, prefix):
+    """The sorted words that begin with the prefix: first and last."""
+    bounds = np.zeros(2, np.int64)
+    for side in range(2):
+        low, high = 0, len(offsets) - 1
+        while low < high:
+            middle = (low + high) // 2
+            word = data[offsets[middle] : offsets[middle + 1]]
+            order = 0
+            for q in range(len(prefix)):
+                if q >= len(word) or word[q] < prefix[q]:
+                    order = -1
+                    break
+                if word[q] > prefix[q]:
+                    order = 1
+                    break
+            if order < 0 or (order == 0 and side == 1):
+                low = middle + 1
+            else:
+                high = middle
+        bounds[side] = low
+    return bounds[0], bounds[1]
+
+
+@kernel
+def match_pattern(data, offsets, first, last, pieces, edges):
+    """The words that contain the pieces in order, without overlap: the first as a prefix, the
+    last as a suffix. Greedy matching from the left finds every match."""
+    out, k, m = np.empty(last - first, np.int64), 0, len(edges) - 1
+    for w in range(first, last):
+        word = data[offsets[w] : offsets[w + 1]]
+        tail = edges[m] - edges[m - 1]
+        at, end = edges[1], len(word) - tail
+        fits = at <= end and same(word, 0, pieces, edges[0], edges[1])
+        fits = fits and same(word, end, pieces, edges[m - 1], edges[m])
+        for p in range(1, m - 1):
+            size = edges[p + 1] - edges[p]
+            there = False
+            while fits and not there and at + size <= end:
+                there = same(word, at, pieces, edges[p], edges[p + 1])
+                at += size if there else 1
+            fits = fits and there
+        out[k] = w
+        k += fits
+    return out[:k]
+
+
+@kernel
+def same(word, at, pieces, start, stop):
+    q = 0
+    while q < stop - start and word[at + q] == pieces[start + q]:
+        q += 1
+    return q == stop - start

@@ -1,9 +1,9 @@
-"""How well documents fit a query: Okapi BM25, and the cosine of tf-idf vectors.
+"""Scores of documents for a query: Okapi BM25, and the cosine of tf-idf vectors.
 
 With N documents, N_t of them holding the term t, f occurrences of it in a document of n words
 where the mean is m,
 
-    bm25    sum over the terms of the query, each as often as it is there, of
+    bm25    sum over the terms of the query, with repetitions, of
             log(1 + (N - N_t + 1/2) / (N_t + 1/2)) f (k1 + 1) / (f + k1 (1 - b + b n / m))
     tfidf   the cosine between query and document as vectors of f (1 + log((1 + N) / (1 + N_t)))
 
@@ -21,33 +21,42 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tacit.core.kernel import kernel
-from tacit.search.postings import Postings
-from tacit.search.read_postings import WORDS_A_CALL, Found, damaged, decode, longest_of
+from tacit.search.postings import (
+    WORDS_PER_CALL,
+    Occurrences,
+    Postings,
+    damaged,
+    decode,
+    longest_of,
+    read_rest,
+)
 
 __all__ = ["best", "best_of_all", "bm25", "bm25_of_words", "cosine", "document_norms"]
 
+U = np.uint64
+
 
 def bm25(
-    terms: Sequence[Found], lengths: np.ndarray, mean: float, k1: float, b: float
+    terms: Sequence[Occurrences], lengths: np.ndarray, mean: float, k1: float, b: float
 ) -> np.ndarray:
-    """A score for every document; a term is whatever was found and counted."""
+    """BM25 of every document for terms: words, phrases or wildcards."""
     n = len(lengths)
     scores = np.zeros(n)
     for documents, counts in terms:
         df = len(documents)
         idf = math.log1p((n - df + 0.5) / (df + 0.5))
-        constant, slope = k1 * (1 - b), k1 * b / mean
-        add_bm25(documents, counts, lengths, idf * (k1 + 1), constant, slope, scores)
+        constant, per_word = k1 * (1 - b), k1 * b / mean
+        add_bm25(documents, counts, lengths, idf * (k1 + 1), constant, per_word, scores)
     return scores
 
 
 def bm25_of_words(
     postings: Postings, words: Sequence[int], mean: float, k1: float, b: float
 ) -> np.ndarray:
-    """The same for words of the index alone, straight from their lists."""
+    """The same for words of the index, straight from their lists."""
     scores = np.zeros(postings.n_documents)
-    for i in range(0, len(words), WORDS_A_CALL):
-        part = np.array(words[i : i + WORDS_A_CALL], np.int64)
+    for i in range(0, len(words), WORDS_PER_CALL):
+        part = np.array(words[i : i + WORDS_PER_CALL], np.int64)
         if not add_bm25_lists(
             postings.lists, postings.list_edges, postings.document_counts, part,
             postings.lengths, mean, k1, b, scores,
@@ -57,14 +66,14 @@ def bm25_of_words(
 
 
 def cosine(postings: Postings, norms: np.ndarray, query: Mapping[int, int]) -> np.ndarray:
-    """A score for every document; the query is how often it holds each word of the index."""
+    """The cosine of every document with a query, given as counts of words of the index."""
     scores = np.zeros(postings.n_documents)
     words = np.fromiter(query.keys(), np.int64, len(query))
     counts = np.fromiter(query.values(), np.float64, len(query))
     idf = idf_of(postings.n_documents, postings.document_counts[words])
     weights = counts * idf
-    for i in range(0, len(words), WORDS_A_CALL):
-        part = slice(i, i + WORDS_A_CALL)
+    for i in range(0, len(words), WORDS_PER_CALL):
+        part = slice(i, i + WORDS_PER_CALL)
         if not add_weighted(
             postings.lists, postings.list_edges, words[part], (weights * idf)[part],
             longest_of(postings, words[part]), scores,
@@ -81,7 +90,7 @@ def idf_of(n: int, document_counts: np.ndarray) -> np.ndarray:
 
 
 def document_norms(postings: Postings) -> np.ndarray:
-    """The length of every document as a vector of tf-idf weights."""
+    """The norm of every document as a vector of tf-idf weights."""
     n, v = postings.n_documents, len(postings.vocabulary)
     idf = idf_of(n, postings.document_counts)
     squares = np.zeros(n)
@@ -106,7 +115,7 @@ def best(scores: np.ndarray, rows: np.ndarray, top: int | None) -> np.ndarray:
 
 
 def best_of_all(scores: np.ndarray, top: int | None) -> tuple[np.ndarray, int]:
-    """The rows with the highest scores among those above 0, and how many those are."""
+    """The rows with the highest scores above 0, and the number of rows above 0."""
     if top is None:
         rows = np.flatnonzero(scores > 0)
         return best(scores, rows, None), len(rows)
@@ -117,21 +126,19 @@ def best_of_all(scores: np.ndarray, top: int | None) -> tuple[np.ndarray, int]:
 
 # --- Kernels ---
 
-U = np.uint64
-
 
 @kernel
-def add_bm25(documents, counts, lengths, weight, constant, slope, scores):
+def add_bm25(documents, counts, lengths, weight, constant, per_word, scores):
     for i in range(len(documents)):
         d, f = documents[i], np.float64(counts[i])
-        scores[d] += weight * f / (f + constant + slope * lengths[d])
+        scores[d] += weight * f / (f + constant + per_word * lengths[d])
 
 
 @kernel
 def add_bm25_lists(lists, edges, document_counts, words, lengths, mean, k1, b, scores):
-    """``decode`` and ``add_bm25`` in one: half the time."""
+    """``decode`` and ``add_bm25`` in one pass, in half the time."""
     n, end = len(scores), U(len(scores))
-    constant, slope = k1 * (1 - b), k1 * b / mean
+    constant, per_word = k1 * (1 - b), k1 * b / mean
     for w in words:
         df = document_counts[w]
         weight = (k1 + 1) * math.log1p((n - df + 0.5) / (df + 0.5))
@@ -141,34 +148,18 @@ def add_bm25_lists(lists, edges, document_counts, words, lengths, mean, k1, b, s
             gap = U(raw[at])
             at += U(1)
             if gap >= U(128):
-                gap &= U(127)
-                shift = U(7)
-                while at < stop and shift < U(35):
-                    byte = U(raw[at])
-                    at += U(1)
-                    gap |= (byte & U(127)) << shift
-                    shift += U(7)
-                    if byte < U(128):
-                        break
+                gap, at = read_rest(raw, at, stop, gap)
                 if at >= stop:
                     return False
             more = U(raw[at])
             at += U(1)
             if more >= U(128):
-                more &= U(127)
-                shift = U(7)
-                while at < stop and shift < U(35):
-                    byte = U(raw[at])
-                    at += U(1)
-                    more |= (byte & U(127)) << shift
-                    shift += U(7)
-                    if byte < U(128):
-                        break
+                more, at = read_rest(raw, at, stop, more)
             d += gap
             if d >= end:
                 return False
             f = np.float64(np.int64(more) + 1)
-            scores[d] += weight * f / (f + constant + slope * lengths[d])
+            scores[d] += weight * f / (f + constant + per_word * lengths[d])
             d += U(1)
     return True
 
@@ -209,13 +200,13 @@ def add_squares(lists, edges, first, last, n, idf, squares, longest):
 
 @kernel
 def select(scores, rows, heap):
-    """The best rows. The heap holds the first of them, and has the worst at its root."""
+    """Select the best rows. The heap starts with the first of them, the worst at its root."""
     k = len(heap)
     if k == 0:
         return
     make_heap(scores, heap, k)
     for i in range(k, len(rows)):
-        if scores[rows[i]] > scores[heap[0]]:  # a later row must be better, not as good
+        if scores[rows[i]] > scores[heap[0]]:  # on a tie the earlier row stays
             heap[0] = rows[i]
             sink(scores, heap, 0, k)
     sort_heap(scores, heap, k)
@@ -223,7 +214,7 @@ def select(scores, rows, heap):
 
 @kernel
 def select_positive(scores, heap):
-    """The best rows above 0; how many are kept, and how many there are."""
+    """Select the best rows above 0: their number, and the number of all above 0."""
     k, total, kept, lowest = len(heap), 0, 0, 0.0
     for d in range(len(scores)):
         total += scores[d] > 0.0
@@ -253,7 +244,7 @@ def make_heap(scores, heap, size):
 
 @kernel
 def sort_heap(scores, heap, size):
-    """The worst to the end, again and again."""
+    """Sort a heap, the best first."""
     for last in range(size - 1, 0, -1):
         heap[0], heap[last] = heap[last], heap[0]
         sink(scores, heap, 0, last)
@@ -261,7 +252,7 @@ def sort_heap(scores, heap, size):
 
 @kernel
 def sink(scores, heap, i, size):
-    """Let a row fall below those that are worse than it."""
+    """Restore the heap below i: the worst row goes to the root."""
     while True:
         worst = i
         for child in range(2 * i + 1, min(2 * i + 3, size)):

@@ -14,45 +14,86 @@ analysis.
 import threading
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import Serial
+from tacit.core.engines import Engine, Serial
 from tacit.core.estimator import Estimator
 from tacit.data.documents import Documents
 from tacit.decompose.gram_panels import project, to_panels
-from tacit.search.hit import Hit, Hits
-from tacit.search.index_content import join_names
 from tacit.search.ranking import best
-from tacit.search.receipt import Receipt
-from tacit.search.semantic_build import (
-    check_counts,
-    decompose,
-    is_matrix,
-    new_counter,
-    read,
-    row_of,
-)
-from tacit.search.semantic_content import FIELDS, Content, check_top, hits
+from tacit.search.results import Hit, Hits, Receipt
 from tacit.search.semantic_space import (
     Space,
     advice,
+    check_counts,
     cosines,
+    count_documents,
+    decompose,
     expected_inside,
     inside,
+    is_matrix,
+    new_counter,
+    row_of,
     squares,
     unit_rows,
 )
-from tacit.search.texts import merge_texts
+from tacit.search.snippets import Wanted
+from tacit.search.stored_documents import (
+    FIELDS,
+    StoredDocuments,
+    check_dtypes,
+    check_top,
+    join_names,
+    merge_texts,
+)
 from tacit.text.tfidf import WEIGHTINGS, TfidfTransformer
+from tacit.text.tokens import TokenRule
+from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["SemanticIndex"]
 
 writing = threading.RLock()  # one change to an index at a time
+
+
+class Content(NamedTuple):
+    """The documents of a semantic index. It never changes: adding makes another."""
+
+    vectors: np.ndarray  # (n, k) float32, of length one
+    stored: StoredDocuments
+    counts: Any = None  # (n, v) CSR, if the documents were given as counts
+
+    def arrays(self) -> dict[str, Any]:
+        """The attributes of the index; None for those it does without."""
+        named = {"document_vectors_": self.vectors, "counts_": self.counts}
+        return {**named, **self.stored.arrays()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> "Content":
+        """The content of a file. ValueError if its arrays do not fit together."""
+        check_dtypes(arrays, {"document_vectors_": np.dtype(np.float32)})
+        vectors = arrays["document_vectors_"]
+        stored = StoredDocuments.from_arrays(arrays, len(vectors))
+        return cls(vectors, stored, arrays.get("counts_"))
+
+    def hits(
+        self,
+        scores: np.ndarray,
+        words: list[str],
+        top: int | None,
+        width: int,
+        notes: list[str],
+    ) -> Hits:
+        """The documents with the best scores above 0, ``words`` marked in their snippets."""
+        rows = np.flatnonzero(scores > 0).astype(np.int32)
+        chosen = best(scores, rows, check_top(top)).tolist()
+        wanted = Wanted(Vocabulary.of(sorted(set(words))))
+        hits = self.stored.hits(chosen, scores, wanted, TokenRule(), width)
+        return Hits(hits, total=len(rows), notes=notes)
 
 
 class SemanticIndex(Estimator):
@@ -133,20 +174,20 @@ class SemanticIndex(Estimator):
         "piece_edges_": ("n_pieces+1",),
         "pieces_": (None,),
     }
-    _file_optional = ("counts_", *(name for name in FIELDS if name != "document_vectors_"))
+    _file_optional = ("counts_", *FIELDS)
 
     def __init__(
         self,
-        n_components=100,
+        n_components: int = 100,
         *,
-        weighting="bm25",
-        vectorizer=None,
-        store_text=True,
-        tol=0.02,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        weighting: str | None = "bm25",
+        vectorizer: Any = None,
+        store_text: bool = True,
+        tol: float = 0.02,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
         self.n_components = n_components
         self.weighting = weighting
         self.vectorizer = vectorizer
@@ -174,15 +215,11 @@ class SemanticIndex(Estimator):
         """
         self._validate_params()
         counter = new_counter(documents, self.vectorizer, vocabulary, self.engine)
-        found = read(
-            documents,
-            counter,
-            fit=True,
-            ids=ids,
-            store_text=self.store_text,
+        counted = count_documents(
+            documents, counter, fit=True, ids=ids, store_text=self.store_text,
             engine=self.engine,
-        )
-        weigher, rows = None, found.counts
+        )  # fmt: skip
+        weigher, rows = None, counted.counts
         if self.weighting is not None:
             weigher = TfidfTransformer(weighting=self.weighting, engine=self.engine)
             rows = sp.csr_array(weigher.fit_transform(rows))
@@ -191,9 +228,10 @@ class SemanticIndex(Estimator):
         self.n_fitted_, self.n_terms_ = rows.shape
         self.n_components_ = len(space.values)
         self.components_, self.singular_values_ = space
-        self.expected_ = found.known * expected_inside(places, squares(rows), space.values)
-        kept = found.counts if self.store_text and is_matrix(documents) else None
-        self._hold(Content(unit_rows(places), found.names, found.texts, kept))
+        self.expected_ = counted.known * expected_inside(places, squares(rows), space.values)
+        counts = counted.counts if self.store_text and is_matrix(documents) else None
+        stored = StoredDocuments(rows.shape[0], counted.names, counted.texts)
+        self._store(Content(unit_rows(places), stored, counts))
         return self
 
     def add(self, documents: Any, *, ids: Sequence[str] | None = None) -> Receipt:
@@ -204,31 +242,33 @@ class SemanticIndex(Estimator):
         """
         with writing:
             old = self._fitted()
-            if old.texts is not None and is_matrix(documents):
+            stored = old.stored
+            if stored.texts is not None and is_matrix(documents):
                 raise ValueError(
                     "SemanticIndex was fitted to text and holds it, so it cannot add a matrix "
                     "of counts. Give it the text of the documents."
                 )
-            found = read(
+            counted = count_documents(
                 documents, self.counter_, fit=False, ids=ids,
-                store_text=old.texts is not None, engine=self.engine,
+                store_text=stored.texts is not None, engine=self.engine,
             )  # fmt: skip
-            n = found.counts.shape[0]
-            names = join_names(old, found.names, n)  # type: ignore[arg-type]
-            rows = self._weigh(found.counts)
+            n = counted.counts.shape[0]
+            names = join_names(stored, counted.names, n)
+            rows = self._weigh(counted.counts)
             places = self._places(rows)
-            counts, texts = old.counts, old.texts
+            counts, texts = old.counts, stored.texts
             if counts is not None:
-                counts = sp.vstack([counts, found.counts], format="csr")
-            if texts is not None and found.texts is not None:
-                texts = merge_texts([texts, found.texts])
+                counts = sp.vstack([counts, counted.counts], format="csr")
+            if texts is not None and counted.texts is not None:
+                texts = merge_texts([texts, counted.texts])
             vectors = np.concatenate([old.vectors, unit_rows(places)])
-            self._hold(Content(vectors, names, texts, counts))
+            stored = StoredDocuments(len(vectors), names, texts)
+            self._store(Content(vectors, stored, counts))
         return advice(
             added=n,
             inside=inside(places, squares(rows)),
             expected=self.expected_,
-            unknown=1 - found.known,
+            unknown=1 - counted.known,
             folded=self.n_documents_ - self.n_fitted_,
             fitted=self.n_fitted_,
         )
@@ -255,17 +295,17 @@ class SemanticIndex(Estimator):
         scores = cosines(
             content.vectors, self._space.place(self._weigh(row_of(known, self._columns)))
         )
-        return hits(content, scores, known, top, snippet, notes)
+        return content.hits(scores, known, top, snippet, notes)
 
     def similar_documents(
         self, id: int | str, *, top: int | None = 10, snippet: int = 160
     ) -> Hits:
         """The documents nearest to one of them, without it."""
         content = self._fitted()
-        row = content.row_of(id)
+        row = content.stored.row_of(id)
         scores = cosines(content.vectors, content.vectors[row])
         scores[row] = -1.0
-        return hits(content, scores, [], top, snippet, [])
+        return content.hits(scores, [], top, snippet, [])
 
     def similar_terms(self, word: str, *, top: int | None = 10) -> list[Hit]:
         """The terms used like a term, nearest first: ``Hit(term, cosine)``."""
@@ -315,14 +355,13 @@ class SemanticIndex(Estimator):
 
     def text(self, id: int | str) -> str:
         """A document as it was indexed."""
-        content = self._fitted()
-        return content.text(content.row_of(id))
+        stored = self._fitted().stored
+        return stored.text(stored.row_of(id))
 
     @property
     def ids(self) -> list[int | str]:
         """The names of the documents in order, or their numbers."""
-        content = self._fitted()
-        return [content.id_of(row) for row in range(len(content.vectors))]
+        return self._fitted().stored.ids()
 
     # --- Inside ---
 
@@ -336,7 +375,7 @@ class SemanticIndex(Estimator):
         panels = to_panels(self.components_, Serial(), np.float32)
         return project(rows, panels, self.n_components_).astype(np.float32)
 
-    def _hold(self, content: Content) -> None:
+    def _store(self, content: Content) -> None:
         self.n_documents_ = len(content.vectors)
         for name, value in content.arrays().items():
             if value is not None:
@@ -373,10 +412,10 @@ class SemanticIndex(Estimator):
         if (id is None) == (text is None):
             raise TypeError("smoothed_counts takes an id or a text: one of them.")
         if text is None:
-            row = content.row_of(id)
+            row = content.stored.row_of(id)
             if content.counts is not None:
                 return content.counts[[row]]
-            text = content.text(row)
+            text = content.stored.text(row)
         words = self.counter_.build_analyzer()(text)
         return row_of([word for word in words if word in self._columns], self._columns)
 

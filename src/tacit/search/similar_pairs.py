@@ -1,9 +1,10 @@
-"""From sets of hashes to pairs that are alike, and to groups of them.
+"""From sets of hashes to similar pairs, and to groups of them.
 
 gather         the sets and signatures of all blocks
-equal_sets     documents with the same set: one of them stands for all
-similar_sets   the others that share a band of their signatures, compared exactly
-group          what is linked, directly or through others
+equal_sets     documents with equal sets: only the first of them is compared with others
+similar_sets   documents that agree in a band of their signatures, compared exactly
+group          connected components of the pairs
+complete       the remaining pairs inside small groups
 """
 
 from collections.abc import Iterator
@@ -18,10 +19,13 @@ from tacit.core.kernel import kernel
 from tacit.search.minhash import Shingles
 from tacit.search.spill import SpillFile
 
-__all__ = ["Pairs", "Sets", "equal_sets", "estimate", "gather", "group", "similar_sets"]
+__all__ = [
+    "SMALL_GROUP", "Pairs", "Sets", "complete", "equal_sets", "estimate", "gather", "group",
+    "similar_sets",
+]  # fmt: skip
 
 U = np.uint64
-LEADERS = 64  # documents of a bucket that every other is compared with
+SMALL_GROUP = 64  # documents of a bucket or group of which all pairs are compared
 
 
 class Sets(NamedTuple):
@@ -44,21 +48,21 @@ class Pairs(NamedTuple):
         return Pairs(self.rows[order], self.jaccard[order])
 
 
-def gather(blocks: Iterator[Shingles], memory_bytes: float) -> Sets:
-    """All blocks as one; the hashes in a file if they are many."""
+def gather(blocks: Iterator[Shingles], memory: float) -> Sets:
+    """All blocks as one; the hashes in a temporary file if they exceed the memory."""
     sizes, hashes, signatures, prints = [], [], [], []
-    held, file = 0, None
+    size, file = 0, None
     for block in blocks:
         sizes.append(np.diff(block.edges))
         signatures.append(block.signatures)
         prints.append(block.prints)
         hashes.append(block.hashes)
-        held += block.hashes.nbytes
-        if held > memory_bytes:
+        size += block.hashes.nbytes
+        if size > memory:
             file = file or SpillFile()
             for part in hashes:
                 file.write(part)
-            hashes, held = [], 0
+            hashes, size = [], 0
     if file is not None:
         for part in hashes:
             file.write(part)
@@ -68,17 +72,17 @@ def gather(blocks: Iterator[Shingles], memory_bytes: float) -> Sets:
 
 
 def equal_sets(sets: Sets) -> tuple[Pairs, np.ndarray]:
-    """Pairs of equal documents, each with the first of them; and the rows that remain."""
-    there = np.flatnonzero(np.diff(sets.edges) > 0)
-    order = there[np.lexsort((there, sets.prints[there, 1], sets.prints[there, 0]))]
+    """Pairs of equal documents, each with the first of them, and the distinct rows."""
+    filled = np.flatnonzero(np.diff(sets.edges) > 0)
+    order = filled[np.lexsort((filled, sets.prints[filled, 1], sets.prints[filled, 0]))]
     same = (sets.prints[order[1:]] == sets.prints[order[:-1]]).all(axis=1)
     first = np.concatenate([[True], ~same]) if len(order) else np.zeros(0, np.bool_)
     leader = order[np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]
     pairs = np.stack([leader[~first], order[~first]], axis=1).astype(np.int32)
-    found = jaccard_of(sets, pairs)
-    equal = found == 1.0  # prints of 128 bits differ where sets do, unless by a miracle
-    alone = np.sort(np.concatenate([order[first], pairs[~equal, 1]]))
-    return Pairs(pairs[equal], found[equal]), alone.astype(np.int32)
+    jaccard = jaccard_of(sets, pairs)
+    equal = jaccard == 1.0  # 128-bit fingerprints of different sets almost never agree
+    distinct = np.sort(np.concatenate([order[first], pairs[~equal, 1]]))
+    return Pairs(pairs[equal], jaccard[equal]), distinct.astype(np.int32)
 
 
 def similar_sets(
@@ -86,11 +90,11 @@ def similar_sets(
 ) -> tuple[Pairs, int]:
     """Pairs at or above the threshold among the chosen rows, and how many were compared.
 
-    In a bucket of more than ``LEADERS`` documents not all pairs are looked at: each document
-    is compared with those before it that were like none of their own, until one is like it.
-    So a thousand copies of a form cost a thousand comparisons.
+    In a bucket of more than ``SMALL_GROUP`` documents not all pairs are compared: each document
+    is compared with the leaders, those before it that were similar to no leader, until one is
+    similar to it. So a thousand copies of a form cost a thousand comparisons.
     """
-    small, found, likeness, compared = [], [], [], 0
+    small, links, similarities, compared = [], [], [], 0
     for band in range(bands):
         check_stop()
         places = sets.signatures[chosen, band * rows : (band + 1) * rows]
@@ -98,26 +102,51 @@ def similar_sets(
         order = np.argsort(keys, kind="stable")
         edges = np.concatenate([[0], np.flatnonzero(np.diff(keys[order])) + 1, [len(order)]])
         sizes = np.diff(edges)
-        small.append(list_pairs(chosen[order], edges, LEADERS))
-        for k in np.flatnonzero(sizes > LEADERS).tolist():
+        small.append(list_pairs(chosen[order], edges, SMALL_GROUP))
+        for k in np.flatnonzero(sizes > SMALL_GROUP).tolist():
             check_stop()
             bucket = chosen[order[edges[k] : edges[k + 1]]]
-            links, values, count = follow_leaders(
-                sets.edges, sets.hashes, bucket, threshold, LEADERS
+            found, values, count = follow_leaders(
+                sets.edges, sets.hashes, bucket, threshold, SMALL_GROUP
             )
-            found.append(links)
-            likeness.append(values)
+            links.append(found)
+            similarities.append(values)
             compared += count
-    packed = np.unique(np.concatenate([np.zeros(0, np.int64), *small]))
-    pairs = np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32)
+    pairs = unpack(np.unique(np.concatenate([np.zeros(0, np.int64), *small])))
     values = jaccard_of(sets, pairs)
-    all_rows = np.concatenate([pairs, *found])
-    all_values = np.concatenate([values, *likeness])
+    all_rows = np.concatenate([pairs, *links])
+    all_values = np.concatenate([values, *similarities])
     keep = all_values >= threshold
     all_rows, all_values = all_rows[keep], all_values[keep]
-    packed = all_rows[:, 0].astype(np.int64) << 32 | all_rows[:, 1]
-    _, once = np.unique(packed, return_index=True)  # a pair may meet in several bands
+    _, once = np.unique(pack(all_rows), return_index=True)  # a pair may meet in several bands
     return Pairs(all_rows[once], all_values[once]), compared + len(pairs)
+
+
+def complete(
+    sets: Sets, labels: np.ndarray, pairs: Pairs, threshold: float
+) -> tuple[Pairs, int]:
+    """The pairs, and all others at or above the threshold inside groups of up to
+    ``SMALL_GROUP`` documents; how many more were compared."""
+    grouped = np.flatnonzero(labels >= 0).astype(np.int32)
+    order = grouped[np.argsort(labels[grouped], kind="stable")]
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(labels[order])) + 1, [len(order)]])
+    others = np.setdiff1d(list_pairs(order, edges, SMALL_GROUP), pack(pairs.rows))
+    rows = unpack(others)
+    values = jaccard_of(sets, rows)
+    keep = values >= threshold
+    both = Pairs(
+        np.concatenate([pairs.rows, rows[keep]]), np.concatenate([pairs.jaccard, values[keep]])
+    )
+    return both.sorted(), len(others)
+
+
+def pack(rows: np.ndarray) -> np.ndarray:
+    """Pairs of rows as one integer each."""
+    return rows[:, 0].astype(np.int64) << 32 | rows[:, 1]
+
+
+def unpack(packed: np.ndarray) -> np.ndarray:
+    return np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32)
 
 
 def jaccard_of(sets: Sets, pairs: np.ndarray) -> np.ndarray:
@@ -133,7 +162,7 @@ def jaccard_of(sets: Sets, pairs: np.ndarray) -> np.ndarray:
 
 
 def estimate(signatures: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """The similarity of every pair as the signatures have it."""
+    """The similarity of every pair, estimated from the signatures."""
     out = np.empty(len(pairs))
     for i in range(0, len(pairs), 2**16):
         left, right = pairs[i : i + 2**16].T
@@ -142,7 +171,7 @@ def estimate(signatures: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def group(pairs: np.ndarray, n: int) -> np.ndarray:
-    """A label for every row that is linked, counted in order of first rows; -1 elsewhere."""
+    """Labels of the connected components, in the order of their first rows; -1 for others."""
     ones = np.ones(len(pairs), np.int8)
     graph = sp.coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     _, parts = connected_components(graph, directed=False)
@@ -157,7 +186,7 @@ def group(pairs: np.ndarray, n: int) -> np.ndarray:
 
 
 @kernel(inline="always")
-def likeness(edges, hashes, a, b):
+def jaccard(edges, hashes, a, b):
     """The Jaccard similarity of two sorted sets."""
     i, j = U(edges[a]), U(edges[b])
     i_end, j_end, shared = U(edges[a + 1]), U(edges[b + 1]), 0
@@ -173,7 +202,7 @@ def likeness(edges, hashes, a, b):
 @kernel
 def compare(edges, hashes, pairs, out):
     for p in range(len(pairs)):
-        out[p] = likeness(edges, hashes, pairs[p, 0], pairs[p, 1])
+        out[p] = jaccard(edges, hashes, pairs[p, 0], pairs[p, 1])
 
 
 @kernel
@@ -216,7 +245,7 @@ def follow_leaders(edges, hashes, bucket, threshold, most):
     for i in range(len(bucket)):
         linked = False
         for j in range(n):
-            found = likeness(edges, hashes, leaders[j], bucket[i])
+            found = jaccard(edges, hashes, leaders[j], bucket[i])
             count += 1
             if found >= threshold:
                 links[k, 0] = min(leaders[j], bucket[i])

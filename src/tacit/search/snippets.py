@@ -1,8 +1,8 @@
-"""A few words of a document around what was looked for, with the places to mark.
+"""A few words of a document around the matches of a query, with the matches to mark.
 
-The window is the one with the most different words of the query, and of those the first. It is
-cut between words, white space is one space, and control characters and marks that reorder text
-are gone: a snippet may be printed anywhere.
+The window is the first of those with the most different words of the query. It is cut between
+words, white space becomes one space, and control characters and marks that reorder text are
+removed: a snippet may be printed anywhere.
 """
 
 import re
@@ -18,12 +18,12 @@ from tacit.text.terms import Terms, intern
 from tacit.text.tokens import Spans, TokenRule, split
 from tacit.text.vocabulary import Vocabulary
 
-__all__ = ["Asked", "Snippet", "snippets"]
+__all__ = ["Wanted", "Snippet", "snippets"]
 
 WIDTH = 160  # characters
-GIVE = 24  # characters that a cut may move to find the end of a word
-GLANCE = 2**12  # characters that are looked through first,
-SCAN = 2**18  # and if there is nothing there
+SLACK = 24  # characters that a cut may move to the end of a word
+GLANCE = 2**12  # characters searched first,
+SCAN = 2**18  # and if there is no match among them
 CUT = "…"
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -31,44 +31,44 @@ UNPRINTABLE = re.compile(
 PIECE = re.compile(r"\S+")
 
 
-class Asked(NamedTuple):
-    """What to mark: words anywhere, and words in a row where they are in a row."""
+class Wanted(NamedTuple):
+    """What to mark: words, and phrases."""
 
     words: Vocabulary
-    phrases: Sequence[tuple[Sequence[str], Sequence[int]]] = ()  # words, and how far apart
+    phrases: Sequence[tuple[Sequence[str], Sequence[int]]] = ()  # words, distances
 
     def __bool__(self) -> bool:
         return bool(len(self.words) or self.phrases)
 
 
 class Snippet(NamedTuple):
-    """A stretch of a document, and where the words asked for stand in it."""
+    """A part of a document, and the matches in it."""
 
     text: str
     marks: tuple[tuple[int, int], ...]
 
 
-class Place(NamedTuple):
+class Match(NamedTuple):
     start: int
     stop: int
     word: int
 
 
 def snippets(
-    texts: Sequence[str], asked: Asked, rule: TokenRule, width: int = WIDTH
+    texts: Sequence[str], wanted: Wanted, rule: TokenRule, width: int = WIDTH
 ) -> list[Snippet]:
-    """A snippet of each text, with what was asked for marked.
+    """A snippet of each text, with the matches marked.
 
-    >>> asked = Asked(Vocabulary.of(["crude", "oil"]))
-    >>> snippets(["Crude\\toil fell."], asked, TokenRule())
+    >>> wanted = Wanted(Vocabulary.of(["crude", "oil"]))
+    >>> snippets(["Crude\\toil fell."], wanted, TokenRule())
     [Snippet(text='Crude oil fell.', marks=((0, 5), (6, 9)))]
     """
     texts = [unicodedata.normalize("NFC", text[: SCAN + width]) for text in texts]
-    places = find_words([head(text, GLANCE) for text in texts], asked, rule)
-    if asked:
+    places = find_words([head(text, GLANCE) for text in texts], wanted, rule)
+    if wanted:
         for i, text in enumerate(texts):
             if not places[i] and len(text) > GLANCE:
-                (places[i],) = find_words([head(text, SCAN)], asked, rule)
+                (places[i],) = find_words([head(text, SCAN)], wanted, rule)
     return [cut_out(text, there, width) for text, there in zip(texts, places, strict=True)]
 
 
@@ -76,44 +76,44 @@ def snippets(
 
 
 def head(text: str, size: int) -> str:
-    """The beginning of a text, to the end of a word if there is one."""
+    """The beginning of a text, up to the end of a word if there is one."""
     if len(text) <= size:
         return text
     return text[: text.rfind(" ", size // 2, size) + 1 or size]
 
 
-def find_words(texts: list[str], asked: Asked, rule: TokenRule) -> list[list[Place]]:
-    """Where it is in the texts, as the index would find it."""
-    found: list[list[Place]] = [[] for _ in texts]
-    if not asked:
+def find_words(texts: list[str], wanted: Wanted, rule: TokenRule) -> list[list[Match]]:
+    """The matches in each text, by the tokenizer of the index."""
+    found: list[list[Match]] = [[] for _ in texts]
+    if not wanted:
         return found
     simple = rule.characters().simple
     plain = [i for i, text in enumerate(texts) if simple and text.isascii()]
-    spans, tokens, names = asked_for([texts[i] for i in plain], asked, rule)
+    spans, tokens, names = wanted_tokens([texts[i] for i in plain], wanted, rule)
     cuts, start = np.searchsorted(tokens, spans.edges), 0
-    for k, i in enumerate(plain):  # such text is lowered where it stands
+    for k, i in enumerate(plain):  # lowercasing such text moves nothing
         mine = tokens[cuts[k] : cuts[k + 1]]
         begin, end = (spans.begin[mine] - start).tolist(), (spans.end[mine] - start).tolist()
-        found[i] = list(map(Place, begin, end, names[cuts[k] : cuts[k + 1]]))
+        found[i] = list(map(Match, begin, end, names[cuts[k] : cuts[k + 1]]))
         start += len(texts[i])
     for i in sorted(set(range(len(texts))) - set(plain)):
-        spans, tokens, names = asked_for([texts[i]], asked, rule)
+        spans, tokens, names = wanted_tokens([texts[i]], wanted, rule)
         found[i] = locate(texts[i], len(spans.begin), tokens.tolist(), names, rule)
     return found
 
 
-def asked_for(
-    texts: list[str], asked: Asked, rule: TokenRule
+def wanted_tokens(
+    texts: list[str], wanted: Wanted, rule: TokenRule
 ) -> tuple[Spans, np.ndarray, list[int]]:
-    """The tokens, which of them are asked for, and as which word."""
+    """The tokens, the numbers of the wanted ones, and the word of each."""
     spans = split(text_of(texts), rule)
     terms = intern(spans)
     ids = terms.streams[0]
-    places = terms.vocabulary.find(asked.words)
-    wanted = np.zeros(len(terms.vocabulary), np.bool_)
-    wanted[places[places >= 0]] = True
-    there = wanted[ids]
-    for words, offsets in asked.phrases:
+    places = terms.vocabulary.find(wanted.words)
+    is_wanted = np.zeros(len(terms.vocabulary), np.bool_)
+    is_wanted[places[places >= 0]] = True
+    there = is_wanted[ids]
+    for words, offsets in wanted.phrases:
         mark_phrase(there, terms, words, np.asarray(offsets))
     tokens = np.flatnonzero(there)
     return spans, tokens, ids[tokens].tolist()
@@ -139,35 +139,35 @@ def mark_phrase(
 
 def locate(
     text: str, count: int, tokens: list[int], names: list[int], rule: TokenRule
-) -> list[Place]:
-    """Find the tokens one after the other: between two of them there is no third."""
+) -> list[Match]:
+    """The positions of tokens in the text, found one after the other."""
     spans = split(text_of([text]), TokenRule(rule.rule, False, rule.min_length, rule.atom))
-    if not tokens or len(spans.begin) != count:  # lower case has parted some: mark nothing
+    if not tokens or len(spans.begin) != count:  # lowercasing has split some tokens
         return []
     raw, codes = spans.buffer.tobytes(), rule.characters().codes
     word_of = dict(zip(tokens, names, strict=True))
-    places: list[Place] = []
+    places: list[Match] = []
     at = 0
     for t, (i, j) in enumerate(zip(spans.begin.tolist(), spans.end.tolist(), strict=True)):
         written = raw[i:j].decode("utf-8")
         start = text.find(written, at)
-        if start < 0:  # it holds a character that tokens are written without
+        if start < 0:  # it contains a character that tokens leave out
             continue
         at = start + len(written)
         if codes[ord(written[0])] >> 24 & 0x0F == RUN:
             at = start + 1  # pairs of characters overlap
         if t in word_of:
-            places.append(Place(start, start + len(written), word_of[t]))
+            places.append(Match(start, start + len(written), word_of[t]))
     return places
 
 
 # --- What is shown ---
 
 
-def cut_out(text: str, places: list[Place], width: int) -> Snippet:
-    """The best stretch of a text, tidied up."""
+def cut_out(text: str, places: list[Match], width: int) -> Snippet:
+    """The best window of a text, cleaned."""
     shown = best_places(places, width)
-    start, stop = stretch(text, shown, width)
+    start, stop = window(text, shown, width)
     pieces: list[str] = []
     marks: list[tuple[int, int]] = []
     size = 0
@@ -193,9 +193,9 @@ def cut_out(text: str, places: list[Place], width: int) -> Snippet:
     return Snippet(" ".join(pieces), tuple(marks))
 
 
-def best_places(places: list[Place], width: int) -> list[Place]:
-    """The places within one width that hold the most different words; the first such."""
-    best: list[Place] = []
+def best_places(places: list[Match], width: int) -> list[Match]:
+    """The first matches within one width that have the most different words."""
+    best: list[Match] = []
     most, i = 0, 0
     counts: dict[int, int] = {}
     for j, place in enumerate(places):
@@ -210,8 +210,8 @@ def best_places(places: list[Place], width: int) -> list[Place]:
     return best
 
 
-def stretch(text: str, shown: list[Place], width: int) -> tuple[int, int]:
-    """Where to cut: around the places shown, and between words if one ends nearby."""
+def window(text: str, shown: list[Match], width: int) -> tuple[int, int]:
+    """Where to cut: around the matches shown, and between words if one ends nearby."""
     first, last = (shown[0].start, shown[-1].stop) if shown else (0, 0)
     start = max(0, first - max(0, width - (last - first)) // 2)
     start = max(0, min(start, len(text) - width))
@@ -219,10 +219,10 @@ def stretch(text: str, shown: list[Place], width: int) -> tuple[int, int]:
     if 0 < start < first and not text[start - 1].isspace():
         space = PIECE.match(text, start)
         end = space.end() if space else start
-        start = end if end <= min(first, start + GIVE) else start
+        start = end if end <= min(first, start + SLACK) else start
     if last < stop < len(text) and not text[stop].isspace():
         end = stop
-        while end > max(last, stop - GIVE) and not text[end - 1].isspace():
+        while end > max(last, stop - SLACK) and not text[end - 1].isspace():
             end -= 1
         stop = end if end > last and text[end - 1].isspace() else stop
     while start < first and unicodedata.combining(text[start]):

@@ -1,4 +1,4 @@
-"""Bytes in temporary files without a name: gone when nobody holds them any more."""
+"""Bytes in temporary files without a name, which vanish when no array maps them."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ __all__ = ["SpillFile", "in_file"]
 
 
 class SpillFile:
-    """Takes bytes one after the other and gives them back as one mapped array."""
+    """Appends arrays, and returns them as one mapped array."""
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile(prefix="tacit-")  # noqa: SIM115 (finish closes it)
@@ -20,13 +20,13 @@ class SpillFile:
 
     def write(self, array: np.ndarray) -> None:
         """Append the bytes of an array."""
-        with told():
+        with name_full_disk():
             self.file.write(np.ascontiguousarray(array).data)
         self.size += array.nbytes
 
     def finish(self, dtype: type = np.uint8) -> np.ndarray:
-        """All of it. Nothing can be written any more."""
-        with self.file, told():
+        """All bytes as one array. Nothing can be written afterwards."""
+        with self.file, name_full_disk():
             self.file.flush()
             if not self.size:
                 return np.zeros(0, dtype)
@@ -34,17 +34,17 @@ class SpillFile:
 
 
 def in_file(size: int) -> np.ndarray:
-    """Bytes in a temporary file, to be filled in."""
+    """An array of bytes in a temporary file, to be written."""
     if not size:
         return np.zeros(0, np.uint8)
-    with tempfile.TemporaryFile(prefix="tacit-") as file, told():
+    with tempfile.TemporaryFile(prefix="tacit-") as file, name_full_disk():
         file.truncate(size)
         reserve(file.fileno(), size)
         return np.asarray(np.memmap(file, np.uint8, "r+", shape=(size,)))
 
 
 def reserve(descriptor: int, size: int) -> None:
-    """Take the room now: writing to a map finds no way to say that the disk is full."""
+    """Allocate the blocks now: a full disk kills a process that writes to a memory map."""
     if not hasattr(os, "posix_fallocate"):
         return
     try:
@@ -55,8 +55,8 @@ def reserve(descriptor: int, size: int) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """A full disk, with the folder that is full."""
+def name_full_disk() -> Iterator[None]:
+    """Add the folder to the error of a full disk."""
     try:
         yield
     except OSError as error:
@@ -64,7 +64,6 @@ def told() -> Iterator[None]:
             raise
         raise OSError(
             error.errno,
-            f"The disk is full: {tempfile.gettempdir()} has no room for what memory_bytes "
-            "keeps out of memory. Free some space, set TMPDIR to a larger folder, or raise "
-            "memory_bytes",
+            f"The disk is full: {tempfile.gettempdir()} has no room for the data beyond the "
+            "memory limit. Free some space, set TMPDIR to a larger folder, or raise memory",
         ) from error

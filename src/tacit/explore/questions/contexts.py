@@ -16,8 +16,7 @@ from tacit.explore.questions.text_search import joined
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.stages.index import TokenStream
 from tacit.search.inverted_index import EXPANSIONS
-from tacit.search.query import Leaf, QueryError
-from tacit.search.query_terms import bind, look_up
+from tacit.search.query import Leaf, QueryError, bind, look_up
 from tacit.search.snippets import locate
 from tacit.text.tokens import split
 

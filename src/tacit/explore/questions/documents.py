@@ -84,7 +84,7 @@ def pieces(text: str, marks: Sequence[tuple[int, int]]) -> list[list[Any]]:
     >>> pieces("crude oil fell", [(6, 9)])
     [['crude ', False], ['oil', True], [' fell', False]]
     """
-    from tacit.search.hit import Hit
+    from tacit.search.results import Hit
 
     return [[part, marked] for part, marked in Hit(0, 0.0, text, tuple(marks)).parts()]
 

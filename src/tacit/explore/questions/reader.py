@@ -168,7 +168,7 @@ class ProjectReader:
         if "index_or_none" in self._values or not self.missing_stage("index"):
             index = self.index_or_none
             if index is not None:
-                return index._fitted().texts.read(rows)
+                return index._fitted().stored.texts.read(rows)
         documents = self.documents
         return [documents[row] for row in rows]
 

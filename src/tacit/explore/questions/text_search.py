@@ -15,9 +15,8 @@ from tacit.explore.questions.meaning_space import (
 from tacit.explore.questions.reader import ProjectReader
 from tacit.search.inverted_index import EXPANSIONS, to_mark
 from tacit.search.matching import Ranking, answer, match
-from tacit.search.query import QueryError, parse
-from tacit.search.query_terms import bind
-from tacit.search.snippets import Asked, snippets
+from tacit.search.query import QueryError, bind, parse
+from tacit.search.snippets import Wanted, snippets
 from tacit.text.tokens import TokenRule
 from tacit.text.vocabulary import Vocabulary
 
@@ -86,14 +85,14 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     cosines[found["blank"]] = -1
     rows = best_first(cosines, start + top)[start:]
     notes = [f"Not used here: {quoted(folded.unknown)}."] if folded.unknown else []
-    asked, rule = Asked(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
+    asked, rule = Wanted(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
     hits = listed(reader, rows.tolist(), cosines, asked, rule)
     total = int((cosines > NOISE).sum())
     return {"way": "meaning", "total": total, "hits": hits, "note": joined(notes)}
 
 
 def listed(
-    reader: ProjectReader, rows: list[int], scores: np.ndarray, asked: Asked, rule: TokenRule
+    reader: ProjectReader, rows: list[int], scores: np.ndarray, asked: Wanted, rule: TokenRule
 ) -> list[dict[str, Any]]:
     texts = reader.texts(rows)
     shown = snippets(texts, asked, rule, WIDTH) if rows else []
@@ -171,7 +170,7 @@ def similar_hits(
         order = np.argsort(-parts, kind="stable")[:SHARED]
         chosen = weights.indices[first:last][order[parts[order] > 0]]
         shared = [str(word) for word in reader.words[used[chosen]]]
-        (shown,) = snippets([text], Asked(Vocabulary.of(shared)), rule, WIDTH)
+        (shown,) = snippets([text], Wanted(Vocabulary.of(shared)), rule, WIDTH)
         hit = shown_hit(reader, other, scores[other], text, pieces(*shown))
         hits.append(hit | {"shared": shared})
     return hits

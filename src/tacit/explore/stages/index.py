@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.core.kernel import kernel
 from tacit.explore.stages.stage import Context, Output
-from tacit.search.read_postings import damaged, decode, longest_of
+from tacit.search.postings import damaged, decode, longest_of, read_rest
 
 __all__ = ["TokenStream", "index_texts", "stream_of"]
 
@@ -87,14 +87,12 @@ def fill(lists, list_edges, places, place_edges, first, last, longest, edges, to
             start, end = edges[documents[i]], edges[documents[i] + 1]
             p = start
             for _ in range(counts[i]):
-                gap, shift = U(0), U(0)
-                while at < stop and shift < U(35):
-                    byte = U(places[at])
-                    at += U(1)
-                    gap |= (byte & U(127)) << shift
-                    shift += U(7)
-                    if byte < U(128):
-                        break
+                if at >= stop:
+                    return False
+                gap = U(places[at])
+                at += U(1)
+                if gap >= U(128):
+                    gap, at = read_rest(places, at, stop, gap)
                 p += np.int64(gap)
                 if p >= end:
                     return False

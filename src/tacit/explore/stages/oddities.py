@@ -35,7 +35,7 @@ def find_duplicates(context: Context) -> Output:
             "groups": groups,
             "documents": int(inside.sum()),
             "redundant": int(inside.sum()) - groups,
-            "exact": int((model.jaccard_ == 1).sum()),
+            "exact": len(np.unique(model.pairs_[model.jaccard_ == 1, 1])),
             "threshold": model.threshold,
             "empty": len(model.empty_),
         },

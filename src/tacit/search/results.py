@@ -1,18 +1,18 @@
-"""What a search finds."""
+"""Results of searching an index and of adding to it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["Hit", "Hits"]
+__all__ = ["Hit", "Hits", "Receipt"]
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One document found: which, how well it fits, and where it shows.
+    """A document that matches: its id, score and snippet.
 
-    ``marks`` are the places in ``snippet`` that the query asked for, as (start, stop).
+    ``marks`` are the matches in ``snippet``, as (start, stop).
 
     >>> hit = Hit("reut/17", 2.5, "… crude oil fell …", ((8, 11),))
     >>> print(hit)
@@ -25,13 +25,13 @@ class Hit:
     marks: tuple[tuple[int, int], ...] = ()
 
     def highlighted(self, before: str = "[", after: str = "]") -> str:
-        """The snippet with something around every mark."""
+        """The snippet with every match between ``before`` and ``after``."""
         return "".join(
             f"{before}{text}{after}" if marked else text for text, marked in self.parts()
         )
 
     def parts(self) -> Iterable[tuple[str, bool]]:
-        """The snippet in pieces, each with whether it is marked."""
+        """The snippet in pieces, each with whether it is a match."""
         at = 0
         for start, stop in self.marks:
             if start > at:
@@ -42,7 +42,7 @@ class Hit:
             yield self.snippet[at:], False
 
     def to_dict(self) -> dict[str, Any]:
-        """The hit as JSON would have it."""
+        """The hit as JSON values."""
         marks = [list(mark) for mark in self.marks]
         return {"id": self.id, "score": self.score, "snippet": self.snippet, "marks": marks}
 
@@ -54,7 +54,7 @@ class Hit:
 
 
 class Hits(list[Hit]):
-    """The best hits in order, how many documents matched, and what to know about the search.
+    """The best hits in order, the number of all matches (``total``), and ``notes``.
 
     >>> hits = Hits([Hit(3, 1.25, "two fish"), Hit(0, 1.0, "one fish")], total=7)
     >>> print(hits)
@@ -72,11 +72,11 @@ class Hits(list[Hit]):
 
     @property
     def ids(self) -> list[int | str]:
-        """The documents alone."""
+        """The ids of the documents."""
         return [hit.id for hit in self]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON would have it."""
+        """The hits as JSON values."""
         return {
             "total": self.total,
             "hits": [hit.to_dict() for hit in self],
@@ -100,10 +100,39 @@ def rebuild(hits: list[Hit], total: int, notes: list[str]) -> Hits:
 
 
 def html_row(hit: Hit) -> str:
-    """A document comes from a stranger: text only, and its directions stay its own."""
+    """A row of escaped text; <bdi> keeps its writing direction to itself."""
     pieces = [
         f"<mark>{escape(text)}</mark>" if marked else escape(text)
         for text, marked in hit.parts()
     ]
     snippet = f"<bdi>{''.join(pieces)}</bdi>"
     return f"<tr><td>{escape(str(hit.id))}</td><td>{hit.score:.3f}</td><td>{snippet}</td></tr>"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """How well added items fit the model.
+
+    ``refit_distance`` is 0 if the new items fit as well as held-out items would, and 1 if the
+    model knows nothing about them.
+
+    >>> print(Receipt(added=3, refit_distance=0.02, advice="No need to refit."))
+    3 added, refit distance 0.020. No need to refit.
+    """
+
+    added: int
+    refit_distance: float
+    advice: str
+    inside: float = 1.0  # fraction of the new items' weight that the model explains
+    expected: float = 1.0  # the same for held-out items
+    unknown: float = 0.0  # fraction of the new items that the model does not know
+
+    def to_dict(self) -> dict[str, Any]:
+        """The receipt as JSON values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.added:,} added, refit distance {self.refit_distance:.3f}. {self.advice}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"

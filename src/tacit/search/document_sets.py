@@ -1,18 +1,62 @@
-"""And, or and not of sorted arrays without repetitions."""
+"""Sets of documents, and AND, OR and NOT of them.
+
+A set is a sorted array, and a flag for "all but these": so NOT costs nothing, and a query of
+NOTs alone has an answer.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core.kernel import kernel
 
-__all__ = ["intersect", "subtract", "unite"]
+__all__ = ["DocumentSet", "both", "either"]
 
 U = np.uint64
-GALLOP = 16  # lists this much shorter than the other are looked up in it
+GALLOP = 16  # a list this much shorter is searched for in the longer one
+
+
+class DocumentSet(NamedTuple):
+    """A set of documents: these, or all but these."""
+
+    rows: np.ndarray  # int32, sorted
+    excluded: bool = False
+
+    def inverted(self) -> "DocumentSet":
+        return DocumentSet(self.rows, not self.excluded)
+
+    def listed(self, n: int) -> np.ndarray:
+        """The documents themselves, of n in all."""
+        if not self.excluded:
+            return self.rows
+        inside = np.ones(n, np.bool_)
+        inside[self.rows] = False
+        return np.flatnonzero(inside).astype(np.int32)
+
+
+def both(a: DocumentSet, b: DocumentSet) -> DocumentSet:
+    """The documents in a and in b."""
+    if a.excluded and b.excluded:
+        return DocumentSet(unite(a.rows, b.rows), True)
+    if a.excluded:
+        a, b = b, a
+    if b.excluded:
+        return DocumentSet(subtract(a.rows, b.rows))
+    few, many = sorted((a.rows, b.rows), key=len)
+    return DocumentSet(intersect(few, many))
+
+
+def either(a: DocumentSet, b: DocumentSet) -> DocumentSet:
+    """The documents in a or in b."""
+    return both(a.inverted(), b.inverted()).inverted()
+
+
+# --- Kernels ---
 
 
 @kernel
 def intersect(few, many):
-    """What two sorted arrays share."""
+    """The intersection of two sorted arrays."""
     out = np.empty(len(few), np.int32)
     k = 0
     if len(few) * GALLOP < len(many):
@@ -49,7 +93,7 @@ def intersect(few, many):
 
 @kernel
 def unite(a, b):
-    """What either of two sorted arrays holds."""
+    """The union of two sorted arrays."""
     out = np.empty(len(a) + len(b), np.int32)
     i, j, k = U(0), U(0), U(0)
     n, m = U(len(a)), U(len(b))
@@ -72,7 +116,7 @@ def unite(a, b):
 
 @kernel
 def subtract(a, b):
-    """What is in a and not in b."""
+    """The members of a that are not in b."""
     out = np.empty(len(a), np.int32)
     j, k = 0, 0
     for i in range(len(a)):
