@@ -257,6 +257,7 @@ def words_of(postings: Postings, row: int) -> dict[int, int]:
 
 
 def damaged() -> ModelFileError:
+    """The error for bytes that are not a list."""
     return ModelFileError(
         "The index is damaged: a list in it cannot be read. Build it again, or fetch a fresh "
         "copy."
