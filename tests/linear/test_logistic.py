@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
@@ -18,11 +16,10 @@ from tacit.classify import LinearSVC, LogisticRegression
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Batch, Table
 from tacit.linear.labeled_rows import distinct
-from tacit.linear.logistic_saga import caught_up
 from tacit.linear.losses import LogisticParams, collect, log_probabilities, update
 from tacit.text import TfidfVectorizer
 
-EXACT = ("newton", "lbfgs", "dual", "saga")
+EXACT = ("newton", "lbfgs", "dual", "coordinate")
 
 
 def words(n=300, v=60, k=3, seed=0):
@@ -71,7 +68,7 @@ def test_lasso_and_elastic_net_are_scikit_learns(l1_ratio, k):
     ours = LogisticRegression(
         C=3.0, l1_ratio=l1_ratio, tol=1e-7, max_iter=5000, random_state=0
     ).fit(X, y)
-    assert ours.solver_ == "saga"
+    assert ours.solver_ == "coordinate"
     assert objective(ours, X, y, 3.0, l1_ratio) <= objective(theirs, X, y, 3.0, l1_ratio) + 1e-5
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=5e-3)
     assert (ours.coef_ == 0).mean() > 0.2
@@ -152,11 +149,11 @@ def test_dense_and_sparse_rows_give_the_same_sums(k):
     params = LogisticParams(rng.normal(size=(60, columns)), rng.normal(size=columns))
     batch = Batch(X, y.astype(np.int32), rng.random(len(y)))
     sparse, dense = collect(params, batch), collect(params, batch._replace(rows=X.toarray()))
-    for name in ("loss", "rows", "slope", "offset"):
+    for name in ("loss", "rows", "gradient"):
         np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), rtol=1e-9)
 
 
-def test_the_slope_is_the_derivative_of_the_loss():
+def test_the_gradient_is_the_derivative_of_the_loss():
     X, y = words(n=50, v=8)
     rng = np.random.default_rng(0)
     weights, intercept = rng.normal(size=(8, 3)), rng.normal(size=3)
@@ -169,7 +166,7 @@ def test_the_slope_is_the_derivative_of_the_loss():
         down[place] -= step
         rise = collect(LogisticParams(up, intercept), batch).loss
         rise -= collect(LogisticParams(down, intercept), batch).loss
-        assert rise / (2 * step) == pytest.approx(stats.slope[place], abs=1e-5)
+        assert rise / (2 * step) == pytest.approx(stats.gradient[place], abs=1e-5)
 
 
 def test_parts_add_up_and_steps_go_down():
@@ -181,7 +178,7 @@ def test_parts_add_up_and_steps_go_down():
         whole = collect(params, Batch(X, codes))
         table = Table.from_array(X, block_rows=37).with_labels(codes)
         parts = Serial().reduce(collect, params, table)
-        np.testing.assert_allclose(parts.slope, whole.slope, atol=1e-10)
+        np.testing.assert_allclose(parts.gradient, whole.gradient, atol=1e-10)
         losses.append(whole.loss)
         params = update(params, whole)
     assert (np.diff(losses) < 0).all()
@@ -199,7 +196,7 @@ def test_any_engine_gives_the_same_bits(solver):
         assert model.objective_ == models[0].objective_
 
 
-@pytest.mark.parametrize("solver", ["dual", "saga", "sgd", "adagrad"])
+@pytest.mark.parametrize("solver", ["dual", "coordinate", "sgd", "adagrad"])
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(solver):
     X, y = words()
     a, b, c = (
@@ -256,22 +253,6 @@ def test_partial_fit_belongs_to_the_solvers_that_step_by_rows():
         fitted.partial_fit(X, y)
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    st.floats(-3, 3), st.floats(-1, 1), st.integers(0, 40), st.floats(0, 0.5), st.floats(0, 0.9)
-)
-def test_many_lazy_steps_are_as_many_single_ones(w, mean, lag, l1, lost):
-    rate = 0.3
-    steps = np.arange(50)
-    fades = (1 - lost) ** steps
-    sums = rate * np.array([fades[:t].sum() for t in steps])
-    slow = w
-    for _ in range(lag):
-        moved = (1 - lost) * slow - rate * mean
-        slow = np.sign(moved) * max(abs(moved) - rate * l1, 0.0)
-    assert caught_up(w, mean, lag, l1, fades, sums) == pytest.approx(slow, abs=1e-9)
-
-
 # --- Choosing, refusing, saving ---
 
 
@@ -294,7 +275,7 @@ def test_separable_rows_without_a_penalty_are_reported():
     assert np.isfinite(model.weights_).all()
 
 
-@pytest.mark.parametrize("solver", ["newton", "lbfgs", "dual", "saga", "sgd", "adagrad"])
+@pytest.mark.parametrize("solver", ["newton", "lbfgs", "dual", "coordinate", "sgd", "adagrad"])
 def test_degenerate_rows_give_finite_answers(solver):
     model = LogisticRegression(solver=solver, max_iter=50, random_state=0)
     with warnings.catch_warnings():
@@ -306,7 +287,7 @@ def test_degenerate_rows_give_finite_answers(solver):
         assert np.isfinite(two.weights_).all()
 
 
-@pytest.mark.parametrize("solver", ["newton", "dual", "saga"])
+@pytest.mark.parametrize("solver", ["newton", "dual", "coordinate"])
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_the_unit_of_the_rows_does_not_matter(solver, unit):
     X, y = words(n=150, v=20, k=2)
@@ -322,7 +303,7 @@ def test_what_cannot_be_is_refused_with_the_way_out():
     X, y = words(n=40)
     with pytest.raises(ValueError, match="only one class"):
         LogisticRegression().fit(X, np.zeros(40))
-    with pytest.raises(ValueError, match=r"has no L1 penalty.*saga"):
+    with pytest.raises(ValueError, match=r"has no L1 penalty.*coordinate"):
         LogisticRegression(l1_ratio=0.5, solver="lbfgs").fit(X, y)
     with pytest.raises(ValueError, match="non-zero"):
         LogisticRegression().fit(X, y, sample_weight=np.zeros(40))
@@ -340,7 +321,7 @@ def test_what_cannot_be_is_refused_with_the_way_out():
 
 def test_a_callback_ends_the_fit():
     X, y = words(n=200, v=600)
-    for solver in ("dual", "saga", "lbfgs", "sgd"):
+    for solver in ("dual", "coordinate", "lbfgs", "sgd"):
         model = LogisticRegression(
             solver=solver, callbacks=[lambda step: step.number >= 2], random_state=0, tol=0.0
         ).fit(X, y)

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC as Theirs
 from tacit.classify import LinearSVC
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
-from tacit.linear.svm_primal import losses
+from tacit.linear.losses import hinge_losses
 from tests.linear.test_logistic import words
 
 KINDS = [
@@ -29,7 +29,8 @@ def objective(model, X, y, C, *, loss, multi_class="ovr"):
     if together and weights.shape[1] == 1:  # the two share the difference evenly
         weights, offset = np.hstack([-weights, weights]) / 2, np.array([-1, 1]) * offset / 2
     found = X @ weights + offset
-    cost = losses(found, codes, squared=loss == "squared_hinge", together=together).sum()
+    squared = loss == "squared_hinge"
+    cost = hinge_losses(found, codes, squared=squared, crammer_singer=together).sum()
     return 0.5 * ((weights**2).sum() + (offset**2).sum()) + C * cost
 
 

@@ -2,6 +2,8 @@
 
     check_labeled   rows and labels, as a table whose labels are codes
     check_more      the same for ``partial_fit``, whose first call names the classes
+    weigh_rows      the weight of every row: its own times that of its class
+    in_memory       rows, codes and weights of a table in memory, as one batch
 
 Arrays are checked as scikit-learn does; values that are not finite are met in the pass, where
 their row and column are known.
@@ -11,12 +13,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from tacit.core.estimator import check_weights
 from tacit.data.checked import FLOATS, check_table
-from tacit.data.table import BatchRows, Table
+from tacit.data.table import Batch, BatchRows, Table
 
 __all__ = [
     "Labeled",
@@ -24,8 +27,11 @@ __all__ = [
     "check_labeled",
     "check_labels",
     "check_more",
+    "check_two_classes",
     "encode",
+    "in_memory",
     "labels_of",
+    "weigh_rows",
 ]
 
 
@@ -155,7 +161,7 @@ def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_factors(factors: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The weights of classes, which no row may count less than nothing by."""
+    """Weights of classes: finite, and not negative."""
     bad = np.flatnonzero(~((factors >= 0) & np.isfinite(factors)))
     if len(bad):
         raise ValueError(
@@ -163,6 +169,48 @@ def check_factors(factors: np.ndarray, classes: np.ndarray) -> np.ndarray:
             f"{factors[bad[0]]:g}. Give finite weights of at least 0."
         )
     return factors
+
+
+def check_two_classes(estimator: Any, classes: np.ndarray) -> None:
+    """At least two classes, or nothing can be learned."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least 2 classes to tell apart, but the "
+            f"labels have only one class, {classes.tolist()[0]!r}. Give rows of another."
+        )
+
+
+def weigh_rows(estimator: Any, labeled: Labeled) -> np.ndarray:
+    """The weights of all rows, multiplied by those that ``class_weight`` gives their classes.
+
+    Only labels and weights are read; the rows stay where they are.
+    """
+    table, classes = labeled
+    codes = np.concatenate([block.labels.load() for block in table])
+    weights = np.ones(len(codes))
+    if table.blocks[0].weights is not None:
+        weights = np.concatenate([block.weights.load() for block in table])
+    if estimator.class_weight is not None:
+        balanced = estimator.class_weight == "balanced"
+        factors = compute_class_weight(
+            estimator.class_weight, classes=classes, y=classes[codes],
+            **({"sample_weight": weights} if balanced else {}),
+        )  # fmt: skip
+        weights = weights * check_factors(factors, classes)[codes]
+    if not weights.sum() > 0:
+        raise ValueError(
+            f"{type(estimator).__name__} was given weights that are all zero. Give at least "
+            "one row a positive weight."
+        )
+    return weights
+
+
+def in_memory(table: Table) -> Batch:
+    """The arrays that the blocks of a table in memory were cut from."""
+    block = table.blocks[0]
+    rows = block.rows.matrix if hasattr(block.rows, "matrix") else block.rows.array
+    weights = None if block.weights is None else block.weights.array
+    return Batch(rows, block.labels.array, weights)
 
 
 def check_more(

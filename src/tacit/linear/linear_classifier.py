@@ -38,6 +38,7 @@ __all__ = [
     "Scorer",
     "check_finite",
     "csr_arrays",
+    "csr_matrix",
     "csr_rows",
     "engine_for",
     "entries",
@@ -109,6 +110,14 @@ def csr_arrays(rows: Any, name: str = "fit", *, finite: bool = True) -> Csr:
         np.asarray(rows.indices, np.int32),
         np.asarray(rows.data, np.float64),
     )
+
+
+def csr_matrix(rows: Any, name: str = "fit") -> sp.csr_array:
+    """The same as a matrix."""
+    csr = csr_arrays(rows, name)
+    matrix = sp.csr_array(rows.shape)
+    matrix.data, matrix.indices, matrix.indptr = csr.data, csr.indices, csr.indptr
+    return matrix
 
 
 def check_finite(rows: Any, name: str) -> None:

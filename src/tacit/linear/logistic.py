@@ -2,11 +2,15 @@
 
     minimize   C sum_i a_i (- log p(y_i | x_i))  +  (1 - r)/2 |w|^2  +  r |w|_1
 
-``losses`` holds loss and slope as sums over rows, the files ``logistic_*`` the ways to
-the optimum; this file gives them scikit-learn's manners. At the optimum the expected count of
-every feature in every class equals the observed one, up to the penalty: w / C.
+``losses`` has the loss, its gradient and its Hessian as sums over rows. The solvers:
 
-The contract depends on the solver: "lbfgs" and "newton" are summable, the others sequential.
+    newton, lbfgs   ``core.minimize``, sums over all rows; summable
+    dual            ``dual``, row by row in memory; sequential
+    coordinate      ``coordinate_descent``, column by column in memory, L1 too; sequential
+    sgd, adagrad    ``sgd``, row by row, block by block from a file; sequential
+
+At the optimum the expected count of every feature in every class equals the observed one, up to
+the penalty: w / C.
 
 The notes' section on logistic regression. Berger, Della Pietra and Della Pietra (1996), A
 maximum entropy approach to natural language processing. Computational Linguistics 22.
@@ -14,41 +18,48 @@ maximum entropy approach to natural language processing. Computational Linguisti
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from tacit.core.engines import get_engine
-from tacit.core.progress import Step, notify
+from tacit.core.contract import engine_for
+from tacit.core.engines import Serial
+from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
+from tacit.core.sweep import no_gain_for, run_pass, sweep
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
-from tacit.linear.error_driven import whole
-from tacit.linear.labeled_rows import Labeled, check_factors, check_labeled, check_more
-from tacit.linear.linear_classifier import check_finite, csr_arrays
-from tacit.linear.logistic_saga import Problem
-from tacit.linear.logistic_solve import (
-    Objective,
-    Solution,
-    solve_dual,
-    solve_lbfgs,
-    solve_newton,
-    solve_saga,
+from tacit.linear.coordinate_descent import solve_coordinates
+from tacit.linear.dual import DualSolution, solve_dual
+from tacit.linear.labeled_rows import (
+    Labeled,
+    check_labeled,
+    check_more,
+    check_two_classes,
+    in_memory,
+    weigh_rows,
 )
-from tacit.linear.logistic_stream import RowByRow, Whole, parts_of
-from tacit.linear.losses import LogisticParams, probabilities, width_of
+from tacit.linear.linear_classifier import LinearClassifier, csr_matrix
+from tacit.linear.losses import (
+    LogisticParams,
+    collect,
+    collect_hessian,
+    probabilities,
+    width_of,
+)
+from tacit.linear.sgd import Sgd, SgdSettings, SgdState
 
 __all__ = ["LogisticRegression"]
 
 NARROW = 400  # numbers to find, up to which Newton's method is the quickest
 PATIENCE = 60  # passes by rows, after which "auto" goes on with L-BFGS
-UNEVEN = 30.0  # longest row over mean length, squared, from where on that is slow
+UNEVEN = 30.0  # largest squared length of a row over the mean, from where on that is slow
+SUMMABLE = ("lbfgs", "newton")
 
 
 def steps_by_rows(self: Any) -> bool:
@@ -60,32 +71,44 @@ def steps_by_rows(self: Any) -> bool:
     )
 
 
-class LogisticRegression(RowByRow):
+class Objective(NamedTuple):
+    """mean loss + l2/2 |w|^2 + l1 |w|_1 of a table with labels and weights."""
+
+    table: Table
+    total: float  # weight of all rows
+    l2: float
+    l1: float
+
+
+class LogisticRegression(LinearClassifier):
     """Classify rows, with probabilities, by weights that make the labels most likely.
 
     Parameters
     ----------
     C : float
-        What a row counts against the penalty on large weights. ``np.inf``: no penalty.
+        The weight of the loss against the penalty on large weights. ``np.inf``: no penalty.
     l1_ratio : float
-        Share of the penalty that is L1, which makes many weights exactly zero: 0 is ridge,
-        1 lasso, between them elastic net. Above 0 the solver is "saga", "sgd" or "adagrad".
-    solver : {"auto", "dual", "saga", "lbfgs", "newton", "sgd", "adagrad"}
-        The way to the optimum, which does not depend on it. "auto" is "newton" for few
-        features, "dual" (or with L1 "saga") for rows in memory of similar length such as
-        TF-IDF, "lbfgs" for others and where those have not come to an end in 60 passes.
-        "sgd" and "adagrad" come near it in a few passes, take rows larger than memory, and
-        have ``partial_fit``.
+        Fraction of the penalty that is L1, which makes many weights exactly zero: 0 is ridge,
+        1 lasso, between them elastic net. Above 0 the solver is "coordinate", "sgd" or
+        "adagrad".
+    solver : {"auto", "dual", "coordinate", "lbfgs", "newton", "sgd", "adagrad"}
+        All but the last two go to the optimum, which does not depend on the solver. "auto" is
+        "newton" for few features, "coordinate" with an L1 penalty, "dual" for sparse rows in
+        memory of similar length such as TF-IDF, "lbfgs" for others and where "dual" has not
+        converged in 60 passes. "sgd" and "adagrad" come near the optimum in a few passes, take
+        rows larger than memory, and have ``partial_fit``. "saga", as scikit-learn calls its
+        solver with L1, is accepted for "coordinate".
     tol : float
-        "dual", "saga", "lbfgs", "newton": stop when no slope of the objective (divided by C
-        and the weight of all rows) is steeper; "dual" also wants the objective to be within
-        ``tol``, relative, of its minimum, as far as the weights go: what the intercept could
-        still gain is not in that. "sgd", "adagrad": stop when ``n_iter_no_change`` passes in
-        a row did not lower the loss by this much.
+        "dual", "coordinate", "lbfgs", "newton": stop when no partial derivative of the
+        objective (divided by C and the weight of all rows) exceeds this; "dual" and
+        "coordinate" also want the duality gap, which bounds the distance from the minimum, to
+        be within ``tol`` of the objective. The intercept's part of the gap is estimated. "sgd",
+        "adagrad": stop when ``n_iter_no_change`` passes in a row did not lower the loss by this
+        much.
     max_iter : int
         Most passes or iterations.
     fit_intercept : bool
-        Whether scores have an offset, which is not penalized.
+        Whether scores have an intercept, which is not penalized.
     class_weight : dict, "balanced" or None
         Factors on the weights of the rows, by class.
     learning_rate : {"optimal", "constant", "invscaling"}
@@ -98,11 +121,11 @@ class LogisticRegression(RowByRow):
     n_iter_no_change : int
         See ``tol``.
     random_state : int, RandomState or None
-        Order of the rows, for the solvers that step by rows.
+        Order of the rows or columns, for the sequential solvers.
     engine : {"serial", "threads", "dask"} or Engine
         Where passes over all rows run.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -111,7 +134,8 @@ class LogisticRegression(RowByRow):
     coef_ : the same as scikit-learn lays them out, (n_classes, n_features)
     intercept_ : array of shape (n_classes,), or (1,)
     objective_ : float, the objective over C and the weight of all rows, where the fit ended
-    slope_ : float, the steepest slope there; at most ``tol`` if ``converged_``
+    slope_ : float, the largest absolute partial derivative there; at most ``tol`` if
+        ``converged_``
     solver_ : str, the solver that was used
     n_iter_ : int
     converged_ : bool, whether ``tol`` was met
@@ -126,10 +150,21 @@ class LogisticRegression(RowByRow):
     array([[0.5, 0.5]])
     """
 
+    _saved_private: ClassVar[tuple] = ("_squares", "_offset_squares")
+    _file_schema: ClassVar[dict] = {
+        **LinearClassifier._file_schema,
+        "_squares": (None, "columns"),
+        "_offset_squares": ("columns",),
+    }
+    _file_optional = ("_squares", "_offset_squares")
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "solver": [StrOptions({"auto", "dual", "saga", "lbfgs", "newton", "sgd", "adagrad"})],
+        "solver": [
+            StrOptions(
+                {"auto", "dual", "coordinate", "saga", "lbfgs", "newton", "sgd", "adagrad"}
+            )
+        ],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "fit_intercept": ["boolean"],
@@ -142,24 +177,25 @@ class LogisticRegression(RowByRow):
         "engine": "no_validation",
         "callbacks": "no_validation",
     }
+
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        l1_ratio=0.0,
-        solver="auto",
-        tol=1e-4,
-        max_iter=1000,
-        fit_intercept=True,
-        class_weight=None,
-        learning_rate="optimal",
-        eta0=None,
-        power_t=0.5,
-        n_iter_no_change=3,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        l1_ratio: float = 0.0,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        learning_rate: str = "optimal",
+        eta0: float | None = None,
+        power_t: float = 0.5,
+        n_iter_no_change: int = 3,
+        random_state: Any = None,
+        engine: Any = "threads",
+        callbacks: Any = None,
+    ) -> None:
         self.C = C
         self.l1_ratio = l1_ratio
         self.solver = solver
@@ -177,39 +213,32 @@ class LogisticRegression(RowByRow):
 
     @property
     def contract(self) -> str:  # type: ignore[override]
-        """Summable where the solver sees sums only."""
-        return "summable" if self.solver in ("lbfgs", "newton") else "sequential"
+        """Summable for the solvers that only need sums over rows."""
+        return "summable" if self.solver in SUMMABLE else "sequential"
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LogisticRegression":
         """Learn from rows and their labels. X is an array, CSR, a Table or a Dask array."""
         self._validate_params()
         labeled = check_labeled(self, X, y, sample_weight)
-        table, total = self._weighted(labeled)
         self.classes_ = labeled.classes
-        penalty = 0.0 if np.isinf(self.C) else 1 / (self.C * total)
-        l2, l1 = (1 - self.l1_ratio) * penalty, self.l1_ratio * penalty
-        objective = Objective(
-            table, get_engine(self.engine), total, l2, l1, bool(self.fit_intercept)
-        )
-        self.solver_ = self._choose(table)
+        objective = self._objective(labeled)
+        self.solver_ = self._choose(objective)
         for name in ("_squares", "_offset_squares", "steps_", "rows_", "eta0_"):
             if hasattr(self, name):
                 delattr(self, name)
         with self._fit_callbacks() as callbacks:
             if self.solver_ in ("sgd", "adagrad"):
-                self._descend(objective, callbacks)
+                self._fit_sgd(objective, callbacks)
                 return self
-            solution = self._solve(objective, callbacks)
-        self.weights_ = np.ascontiguousarray(solution.params.weights)
-        self.intercept_ = solution.params.intercept
-        self.objective_, self.slope_ = solution.height, solution.slope
-        self.n_iter_ = solution.steps
-        flat = solution.slope <= self.tol
-        self.converged_ = bool(flat and solution.near)
+            if self.solver_ in SUMMABLE:
+                start = np.zeros((self.n_features_in_ + 1, width_of(len(self.classes_))))
+                self._minimize(objective, start, callbacks, self.max_iter)
+            else:
+                self._fit_in_memory(objective, callbacks)
         if not self.converged_ and self.n_iter_ >= self.max_iter:
-            reached = f"a slope of {self.slope_:.2g}, above tol={self.tol:g}"
-            if flat:
+            reached = f"a partial derivative of {self.slope_:.2g}, above tol={self.tol:g}"
+            if self.slope_ <= self.tol:
                 reached = f"an objective not within tol={self.tol:g} of its minimum"
             warnings.warn(
                 f"LogisticRegression(max_iter={self.max_iter}) stopped with {reached}. Raise "
@@ -239,20 +268,19 @@ class LogisticRegression(RowByRow):
                 f"This model was fitted with solver={self.solver_!r}, and partial_fit goes on "
                 "with 'sgd' or 'adagrad'. Begin with partial_fit, or fit with such a solver."
             )
-        table, total = self._weighted(labeled)
         self.classes_, self.solver_ = labeled.classes, self.solver
-        seen = total + (0.0 if first else self.rows_)
-        penalty = 0.0 if np.isinf(self.C) else 1 / (self.C * seen)
-        memory = self._memory(first)
-        seed = seed_from(self.random_state)
-        loss = self._pass(memory, table, penalty, seed, 0 if first else self.n_iter_)
-        self._keep(memory, loss / total, seen, 1 if first else self.n_iter_ + 1)
+        objective = self._objective(labeled, seen=0.0 if first else self.rows_)
+        state = self._sgd_state(first)
+        sgd = Sgd(objective.table, self._sgd_settings(objective), seed_from(self.random_state))
+        passed = run_pass(sgd, state, Serial(), 0 if first else self.n_iter_)
+        self._keep(state, passed.loss / passed.items, objective.total)
+        self.n_iter_ = 1 if first else self.n_iter_ + 1
         self.converged_ = False
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities, columns in the order of ``classes_``."""
-        return np.concatenate([probabilities(found) for found in self._score_blocks(X)])
+        return np.concatenate([probabilities(scores) for scores in self._score_blocks(X)])
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of ``predict_proba``."""
@@ -261,117 +289,157 @@ class LogisticRegression(RowByRow):
 
     # --- Parts ---
 
-    def _weighted(self, labeled: Labeled) -> tuple[Table, float]:
-        """The table with the weights of rows and classes together, and their sum."""
-        table, classes = labeled
-        if len(classes) < 2:
-            raise ValueError(
-                "LogisticRegression needs at least 2 classes to tell apart, but the labels "
-                f"have only one class, {classes.tolist()[0]!r}. Give rows of another."
-            )
-        held = [parts_of(block) for block in table]
-        weights = np.concatenate([each for _, each in held])
-        if self.class_weight is not None:
-            codes = np.concatenate([each for each, _ in held])
-            balanced = {"sample_weight": weights} if self.class_weight == "balanced" else {}
-            factors = compute_class_weight(
-                self.class_weight, classes=classes, y=classes[codes], **balanced
-            )
-            weights = weights * check_factors(factors, classes)[codes]
-            table = table.with_weights(weights)
-        total = float(weights.sum())
-        if not total > 0:
-            raise ValueError(
-                "LogisticRegression was given weights that are all zero. Give at least one row "
-                "a positive weight."
-            )
-        return table, total
+    def _objective(self, labeled: Labeled, seen: float = 0.0) -> Objective:
+        """The table with the weights of rows and classes together, and the penalties of mean
+        losses; ``seen`` is the weight of earlier rows."""
+        check_two_classes(self, labeled.classes)
+        weights = weigh_rows(self, labeled)
+        total = float(weights.sum()) + seen
+        penalty = 0.0 if np.isinf(self.C) else 1 / (self.C * total)
+        table = labeled.table.with_weights(weights)
+        return Objective(
+            table, total, (1 - self.l1_ratio) * penalty, self.l1_ratio * penalty
+        )
 
-    def _choose(self, table: Table) -> str:
-        columns = width_of(len(self.classes_))
-        ridge_only = self.solver in ("lbfgs", "newton", "dual")
-        if self.l1_ratio > 0 and ridge_only and not np.isinf(self.C):
+    def _choose(self, objective: Objective) -> str:
+        """The solver, if it can do what is asked."""
+        table, l1 = objective.table, objective.l1 > 0
+        solver = "coordinate" if self.solver == "saga" else self.solver
+        if l1 and solver in (*SUMMABLE, "dual"):
             raise ValueError(
-                f"LogisticRegression(solver={self.solver!r}) has no L1 penalty, but "
-                f"l1_ratio={self.l1_ratio} asks for one. Use solver='saga'."
+                f"LogisticRegression(solver={solver!r}) has no L1 penalty, but "
+                f"l1_ratio={self.l1_ratio} asks for one. Use solver='coordinate', or 'saga', "
+                "which means the same."
             )
-        if self.solver != "auto":
-            if self.solver in ("dual", "saga") and not table.in_memory:
-                raise ValueError(
-                    f"LogisticRegression(solver={self.solver!r}) needs the rows in memory. Use "
-                    "solver='lbfgs' or 'adagrad' for rows in files or on a cluster."
-                )
-            if self.solver == "dual" and np.isinf(self.C):
-                raise ValueError(
-                    "LogisticRegression(solver='dual', C=inf) has no penalty, which the dual "
-                    "is made of. Give a finite C, or use solver='lbfgs'."
-                )
-            return self.solver
-        if self.l1_ratio > 0 and not np.isinf(self.C):
-            return "saga" if table.in_memory else "adagrad"
-        if (table.shape[1] + 1) * columns <= NARROW:
+        if solver in ("dual", "coordinate") and not table.in_memory:
+            raise ValueError(
+                f"LogisticRegression(solver={self.solver!r}) needs the rows in memory. Use "
+                "solver='lbfgs' or 'adagrad' for rows in files or on a cluster."
+            )
+        if solver == "dual" and np.isinf(self.C):
+            raise ValueError(
+                "LogisticRegression(solver='dual', C=inf) has no penalty, which the dual "
+                "is made of. Give a finite C, or use solver='lbfgs'."
+            )
+        if solver != "auto":
+            return solver
+        if l1:
+            return "coordinate" if table.in_memory else "adagrad"
+        if (table.shape[1] + 1) * width_of(len(self.classes_)) <= NARROW:
             return "newton"
-        if not table.in_memory:
+        if not table.in_memory or np.isinf(self.C):
             return "lbfgs"
-        if not sp.issparse(whole(table)[0]):
+        rows = in_memory(table).rows
+        if not sp.issparse(rows):
             return "lbfgs"
-        return "saga" if np.isinf(self.C) else "dual"
+        squares = row_squares(rows.indptr, rows.data)
+        return "lbfgs" if squares.max() > UNEVEN * squares.mean() else "dual"
 
-    def _problem(self, objective: Objective, columns: int) -> Problem:
-        """All rows, for the solvers that step by single ones."""
-        rows, codes, weights = Whole(objective.table).load()
-        csr = csr_arrays(rows, "LogisticRegression", finite=False)
-        squares = row_squares(csr.indptr, csr.data)
-        if not np.isfinite(squares.max()):  # one of the values is not, or is very large
-            check_finite(rows, "LogisticRegression")
-        return Problem(
-            csr, codes, weights * ((weights > 0).sum() / objective.total), squares,
-            objective.table.shape[1], columns,
-            objective.l2, objective.l1, objective.intercept,
+    def _minimize(
+        self, objective: Objective, start: np.ndarray, callbacks: list, max_iter: int
+    ) -> None:
+        """L-BFGS or Newton's method from (v + 1, k) weights, the last row the intercept."""
+        shape = start.shape
+        l2, free, level = np.full(shape, objective.l2), np.ones(shape, bool), np.zeros(shape)
+        l2[-1], free[-1], level[-1] = 0.0, bool(self.fit_intercept), 1.0
+        # With one column for each class, equal shifts of all intercepts change nothing.
+        flat = level.ravel() if shape[1] > 1 and self.fit_intercept else None
+
+        def to_params(point: np.ndarray) -> LogisticParams:
+            both = point.reshape(shape)
+            return LogisticParams(np.ascontiguousarray(both[:-1]), both[-1].copy())
+
+        found = minimize(
+            start.ravel(), to_params, collect, objective.table, engine_for(self),
+            collect_hessian=collect_hessian if self.solver_ == "newton" else None,
+            scale=1 / objective.total, l2=l2.ravel(), free=free.ravel(), flat=flat,
+            tol=self.tol, max_iter=max_iter, callbacks=callbacks, name="LogisticRegression",
         )  # fmt: skip
+        self.weights_, self.intercept_ = found.params.weights, found.params.intercept
+        self.objective_, self.slope_ = found.value, found.gradient
+        self.n_iter_, self.converged_ = found.iterations, found.converged
 
-    def _solve(self, objective: Objective, callbacks: list) -> Solution:
-        """One of the batch solvers."""
-        heights: list[float] = []
+    def _fit_in_memory(self, objective: Objective, callbacks: list) -> None:
+        """"dual" or "coordinate"; "auto" goes on with L-BFGS where the dual is slow."""
+        patient = self.solver != "auto" or self.solver_ == "coordinate"
+        passes = self.max_iter if patient else min(self.max_iter, PATIENCE)
+        found = self._solve(objective, callbacks, passes)
+        self.weights_, self.intercept_ = found.weights, found.intercept
+        self.objective_, self.slope_ = found.measured.objective, found.measured.gradient
+        self.n_iter_ = found.passes
+        # L-BFGS would end where no partial derivative exceeds tol.
+        self.converged_ = found.converged or (not patient and self.slope_ <= self.tol)
+        rest = self.max_iter - found.passes
+        if not self.converged_ and not patient and found.passes == PATIENCE and rest:
+            self.solver_ = "lbfgs"  # better where columns are alike or the penalty is tiny
+            start = np.vstack([found.weights, found.intercept])
+            self._minimize(objective, start, callbacks, rest)
+            self.n_iter_ += found.passes
 
-        def heard(number: int, height: float, params: Any) -> bool:
-            heights.append(height)
-            step = Step("LogisticRegression", number, self.max_iter, heights, params)
-            return notify(callbacks, step)
-
+    def _solve(self, objective: Objective, callbacks: list, passes: int) -> DualSolution:
+        rows, codes, weights = in_memory(objective.table)
+        rows = csr_matrix(rows, "LogisticRegression")
         columns = width_of(len(self.classes_))
         settings: dict[str, Any] = {
-            "tol": self.tol, "max_iter": self.max_iter, "heard": heard,
+            "intercept": bool(self.fit_intercept), "tol": self.tol, "max_iter": passes,
+            "seed": seed_from(self.random_state), "callbacks": callbacks,
+            "name": "LogisticRegression",
         }  # fmt: skip
-        if self.solver_ in ("dual", "saga"):
-            problem = self._problem(objective, columns)
-            uneven = problem.squares.max() > UNEVEN * problem.squares.mean()
-            if uneven and self.solver == "auto" and not objective.l1:
-                self.solver_ = "lbfgs"
-        if self.solver_ in ("dual", "saga"):
-            seed = seed_from(self.random_state)
-            patient = self.solver != "auto" or objective.l1 > 0
-            if not patient:
-                settings["max_iter"] = min(self.max_iter, PATIENCE)
-            try:
-                by_rows = solve_dual if self.solver_ == "dual" else solve_saga
-                found = by_rows(objective, problem, seed, **settings)
-            except ArithmeticError:
-                raise ValueError(
-                    f"LogisticRegression(solver={self.solver_!r}) ran away: X holds values too "
-                    f"far apart in size, or C={self.C:g} or the weights of rows are too large. "
-                    "Scale the columns, lower C, or use solver='lbfgs'."
-                ) from None
-            settings["max_iter"] = self.max_iter - found.steps
-            if found.slope <= self.tol and not patient:
-                return found._replace(near=True)  # L-BFGS, which asks for no more, ends here
-            if patient or settings["max_iter"] < 1:
-                return found
-            if found.steps < PATIENCE:
-                return found  # a callback ended it
-            self.solver_ = "lbfgs"  # better where columns are alike or the penalty is tiny
-            rest = solve_lbfgs(objective, found.params, **settings)
-            return rest._replace(steps=found.steps + rest.steps)
-        start = LogisticParams(np.zeros((objective.table.shape[1], columns)), np.zeros(columns))
-        solve = solve_newton if self.solver_ == "newton" else solve_lbfgs
-        return solve(objective, start, **settings)
+        if self.solver_ == "coordinate":
+            penalties = {"l1": objective.l1, "l2": objective.l2}
+            return solve_coordinates(rows, codes, weights, columns, **penalties, **settings)
+        return solve_dual(rows, codes, self.C * weights, columns, loss="logistic", **settings)
+
+    # --- Row by row ---
+
+    def _fit_sgd(self, objective: Objective, callbacks: list) -> None:
+        """Passes of "sgd" or "adagrad" until the loss stalls."""
+        state = self._sgd_state(True)
+        sgd = Sgd(objective.table, self._sgd_settings(objective), seed_from(self.random_state))
+        swept = sweep(
+            sgd, state, Serial(), max_iter=self.max_iter, callbacks=callbacks,
+            stop=lambda _, losses: no_gain_for(
+                losses, self.n_iter_no_change, self.tol / losses[0] if losses[0] else 0.0
+            ),
+            name="LogisticRegression",
+        )  # fmt: skip
+        self._keep(state, swept.losses[-1], objective.total)
+        self.n_iter_, self.converged_ = len(swept.losses), swept.converged
+        params = LogisticParams(self.weights_, self.intercept_)
+        stats = engine_for(self).reduce(collect, params, objective.table)
+        w, gradient = self.weights_, stats.gradient / objective.total
+        self.objective_ = (
+            stats.loss / objective.total + 0.5 * objective.l2 * float(np.vdot(w, w))
+            + objective.l1 * float(np.abs(w).sum())
+        )  # fmt: skip
+        slopes = gradient[:-1] + objective.l2 * w
+        at_zero = np.maximum(np.abs(slopes) - objective.l1, 0.0)
+        slopes = np.where(w != 0, np.abs(slopes + objective.l1 * np.sign(w)), at_zero)
+        self.slope_ = float(slopes.max(initial=0.0))
+        if self.fit_intercept:
+            self.slope_ = max(self.slope_, float(np.abs(gradient[-1]).max()))
+
+    def _sgd_settings(self, objective: Objective) -> SgdSettings:
+        return SgdSettings(
+            self.solver == "adagrad", self.eta0, self.learning_rate, float(self.power_t),
+            objective.l2, objective.l1, bool(self.fit_intercept),
+        )  # fmt: skip
+
+    def _sgd_state(self, first: bool) -> SgdState:
+        adaptive = self.solver == "adagrad"
+        if first:
+            columns = width_of(len(self.classes_))
+            return SgdState.zeros(self.n_features_in_, columns, adaptive=adaptive)
+        if adaptive and len(self._squares) != len(self.weights_):
+            raise ValueError(
+                "solver='adagrad' goes on with a fit that was made by 'sgd'. Begin anew."
+            )
+        arrays = (self.weights_, self.intercept_, self._squares, self._offset_squares)
+        clock = np.array([float(self.steps_), getattr(self, "eta0_", 0.0)])
+        return SgdState(*(array.copy() for array in arrays), clock)
+
+    def _keep(self, state: SgdState, loss: float, seen: float) -> None:
+        self.weights_, self.intercept_ = state.weights, state.intercept
+        self._squares, self._offset_squares = state.squares, state.offset_squares
+        self.steps_, self.eta0_ = int(state.clock[0]), float(state.clock[1])
+        self.loss_, self.rows_ = float(loss), float(seen)

@@ -24,8 +24,7 @@ from typing import Any, ClassVar
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.linear.error_driven import ErrorDriven
-from tacit.linear.error_steps import MIRA, PA, PA_I, PA_II, Rule
+from tacit.linear.online_updates import MIRA, PA, PA_I, PA_II, OnlineClassifier, Rule
 
 __all__ = ["PassiveAggressiveClassifier"]
 
@@ -40,7 +39,7 @@ RULES = {
 }
 
 
-class PassiveAggressiveClassifier(ErrorDriven):
+class PassiveAggressiveClassifier(OnlineClassifier):
     """Classify rows by weights that change as little as a margin of one needs.
 
     Parameters
@@ -84,7 +83,7 @@ class PassiveAggressiveClassifier(ErrorDriven):
         Decide with the average of the weights over all visits but those of the first pass, if
         there are more; otherwise, as scikit-learn does, with the last.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------

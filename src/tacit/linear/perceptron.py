@@ -19,13 +19,12 @@ from typing import Any, ClassVar
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.linear.error_driven import ErrorDriven
-from tacit.linear.error_steps import PERCEPTRON, Rule
+from tacit.linear.online_updates import PERCEPTRON, OnlineClassifier, Rule
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(ErrorDriven):
+class Perceptron(OnlineClassifier):
     """Classify rows by weights learned from mistakes, averaged over all visits.
 
     Parameters
@@ -55,7 +54,7 @@ class Perceptron(ErrorDriven):
     random_state : int, RandomState or None
         Seed of the orders.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------

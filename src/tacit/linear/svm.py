@@ -2,14 +2,19 @@
 
     minimize   |w|^2 / 2  +  C sum_i a_i loss(margin of row i)
 
-``svm_dual`` finds the optimum by coordinate descent on the dual problem, ``svm_newton`` by
-Newton's method where there are few features, ``svm_primal`` comes near it by Pegasos; this file
-gives them scikit-learn's manners. "newton" is summable. The others are sequential: rows are
-visited one by one, in an order drawn from the seed, in one thread. As in LIBLINEAR, the
-intercept is the weight of one more feature, the same for all rows, and is penalized.
+The solvers: ``dual``, coordinate ascent row by row in memory; "newton", which is summable, by
+``core.minimize`` for the squared hinge loss and few features; "pegasos" in ``sgd``, which comes
+near the optimum. As in LIBLINEAR, the intercept is the weight of one more feature, the same for
+all rows, and is penalized.
+
+Newton's method ends when the rows inside the margin no longer change: then the last step was
+exact.
 
 The notes' section on large margins. Burges (1998), A tutorial on support vector machines for
-pattern recognition. Data Mining and Knowledge Discovery 2.
+pattern recognition. Data Mining and Knowledge Discovery 2. Keerthi and DeCoste (2005), A
+modified finite Newton method for fast solution of large scale linear SVMs. JMLR 6. Crammer and
+Singer (2001), On the algorithmic implementation of multiclass kernel-based vector machines.
+JMLR 2.
 """
 
 import warnings
@@ -20,30 +25,34 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.engines import get_engine, one_blas_thread
-from tacit.core.progress import Step, notify
-from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.contract import engine_for
+from tacit.core.engines import Serial
+from tacit.core.minimize import minimize
+from tacit.core.randoms import seed_from
+from tacit.core.sweep import sweep
 from tacit.data.table import Table
-from tacit.kernels.sparse_rows import row_squares
-from tacit.linear.error_driven import whole
-from tacit.linear.labeled_rows import check_factors, check_labeled
-from tacit.linear.linear_classifier import Csr, LinearClassifier, csr_arrays
-from tacit.linear.logistic_online import stretches
-from tacit.linear.logistic_saga import frequent_first, reordered
-from tacit.linear.losses import spans
-from tacit.linear.svm_many import ManyClass
-from tacit.linear.svm_newton import newton
-from tacit.linear.svm_primal import pegasos_rows, primal_height
-from tacit.linear.svm_two import TwoClass
+from tacit.linear.dual import solve_dual
+from tacit.linear.labeled_rows import (
+    check_labeled,
+    check_two_classes,
+    in_memory,
+    weigh_rows,
+)
+from tacit.linear.linear_classifier import LinearClassifier, csr_arrays, csr_matrix
+from tacit.linear.losses import (
+    HingeParams,
+    collect_squared_hinge,
+    hinge_losses,
+    width_of,
+)
+from tacit.linear.sgd import Pegasos, PegasosState
 
 __all__ = ["LinearSVC"]
 
 NARROW = 300  # features, up to which Newton's method is the quickest
-NEAR = 2.0  # times the wanted gap: the sum of what rows were off when met, at which to measure
-TINY = 1e-13  # violations that float64 cannot tell from none
+PEGASOS_PASSES = 20
 
 
 class LinearSVC(LinearClassifier):
@@ -52,9 +61,9 @@ class LinearSVC(LinearClassifier):
     Parameters
     ----------
     C : float
-        What a row that is too near to the border, or beyond it, counts against the width.
+        The weight of the loss against the penalty on large weights.
     loss : {"squared_hinge", "hinge"}
-        What such a row costs: its shortfall from a margin of 1, or the square of that.
+        The square of the shortfall from a margin of 1, or the shortfall itself.
     multi_class : {"ovr", "crammer_singer"}
         More than two classes: each against the rest, or all together with the margin to the
         best other class, which always takes the hinge loss.
@@ -63,7 +72,8 @@ class LinearSVC(LinearClassifier):
         the squared hinge loss and few features. "pegasos" comes near it, for the hinge loss.
         "auto" is "newton" where that is quick, else "dual".
     tol : float
-        Stop when the objective is within this share of the optimum, by the duality gap.
+        Stop when the duality gap, which bounds the distance from the optimum, is within
+        ``tol`` of the objective.
     max_iter : int
         Most passes; "pegasos" makes as many, at most 20.
     fit_intercept : bool
@@ -77,7 +87,7 @@ class LinearSVC(LinearClassifier):
     engine : {"serial", "threads", "dask"} or Engine
         Where rows are scored.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -115,20 +125,20 @@ class LinearSVC(LinearClassifier):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        loss="squared_hinge",
-        multi_class="ovr",
-        solver="auto",
-        tol=1e-4,
-        max_iter=1000,
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        class_weight=None,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        loss: str = "squared_hinge",
+        multi_class: str = "ovr",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        random_state: Any = None,
+        engine: Any = "threads",
+        callbacks: Any = None,
+    ) -> None:
         self.C = C
         self.loss = loss
         self.multi_class = multi_class
@@ -144,22 +154,21 @@ class LinearSVC(LinearClassifier):
 
     @property
     def contract(self) -> str:  # type: ignore[override]
-        """Summable where the solver sees sums only."""
+        """Summable for the solver that only needs sums over rows."""
         return "summable" if self.solver == "newton" else "sequential"
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LinearSVC":
         """Learn from rows and their labels. X is an array, CSR, a Table or a Dask array."""
         self._validate_params()
-        table, classes = check_labeled(self, X, y, sample_weight)
-        self.solver_ = self._choose(table, classes)
-        costs = self._costs(table, classes)
-        self.classes_ = classes
+        labeled = check_labeled(self, X, y, sample_weight)
+        check_two_classes(self, labeled.classes)
+        self.classes_ = labeled.classes
+        self.solver_ = self._choose(labeled.table)
+        table = labeled.table.with_weights(self.C * weigh_rows(self, labeled))
+        solve = {"newton": self._newton, "dual": self._dual, "pegasos": self._pegasos}
         with self._fit_callbacks() as callbacks:
-            if self.solver_ == "newton":
-                self._newton(table.with_weights(costs), callbacks)
-            else:
-                self._step_by_rows(table, costs, callbacks)
+            solve[self.solver_](table, callbacks)
         if self.solver_ != "pegasos" and not self.converged_ and self.n_iter_ == self.max_iter:
             warnings.warn(
                 f"LinearSVC(max_iter={self.max_iter}) stopped "
@@ -172,76 +181,13 @@ class LinearSVC(LinearClassifier):
 
     # --- Parts ---
 
-    def _newton(self, table: Table, callbacks: list) -> None:
-        columns = 1 if len(self.classes_) == 2 else len(self.classes_)
-        v, extra = table.shape[1], float(self.intercept_scaling) * bool(self.fit_intercept)
-        heights: list[float] = []
+    @property
+    def _crammer_singer(self) -> bool:
+        return self.multi_class == "crammer_singer"
 
-        def heard(number: int, height: float, weights: np.ndarray) -> bool:
-            heights.append(height)
-            return notify(callbacks, Step("LinearSVC", number, self.max_iter, heights, weights))
-
-        with one_blas_thread():
-            weights, stats, self.n_iter_, self.converged_ = newton(
-                table, get_engine(self.engine), width=v + bool(extra), columns=columns,
-                extra=extra, tol=self.tol, max_iter=self.max_iter, heard=heard,
-            )  # fmt: skip
-        half = 0.5 * float(np.vdot(weights, weights))
-        self.objective_ = half + float(stats.loss.sum())
-        # The multipliers' own weights are minus the slope of the loss.
-        below = float(stats.duals.sum()) - 0.5 * float(np.vdot(stats.slope, stats.slope))
-        self.gap_ = max(0.0, self.objective_ - below + 0.25 * float(stats.squares.sum()))
-        self.weights_ = np.ascontiguousarray(weights[:v])
-        self.intercept_ = weights[v] * extra if extra else np.zeros(columns)
-
-    def _step_by_rows(self, table: Table, costs: np.ndarray, callbacks: list) -> None:
-        """Coordinate descent or Pegasos, on rows in memory."""
-        classes, together = self.classes_, self.multi_class == "crammer_singer"
-        rows, codes = whole(table)
-        csr = csr_arrays(rows, "LinearSVC")
-        seed, v = seed_from(self.random_state), table.shape[1]
-        squared = self.loss == "squared_hinge" and not together
-        if len(classes) == 2 and not together and self.solver_ == "dual":
-            extra = float(self.intercept_scaling) * bool(self.fit_intercept)
-            two = TwoClass(csr, codes, costs, finite_squares(csr), v, extra, squared=squared)
-            self._descend(two, seed, callbacks)
-            self.weights_, self.intercept_ = two.weights[:, None], two.bias * extra
-            return
-        if self.fit_intercept:
-            csr = with_feature(csr, v, self.intercept_scaling)
-        squares = finite_squares(csr)
-        width = v + bool(self.fit_intercept)
-        columns = len(classes) if together or len(classes) > 2 else 1
-        order = frequent_first(csr, width)
-        csr = reordered(csr, order)
-        weights = np.zeros((width, columns))
-        if self.solver_ == "dual":
-            many = ManyClass(
-                csr, codes, costs, squares, weights, squared=squared, together=together
-            )
-            self._descend(many, seed, callbacks)
-        else:
-            weights = self._pegasos(csr, codes, costs, weights, seed, callbacks)
-            self.objective_ = self.gap_ = primal_height(
-                csr, codes, costs, weights, squared=squared, together=together
-            )  # the dual is 0 at worst
-        both = np.empty_like(weights)
-        both[order] = weights
-        if together and len(classes) == 2:
-            both = both[:, 1:] - both[:, :1]
-        self.weights_ = np.ascontiguousarray(both[:v])
-        self.intercept_ = np.zeros(both.shape[1])
-        if self.fit_intercept:
-            self.intercept_ = both[v] * self.intercept_scaling
-
-    def _choose(self, table: Table, classes: np.ndarray) -> str:
+    def _choose(self, table: Table) -> str:
         """The solver, if it can do what is asked."""
-        if len(classes) < 2:
-            raise ValueError(
-                "LinearSVC needs at least 2 classes to tell apart, but the labels have only "
-                f"one class, {classes.tolist()[0]!r}. Give rows of another."
-            )
-        square = self.loss == "squared_hinge" and self.multi_class == "ovr"
+        square = self.loss == "squared_hinge" and not self._crammer_singer
         if self.solver == "pegasos" and square:
             raise ValueError(
                 "LinearSVC(solver='pegasos') minimizes the hinge loss, not squared_hinge. "
@@ -263,102 +209,81 @@ class LinearSVC(LinearClassifier):
             )
         return "dual" if self.solver == "auto" else self.solver
 
-    def _costs(self, table: Table, classes: np.ndarray) -> np.ndarray:
-        """C times the weights of rows and classes."""
-        codes = np.concatenate([block.labels.load() for block in table])
-        held = [block.weights for block in table]
-        weights = (
-            np.ones(len(codes))
-            if held[0] is None
-            else np.concatenate([each.load() for each in held])
+    def _newton(self, table: Table, callbacks: list) -> None:
+        v, extra = table.shape[1], float(self.intercept_scaling) * bool(self.fit_intercept)
+        shape = (v + bool(extra), width_of(len(self.classes_)))
+        total = sum(float(block.weights.load().sum()) for block in table)
+
+        def to_params(point: np.ndarray) -> HingeParams:
+            return HingeParams(point.reshape(shape), extra)
+
+        found = minimize(
+            np.zeros(shape).ravel(), to_params, collect_squared_hinge, table, engine_for(self),
+            collect_hessian=collect_with_hessian, scale=1 / total, l2=1 / total, tol=self.tol,
+            max_iter=self.max_iter, callbacks=callbacks, name="LinearSVC",
+        )  # fmt: skip
+        weights, stats = found.params.weights, found.stats
+        self.objective_ = found.value * total
+        # The weights of the dual variables are minus the gradient of the loss, and the sum of
+        # their squares over 4 C is the loss.
+        dual = stats.duals - 0.5 * float(np.vdot(stats.gradient, stats.gradient)) - stats.loss
+        self.gap_ = max(0.0, self.objective_ - dual)
+        self.n_iter_ = found.iterations
+        self.converged_ = found.converged and self.gap_ <= self.tol * self.objective_
+        self.weights_ = np.ascontiguousarray(weights[:v])
+        self.intercept_ = weights[v] * extra if extra else np.zeros(shape[1])
+
+    def _dual(self, table: Table, callbacks: list) -> None:
+        rows, codes, costs = in_memory(table)
+        k = len(self.classes_)
+        found = solve_dual(
+            csr_matrix(rows, "LinearSVC"), codes, costs,
+            k if self._crammer_singer else width_of(k),
+            loss="crammer_singer" if self._crammer_singer else self.loss,
+            intercept=float(self.intercept_scaling) * bool(self.fit_intercept),
+            tol=self.tol, max_iter=self.max_iter, seed=seed_from(self.random_state),
+            callbacks=callbacks, name="LinearSVC",
+        )  # fmt: skip
+        total = float(costs.sum())
+        self.objective_ = found.measured.objective * total
+        self.gap_ = found.measured.gap * total
+        self.n_iter_, self.converged_ = found.passes, found.converged
+        self._set_weights(found.weights, found.intercept)
+
+    def _pegasos(self, table: Table, callbacks: list) -> None:
+        rows, codes, costs = in_memory(table)
+        v, k = table.shape[1], len(self.classes_)
+        extra = float(self.intercept_scaling) * bool(self.fit_intercept)
+        matrix = csr_matrix(rows, "LinearSVC")
+        if extra:
+            column = sp.csr_array(np.full((len(codes), 1), extra))
+            matrix = sp.hstack([matrix, column], format="csr")
+        passes = min(self.max_iter, PEGASOS_PASSES)
+        together = self._crammer_singer
+        model = Pegasos(
+            csr_arrays(matrix, "LinearSVC"), codes, costs, passes,
+            seed_from(self.random_state), crammer_singer=together,
+        )  # fmt: skip
+        shape = (matrix.shape[1], k if together else width_of(k))
+        state = PegasosState(np.zeros(shape), np.zeros(shape), np.array([1.0, 0.0, 0.0]))
+        swept = sweep(
+            model, state, Serial(), max_iter=passes, callbacks=callbacks, name="LinearSVC"
         )
-        if self.class_weight is not None:
-            balanced = {"sample_weight": weights} if self.class_weight == "balanced" else {}
-            factors = compute_class_weight(
-                self.class_weight, classes=classes, y=classes[codes], **balanced
-            )
-            weights = weights * check_factors(factors, classes)[codes]
-        if not weights.sum() > 0:
-            raise ValueError(
-                "LinearSVC was given weights that are all zero. Give at least one row a "
-                "positive weight."
-            )
-        return self.C * weights
+        weights = model.mean(state)
+        losses = hinge_losses(matrix @ weights, codes, squared=False, crammer_singer=together)
+        self.objective_ = 0.5 * float(np.vdot(weights, weights)) + float(costs @ losses)
+        self.gap_ = self.objective_  # the dual objective is at least 0
+        self.n_iter_, self.converged_ = len(swept.losses), False
+        intercept = weights[v] * extra if extra else np.zeros(shape[1])
+        self._set_weights(weights[:v], intercept)
 
-    def _descend(self, state: TwoClass | ManyClass, seed: np.uint64, callbacks: list) -> None:
-        """Passes over the multipliers until the gap is within ``tol`` of the objective."""
-        csr = state.csr
-        n = len(csr.indptr) - 1
-        resting = np.zeros(n, np.bool_)
-        gaps: list[float] = []
-        self.converged_, edge, near, height = False, np.inf, NEAR, 0.0
-        for number in range(self.max_iter):
-            order = permutation(key(seed, number), n)
-            worst = gap = 0.0
-            for start, stop in stretches(csr, order):
-                found = state.visit(order[start:stop], resting, edge)
-                worst, gap = max(worst, found[0]), gap + found[1]
-            self.n_iter_ = number + 1
-            edge = worst if worst > 0 else np.inf
-            limit = self.tol * (height or state.below())
-            if gap <= near * limit or worst <= TINY:  # as the rows were met: and now?
-                self.objective_, self.gap_ = state.judge(spans(csr.indptr))
-                height = self.objective_
-                gaps.append(self.gap_ / height)
-                self.converged_ = gaps[-1] <= self.tol
-                resting[:] = False
-                near = 0.6 * gap / limit  # the gap itself goes up and down from pass to pass
-                edge = np.inf
-            done = self.converged_ or self.n_iter_ == self.max_iter
-            step = Step(
-                "LinearSVC", self.n_iter_, self.max_iter, gaps or [1.0], state.weights, done
-            )
-            if notify(callbacks, step) or self.converged_:
-                break
-        if not self.converged_:
-            self.objective_, self.gap_ = state.judge(spans(csr.indptr))
-
-    def _pegasos(self, csr, codes, costs, weights, seed, callbacks) -> np.ndarray:
-        """Passes of Pegasos; the mean of the weights in the second half of them."""
-        used = np.flatnonzero(costs > 0)
-        passes, n = min(self.max_iter, 20), len(used)
-        decay = 1 / costs[used].sum()  # lambda, for rows of mean weight 1
-        shares = costs * (n / costs[used].sum())
-        sums, clock = np.zeros_like(weights), np.array([1.0, 0.0])
-        half = passes * n // 2
-        self.converged_ = False
-        for number in range(passes):
-            order = used[permutation(key(seed, number), n)]
-            for start, stop in stretches(csr, order):
-                pegasos_rows(
-                    *csr, codes, shares, order[start:stop], number * n + start, half, decay,
-                    self.multi_class == "crammer_singer", weights, sums, clock,
-                )  # fmt: skip
-            self.n_iter_ = number + 1
-            norms = [float(np.vdot(weights, weights)) * clock[0] ** 2]
-            step = Step("LinearSVC", number + 1, passes, norms, weights, number + 1 == passes)
-            if notify(callbacks, step):
-                half = min(half, (number + 1) * n - 1)
-                break
-        taken = self.n_iter_ * n - half
-        if clock[1] == 0 or taken < 1:
-            return clock[0] * weights
-        return (clock[1] * weights + sums) / taken
+    def _set_weights(self, weights: np.ndarray, intercept: np.ndarray) -> None:
+        """Two classes keep one column: the second against the first."""
+        if len(self.classes_) == 2 and weights.shape[1] == 2:
+            weights, intercept = weights[:, 1:] - weights[:, :1], intercept[1:] - intercept[:1]
+        self.weights_, self.intercept_ = np.ascontiguousarray(weights), intercept
 
 
-def finite_squares(csr: Csr) -> np.ndarray:
-    """The squared length of every row."""
-    squares = row_squares(csr.indptr, csr.data)
-    if not np.isfinite(squares.sum()):
-        raise ValueError(
-            "LinearSVC: X holds values too large to be squared. Scale the columns down."
-        )
-    return squares
-
-
-def with_feature(csr: Csr, width: int, value: float) -> Csr:
-    """The rows with one more feature that is the same for all."""
-    n = len(csr.indptr) - 1
-    rows = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=(n, width))
-    column = sp.csr_array(np.full((n, 1), float(value)))
-    return csr_arrays(sp.hstack([rows, column], format="csr"), "LinearSVC")
+def collect_with_hessian(params: HingeParams, block: Any) -> Any:
+    """Loss, gradient and Hessian of a block."""
+    return collect_squared_hinge(params._replace(hessian=True), block)

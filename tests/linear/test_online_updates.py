@@ -12,8 +12,8 @@ from sklearn import linear_model as rival
 import tacit
 from tacit.classify import PassiveAggressiveClassifier, Perceptron
 from tacit.data.table import Table
-from tacit.linear.error_steps import PA, PA_I, PA_II, Rule, new_state, visit
 from tacit.linear.linear_classifier import csr_arrays
+from tacit.linear.online_updates import PA, PA_I, PA_II, Rule, new_state, visit
 from tacit.linear.passive_aggressive import CALM
 from tests.contract.cases import blobs, documents
 
@@ -313,15 +313,15 @@ def test_degenerate_rows(cls):
         cls(max_iter=5, tol=None).fit([[1e200, 1e200], [1e200, -1e200]], [0, 1])
 
 
-def test_callbacks_hear_of_every_pass_and_may_stop():
-    heard = []
+def test_callbacks_receive_every_pass_and_may_stop():
+    steps = []
 
-    def listen(step):
-        heard.append((step.number, step.losses[-1]))
+    def callback(step):
+        steps.append((step.number, step.losses[-1]))
         return step.number == 3
 
-    model = Perceptron(callbacks=[listen], random_state=0, tol=None, max_iter=9).fit(X, MIXED)
-    assert [number for number, _ in heard] == [1, 2, 3]
+    model = Perceptron(callbacks=[callback], random_state=0, tol=None, max_iter=9).fit(X, MIXED)
+    assert [number for number, _ in steps] == [1, 2, 3]
     assert model.n_iter_ == 3
     assert not model.converged_
 

@@ -1,0 +1,436 @@
+"""Stochastic gradient descent: SGD and AdaGrad for logistic regression, Pegasos for hinge loss.
+
+    r       = p(y | x) - [y = code]
+    w_j    <-  w_j - rate x_j r              for the features of the row, then the penalty
+
+SGD's learning rate is the same for all features and follows a schedule. AdaGrad's is
+eta / sqrt(h_j) for every feature and class, h_j the sum of its squared gradients, so rare
+words take longer steps. The penalty touches every weight at every step; it is applied when a
+feature next occurs (and at the end of a pass) for all the steps since. For SGD that is exact: D
+is the product of all decays so far and A the sum of all L1 shifts, each divided by D as it was,
+hence
+
+    w  <-  soft( (D / D_then) w,  D (A - A_then) )
+
+For AdaGrad, whose rates do not change meanwhile, the missed steps become one proximal step of
+their number: w <- soft(w, lag s l1) / (1 + lag s l2), s = eta / sqrt(h).
+
+Pegasos takes subgradient steps at the rate 1 / (lambda t) with lambda = 1 / (C n), and returns
+the mean of the weights in the second half of the steps.
+
+Passes are run by ``core.sweep``: rows in memory are shuffled together, those of a file block
+by block and within blocks, in an order drawn from (seed, pass).
+
+The notes' section on online optimization. Duchi, Hazan and Singer (2011), Adaptive subgradient
+methods. JMLR 12. Carpenter (2008), Lazy sparse stochastic gradient descent.
+Bottou (2012), Stochastic gradient descent tricks. Shalev-Shwartz, Singer and Srebro (2007),
+Pegasos: primal estimated sub-gradient solver for SVM. ICML.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+from tacit.core.randoms import key, permutation
+from tacit.core.sweep import Sequential, Visited
+from tacit.data.table import Batch, Table, parts
+from tacit.kernels.sparse_rows import chunks, row_squares
+from tacit.linear.labeled_rows import in_memory
+from tacit.linear.linear_classifier import Csr, csr_arrays
+from tacit.linear.losses import to_residual
+
+__all__ = ["Pegasos", "PegasosState", "Sgd", "SgdSettings", "SgdState", "block_orders"]
+
+SCHEDULES = {"optimal": 0, "constant": 1, "invscaling": 2}
+
+
+def block_orders(
+    table: Table, seed: Any, number: int, *, shuffle: bool = True
+) -> Iterable[tuple[Any, int]]:
+    """The blocks that pass ``number`` visits and their places in the table, in order. Rows in
+    memory are a single block."""
+    blocks = [InMemory(table)] if table.in_memory else table.blocks
+    order = permutation(key(seed, number), len(blocks)) if shuffle else range(len(blocks))
+    for b in order:
+        yield blocks[b], int(b)
+
+
+class InMemory(NamedTuple):
+    """A table in memory as a single block."""
+
+    table: Table
+
+    def load(self) -> Batch:
+        return in_memory(self.table)
+
+
+# --- Logistic regression ---
+
+
+class SgdState(NamedTuple):
+    """What goes on from pass to pass. Arrays change in place."""
+
+    weights: np.ndarray  # (v, k)
+    intercept: np.ndarray  # (k,)
+    squares: np.ndarray  # (v, k): AdaGrad's sums of squared gradients, or (0, k)
+    offset_squares: np.ndarray  # (k,)
+    clock: np.ndarray  # (2,): steps of SGD so far, and its first learning rate
+
+    @classmethod
+    def zeros(cls, features: int, columns: int, *, adaptive: bool) -> "SgdState":
+        """The start of a fit."""
+        return cls(
+            np.zeros((features, columns)), np.zeros(columns),
+            np.zeros((features if adaptive else 0, columns)), np.zeros(columns), np.zeros(2),
+        )  # fmt: skip
+
+
+class SgdSettings(NamedTuple):
+    """How steps are taken."""
+
+    adaptive: bool  # AdaGrad
+    eta0: float | None
+    schedule: str  # of SGD: eta0 / (1 + eta0 l2 t), eta0, or eta0 / t^power
+    power: float
+    l2: float
+    l1: float
+    intercept: bool
+
+
+class Sgd(Sequential):
+    """Passes of SGD or AdaGrad over a table whose labels are codes."""
+
+    def __init__(self, table: Table, settings: SgdSettings, seed: np.uint64) -> None:
+        self.table, self.settings, self.seed = table, settings, seed
+
+    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
+        """One block after another."""
+        for block in block_orders(self.table, self.seed, number):
+            yield [block]
+
+    def visit(self, state: SgdState, part: tuple[Any, int], number: int) -> Visited:
+        """Step by the rows of a block; the loss of every row just before its step, summed."""
+        rows, codes, weights = parts(part[0].load())
+        csr = csr_arrays(rows, "LogisticRegression")
+        weights = np.ones(len(codes)) if weights is None else weights
+        order = permutation(key(self.seed, number, part[1]), len(codes))
+        run = self._adagrad if self.settings.adaptive else self._sgd
+        loss = run(state, csr, codes, weights, order)
+        if not np.isfinite(loss):
+            raise ValueError(
+                "LogisticRegression: the weights overflowed. Lower eta0, or scale the columns "
+                "of X down."
+            )
+        return Visited(float(weights.sum()), loss)
+
+    def _adagrad(self, state, csr, codes, weights, order):
+        s = self.settings
+        eta = 1.0 if s.eta0 is None else float(s.eta0)
+        last = np.zeros(len(state.weights), np.int64)
+        loss, done = 0.0, 0
+        for part in chunks(csr.indptr, order):
+            loss += adagrad_rows(
+                csr, codes, weights, part, state, last, done, eta, s.l2, s.l1, s.intercept
+            )
+            done += len(part)
+            check_stop()
+        settle_adagrad(state.weights, state.squares, last, len(order), eta, s.l2, s.l1)
+        return loss
+
+    def _sgd(self, state, csr, codes, weights, order):
+        s = self.settings
+        if state.clock[0] == 0:
+            state.clock[1] = self._first_rate(csr, state.intercept.size)
+        due = Due(
+            np.ones(len(state.weights)), np.zeros(len(state.weights)), np.array([1.0, 0.0])
+        )
+        loss = 0.0
+        for part in chunks(csr.indptr, order):
+            loss += sgd_rows(
+                csr, codes, weights, part, state, due, SCHEDULES[s.schedule], s.power, s.l2,
+                s.l1, s.intercept,
+            )  # fmt: skip
+            state.clock[0] += len(part)
+            check_stop()
+            if due.total[0] < 1e-6:  # before D underflows
+                settle_sgd(state.weights, due)
+        settle_sgd(state.weights, due)
+        return loss
+
+    def _first_rate(self, csr: Csr, columns: int) -> float:
+        """0.4 over the largest curvature that a single row can have: that of - log p in the
+        scores is at most 1/4 for two classes, 1/2 for more."""
+        if self.settings.eta0 is not None:
+            return float(self.settings.eta0)
+        longest = float(row_squares(csr.indptr, csr.data).max(initial=0.0))
+        longest = max(longest + self.settings.intercept, 1e-3)
+        return 0.4 / ((0.25 if columns == 1 else 0.5) * longest + self.settings.l2)
+
+
+class Due(NamedTuple):
+    """Penalties that weights have not had yet, of a pass of SGD."""
+
+    decays: np.ndarray  # (v,): D when the feature last occurred
+    shifts: np.ndarray  # (v,): A then
+    total: np.ndarray  # (2,): D and A now
+
+
+# --- Support vector machines ---
+
+
+class PegasosState(NamedTuple):
+    """The weights are scale * weights, and their sum since the middle of the fit is
+    total * weights + sums, so that a step touches only the features of its row."""
+
+    weights: np.ndarray  # (v, k)
+    sums: np.ndarray  # (v, k)
+    clock: np.ndarray  # (3,): scale, total, and steps so far
+
+
+class Pegasos(Sequential):
+    """Passes of Pegasos over rows in memory."""
+
+    def __init__(
+        self, csr: Csr, codes: np.ndarray, costs: np.ndarray, passes: int, seed: np.uint64,
+        *, crammer_singer: bool,
+    ) -> None:  # fmt: skip
+        self.csr, self.codes, self.seed = csr, codes, seed
+        self.used = np.flatnonzero(costs > 0)
+        total, n = float(costs[self.used].sum()), len(self.used)
+        self.decay, self.costs = 1 / total, costs * (n / total)  # lambda; weights of mean 1
+        self.middle = passes * n // 2
+        self.crammer_singer = crammer_singer
+
+    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
+        """All rows as one part, in an order drawn from the seed."""
+        return [[self.used[permutation(key(self.seed, number), len(self.used))]]]
+
+    def visit(self, state: PegasosState, part: np.ndarray, number: int) -> Visited:
+        loss = 0.0
+        for order in chunks(self.csr.indptr, part):
+            loss += pegasos_rows(
+                self.csr, self.codes, self.costs, order, self.middle, self.decay,
+                self.crammer_singer, state,
+            )  # fmt: skip
+            state.clock[2] += len(order)
+            check_stop()
+        return Visited(float(len(part)), loss)
+
+    def mean(self, state: PegasosState) -> np.ndarray:
+        """The mean of the weights in the second half of the fit."""
+        scale, total, steps = state.clock
+        if steps <= self.middle:
+            return scale * state.weights
+        return (total * state.weights + state.sums) / (steps - self.middle)
+
+
+# --- Kernels ---
+
+
+@kernel
+def rate_at(schedule, t, eta0, power, l2):
+    if schedule == 0:
+        return eta0 / (1 + eta0 * l2 * t)
+    if schedule == 1:
+        return eta0
+    return eta0 / (t + 1.0) ** power
+
+
+@kernel
+def soft(w, shift):
+    """w moved toward zero by ``shift``, and no further."""
+    return np.sign(w) * max(abs(w) - shift, 0.0)
+
+
+@kernel
+def sgd_rows(
+    rows, codes, weights, order, state, due, schedule, power, l2, l1, with_intercept
+):
+    coef, intercept = state.weights, state.intercept
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    faded, shifted, clock = due.decays, due.shifts, due.total
+    steps, eta0 = np.int64(state.clock[0]), state.clock[1]
+    k = intercept.size
+    scores = np.empty(k)
+    loss = 0.0
+    d, a = clock[0], clock[1]
+    for s in range(order.size):
+        i = order[s]
+        first, end = indptr[i], indptr[i + 1]
+        scores[:] = intercept
+        for t in range(first, end):
+            j = indices[t]
+            row = coef[j]
+            x = data[t]
+            fade = d / faded[j]
+            if l1 > 0:
+                shift = d * (a - shifted[j])
+                for c in range(k):
+                    row[c] = soft(fade * row[c], shift)
+            else:
+                for c in range(k):
+                    row[c] *= fade
+            faded[j] = d
+            shifted[j] = a
+            for c in range(k):
+                scores[c] += x * row[c]
+        loss += weights[i] * to_residual(scores, codes[i])
+        rate = rate_at(schedule, steps + s, eta0, power, l2)
+        for c in range(k):
+            scores[c] *= rate * weights[i]
+        if with_intercept:
+            for c in range(k):
+                intercept[c] -= scores[c]
+        for t in range(first, end):
+            row = coef[indices[t]]
+            x = data[t]
+            for c in range(k):
+                row[c] -= x * scores[c]
+        d *= max(1 - rate * l2, 1e-3)
+        a += rate * l1 / d
+        if d < 1e-200:  # all weights have faded away; keep the arithmetic alive
+            d = 1e-200
+    clock[0], clock[1] = d, a
+    return loss
+
+
+@kernel
+def settle_sgd(coef, due):
+    """Apply all penalties that are due, and start counting again."""
+    faded, shifted, clock = due.decays, due.shifts, due.total
+    d, a = clock[0], clock[1]
+    for j in range(coef.shape[0]):
+        row = coef[j]
+        fade, shift = d / faded[j], d * (a - shifted[j])
+        for c in range(row.size):
+            row[c] = soft(fade * row[c], shift)
+        faded[j], shifted[j] = 1.0, 0.0
+    clock[0], clock[1] = 1.0, 0.0
+
+
+@kernel
+def shrunk(w, square, lag, eta, l2, l1):
+    """A weight after ``lag`` penalties."""
+    if lag == 0 or w == 0 or square == 0:
+        return w
+    step = lag * eta / np.sqrt(square)
+    return soft(w, step * l1) / (1 + step * l2)
+
+
+@kernel
+def adagrad_rows(
+    rows, codes, weights, order, state, last, steps, eta, l2, l1, with_intercept
+):
+    coef, intercept = state.weights, state.intercept
+    squares, offset_squares = state.squares, state.offset_squares
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    k = intercept.size
+    scores = np.empty(k)
+    loss = 0.0
+    for s in range(order.size):
+        i = order[s]
+        now = steps + s
+        first, end = indptr[i], indptr[i + 1]
+        scores[:] = intercept
+        for t in range(first, end):
+            j = indices[t]
+            row, square = coef[j], squares[j]
+            x = data[t]
+            lag = now - last[j]
+            last[j] = now
+            for c in range(k):
+                row[c] = shrunk(row[c], square[c], lag, eta, l2, l1)
+                scores[c] += x * row[c]
+        loss += weights[i] * to_residual(scores, codes[i])
+        for c in range(k):
+            scores[c] *= weights[i]
+        if with_intercept:
+            for c in range(k):
+                g = scores[c]
+                offset_squares[c] += g * g
+                if g != 0:
+                    intercept[c] -= eta * g / np.sqrt(offset_squares[c])
+        for t in range(first, end):
+            j = indices[t]
+            row, square = coef[j], squares[j]
+            x = data[t]
+            for c in range(k):
+                g = x * scores[c]
+                if g != 0:
+                    square[c] += g * g
+                    row[c] -= eta * g / np.sqrt(square[c])
+    return loss
+
+
+@kernel
+def settle_adagrad(coef, squares, last, now, eta, l2, l1):
+    """Apply all penalties that are due."""
+    for j in range(coef.shape[0]):
+        row, square = coef[j], squares[j]
+        for c in range(row.size):
+            row[c] = shrunk(row[c], square[c], now - last[j], eta, l2, l1)
+
+
+@kernel
+def pegasos_rows(rows, codes, costs, order, middle, decay, crammer_singer, state):
+    """Steps of Pegasos; the hinge losses of the rows before their steps."""
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    weights, sums, clock = state.weights, state.sums, state.clock
+    columns = weights.shape[1]
+    scores = np.empty(columns)
+    scale, total, steps = clock[0], clock[1], clock[2]
+    loss = 0.0
+    for s in range(order.size):
+        i = order[s]
+        t = steps + s + 1
+        first, end = indptr[i], indptr[i + 1]
+        scores[:] = 0.0
+        for p in range(first, end):
+            row = weights[indices[p]]
+            x = data[p]
+            for k in range(columns):
+                scores[k] += x * row[k]
+        rate = costs[i] / (decay * t)
+        code = codes[i]
+        if crammer_singer:
+            rival = 1 if code == 0 else 0
+            for k in range(columns):
+                if k != code and scores[k] > scores[rival]:
+                    rival = k
+            short = 1 - scale * (scores[code] - scores[rival])
+            loss += costs[i] * max(short, 0.0)
+            for k in range(columns):
+                scores[k] = 0.0
+            if short > 0:
+                scores[code], scores[rival] = rate, -rate
+        else:
+            for k in range(columns):
+                sign = 1.0 if code == (1 if columns == 1 else k) else -1.0
+                short = 1 - sign * scale * scores[k]
+                loss += costs[i] * max(short, 0.0)
+                scores[k] = rate * sign if short > 0 else 0.0
+        # The first step forgets the start altogether, scale 0: it is 0 anyway.
+        if t > 1:
+            scale *= 1 - 1.0 / t
+        for p in range(first, end):
+            j = indices[p]
+            row, past = weights[j], sums[j]
+            x = data[p] / scale
+            for k in range(columns):
+                step = x * scores[k]
+                row[k] += step
+                past[k] -= total * step
+        if t > middle:
+            total += scale
+        if scale < 1e-8:  # fold the scale in before it underflows
+            for j in range(weights.shape[0]):
+                row, past = weights[j], sums[j]
+                for k in range(columns):
+                    past[k] += total * row[k]
+                    row[k] *= scale
+            scale, total = 1.0, 0.0
+    clock[0], clock[1] = scale, total
+    return loss
