@@ -248,23 +248,6 @@ def ready(engine: Engine) -> Any:
     return engine.ready() if hasattr(engine, "ready") else nullcontext(engine)
 
 
-def both(engine: Engine, function: Callable[[Any], Any], first: Any, second: Any) -> list[Any]:
-    """A function of two things: at once, one of them in this thread, where threads are running.
-
-    For work of a fraction of a millisecond, which ``map`` would take too long to hand over.
-    """
-    if not isinstance(engine, RunningThreads):
-        return [function(first), function(second)]
-    stop = threading.Event()
-    other = engine.pool.submit(run_unless, stop, function, second)
-    try:
-        return [function(first), other.result()]
-    finally:
-        stop.set()
-        if not other.cancel():
-            wait([other])
-
-
 def get_engine(engine: str | Engine) -> Engine:
     """An engine, or the name of one with its default settings."""
     named: dict[str, Callable[[], Engine]] = {

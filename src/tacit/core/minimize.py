@@ -72,12 +72,13 @@ def minimize(
     # One BLAS thread outside of passes too: more may round differently.
     with one_blas_thread(), ready(engine) as engine:
         evaluate = partial(evaluate_at, to_params, data, engine, scale, l2, free)
-        settings = (tol, max_iter, iterated)
+        value_of = partial(evaluate, collect)
         if collect_hessian is None:
-            point = by_lbfgs(partial(evaluate, collect), start, *settings)
+            point = by_lbfgs(value_of, start, tol, max_iter, iterated)
         else:
-            both = partial(evaluate, collect), partial(evaluate, collect_hessian)
-            point = by_newton(*both, start, scale, l2, free, flat, *settings)
+            hessian_of = partial(evaluate, collect_hessian)
+            step_of = partial(newton_step, scale=scale, l2=l2, free=free, flat=flat)
+            point = by_newton(value_of, hessian_of, step_of, start, tol, max_iter, iterated)
         end = evaluate(collect, point)
     largest = float(np.abs(end.gradient).max(initial=0.0))
     return Minimum(
@@ -93,7 +94,16 @@ class Evaluated(NamedTuple):
     stats: Any
 
 
-def evaluate_at(to_params, data, engine, scale, l2, free, collect, point):
+def evaluate_at(
+    to_params: Callable[[np.ndarray], Any],
+    data: Iterable,
+    engine: Engine,
+    scale: float,
+    l2: float | np.ndarray,
+    free: np.ndarray | None,
+    collect: Callable,
+    point: np.ndarray,
+) -> Evaluated:
     stats = engine.reduce(collect, to_params(point), data)
     value = scale * stats.loss + 0.5 * float(np.sum(l2 * point * point))
     gradient = scale * np.ravel(stats.gradient) + l2 * point
@@ -102,7 +112,13 @@ def evaluate_at(to_params, data, engine, scale, l2, free, collect, point):
     return Evaluated(value, gradient, stats)
 
 
-def by_lbfgs(evaluate, start, tol, max_iter, iterated):
+def by_lbfgs(
+    evaluate: Callable[[np.ndarray], Evaluated],
+    start: np.ndarray,
+    tol: float,
+    max_iter: int,
+    iterated: Callable[[float, np.ndarray], bool],
+) -> np.ndarray:
     """SciPy's L-BFGS; the last point."""
     from scipy.optimize import minimize as scipy_minimize
 
@@ -123,13 +139,19 @@ def by_lbfgs(evaluate, start, tol, max_iter, iterated):
 
 
 def by_newton(
-    evaluate, evaluate_hessian, start, scale, l2, free, flat, tol, max_iter, iterated
-):
+    evaluate: Callable[[np.ndarray], Evaluated],
+    evaluate_hessian: Callable[[np.ndarray], Evaluated],
+    step_of: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    start: np.ndarray,
+    tol: float,
+    max_iter: int,
+    iterated: Callable[[float, np.ndarray], bool],
+) -> np.ndarray:
     """Newton's method with line search; the last point."""
     point = start
     for _ in range(max_iter):
         value, gradient, stats = evaluate_hessian(point)
-        step = newton_step(scale * stats.hessian, gradient, l2, free, flat)
+        step = step_of(stats.hessian, gradient)
         gain = float(gradient @ step)
         nothing_left = gain <= 1e-11 * max(1.0, abs(value))
         if nothing_left and np.abs(gradient).max(initial=0.0) <= tol:
@@ -152,12 +174,15 @@ def by_newton(
 def newton_step(
     hessian: np.ndarray,
     gradient: np.ndarray,
+    *,
+    scale: float,
     l2: float | np.ndarray,
     free: np.ndarray | None,
     flat: np.ndarray | None,
 ) -> np.ndarray:
     """The step of the free coordinates. ``hessian`` is one matrix, or a stack of the blocks on
     its diagonal, one for each column of the gradient."""
+    hessian = scale * hessian
     if hessian.ndim == 3:
         columns = gradient.reshape(-1, len(hessian))
         ridge = np.broadcast_to(l2, gradient.shape).reshape(columns.shape)

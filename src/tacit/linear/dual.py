@@ -186,7 +186,8 @@ class DualAscent(Sequential):
         if self.logistic and intercept:
             n = len(self.used)
             bias = min(1.0, max(INTERCEPT * strength, 200.0 / n)) * n / float(costs.sum())
-        self.order, indices = slice(None), rows.indices
+        self.order: Any = slice(None)
+        indices = rows.indices
         if rows.shape[1] * columns * np.dtype(dtype).itemsize > CACHE:
             self.order, indices = frequent_first(rows.indices, rows.shape[1])
         self.rows = DualRows(
@@ -400,7 +401,6 @@ def visit_rows(rows, state, order, kind, columns, shrink_above):
         elif kind == LOGISTIC:
             met = step_softmax(scores, duals, code, cost, square, columns, spare)
         elif kind == CRAMMER_SINGER:
-            square = max(square, TINY)
             met = step_crammer_singer(scores, duals, code, cost, square, columns, spare)
         else:
             squared = kind == SQUARED_HINGE
@@ -549,7 +549,7 @@ def step_hinge(scores, duals, code, cost, square, columns, squared):
 @kernel
 def step_crammer_singer(scores, duals, code, cost, square, columns, spare):
     """Hinge loss of the margin to the best other class."""
-    levels = spare[:columns]
+    levels, square = spare[:columns], max(square, TINY)
     low, high, second = np.inf, -np.inf, -np.inf
     for k in range(columns):
         scores[k] += 0 if k == code else 1

@@ -1,11 +1,11 @@
 """What linear classifiers share: scores that are sums of weights.
 
 The score of class y for row x is w_y . x + b_y, the class with the highest score wins, a tie
-goes to the first. Weights are kept as (v, k): all scores of one feature lie side by side, so
-that a word costs one short stretch of memory. With two classes there may be one column, the
-weights of the second class against the first.
+goes to the first. Weights are (v, k): those of one feature are contiguous, so that a word costs
+few cache lines. With two classes there may be one column, the weights of the second class
+against the first.
 
-    csr_arrays       a block's rows as the three arrays that kernels take, of settled types
+    csr_arrays       the rows of a block as the three arrays that kernels take, of fixed types
     scores           (n, k) scores of a block
     LinearClassifier decision_function, predict, coef_, top_features, explain
 
@@ -15,7 +15,6 @@ first is in ``labeled_rows``.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,12 +23,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import Engine, Serial, Threads, check_stop, get_engine
+from tacit.core.engines import check_stop, get_engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.kernel import kernel
 from tacit.data.bad_values import check_values
 from tacit.data.checked import NUMBERS, check_table
-from tacit.data.table import Table, parts
+from tacit.data.table import parts
+from tacit.kernels.sparse_rows import chunks
 from tacit.linear.explanation import check_listed
 
 __all__ = [
@@ -40,16 +40,11 @@ __all__ = [
     "csr_arrays",
     "csr_matrix",
     "csr_rows",
-    "engine_for",
-    "entries",
     "scores",
     "top_classes",
-    "worth_sharing",
 ]
 
 
-FEW = 1 << 18  # entries: less than a millisecond
-SPAN = 1 << 24  # multiplications to a kernel call: some 20 ms
 
 
 class Csr(NamedTuple):
@@ -70,38 +65,14 @@ class Scorer(NamedTuple):
 # --- Blocks ---
 
 
-def engine_for(engine: Any, table: Table) -> Engine:
-    """The engine; for one block, or few entries in memory, this thread: done before others
-    start."""
-    chosen = get_engine(engine)
-    few = len(table.blocks) == 1 or (table.in_memory and entries(table) < FEW)
-    return Serial() if few and isinstance(chosen, Threads) else chosen
-
-
-def worth_sharing(engine: Any, table: Table, least: int) -> Threads | None:
-    """The engine, if its workers see this memory and at least so many entries are in it."""
-    chosen = get_engine(engine)
-    if not (isinstance(chosen, Threads) and table.in_memory and entries(table) >= least):
-        return None
-    return chosen
-
-
-def entries(table: Table) -> int:
-    """How many numbers a table in memory holds; of a sparse one, those that are stored."""
-    block = table.blocks[0]
-    block = getattr(block, "rows", block)
-    matrix = getattr(block, "matrix", None)
-    return table.shape[0] * table.shape[1] if matrix is None else matrix.nnz
-
-
 def csr_rows(rows: Any) -> Any:
     """Rows of a block as CSR; zeros of a dense block are left out."""
     return rows if sp.issparse(rows) else sp.csr_array(rows)
 
 
 def csr_arrays(rows: Any, name: str = "fit", *, finite: bool = True) -> Csr:
-    """The arrays of a block, of the types that kernels are compiled for; all values finite,
-    unless the caller looks after that."""
+    """The arrays of a block, of the types that kernels are compiled for; all values are
+    checked to be finite, unless the caller does that."""
     rows = csr_rows(rows)
     if finite:
         check_finite(rows, name)
@@ -121,10 +92,10 @@ def csr_matrix(rows: Any, name: str = "fit") -> sp.csr_array:
 
 
 def check_finite(rows: Any, name: str) -> None:
-    """Refuse values that are not finite, and say where the first is."""
+    """Raise an error for values that are not finite; it names the first."""
     values = rows.data if sp.issparse(rows) else rows
     if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-        check_values(rows, name)  # or a sum too large: look closely
+        check_values(rows, name)  # the sum may also be too large
 
 
 def scores(params: Any, block: Any) -> np.ndarray:
@@ -135,18 +106,18 @@ def scores(params: Any, block: Any) -> np.ndarray:
 
 
 def top_classes(params: Any, block: Any) -> np.ndarray:
-    """The place of each row's highest score; the first of equals. One column: is it above 0?"""
+    """The code of each row's class: its highest score, the first of equals; for one column,
+    whether it is above 0."""
     rows = parts(block).rows
     if params.weights.shape[1] == 1 or not sp.issparse(rows):
-        found = scores(params, block)
-        return found[:, 0] > 0 if found.shape[1] == 1 else found.argmax(axis=1)
+        table = scores(params, block)
+        return table[:, 0] > 0 if table.shape[1] == 1 else table.argmax(axis=1)
     csr = csr_arrays(rows, "predict")
-    found = np.empty(len(csr.indptr) - 1, np.int64)
-    edges = np.linspace(0, len(found), 2 + rows.nnz * params.weights.shape[1] // SPAN)
-    for start, stop in pairwise(edges.astype(int).tolist()):
+    best = np.empty(len(csr.indptr) - 1, np.int64)
+    for order in chunks(csr.indptr, np.arange(len(best))):
         check_stop()
-        find_top(*csr, params.weights, params.intercept, start, stop, found)
-    return found
+        find_top(csr, params.weights, params.intercept, order, best)
+    return best
 
 
 # --- The estimator they share ---
@@ -177,16 +148,16 @@ class LinearClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the highest score; a tie goes to the first."""
-        found = np.concatenate(list(self._map_blocks(top_classes, X)))
-        if len(self.classes_) == 1:  # its score says nothing
-            found[:] = 0
-        return self.classes_[found.astype(np.intp, copy=False)]
+        codes = np.concatenate(list(self._map_blocks(top_classes, X)))
+        if len(self.classes_) == 1:  # whatever its score
+            codes[:] = 0
+        return self.classes_[codes.astype(np.intp, copy=False)]
 
     @available_if(decides)
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n, k), or with two classes (n,), that of the second against the first."""
-        found = np.concatenate(list(self._score_blocks(X)))
-        return against_first(found) if len(self.classes_) == 2 else found
+        scores = np.concatenate(list(self._score_blocks(X)))
+        return against_first(scores) if len(self.classes_) == 2 else scores
 
     @property
     def coef_(self) -> np.ndarray:
@@ -257,17 +228,17 @@ class LinearClassifier(ClassifierMixin, Estimator):
         table = check_table(
             self, X, reset=False, dtypes=NUMBERS, distinct=self._distinct
         )
-        engine = engine_for(getattr(self, "engine", "serial"), table)
+        engine = get_engine(getattr(self, "engine", "serial"))
         return engine.map(function, Scorer(self.weights_, self.intercept_), table)
 
     def _code(self, class_: Any) -> int:
-        found = np.flatnonzero(self.classes_ == class_)
-        if len(found) != 1:
+        codes = np.flatnonzero(self.classes_ == class_)
+        if len(codes) != 1:
             raise ValueError(
                 f"{type(self).__name__} knows no class {np.asarray(class_).tolist()!r}; it "
                 f"knows {self.classes_.tolist()[:20]}."
             )
-        return int(found[0])
+        return int(codes[0])
 
     def _pair(self, row: np.ndarray) -> tuple[int, int]:
         """The best and the second best class of a row of scores."""
@@ -291,9 +262,9 @@ class LinearClassifier(ClassifierMixin, Estimator):
 # --- Small pieces ---
 
 
-def against_first(found: np.ndarray) -> np.ndarray:
+def against_first(scores: np.ndarray) -> np.ndarray:
     """One score per row: the second class's less the first's."""
-    return found[:, 0] if found.shape[1] == 1 else found[:, 1] - found[:, 0]
+    return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
 
 
 def both_columns(weights: np.ndarray) -> np.ndarray:
@@ -318,13 +289,13 @@ def named(names: Sequence[str] | None, column: int) -> Any:
 
 
 @kernel
-def find_top(indptr, indices, data, weights, intercept, start, stop, found):
+def find_top(rows, weights, intercept, order, best):
     k = weights.shape[1]
     score = np.empty(k)
-    for i in range(start, stop):
+    for i in order:
         score[:] = 0.0
-        for t in range(indptr[i], indptr[i + 1]):
-            row, x = weights[indices[t]], data[t]
+        for t in range(rows.indptr[i], rows.indptr[i + 1]):
+            row, x = weights[rows.indices[t]], rows.data[t]
             for c in range(k):
                 score[c] += x * row[c]
         top = 0
@@ -332,4 +303,4 @@ def find_top(indptr, indices, data, weights, intercept, start, stop, found):
             score[c] += intercept[c]
             if score[c] > score[top]:
                 top = c
-        found[i] = top
+        best[i] = top

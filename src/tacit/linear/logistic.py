@@ -150,6 +150,9 @@ class LogisticRegression(LinearClassifier):
     array([[0.5, 0.5]])
     """
 
+    n_iter_: int
+    converged_: bool
+
     _saved_private: ClassVar[tuple] = ("_squares", "_offset_squares")
     _file_schema: ClassVar[dict] = {
         **LinearClassifier._file_schema,
@@ -386,8 +389,8 @@ class LogisticRegression(LinearClassifier):
             "name": "LogisticRegression",
         }  # fmt: skip
         if self.solver_ == "coordinate":
-            penalties = {"l1": objective.l1, "l2": objective.l2}
-            return solve_coordinates(rows, codes, weights, columns, **penalties, **settings)
+            settings |= {"l1": objective.l1, "l2": objective.l2}
+            return solve_coordinates(rows, codes, weights, columns, **settings)
         return solve_dual(rows, codes, self.C * weights, columns, loss="logistic", **settings)
 
     # --- Row by row ---
@@ -434,9 +437,11 @@ class LogisticRegression(LinearClassifier):
             raise ValueError(
                 "solver='adagrad' goes on with a fit that was made by 'sgd'. Begin anew."
             )
-        arrays = (self.weights_, self.intercept_, self._squares, self._offset_squares)
-        clock = np.array([float(self.steps_), getattr(self, "eta0_", 0.0)])
-        return SgdState(*(array.copy() for array in arrays), clock)
+        return SgdState(
+            self.weights_.copy(), self.intercept_.copy(), self._squares.copy(),
+            self._offset_squares.copy(),
+            np.array([float(self.steps_), getattr(self, "eta0_", 0.0)]),
+        )  # fmt: skip
 
     def _keep(self, state: SgdState, loss: float, seen: float) -> None:
         self.weights_, self.intercept_ = state.weights, state.intercept
