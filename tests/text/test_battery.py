@@ -64,7 +64,7 @@ def registered():
         "CountVectorizer": "tacit.text.counts:CountVectorizer",
         "HashingVectorizer": "tacit.text.hashing:HashingVectorizer",
         "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
-        "TfidfVectorizer": "tacit.text.tfidf_vectorizer:TfidfVectorizer",
+        "TfidfVectorizer": "tacit.text.tfidf:TfidfVectorizer",
     }
     before = dict(registry.REGISTRY)
     registry.REGISTRY.update(lines)

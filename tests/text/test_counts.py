@@ -22,7 +22,7 @@ from tacit.core.stats import tree_sum
 from tacit.data import document_blocks
 from tacit.data.documents import Documents
 from tacit.text import CountVectorizer, derive_stop_words
-from tacit.text.count_blocks import count_terms, term_stats
+from tacit.text.term_counts import count_terms, term_stats
 
 some = settings(deadline=None, max_examples=60)  # no deadline: the first call compiles
 CORPUS = [
@@ -237,15 +237,15 @@ def test_blocks_of_any_size_give_the_same_matrix(monkeypatch):
     ("documents", "settings", "message"),
     [
         ([], {}, "there are 0 documents"),
-        (iter([]), {}, "a generator can be walked only once"),
+        (iter([]), {}, "a generator can be read only once"),
         (["", None, float("nan")], {}, r"all 3 documents are empty \(2 of them None or NaN\)"),
-        (["a", "!!", ""], {}, r"none of the 3 documents \(1 of them empty\) holds a token"),
+        (["a", "!!", ""], {}, r"none of the 3 documents \(1 of them empty\) has a token"),
         (["the of", "of"], {"stop_words": ["the", "of"]}, "all 3 tokens of 2 documents are"),
         (["the of"], {"stop_words": "english"}, "only contain stop words"),
         (["12 34"], {"numbers": False}, "numbers=True"),
         (["ab", "cd"], {"ngram_range": (2, 2)}, r"as many as 2 tokens in a row.*\(2, 2\)"),
-        (["aa bb", "cc"], {"min_df": 2}, "no terms remain of 3 in 2 documents: min_df=2 leaves "
-         "out 3 in fewer than 2 documents, max_df=1.0 0 in more than 2. Try a lower min_df"),
+        (["aa bb", "cc"], {"min_df": 2}, "no terms remain of 3 in 2 documents: min_df=2 "
+         "removes 3 in fewer than 2 documents, max_df=1.0 0 in more than 2. Try a lower"),
         (["aa", "aa"], {"max_df": 0.5}, "max_df=0.5 1 in more than 1"),
         (["aa"], {"min_df": 2, "max_df": 1}, "max_df corresponds to < documents than min_df"),
         (["of"], {"stop_words": ["of"], "token_pattern": r"\b[a-z]\w+\b"}, "all 1 tokens of 1"),
@@ -269,7 +269,7 @@ def test_why_there_is_nothing_to_count_is_said_in_numbers(documents, settings, m
         ({"token_pattern": "(a)(b)"}, "More than 1 capturing group"),
         ({"stop_words": "klingon"}, "not a built-in list; 'english' is"),
         ({"min_df": 0}, "must be a number of documents"),
-        ({"max_df": 1.5}, "or a share of them"),
+        ({"max_df": 1.5}, "or a proportion of them"),
         ({"max_df": True}, "must be a number of documents"),
         ({"max_features": 0}, "must be an int of at least 1"),
         ({"rule": "x"}, "rule='x' is unknown"),
@@ -289,7 +289,7 @@ def test_one_string_is_refused_and_says_to_wrap_it(method):
         ValueError, match=r"string object received. Wrap one document in a list"
     ):
         getattr(vectorizer, method)("one string")
-    with pytest.raises(TypeError, match="iterable of documents, but was given int"):
+    with pytest.raises(TypeError, match="iterable of documents, but got int"):
         getattr(vectorizer, method)(3)
 
 
@@ -368,7 +368,7 @@ def test_documents_that_only_the_users_analyzer_understands():
     vectorizer = CountVectorizer(analyzer=lambda tokens: tokens)
     assert vectorizer.fit_transform(lists).toarray().tolist() == [[2, 1], [0, 1], [0, 0]]
     assert vectorizer.input_report_["missing"] == 1
-    with pytest.raises(TypeError, match="gave a term of type int: 3"):
+    with pytest.raises(TypeError, match="returned a term of type int: 3"):
         CountVectorizer(analyzer=lambda tokens: [3]).fit(lists)
 
 

@@ -22,8 +22,7 @@ from tacit.core.engines import Dask, Serial, Threads
 from tacit.data import document_blocks
 from tacit.data.documents import Documents
 from tacit.text import CountVectorizer
-from tacit.text.feature_families import shape_of
-from tacit.text.features import TextFeatures
+from tacit.text.features import TextFeatures, shape_of
 from tacit.text.tokens import tokenize
 
 CORPUS = [
@@ -171,7 +170,7 @@ def test_counts_are_those_of_plain_python(documents, longest):
     expected = [plain_features(text, longest) for text in documents]
     features = TextFeatures(capitals=False, offset=False, prefixes=longest, suffixes=longest)
     if not any(expected):
-        with pytest.raises(ValueError, match="no word and no mark"):
+        with pytest.raises(ValueError, match="no word and no punctuation"):
             features.fit(documents)
         return
     assert table(features, documents) == [dict(each) for each in expected]
@@ -314,7 +313,7 @@ def test_it_goes_beside_counts_in_a_union_and_in_a_column_transformer():
     [
         ({}, "one string", "Wrap one document in a list"),
         ({}, [], "0 documents"),
-        ({}, ["", None], "no word and no mark in 2 documents, of which 2 are empty"),
+        ({}, ["", None], "no word and no punctuation in 2 documents, of which 2 are empty"),
         ({"min_df": 2}, ["a b", "cc dd!"], "no terms remain"),
         ({"prefixes": -1}, ["a"], "prefixes=-1"),
         ({"suffixes": 1.5}, ["a"], "suffixes=1.5"),

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import text as learn
 from sklearn.utils.estimator_checks import check_estimator
@@ -213,3 +214,39 @@ def test_idf_can_be_handed_over_and_must_fit():
 @pytest.mark.parametrize("weighting", ["tfidf", "bm25"])
 def test_scikit_learns_checks_pass(weighting):
     check_estimator(TfidfTransformer(weighting=weighting), on_skip=None)
+
+
+# --- Vocabularies and weights that are set, and dataframe output ---
+
+
+def test_a_fixed_vocabulary_can_be_fitted_and_transformed_in_one_call():
+    texts = ["a whale of a tale", "the whale", "the tale"]
+    ours = TfidfVectorizer(vocabulary=["tale", "whale"])
+    theirs = learn.TfidfVectorizer(vocabulary=["tale", "whale"])
+    expected = theirs.fit_transform(texts).toarray()
+    np.testing.assert_allclose(ours.fit_transform(texts).toarray(), expected, rtol=1e-15)
+    again = ours.fit_transform(texts)  # not weighted twice
+    np.testing.assert_allclose(again.toarray(), expected, rtol=1e-15)
+    np.testing.assert_allclose(ours.transform(texts).toarray(), expected, rtol=1e-15)
+
+
+def test_weights_can_be_set():
+    counts = np.array([[2.0, 1.0], [0.0, 3.0]])
+    transformer = TfidfTransformer(norm=None)
+    transformer.idf_ = np.array([0.5, 2.0])
+    np.testing.assert_array_equal(transformer.transform(counts).toarray(), counts * [0.5, 2])
+    learned = TfidfTransformer(norm=None).fit(counts)
+    learned.idf_ = [0.5, 2.0]
+    np.testing.assert_array_equal(learned.transform(counts).toarray(), counts * [0.5, 2])
+
+
+def test_dataframe_output_leaves_sparse_rows_as_they_are():
+    texts = ["a whale of a tale", "the whale"]
+    expected = TfidfVectorizer().fit_transform(texts).toarray()
+    with config_context(transform_output="pandas"):
+        vectorizer = TfidfVectorizer()
+        np.testing.assert_array_equal(vectorizer.fit_transform(texts).toarray(), expected)
+        np.testing.assert_array_equal(vectorizer.transform(texts).toarray(), expected)
+        counts = CountVectorizer().fit_transform(texts)
+        rows = TfidfTransformer().fit_transform(counts)
+        np.testing.assert_array_equal(rows.toarray(), expected)

@@ -160,7 +160,7 @@ def test_wrong_settings_say_what_is_right():
         tokenize("a", rule="x")
     with pytest.raises(ValueError, match="min_length=0 must be at least 1"):
         tokenize("a", min_length=0)
-    with pytest.raises(TypeError, match="takes one str, but was given list"):
+    with pytest.raises(TypeError, match="takes one str, but got list"):
         tokenize(["a"])
 
 

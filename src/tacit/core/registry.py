@@ -43,7 +43,7 @@ REGISTRY: dict[str, str] = {
     "TextClassifier": "tacit.classify.text_classifier:TextClassifier",
     "TextFeatures": "tacit.text.features:TextFeatures",
     "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
-    "TfidfVectorizer": "tacit.text.tfidf_vectorizer:TfidfVectorizer",
+    "TfidfVectorizer": "tacit.text.tfidf:TfidfVectorizer",
     "NeighborMap": "tacit.decompose.neighbor_map:NeighborMap",
     "TruncatedSVD": "tacit.decompose.truncated_svd:TruncatedSVD",
 }

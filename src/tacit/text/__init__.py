@@ -29,7 +29,7 @@ __getattr__, __dir__ = attach(
         "HashingVectorizer": "tacit.text.hashing",
         "TextFeatures": "tacit.text.features",
         "TfidfTransformer": "tacit.text.tfidf",
-        "TfidfVectorizer": "tacit.text.tfidf_vectorizer",
+        "TfidfVectorizer": "tacit.text.tfidf",
         "Vocabulary": "tacit.text.vocabulary",
         "alignment": "tacit.text.edit_distance",
         "damerau": "tacit.text.edit_distance",

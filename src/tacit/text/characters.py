@@ -1,7 +1,7 @@
-"""What every Unicode character is to the tokenizer, and its lower case, as one table.
+"""Unicode characters: their class for the tokenizer, their lower case, UTF-8 and normal form C.
 
-An entry packs the class of a character above bit 24 and what it is written as below. The
-table is made from Python's own character data when first asked for, in about 20 ms.
+A table holds the class of every character above bit 24 and what it is written as below. It is
+built from Python's own character data when first used, in about 20 ms.
 
     SEPARATOR   ends a word: spaces, punctuation, most symbols, controls
     WORD        letters, digits, the underscore
@@ -11,23 +11,45 @@ table is made from Python's own character data when first asked for, in about 20
     REGIONAL    two of them make a flag
     JOINER      zero-width joiners: stay inside a word or between two emoji, else are dropped
     MIDDLE      apostrophes and hyphens of rule="words": as a joiner inside a word
-    DROPPED     soft hyphens, variation selectors, direction marks: as if they were not there
-    SPACE       what the character n-grams take for white space
+    DROPPED     soft hyphens, variation selectors, direction marks: ignored
+    SPACE       white space of the character n-grams
+
+In normal form C an accented letter is one character. ASCII needs nothing; elsewhere a kernel
+finds the documents with a character that may need composing, and Python composes those alone.
+Kernels decode UTF-8 without checks: a ``Text`` holds valid UTF-8.
 """
 
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Characters", "characters_of_class", "characters_of_rule", "plain_characters"]
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+from tacit.data.text_block import Text
+
+__all__ = [
+    "Characters",
+    "characters_of_class",
+    "characters_of_rule",
+    "plain_characters",
+    "Composed",
+    "compose",
+    "call_ranges",
+    "decode_at",
+    "encode_to",
+    "is_ascii",
+]
+
+CALL_BYTES = 2**24  # text between two returns to Python: well under 200 ms
 
 SEPARATOR, WORD, MARK, RUN, EMOJI, MODIFIER, REGIONAL = range(7)
 JOINER, MIDDLE, DROPPED, SPACE = range(7, 11)
 
-LOOK = np.uint32(1 << 31)  # this character may need normalizing, or lowering in context
+RECHECK = np.uint32(1 << 31)  # this character may need normalizing, or lowering in context
 BY_CONTEXT = "\u0130\u03a3"  # I with a dot, capital sigma
 SIZE = 0x110000
 LISTED = 0x20000  # the planes whose characters differ; above are ideographs, tags, private use
@@ -60,14 +82,14 @@ MIDDLES = "'\u2019\u02bc\uff07-\u2010\u2011"  # apostrophes and hyphens
 class Characters(NamedTuple):
     """A table for the kernels."""
 
-    codes: np.ndarray  # (0x110000,) uint32: LOOK | class << 24 | the character it becomes
+    codes: np.ndarray  # (0x110000,) uint32: RECHECK | class << 24 | the character it becomes
     ascii: np.ndarray  # (256,) uint8: what a word byte becomes; 0 elsewhere
-    simple: bool  # ASCII text needs to know words from separators, and nothing else
+    simple: bool  # ASCII text holds words and separators, and nothing else
 
 
 @cache
 def characters_of_rule(rule: str, lowercase: bool) -> Characters:
-    """The table of rule "plain" or "words"."""
+    """The table for rule "plain" or "words"."""
     kind = np.zeros(SIZE, np.uint8)
     categories = np.array(list(map(unicodedata.category, map(chr, range(LISTED)))))
     listed = kind[:LISTED]
@@ -82,7 +104,7 @@ def characters_of_rule(rule: str, lowercase: bool) -> Characters:
         part = kind[first : last + 1]
         digits = categories[first : last + 1] == "Nd"
         part[(part == WORD) & ~digits] = RUN
-    kind[LISTED:0x40000] = RUN  # every ideograph that is, or will be
+    kind[LISTED:0x40000] = RUN  # every ideograph, assigned or not
     fill(kind, SKIN, MODIFIER)
     fill(kind, TAGS, MODIFIER)
     fill(kind, FLAG_LETTERS, REGIONAL)
@@ -94,7 +116,7 @@ def characters_of_rule(rule: str, lowercase: bool) -> Characters:
     return pack(kind, lowercase)
 
 
-@lru_cache(maxsize=16)  # users may think of any number of them
+@lru_cache(maxsize=16)  # users may give any number of patterns
 def characters_of_class(atom: str, lowercase: bool) -> Characters:
     r"""Word characters are those that a regular expression for one character matches.
 
@@ -120,15 +142,15 @@ def plain_characters(lowercase: bool) -> Characters:
 def pack(kind: np.ndarray, lowercase: bool, folded: np.ndarray | None = None) -> Characters:
     codes = lower_case().copy() if lowercase else np.arange(SIZE, dtype=np.uint32)
     if folded is not None:
-        kind = folded[codes]  # the pattern sees the text after lowering
+        kind = folded[codes]  # the pattern applies to text in lower case
     head = np.zeros(256, np.uint8)
     is_word = kind[:128] == WORD
     head[:128][is_word] = codes[:128][is_word]
     simple = bool(np.isin(kind[:128], (SEPARATOR, WORD)).all())
     packed = codes | kind.astype(np.uint32) << 24
-    packed[may_compose()] |= LOOK
+    packed[may_compose()] |= RECHECK
     if lowercase:
-        packed[[ord(c) for c in BY_CONTEXT]] |= LOOK
+        packed[[ord(c) for c in BY_CONTEXT]] |= RECHECK
     return Characters(packed, head, simple)
 
 
@@ -150,19 +172,19 @@ def lower_case() -> np.ndarray:
 
 @cache
 def may_compose() -> np.ndarray:
-    """Characters that a text in normal form C does not hold, or not everywhere.
+    """Characters that normal form C excludes, or allows only in some places.
 
-    Text without any of them is in normal form already.
+    Text without any of them is in normal form C.
     """
-    look = {i for i in range(LISTED) if unicodedata.combining(chr(i))}
-    look.update(range(0x1161, 0x1176), range(0x11A8, 0x11C3))  # Hangul vowels and finals
+    codes = {i for i in range(LISTED) if unicodedata.combining(chr(i))}
+    codes.update(range(0x1161, 0x1176), range(0x11A8, 0x11C3))  # Hangul vowels and finals
     for i in (*range(LISTED), *range(0x2F800, 0x2FA20)):
         parts = unicodedata.decomposition(chr(i))
         if parts and parts[0] != "<":
-            look.update(int(part, 16) for part in parts.split()[1:])
+            codes.update(int(part, 16) for part in parts.split()[1:])
             if unicodedata.normalize("NFC", chr(i)) != chr(i):
-                look.add(i)
-    return np.array(sorted(look))
+                codes.add(i)
+    return np.array(sorted(codes))
 
 
 @cache
@@ -175,3 +197,131 @@ def every_character() -> str:
 
 def fill(kind: np.ndarray, span: tuple[int, int], value: int) -> None:
     kind[span[0] : span[1] + 1] = value
+
+
+def call_ranges(text: Text) -> list[tuple[int, int]]:
+    """Ranges of documents, some megabytes each, for one kernel call."""
+    if len(text.data) < CALL_BYTES:
+        return [(0, len(text))]
+    groups = np.cumsum(text.stops - text.starts) // CALL_BYTES
+    cuts = np.flatnonzero(np.diff(groups)) + 1
+    edges = [0, *cuts.tolist(), len(text)]
+    return [(i, j) for i, j in pairwise(edges) if j > i]
+
+
+class Composed(NamedTuple):
+    """Text in normal form C, and which of its documents are ASCII."""
+
+    text: Text
+    ascii: np.ndarray  # bool
+
+    @property
+    def plain(self) -> bool:
+        return bool(self.ascii.all())
+
+
+def compose(text: Text, characters: Characters, lowercase: bool) -> Composed:
+    """The text in normal form C.
+
+    Python reads only documents with a character that may need composing, and those whose
+    lower case depends on more than one character.
+    """
+    plain = text.ascii
+    if plain is None:
+        plain = np.full(len(text), len(text.data) == 0 or int(text.data.max()) < 128)
+        if not plain.all():
+            find_ascii(text.data, text.starts, text.stops, plain)
+    if plain.all():
+        return Composed(text, plain)
+    composable = np.zeros(len(text), np.bool_)
+    for first, last in call_ranges(text):
+        check_stop()
+        find_composable(
+            text.data, text.starts, text.stops, first, last, characters.codes, plain, composable
+        )
+    rows, strings = [], []
+    for i in np.flatnonzero(composable).tolist():
+        old = text.string(i)
+        new = unicodedata.normalize("NFC", old)
+        if lowercase and any(c in new for c in BY_CONTEXT):
+            new = new.lower()
+        if new != old:
+            rows.append(i)
+            strings.append(new)
+    return Composed(text.with_strings(rows, strings) if rows else text, plain)
+
+
+@kernel(inline="always")
+def decode_at(data, i):
+    """The character at byte i and how long it is."""
+    b = np.uint32(data[i])
+    if b < 0x80:
+        return b, 1
+    if b < 0xE0:
+        return (b & np.uint32(0x1F)) << np.uint32(6) | tail(data, i + 1), 2
+    if b < 0xF0:
+        high = (b & np.uint32(0x0F)) << np.uint32(12) | tail(data, i + 1) << np.uint32(6)
+        return high | tail(data, i + 2), 3
+    high = (b & np.uint32(0x07)) << np.uint32(18) | tail(data, i + 1) << np.uint32(12)
+    return high | tail(data, i + 2) << np.uint32(6) | tail(data, i + 3), 4
+
+
+@kernel(inline="always")
+def tail(data, i):
+    return np.uint32(data[i]) & np.uint32(0x3F)
+
+
+@kernel
+def encode_to(buffer, at, c):
+    """Write a character; where the next one goes."""
+    if c < 0x80:
+        buffer[at] = c
+        return at + 1
+    if c < 0x800:
+        buffer[at] = 0xC0 | c >> 6
+        buffer[at + 1] = 0x80 | c & 0x3F
+        return at + 2
+    if c < 0x10000:
+        buffer[at] = 0xE0 | c >> 12
+        buffer[at + 1] = 0x80 | c >> 6 & 0x3F
+        buffer[at + 2] = 0x80 | c & 0x3F
+        return at + 3
+    buffer[at] = 0xF0 | c >> 18
+    buffer[at + 1] = 0x80 | c >> 12 & 0x3F
+    buffer[at + 2] = 0x80 | c >> 6 & 0x3F
+    buffer[at + 3] = 0x80 | c & 0x3F
+    return at + 4
+
+
+@kernel
+def is_ascii(data, start, stop):
+    """Whether all bytes are ASCII."""
+    any_high = np.uint8(0)
+    for i in range(start, stop):
+        any_high |= data[i]
+    return any_high < 0x80
+
+
+# --- Kernels ---
+
+
+@kernel
+def find_ascii(data, starts, stops, plain):
+    """Mark the documents that are ASCII."""
+    for d in range(len(starts)):
+        plain[d] = is_ascii(data, starts[d], stops[d])
+
+
+@kernel
+def find_composable(data, starts, stops, first, last, codes, plain, composable):
+    """Mark the documents that hold a character marked RECHECK."""
+    for d in range(first, last):
+        if plain[d]:
+            continue
+        i = starts[d]
+        while i < stops[d]:
+            c, length = decode_at(data, i)
+            if codes[c] & RECHECK:
+                composable[d] = True
+                break
+            i += length

@@ -1,6 +1,6 @@
 """Documents as rows of term counts.
 
-    collect   the terms of a block with their counts (``count_blocks``)
+    collect   the terms of a block with their counts (``term_counts``)
     update    choose the columns: prune by document frequency, sort
 
 One pass, summable: every block is counted into a vocabulary of its own, the vocabularies
@@ -21,18 +21,20 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
-from tacit.text.analysis import Analysis
-from tacit.text.choose_terms import check_limits, choose_terms, why_empty, why_pruned
-from tacit.text.count_blocks import (
+from tacit.text.term_counts import (
     BlockCounts,
     TermStats,
     add_all,
     assemble,
+    check_limits,
+    choose_terms,
     count_terms,
-    nothing,
+    no_terms,
     term_stats,
+    why_empty,
+    why_pruned,
 )
-from tacit.text.vectorizer import Vectorizer
+from tacit.text.vectorizer import Analysis, Vectorizer
 from tacit.text.vocabulary import Vocabulary, check_vocabulary, has_capital
 
 __all__ = ["CountVectorizer", "collect", "count"]
@@ -71,18 +73,18 @@ class CountVectorizer(Vectorizer):
         Take accents off letters.
     lowercase : bool
     preprocessor, tokenizer : callable or None
-        Your own; documents then go through Python one by one.
+        Functions of your own; Python then reads the documents one by one.
     stop_words : "english", list or None
-        Words to leave out. ``derive_stop_words(documents)`` makes a list.
+        Words to leave out. ``derive_stop_words(documents)`` returns a list.
     token_pattern : str or None
-        What a token is, as a regular expression; None for ``rule``. Patterns for runs of one
-        kind of character are as fast as the rule; others run in a child process.
+        A regular expression for tokens; None for ``rule``. Patterns for runs of one kind of
+        character are as fast as the rule; others run in a child process.
     ngram_range : (int, int)
         The fewest and the most words (or characters) to a term.
     analyzer : {"word", "char", "char_wb"} or callable
-        Terms of words, of characters, of characters within words, or your own.
+        Terms of words, of characters, of characters within words, or a function.
     max_df, min_df : int or float
-        Leave out terms in more, or fewer, documents: a number of them, or a share.
+        Leave out terms in more, or fewer, documents: a number of them, or a proportion.
     max_features : int or None
         Keep this many terms, the most frequent; of equals, those that sort first.
     vocabulary : mapping or iterable, or None
@@ -91,8 +93,8 @@ class CountVectorizer(Vectorizer):
         Count a term once per document.
     dtype : type of the counts
     rule : {"plain", "words"}
-        What a token is: "plain" as scikit-learn, "words" with apostrophes, hyphens and
-        one-letter words.
+        The definition of a token: "plain" as in scikit-learn, "words" with apostrophes,
+        hyphens and one-letter words.
     min_length : int or None
         The shortest word, in characters: 2 for "plain", 1 for "words" unless given.
     numbers : bool
@@ -105,8 +107,8 @@ class CountVectorizer(Vectorizer):
     Attributes
     ----------
     vocabulary_ : dict of term to column, sorted
-    fixed_vocabulary_ : bool, whether the terms were given
-    input_report_ : dict of counts: documents, empty and missing ones, repairs made
+    fixed_vocabulary_ : bool, whether ``vocabulary`` names the terms
+    input_report_ : dict of counts: documents, empty and missing ones, and repairs
 
     Examples
     --------
@@ -172,7 +174,7 @@ class CountVectorizer(Vectorizer):
         self.engine = engine
 
     def fit(self, raw_documents: Any, y: Any = None) -> "CountVectorizer":
-        """Learn which terms there are. Documents larger than memory are no trouble."""
+        """Learn the terms. Documents may be larger than memory."""
         self._begin()
         if self.fixed_vocabulary_:
             self._documents(raw_documents)
@@ -185,7 +187,7 @@ class CountVectorizer(Vectorizer):
         """Learn the terms and count them, in one pass."""
         self._begin()
         if self.fixed_vocabulary_:
-            return self.transform(raw_documents)
+            return self._count(raw_documents)
         blocks = list(self._pass(count, raw_documents, bool(self.binary)))
         stats, places = add_all([block.stats for block in blocks])
         self._note(stats)
@@ -199,14 +201,14 @@ class CountVectorizer(Vectorizer):
     def partial_fit(self, raw_documents: Any, y: Any = None) -> "CountVectorizer":
         """Learn the terms of more documents.
 
-        New terms get columns after those there are, sorted among themselves, so that rows
-        made earlier keep their meaning. Pruning needs all documents at once: with max_df,
+        New terms get columns after the known ones, sorted among themselves, so that earlier
+        rows keep their meaning. Pruning needs all documents at once: with max_df,
         min_df or max_features set, use fit.
         """
         if (self.min_df, self.max_df, self.max_features) != (1, 1.0, None):
             raise ValueError(
                 f"CountVectorizer.partial_fit cannot prune (min_df={self.min_df}, "
-                f"max_df={self.max_df}, max_features={self.max_features}): it has not seen "
+                f"max_df={self.max_df}, max_features={self.max_features}): it has not read "
                 "all documents yet. Leave them at 1, 1.0 and None, or use fit."
             )
         if self.vocabulary is not None:
@@ -215,7 +217,7 @@ class CountVectorizer(Vectorizer):
         self._begin()
         stats = self._term_stats(raw_documents)
         if not known:
-            self._choose(stats)  # complains if there is nothing to learn
+            self._choose(stats)  # raises if there is nothing to learn
         for term in stats.vocabulary:
             known.setdefault(term, len(known))
         self.vocabulary_ = known
@@ -223,6 +225,9 @@ class CountVectorizer(Vectorizer):
 
     def transform(self, raw_documents: Any) -> Any:
         """Count the known terms of documents; others are left out."""
+        return self._count(raw_documents)
+
+    def _count(self, raw_documents: Any) -> Any:
         words, order = self._known_terms()
         blocks = list(self._pass(count, raw_documents, bool(self.binary)))
         columns = (words.find(block.stats.vocabulary) for block in blocks)
@@ -254,11 +259,11 @@ class CountVectorizer(Vectorizer):
         self._check_settings()
         check_limits(self)
         self._warn_for_unused_params()
-        given = check_vocabulary(self.vocabulary)
-        self.fixed_vocabulary_ = given is not None
-        if given is not None:
-            self.vocabulary_ = given
-            if self.lowercase and any(map(has_capital, given)):
+        fixed = check_vocabulary(self.vocabulary)
+        self.fixed_vocabulary_ = fixed is not None
+        if fixed is not None:
+            self.vocabulary_ = fixed
+            if self.lowercase and any(map(has_capital, fixed)):
                 warnings.warn(
                     "Upper case characters found in vocabulary while 'lowercase' is True. "
                     "These entries will not be matched with any documents",
@@ -267,7 +272,7 @@ class CountVectorizer(Vectorizer):
 
     def _term_stats(self, raw_documents: Any) -> TermStats:
         documents = self._documents(raw_documents)
-        stats = nothing()
+        stats = no_terms()
         if documents.blocks:
             stats = self._engine().reduce(collect, self._analysis(bool(self.binary)), documents)
         self._note(stats)
@@ -291,21 +296,22 @@ class CountVectorizer(Vectorizer):
     def _known_terms(self) -> tuple[Vocabulary, np.ndarray | None]:
         """The terms, sorted; and their columns, unless those are in the same order."""
         if not hasattr(self, "vocabulary_"):
-            given = check_vocabulary(self.vocabulary)
-            if given is None:
+            fixed = check_vocabulary(self.vocabulary)
+            if fixed is None:
                 raise NotFittedError("Vocabulary not fitted or provided. Call fit first.")
-            self.vocabulary_, self.fixed_vocabulary_ = given, True
+            self.vocabulary_, self.fixed_vocabulary_ = fixed, True
         if len(self.vocabulary_) == 0:
             raise ValueError("Vocabulary is empty. Call fit again.")
-        held: Any = getattr(self, "_sorted_terms", None)
-        if held is None or held[0] is not self.vocabulary_ or held[1] != len(self.vocabulary_):
+        cached: Any = getattr(self, "_sorted_terms", None)
+        same = cached is not None and cached[0] is self.vocabulary_
+        if not (same and cached[1] == len(self.vocabulary_)):
             terms = sorted(self.vocabulary_)
             columns = np.array([self.vocabulary_[term] for term in terms], np.int32)
             in_order = np.array_equal(columns, np.arange(len(columns)))
             words = Vocabulary.of_sorted(terms)
-            held = (self.vocabulary_, len(terms), words, None if in_order else columns)
-            self._sorted_terms = held
-        return held[2], held[3]
+            cached = (self.vocabulary_, len(terms), words, None if in_order else columns)
+            self._sorted_terms = cached
+        return cached[2], cached[3]
 
     def _after_load(self) -> None:
         if hasattr(self, "vocabulary_"):  # one inside another model may be unfitted
@@ -313,5 +319,5 @@ class CountVectorizer(Vectorizer):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        state.pop("_sorted_terms", None)  # made again from vocabulary_
+        state.pop("_sorted_terms", None)  # rebuilt from vocabulary_
         return state

@@ -1,38 +1,60 @@
-"""Features of documents beyond their words: capitals, affixes, shapes, bigrams, marks.
+"""Features of documents beyond their words: capitals, affixes, shapes, bigrams, punctuation.
 
-    collect   the features of a block with their counts (``feature_families``)
+    collect   the features of a block with their counts
     update    choose the columns: prune by document frequency, sort
 
-A linear classifier weighs features f(x, y); counts of words are the plain choice, and these go
-beside them. They overlap with the words and with each other, which suits classifiers that do
-not take features for independent: the perceptron, passive-aggressive, support vectors,
-logistic regression; naive Bayes counts the same evidence several times.
+    capitals      proportions of words that begin with a capital, are all capitals, hold one
+                  inside; the proportion of capitals among letters
+    prefixes      the first letters of words: prefix:un
+    suffixes      the last letters of words: suffix:ing
+    shapes        words with letters and digits replaced by their kind: shape:Xxxx, shape:dd-dd
+    bigrams       two words in a row: bigram:not good
+    punctuation   marks, one by one: punctuation:!
+
+Tokens are those of ``tokens``, in their original case. Features of a word are computed once for
+each distinct word of the block and multiplied by the counts of words, all in whole numbers, so
+neither blocks nor engines can change a feature.
+
+These features overlap with the words and with each other. That suits classifiers that do not
+assume independence: the perceptron, passive-aggressive, support vectors, logistic regression.
+Naive Bayes counts the same evidence several times.
 
 The notes' sections on linear classification and on features for discriminative learning.
 """
 
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import Serial, Threads, get_engine
+from tacit.core.engines import check_stop, get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.documents import Documents
-from tacit.text.choose_terms import check_limits, choose_terms, why_pruned
-from tacit.text.count_blocks import BlockCounts, TermStats, add_all, assemble, nothing
-from tacit.text.feature_families import (
-    CAPITALS,
-    Families,
-    FeatureBlock,
-    collect,
-    read_features,
+from tacit.data.text_block import Repairs, Text
+from tacit.kernels.hashing import hash_strings
+from tacit.text.term_counts import (
+    BlockCounts,
+    BlockTerms,
+    TermStats,
+    add_all,
+    assemble,
+    check_limits,
+    choose_terms,
+    count_terms,
+    no_terms,
+    why_pruned,
 )
-from tacit.text.tokens import token_rule
+from tacit.text.terms import Terms, intern, word_grams
+from tacit.text.tokens import TokenRule, split, token_rule
 from tacit.text.vocabulary import Vocabulary, check_vocabulary
 
 __all__ = ["TextFeatures"]
@@ -40,19 +62,269 @@ __all__ = ["TextFeatures"]
 LEARNED = ("prefixes", "suffixes", "shapes", "bigrams", "punctuation")
 MOST_LETTERS = 20
 
+CAPITALS = ("capitals:first", "capitals:all", "capitals:inside", "capitals:letters")
+MARKS = TokenRule("plain", False, 1, r"[^\w\s]")
+LONG_RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
+CHECK = 4096  # words between two calls of check_stop
+
+
+class Families(NamedTuple):
+    """The features to compute. Travels with a pass as its params."""
+
+    capitals: bool
+    prefixes: int  # the longest; 0 for none
+    suffixes: int
+    shapes: bool
+    bigrams: bool
+    punctuation: bool
+    lowercase: bool
+    rule: TokenRule
+    hashed: int = 0  # the number of columns, if features are hashed
+
+
+class FeatureBlock(NamedTuple):
+    """The features of a block."""
+
+    capitals: np.ndarray  # (documents, 4 or 0) proportions
+    counts: BlockCounts | None  # of all other families, sorted by name
+    hashed: Any = None  # or their rows
+
+
+def collect(params: Families, block: Text) -> TermStats:
+    """The features of a block, with counts and document frequencies."""
+    counts = read_features(params, block).counts
+    assert counts is not None  # hashed features are not collected
+    return counts.stats
+
+
+def read_features(params: Families, block: Text) -> FeatureBlock:
+    """The same, and the rows of the matrix."""
+    words = intern(split(block, params.rule))
+    rows = as_rows(count_terms(BlockTerms(words, 0, 0, 0, Repairs())))
+    parts = [spread(rows, word_features(params, words.vocabulary))]
+    if params.punctuation:
+        marks = intern(split(block, MARKS))
+        each = as_rows(count_terms(BlockTerms(marks, 0, 0, 0, Repairs())))
+        parts.append(spread(each, map(mark_features, marks.vocabulary)))
+    names, matrix = join(parts)
+    if params.bigrams:  # which sort before all others
+        pairs, pair_rows = bigrams(words, params.lowercase)
+        names = chain(pairs, names)
+        matrix = sp.csr_array(sp.hstack([pair_rows, matrix], format="csr"))
+    capitals = capital_proportions(rows, words.vocabulary, params.capitals)
+    if params.hashed:
+        return FeatureBlock(capitals, None, matrix @ hash_table(names, params.hashed))
+    return FeatureBlock(capitals, as_counts(matrix, names, words, block.repairs))
+
+
+# --- Features of a word ---
+
+
+def word_features(params: Families, words: Vocabulary) -> Iterator[list[str]]:
+    for i, word in enumerate(words):
+        if i % CHECK == 0:
+            check_stop()
+        yield features_of(word, params)
+
+
+def features_of(word: str, params: Families) -> list[str]:
+    """Affixes, which are shorter than their word and of letters alone, and its shape."""
+    names = [f"shape:{shape_of(word)}"] if params.shapes else []
+    folded = word.lower() if params.lowercase else word
+    size = len(folded)
+    head, tail = min(params.prefixes, size - 1), min(params.suffixes, size - 1)
+    if not folded.isalpha():
+        letters = [character.isalpha() for character in folded]
+        head = min(head, [*letters, False].index(False))
+        tail = min(tail, [*letters[::-1], False].index(False))
+    names += [f"prefix:{folded[:n]}" for n in range(1, head + 1)]
+    names += [f"suffix:{folded[size - n :]}" for n in range(1, tail + 1)]
+    return names
+
+
+def shape_of(word: str) -> str:
+    """A word with its characters replaced by their kind, at most three of a kind in a row.
+
+    >>> [shape_of(w) for w in ("Whale", "NASA", "iPhone", "12-45", "don't", "東京", "👍")]
+    ['Xxxx', 'XXX', 'xXxxx', 'dd-dd', "xxx'x", 'oo', '👍']
+    """
+    return LONG_RUN.sub(r"\1\1\1", word.translate(KINDS))
+
+
+class Kinds(dict):
+    """X upper case, x lower case, o a letter without case, d a digit; others are their own."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isupper() or character.istitle():
+            kind = "X"
+        elif character.islower():
+            kind = "x"
+        elif character.isalpha():
+            kind = "o"
+        else:
+            kind = "d" if character.isnumeric() else character
+        self[code] = kind
+        return kind
+
+
+KINDS = Kinds()
+
+
+def mark_features(run: str) -> list[str]:
+    return [f"punctuation:{mark}" for mark in run if is_punctuation(mark)]
+
+
+@lru_cache(maxsize=2**16)
+def is_punctuation(character: str) -> bool:
+    """ASCII's marks, and what Unicode calls punctuation; no emoji.
+
+    >>> [is_punctuation(c) for c in "!$—。👍a"]
+    [True, True, True, True, False, False]
+    """
+    return character in string.punctuation or unicodedata.category(character)[0] == "P"
+
+
+# --- From words to documents ---
+
+
+def spread(rows: sp.csr_array, features: Iterable[list[str]]) -> tuple[list[str], sp.csr_array]:
+    """Names of features, and their counts in documents: counts of words times theirs."""
+    places: dict[str, int] = {}
+    indices: list[int] = []
+    indptr = [0]
+    for each in features:
+        indices.extend(places.setdefault(name, len(places)) for name in each)
+        indptr.append(len(indices))
+    ones = np.ones(len(indices), np.int64)
+    table = sp.csr_array((ones, indices, indptr), shape=(rows.shape[1], len(places)))
+    table.sum_duplicates()  # a word may have a feature twice
+    return list(places), rows @ table
+
+
+def join(parts: list[tuple[list[str], sp.csr_array]]) -> tuple[Vocabulary, sp.csr_array]:
+    """Families side by side, columns sorted by name."""
+    names = [name for part, _ in parts for name in part]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    matrix = sp.csr_array(sp.hstack([rows for _, rows in parts], format="csr"))
+    rank = np.empty(len(order), matrix.indices.dtype)
+    rank[order] = np.arange(len(order))
+    matrix.indices = rank[matrix.indices]
+    matrix.has_sorted_indices = False
+    matrix.sort_indices()
+    return Vocabulary.of_sorted([names[i] for i in order]), matrix
+
+
+def bigrams(words: Terms, lowercase: bool) -> tuple[Vocabulary, sp.csr_array]:
+    """Names of pairs of words, and their counts in documents."""
+    if lowercase:
+        lowered = [word.lower() for word in words.vocabulary]
+        vocabulary = Vocabulary.of(lowered)
+        place = {word: i for i, word in enumerate(vocabulary)}
+        new = np.array([place[word] for word in lowered], np.int32)
+        words = Terms(vocabulary, new[words.streams], words.edges)
+    pairs = count_terms(BlockTerms(word_grams(words, 2, 2), 0, 0, 0, Repairs()))
+    return prefixed(pairs.stats.vocabulary, b"bigram:"), as_rows(pairs)
+
+
+def prefixed(words: Vocabulary, prefix: bytes) -> Vocabulary:
+    """The same strings, each with a prefix.
+
+    >>> list(prefixed(Vocabulary.of(["a", "bc"]), b"x:"))
+    ['x:a', 'x:bc']
+    """
+    n, k = len(words), len(prefix)
+    offsets = words.offsets + k * np.arange(n + 1)
+    data = np.empty(offsets[-1], np.uint8)
+    own = np.ones(len(data), np.bool_)
+    for i in range(k):
+        data[offsets[:-1] + i] = prefix[i]
+        own[offsets[:-1] + i] = False
+    data[own] = words.data[: words.offsets[-1]]
+    return Vocabulary.of_bytes(data, offsets)
+
+
+def chain(first: Vocabulary, second: Vocabulary) -> Vocabulary:
+    """Two vocabularies, the first of which sorts before the second."""
+    size = first.offsets[-1]
+    data = np.concatenate([first.data[:size], second.data[: second.offsets[-1]]])
+    return Vocabulary.of_bytes(data, np.concatenate([first.offsets, second.offsets[1:] + size]))
+
+
+def as_rows(counted: BlockCounts) -> sp.csr_array:
+    shape = (len(counted.indptr) - 1, len(counted.stats.vocabulary))
+    counts = counted.counts.astype(np.int64)
+    return sp.csr_array((counts, counted.indices, counted.indptr), shape=shape)
+
+
+def hash_table(names: Vocabulary, width: int) -> sp.csr_array:
+    """Which column each feature counts in, and whether upwards: as in ``hashing``."""
+    hashes = hash_strings(names.data, names.offsets).astype(np.int64)
+    signs, columns = np.where(hashes < 0, -1, 1), np.abs(hashes) % width
+    indptr = np.arange(len(names) + 1)
+    return sp.csr_array((signs, columns, indptr), shape=(len(names), width))
+
+
+def as_counts(
+    matrix: sp.csr_array, names: Vocabulary, words: Terms, repairs: Repairs
+) -> BlockCounts:
+    """Rows in the form that ``term_counts`` adds and assembles."""
+    width = len(names)
+    totals = np.bincount(matrix.indices, matrix.data, width).astype(np.int64)
+    stats = TermStats(
+        len(words.edges) - 1,
+        int(np.count_nonzero(np.diff(words.edges) == 0)),
+        int(words.edges[-1]),
+        0,
+        repairs,
+        names,
+        totals,
+        np.bincount(matrix.indices, minlength=width),
+    )
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return BlockCounts(stats, indptr, indices, matrix.data.astype(np.int32))
+
+
+def capital_proportions(rows: sp.csr_array, words: Vocabulary, wanted: bool) -> np.ndarray:
+    """Proportions of words and letters, in the order of CAPITALS; 0 where there are none."""
+    if not wanted:
+        return np.empty((rows.shape[0], 0))
+    facts = np.array([capital_facts(word) for word in words], np.int64).reshape(-1, 6)
+    sums = rows @ facts
+    counted, letters = np.maximum(sums[:, [4]], 1), np.maximum(sums[:, [5]], 1)
+    return np.concatenate([sums[:, :3] / counted, sums[:, [3]] / letters], axis=1)
+
+
+def capital_facts(word: str) -> tuple[int, int, int, int, int, int]:
+    """Begins with a capital; is all capitals; has one after a small letter; capitals; is a
+    word; letters. Only letters that have case are letters here.
+
+    >>> capital_facts("Ahab"), capital_facts("USA"), capital_facts("iPhone")
+    ((1, 0, 0, 1, 1, 4), (1, 1, 0, 3, 1, 3), (0, 0, 1, 1, 1, 6))
+    """
+    kinds = word.translate(KINDS)
+    capitals = kinds.count("X")
+    letters = capitals + kinds.count("x")
+    if letters < len(kinds):
+        kinds = "".join(kind for kind in kinds if kind in "Xx")
+    if not kinds:
+        return (0, 0, 0, 0, 0, 0)
+    all_of_them = int(capitals == letters and letters > 1)
+    return (int(kinds[0] == "X"), all_of_them, int("xX" in kinds), capitals, 1, letters)
+
 
 class TextFeatures(Estimator):
     """Turn documents into rows of features beyond words, for linear classifiers.
 
-    Goes beside CountVectorizer in scikit-learn's FeatureUnion or ColumnTransformer. Each
-    family can be switched off; the columns are, in this order, the shares of capitals, the
-    counts of the learned features sorted by name, and the offset.
+    Combine it with CountVectorizer in scikit-learn's FeatureUnion or ColumnTransformer. Each
+    family can be switched off. The columns are, in this order, the proportions of capitals,
+    the counts of the learned features sorted by name, and the offset.
 
     Parameters
     ----------
     capitals : bool
-        Four shares: of words that begin with a capital, of words in capitals, of words with a
-        capital after a small letter, and of capitals among letters.
+        Four proportions: of words that begin with a capital, of words in capitals, of words
+        with a capital after a small letter, and of capitals among letters.
     prefixes, suffixes : int
         Count the beginnings and ends of words up to this many letters; 0 for none.
     shapes : bool
@@ -62,19 +334,19 @@ class TextFeatures(Estimator):
     punctuation : bool
         Count punctuation marks.
     offset : bool
-        A last column that is always 1, which gives every class a weight of its own.
+        A last column that is always 1, which gives every class an intercept.
     lowercase : bool
         Whether affixes and bigrams are in lower case. Capitals and shapes never are.
     rule : {"words", "plain"}
         What a word is, as in CountVectorizer.
     max_df, min_df : int or float
-        Leave out features in more, or fewer, documents: a number of them, or a share.
+        Leave out features in more, or fewer, documents: a number of them, or a proportion.
     max_features : int or None
         Keep this many learned features, the most frequent; of equals, those that sort first.
     n_features : int or None
-        Hash learned features into this many columns instead of learning them: nothing is
-        kept, documents need not be seen twice, and columns have no names. As in
-        HashingVectorizer, half of the features count downwards.
+        Hash features into this many columns instead of learning them: no vocabulary is
+        stored, documents are read once, and columns have no names. As in HashingVectorizer,
+        half of the features count negatively.
     dtype : type of the entries
     engine : {"serial", "threads", "dask"} or Engine
         Where the pass runs. The matrix does not depend on it.
@@ -83,7 +355,7 @@ class TextFeatures(Estimator):
     ----------
     vocabulary_ : dict of learned feature to its place among them, absent if hashed
     n_columns_ : int
-    input_report_ : dict of counts: documents, empty and missing ones, repairs made; absent if
+    input_report_ : dict of counts: documents, empty and missing ones, and repairs; absent if
         hashed
 
     Examples
@@ -147,11 +419,11 @@ class TextFeatures(Estimator):
         self.engine = engine
 
     def fit(self, raw_documents: Any, y: Any = None) -> "TextFeatures":
-        """Learn which features there are. Documents larger than memory are no trouble."""
+        """Learn the features. Documents may be larger than memory."""
         params = self._begin(raw_documents)
         if self.n_features is None:
             documents = self._documents(raw_documents)
-            stats = nothing()
+            stats = no_terms()
             if documents.blocks:
                 stats = get_engine(self.engine).reduce(collect, params, documents)
             self._learn(stats)
@@ -231,21 +503,21 @@ class TextFeatures(Estimator):
         n, words = stats.documents, stats.vocabulary
         if n == 0:
             raise ValueError(
-                "TextFeatures found 0 documents. Check where they come from; a generator can "
-                "be walked only once."
+                "TextFeatures got 0 documents. Check the source; a generator can be read only "
+                "once."
             )
         if self._learns and len(words) == 0:
             raise ValueError(
-                f"TextFeatures found no word and no mark in {n:,} documents, of which "
+                f"TextFeatures got no word and no punctuation in {n:,} documents, of which "
                 f"{stats.repairs.empty:,} are empty ({stats.repairs.missing:,} None or NaN). "
-                "Check that the text is where you look for it."
+                "Check that this is the column with the text."
             )
         keep = choose_terms(stats, self.min_df, self.max_df, self.max_features)
         if self._learns and not keep.any():
             raise ValueError(why_pruned(stats, self))
-        kept = words.take(keep)
-        self.vocabulary_ = dict(zip(kept.strings, range(len(kept)), strict=True))
-        self._set_width(len(kept))
+        learned = words.take(keep)
+        self.vocabulary_ = dict(zip(learned.strings, range(len(learned)), strict=True))
+        self._set_width(len(learned))
 
     def _documents(self, raw: Any) -> Documents:
         return Documents.open(raw) if isinstance(raw, Path) else Documents.of(raw)
@@ -259,10 +531,8 @@ class TextFeatures(Estimator):
             )
 
     def _read(self, params: Families, raw: Any) -> list[FeatureBlock]:
-        documents, engine = self._documents(raw), get_engine(self.engine)
-        if len(documents.blocks) == 1 and isinstance(engine, Serial | Threads):
-            return [read_features(params, documents.blocks[0].load())]  # no pool for one block
-        return list(engine.map(read_features, params, documents))
+        engine = get_engine(self.engine)
+        return list(engine.map(read_features, params, self._documents(raw)))
 
     def _matrix(self, blocks: list[FeatureBlock]) -> Any:
         if self.n_features is not None:
@@ -277,8 +547,8 @@ class TextFeatures(Estimator):
         parts = [learned] if self._learns else []
         if self.capitals:
             none = np.empty((0, len(CAPITALS)))
-            shares = np.concatenate([none, *(block.capitals for block in blocks)])
-            parts.insert(0, sp.csr_array(shares))
+            capitals = np.concatenate([none, *(block.capitals for block in blocks)])
+            parts.insert(0, sp.csr_array(capitals))
         if self.offset:
             parts.append(sp.csr_array(np.ones((learned.shape[0], 1))))
         return _align_api_if_sparse(sp.csr_array(sp.hstack(parts, "csr", self.dtype)))

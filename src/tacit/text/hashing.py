@@ -1,7 +1,7 @@
 """Documents as rows of hashed terms: no vocabulary, nothing to learn.
 
-A term goes to the column that its MurmurHash3 says, modulo their number, with the sign of the
-hash, so that collisions cancel on average. Rows are those of scikit-learn's HashingVectorizer.
+The column of a term is its MurmurHash3 modulo the number of columns, its sign that of the hash,
+so that collisions cancel on average. Rows equal those of scikit-learn's HashingVectorizer.
 
 Weinberger, Dasgupta, Langford, Smola and Attenberg (2009), Feature hashing for large scale
 multitask learning. ICML.
@@ -16,9 +16,8 @@ from sklearn.utils._sparse import _align_api_if_sparse
 
 from tacit.core.kernel import kernel
 from tacit.kernels.hashing import hash_strings
-from tacit.text.analysis import Analysis
-from tacit.text.count_blocks import count_terms, sort_rows
-from tacit.text.vectorizer import Vectorizer
+from tacit.text.term_counts import count_terms, sort_rows
+from tacit.text.vectorizer import Analysis, Vectorizer
 
 __all__ = ["HashParams", "HashingVectorizer", "hash_block"]
 
@@ -50,19 +49,19 @@ def hash_block(params: HashParams, block: Any) -> sp.csr_array:
 class HashingVectorizer(Vectorizer):
     """Turn documents into rows of hashed term counts, for any number of terms.
 
-    Nothing is learned, so documents need not be seen twice and no vocabulary is kept; in
-    return, columns have no names.
+    Nothing is learned, so documents are read once and no vocabulary is stored; in return,
+    columns have no names.
 
     Parameters
     ----------
     n_features : int
-        How many columns. Few make terms collide; 2 to the 20 by default.
+        The number of columns; with few, terms collide.
     binary : bool
         Set every entry to 1.
     norm : {"l1", "l2"} or None
         Scale rows to length one.
     alternate_sign : bool
-        Whether half of the terms count downwards, so that collisions cancel on average.
+        Whether half of the terms count negatively, so that collisions cancel on average.
     dtype : type of the entries
     others
         As in CountVectorizer.
@@ -172,7 +171,7 @@ class HashingVectorizer(Vectorizer):
 
 
 class Hashing(NamedTuple):
-    """``hash_block`` with its settings; a class, so that it can travel."""
+    """``hash_block`` with its settings; a class, so that it can be pickled."""
 
     n_features: int
     alternate_sign: bool

@@ -1,10 +1,9 @@
-r"""Token patterns that users write: understood where possible, else run under a time limit.
+r"""Token patterns: recognized where possible, else run under a time limit.
 
-A pattern that says no more than "runs of this kind of character" (\w+, (?u)\b\w\w+\b,
-[a-z]{3,}, \S+) goes to the kernel, with the same answer and no risk. Any other regular
-expression may take time that grows exponentially with the text, and nothing can stop one
-that runs inside this process; so it runs in a child process that is ended when one document
-takes too long.
+A pattern for runs of one kind of character (\w+, (?u)\b\w\w+\b, [a-z]{3,}, \S+) runs in
+the kernel, with the same result. Any other regular expression may take time that grows
+exponentially with the text, and nothing can stop one that runs inside this process; so it runs
+in a child process, which is killed when one document takes too long.
 """
 
 import re
@@ -50,7 +49,7 @@ class Runs(NamedTuple):
 
 
 def check_pattern(pattern: str) -> None:
-    """ValueError for what is no pattern of tokens."""
+    """ValueError for an invalid token pattern."""
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
@@ -65,7 +64,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def runs_of(pattern: str) -> Runs | None:
-    r"""What a pattern means, if it means runs of characters of one kind.
+    r"""The runs that a pattern describes, or None if it is not that simple.
 
     >>> runs_of(r"(?u)\b\w\w+\b"), runs_of(r"[a-z]{3,}"), runs_of(r"\w+-\w+")
     (Runs(atom='\\w', least=2), Runs(atom='[a-z]', least=3), None)
@@ -75,7 +74,7 @@ def runs_of(pattern: str) -> Runs | None:
         return None
     atom = match["atom"]
     if (match["before"] or match["behind"]) and atom != r"\w":
-        return None  # a word boundary inside such a run would cut it
+        return None  # a word boundary inside such a run would split it
     extra = len(match["more"]) // len(atom)
     return Runs(atom, extra + (1 if match["least"] is None else int(match["least"])))
 
@@ -171,7 +170,7 @@ class PatternTokenizer:
 
 
 def watch(owner: Any, child: Any, limit: float) -> None:
-    """End the child when its document takes too long, or when nobody wants it any more."""
+    """Kill the child when its document takes too long; stop when it is not used any more."""
     while child.poll() is None:
         tokenizer = owner()
         if tokenizer is None or tokenizer._child is not child:

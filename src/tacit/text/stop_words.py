@@ -1,8 +1,8 @@
-"""Words that are in almost every document and say little about any.
+"""Words that are in almost every document and carry little information.
 
 ``ENGLISH`` is a list of function words: articles, pronouns, prepositions, conjunctions,
-auxiliary verbs, and adverbs that only connect or weigh. Words with a meaning of their own are
-left in, whatever their frequency. What apostrophes leave behind ("don", "ll", "ve") is in the
+auxiliary verbs, and adverbs that only connect. Words with a meaning of their own are not in it,
+whatever their frequency. The parts that apostrophes separate ("don", "ll", "ve") are in the
 list, and so are the whole forms, so that it fits both token rules.
 
 ``derive_stop_words`` finds them in the documents at hand, in any language.
@@ -63,7 +63,7 @@ def derive_stop_words(
     ----------
     documents : list of str, Documents
     min_share : float
-        A word belongs if it is in at least this share of the documents that have any words.
+        The least proportion of the documents with words that a stop word is in.
     top : int or None
         At most this many.
     **settings

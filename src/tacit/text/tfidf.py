@@ -1,4 +1,4 @@
-"""Counts weighted by how much a term says.
+"""Tf-idf: counts weighted by how informative a term is.
 
     collect   in how many documents each term occurs; how many documents and terms there are
     update    the weight of each term
@@ -15,10 +15,10 @@ in document j and n_w(j) terms in that document, an entry becomes
 and rows are scaled to length one unless norm=None (which BM25 wants for its own scores).
 
 The last is the weight as the notes on word counts and matching print it. It divides by the
-logarithm, so that among the terms of a document the frequent ones weigh more, against what the
-text around it asks for; "log" is what the text describes. Where N <= 1 + N_t the logarithm is
-0 or negative: a term in every document, or in all but one, has no weight. It gets 0, as the
-stop word it is, and a warning says how many there were.
+logarithm, so that among the terms of a document the frequent ones weigh more, contrary to the
+text around the formula; "log" is what that text describes. Where N <= 1 + N_t the logarithm is
+0 or negative: a term in every document, or in all but one, has no weight. It gets 0, as a stop
+word, and a warning gives the number of such terms.
 
 Spärck Jones (1972), A statistical interpretation of term specificity. J. Documentation 28.
 Robertson and Zaragoza (2009), The probabilistic relevance framework: BM25 and beyond.
@@ -32,6 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._sparse import _align_api_if_sparse
@@ -41,8 +42,9 @@ from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.stats import Stats
 from tacit.data.table import Table
+from tacit.text.counts import CountVectorizer
 
-__all__ = ["DocumentFrequencies", "TfidfTransformer", "collect", "update"]
+__all__ = ["DocumentFrequencies", "TfidfTransformer", "collect", "update", "TfidfVectorizer"]
 
 WEIGHTINGS = ("tfidf", "log", "bm25", "notes")
 FLOATS = (np.float64, np.float32)
@@ -51,12 +53,12 @@ FLOATS = (np.float64, np.float32)
 class TfidfParams(NamedTuple):
     idf: np.ndarray  # (v,)
     mean_length: float
-    undefined: int  # terms that the notes' weight is not defined for
+    undefined: int  # terms without a weight under "notes"
 
 
 @dataclass(frozen=True)
 class DocumentFrequencies(Stats):
-    """In how many rows each term occurs, and how long rows are."""
+    """Document frequencies, and the total length of the rows."""
 
     rows: int
     document_counts: np.ndarray  # (v,) int64
@@ -97,7 +99,7 @@ def update(
     return TfidfParams(idf.astype(dtype), stats.length / max(1, n), undefined)
 
 
-def weigh(rows: sp.csr_array, params: TfidfParams, how: "TfidfTransformer") -> None:
+def weight_rows(rows: sp.csr_array, params: TfidfParams, how: "TfidfTransformer") -> None:
     """Counts become weights, in place."""
     data = rows.data
     if how.weighting == "log" or how.sublinear_tf:
@@ -108,8 +110,8 @@ def weigh(rows: sp.csr_array, params: TfidfParams, how: "TfidfTransformer") -> N
         if how.weighting == "notes":
             np.divide(data, lengths, out=data, where=lengths > 0)
         else:
-            share = lengths / (params.mean_length or 1.0)
-            data *= (how.k1 + 1) / (data + how.k1 * (1 - how.b + how.b * share))
+            relative = lengths / (params.mean_length or 1.0)
+            data *= (how.k1 + 1) / (data + how.k1 * (1 - how.b + how.b * relative))
     if how.use_idf:
         data *= params.idf[rows.indices]
 
@@ -117,8 +119,14 @@ def weigh(rows: sp.csr_array, params: TfidfParams, how: "TfidfTransformer") -> N
 # --- The estimator ---
 
 
-class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
-    """Weight counts by how much a term says.
+# Rows are sparse, which no dataframe holds: as in scikit-learn, set_output is not offered.
+class TfidfTransformer(
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    Estimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    """Weight counts by how informative a term is.
 
     Parameters
     ----------
@@ -131,16 +139,16 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     sublinear_tf : bool
         Use 1 + log(count) in place of the count. Of weighting="tfidf" only.
     weighting : {"tfidf", "log", "bm25", "notes"}
-        The formula, see ``tacit.text.tfidf``: scikit-learn's; logarithms; BM25; the one that
-        the notes print.
+        The formula, see ``tacit.text.tfidf``: scikit-learn's; logarithms; BM25; the one of
+        the notes.
     k1, b : float
-        Of BM25: how soon more occurrences stop counting, and how much long documents pay.
+        Of BM25: the saturation of counts, and the penalty for long documents.
     engine : {"serial", "threads", "dask"} or Engine
         Where the pass runs.
 
     Attributes
     ----------
-    idf_ : array of shape (n_features,), what each term's share of the weight is
+    idf_ : array of shape (n_features,), the weight factor of each term
     mean_length_ : float, the mean sum of a row
 
     Examples
@@ -205,7 +213,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         )
         self._refuse_negative(X)
         rows = sp.csr_array(X, dtype=X.dtype)
-        weigh(rows, self._params(), self)
+        weight_rows(rows, self._params(), self)
         if self.norm is not None:
             rows = normalize(rows, norm=self.norm, copy=False)
         return _align_api_if_sparse(rows)
@@ -230,7 +238,9 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return self
 
     def _params(self) -> TfidfParams:
-        return TfidfParams(getattr(self, "idf_", np.empty(0)), self.mean_length_, 0)
+        # Weights that were set, not learned, come without a mean length.
+        length = getattr(self, "mean_length_", 0.0)
+        return TfidfParams(np.asarray(getattr(self, "idf_", ())), length, 0)
 
     def _check_settings(self) -> None:
         self._validate_params()
@@ -255,3 +265,179 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         tags.input_tags.positive_only = self.weighting != "tfidf" or self.sublinear_tf
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class TfidfVectorizer(CountVectorizer):
+    """Turn documents into rows of weights: CountVectorizer, then TfidfTransformer.
+
+    Parameters
+    ----------
+    norm, use_idf, smooth_idf, sublinear_tf, weighting, k1, b
+        As in TfidfTransformer.
+    dtype : float64 or float32
+    others
+        As in CountVectorizer.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of term to column, sorted
+    fixed_vocabulary_ : bool, whether ``vocabulary`` names the terms
+    idf_ : array of shape (n_features,), the weight factor of each term
+
+    Examples
+    --------
+    >>> vectorizer = TfidfVectorizer()
+    >>> vectorizer.fit_transform(["the whale", "the sea"]).toarray()
+    array([[0.   , 0.580, 0.815],
+           [0.815, 0.580, 0.   ]])
+    """
+
+    _saved_private = ("_tfidf",)
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        analyzer: Any = "word",
+        stop_words: Any = None,
+        token_pattern: str | None = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        max_df: float = 1.0,
+        min_df: float = 1,
+        max_features: int | None = None,
+        vocabulary: Any = None,
+        binary: bool = False,
+        dtype: Any = np.float64,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+        weighting: str = "tfidf",
+        k1: float = 1.2,
+        b: float = 0.75,
+        rule: str = "plain",
+        min_length: int | None = None,
+        numbers: bool = True,
+        time_limit: float = 10.0,
+        engine: Any = "threads",
+    ) -> None:
+        super().__init__(
+            input=input,
+            encoding=encoding,
+            decode_error=decode_error,
+            strip_accents=strip_accents,
+            lowercase=lowercase,
+            preprocessor=preprocessor,
+            tokenizer=tokenizer,
+            analyzer=analyzer,
+            stop_words=stop_words,
+            token_pattern=token_pattern,
+            ngram_range=ngram_range,
+            max_df=max_df,
+            min_df=min_df,
+            max_features=max_features,
+            vocabulary=vocabulary,
+            binary=binary,
+            dtype=dtype,
+            rule=rule,
+            min_length=min_length,
+            numbers=numbers,
+            time_limit=time_limit,
+            engine=engine,
+        )
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+        self.weighting = weighting
+        self.k1 = k1
+        self.b = b
+
+    @property
+    def idf_(self) -> np.ndarray:
+        """The weight factor of each term."""
+        if not hasattr(self, "_tfidf"):
+            raise NotFittedError(
+                "TfidfVectorizer is not fitted yet. Call fit before asking for idf_."
+            )
+        return self._tfidf.idf_
+
+    @idf_.setter
+    def idf_(self, value: Any) -> None:
+        if not self.use_idf:
+            raise ValueError("`idf_` cannot be set when `use_idf=False`.")
+        if not hasattr(self, "vocabulary_") and self.vocabulary is not None:
+            self._begin()
+        value = np.asarray(value)
+        if hasattr(self, "vocabulary_") and len(self.vocabulary_) != len(value):
+            raise ValueError(
+                f"idf length = {len(value)} must be equal to vocabulary size = "
+                f"{len(self.vocabulary_)}."
+            )
+        self._tfidf = self._transformer()
+        self._tfidf.mean_length_ = 0.0
+        self._tfidf.n_features_in_ = len(value)
+        self._tfidf.idf_ = value
+
+    def fit(self, raw_documents: Any, y: Any = None) -> "TfidfVectorizer":
+        """Learn the terms and their weights."""
+        tfidf = self._transformer()
+        self._begin()
+        if self.fixed_vocabulary_:
+            tfidf.fit(self._count(raw_documents))
+        else:
+            stats = self._term_stats(raw_documents)
+            keep = self._choose(stats)
+            self._keep_terms(stats.vocabulary.take(keep))
+            frequencies = DocumentFrequencies(
+                stats.documents, stats.document_counts[keep], float(stats.counts[keep].sum())
+            )
+            tfidf.n_features_in_ = len(self.vocabulary_)
+            tfidf._learn(frequencies, np.dtype(self.dtype))
+        self._tfidf = tfidf
+        return self
+
+    def partial_fit(self, raw_documents: Any, y: Any = None) -> "TfidfVectorizer":
+        """Not available: weights depend on all documents."""
+        raise AttributeError(
+            "TfidfVectorizer has no partial_fit: weights depend on all documents. Use "
+            "CountVectorizer.partial_fit, and TfidfTransformer on the counts."
+        )
+
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+        """Learn the terms and their weights, and weight the documents."""
+        tfidf = self._transformer()
+        counts = super().fit_transform(raw_documents)
+        self._tfidf = tfidf.fit(counts)
+        return self._tfidf.transform(counts, copy=False)
+
+    def transform(self, raw_documents: Any) -> Any:
+        """The weighted rows of documents."""
+        check_is_fitted(self, "_tfidf", msg="The TF-IDF vectorizer is not fitted. Call fit.")
+        return self._tfidf.transform(self._count(raw_documents), copy=False)
+
+    def _transformer(self) -> TfidfTransformer:
+        if np.dtype(self.dtype) not in FLOATS:
+            warnings.warn(
+                f"Only float64 and float32 'dtype' should be used. {self.dtype} 'dtype' will "
+                "be converted to np.float64.",
+                stacklevel=3,
+            )
+        transformer = TfidfTransformer(
+            norm=self.norm,
+            use_idf=self.use_idf,
+            smooth_idf=self.smooth_idf,
+            sublinear_tf=self.sublinear_tf,
+            weighting=self.weighting,
+            k1=self.k1,
+            b=self.b,
+            engine=self.engine,
+        )
+        transformer._check_settings()
+        return transformer

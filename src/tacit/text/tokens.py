@@ -1,13 +1,13 @@
-"""Text into words, in one kernel pass over UTF-8 bytes.
+"""Tokens of text, by one kernel pass over UTF-8 bytes.
 
-The default rule gives what scikit-learn's vectorizers give on ASCII text: runs of two or more
-letters, digits and underscores, in lower case. Elsewhere it keeps words whole:
+The default rule gives the tokens of scikit-learn's vectorizers on ASCII text: runs of two or
+more letters, digits and underscores, in lower case. Elsewhere it keeps words whole:
 
     accents     text is brought to normal form C first; marks stay with their letter
     no spaces   Chinese, Japanese, Thai, Lao, Khmer and Burmese runs become overlapping pairs
                 of characters (with their marks); a character on its own is a token
     emoji       each is a token; skin tones, joined sequences and flags stay together, and
-                variation selectors are dropped, so that a heart is a heart
+                variation selectors are dropped
     lower case  as str.lower: ß stays ß, İ becomes i and a dot above, capital sigma becomes
                 its final form at the end of a word
 
@@ -37,11 +37,13 @@ from tacit.text.characters import (
     RUN,
     WORD,
     Characters,
+    call_ranges,
     characters_of_class,
     characters_of_rule,
+    compose,
+    decode_at,
+    encode_to,
 )
-from tacit.text.normal_form import compose, stretches
-from tacit.text.utf8 import decode_at, encode_to
 
 __all__ = ["RULES", "Spans", "TokenRule", "split", "token_rule", "tokenize"]
 
@@ -52,7 +54,7 @@ U = np.uint64
 
 @dataclass(frozen=True)
 class TokenRule:
-    """What counts as a word."""
+    """The definition of a word."""
 
     rule: str = "plain"
     lowercase: bool = True
@@ -67,12 +69,12 @@ class TokenRule:
 
 
 class Spans(NamedTuple):
-    """Tokens as places in a buffer of text that was lowered on the way."""
+    """Tokens as places in a buffer of text in lower case."""
 
     buffer: np.ndarray  # uint8, from padded()
     begin: np.ndarray  # int32, one per token
     end: np.ndarray  # int32
-    edges: np.ndarray  # int64, (documents + 1,): which tokens are whose
+    edges: np.ndarray  # int64, (documents + 1,): the tokens of each document
 
 
 def tokenize(
@@ -113,7 +115,7 @@ def tokenize(
     """
     if not isinstance(text, str):
         raise TypeError(
-            f"tokenize takes one str, but was given {type(text).__name__}. "
+            f"tokenize takes one str, but got {type(text).__name__}. "
             "For many documents, use CountVectorizer or call it for each."
         )
     spans = split(text_of([text]), token_rule(rule, lowercase, min_length))
@@ -136,7 +138,7 @@ def token_rule(rule: str, lowercase: bool, min_length: int | None) -> TokenRule:
 
 
 def is_number(word: str) -> bool:
-    """No letter in it, and a digit.
+    """Whether a word has a digit and no letter.
 
     >>> [is_number(w) for w in ("1984", "3_4", "b2", "👍")]
     [True, True, False, False]
@@ -145,7 +147,7 @@ def is_number(word: str) -> bool:
 
 
 def split(text: Text, rule: TokenRule) -> Spans:
-    """Where the words of every document are."""
+    """Find the words of every document."""
     characters = rule.characters()
     composed = compose(text, characters, rule.lowercase)
     text = composed.text
@@ -154,11 +156,11 @@ def split(text: Text, rule: TokenRule) -> Spans:
     buffer = padded(size if composed.plain else size + size // 2)
     begin, end = np.empty(size // 2 + n + 2, np.int32), np.empty(size // 2 + n + 2, np.int32)
     edges = np.zeros(n + 1, np.int64)
-    fast = composed.ascii & characters.simple  # these documents may go the short way
+    fast = composed.ascii & characters.simple  # these documents take the ASCII kernel
     at = 0
     data = text.data.view()
-    data.flags.writeable = False  # as a file's are: one kernel for both
-    for first, last in stretches(text):
+    data.flags.writeable = False  # as in mapped files: one kernel for both
+    for first, last in call_ranges(text):
         check_stop()
         at = split_documents(
             data, text.starts, text.stops, first, last, characters.codes,

@@ -1,29 +1,40 @@
-"""What the vectorizers share: scikit-learn's settings, checked and turned into an Analysis."""
+"""The base of the vectorizers: scikit-learn's settings, and how documents become terms.
 
+Settings are checked and turned into an ``Analysis``, which travels with a pass and finds the
+terms of a block, in kernels where they can:
+
+    words      rule, or a token_pattern for runs of one kind of character
+    char       character n-grams
+    python     preprocessor, tokenizer, analyzer or another token_pattern: one document at a
+               time, in Python, as scikit-learn does it
+"""
+
+import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tacit.core.engines import Engine, Serial, Threads, get_engine
+import numpy as np
+
+from tacit.core.engines import Engine, Serial, Threads, check_stop, get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.document_blocks import ObjectRows
 from tacit.data.documents import Documents
-from tacit.data.text_block import as_string
-from tacit.text.analysis import (
-    Analysis,
-    PythonAnalyzer,
-    strip_accents_ascii,
-    strip_accents_unicode,
-)
+from tacit.data.text_block import Repairs, Text, as_string, is_missing, text_of
 from tacit.text.patterns import PatternTokenizer, check_pattern, runs_of
 from tacit.text.stop_words import ENGLISH
-from tacit.text.tokens import TokenRule, token_rule, tokenize
+from tacit.text.term_counts import BlockTerms
+from tacit.text.terms import Terms, char_grams, drop, intern, word_grams
+from tacit.text.tokens import TokenRule, is_number, split, token_rule, tokenize
+from tacit.text.vocabulary import Vocabulary
 
-__all__ = ["Vectorizer"]
+__all__ = ["Analysis", "PythonAnalyzer", "Vectorizer"]
 
-OBJECTS = 1_000  # documents to a block where a user's own code reads them
+OBJECTS = 1_000  # documents to a block where user code reads them
 CHOICES = {
     "input": ("content", "filename", "file"),
     "decode_error": ("strict", "ignore", "replace"),
@@ -31,9 +42,216 @@ CHOICES = {
     "analyzer": ("word", "char", "char_wb"),
 }
 
+LONG_SPACE = re.compile(r"\s\s+")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How documents become terms. Travels with a pass as its params."""
+
+    kind: str = "words"  # or "char", "char_wb", "python"
+    rule: TokenRule = field(default_factory=TokenRule)
+    ngrams: tuple[int, int] = (1, 1)
+    stop_words: frozenset[str] | None = None
+    numbers: bool = True
+    prepare: Callable[[str], str] | None = None  # applied to every text before the kernel
+    analyze: Callable[[Any], Sequence[str]] | None = None  # kind "python"
+    binary: bool = False
+
+    def find(self, block: Any) -> BlockTerms:
+        """The terms of a block: a Text, or a list for kind "python"."""
+        if self.kind == "python":
+            return self._find_in_python(block)
+        if self.prepare is not None:
+            repairs = block.repairs
+            prepared = text_of([self.prepare(string) for string in block.strings()])
+            block = Text(prepared.data, prepared.starts, prepared.stops, repairs)
+        if self.kind == "words":
+            return self._find_words(block)
+        terms = char_grams(block, *self.ngrams, self.rule.lowercase, self.kind == "char_wb")
+        return block_terms(terms, block.repairs)
+
+    def _find_words(self, text: Text) -> BlockTerms:
+        all_terms = intern(split(text, self.rule))
+        terms = drop(all_terms, self._unwanted(all_terms.vocabulary))
+        before, after = all_terms.streams.size, terms.streams.size
+        if self.ngrams != (1, 1):
+            terms = word_grams(terms, *self.ngrams)
+        return block_terms(terms, text.repairs, all_terms.edges, before, before - after)
+
+    def _unwanted(self, vocabulary: Vocabulary) -> np.ndarray:
+        mask = np.zeros(len(vocabulary), np.bool_)
+        if self.stop_words:
+            places = vocabulary.find(self._stop_vocabulary)
+            mask[places[places >= 0]] = True
+        if not self.numbers:
+            mask |= np.fromiter(map(is_number, vocabulary.strings), np.bool_, len(vocabulary))
+        return mask
+
+    @cached_property
+    def _stop_vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(list(self.stop_words or ()))
+
+    def _find_in_python(self, block: Any) -> BlockTerms:
+        documents = block.strings() if isinstance(block, Text) else block
+        repairs = block.repairs if isinstance(block, Text) else missing(block)
+        places: dict[str, int] = {}
+        stream: list[int] = []
+        edges = np.zeros(len(documents) + 1, np.int64)
+        analyze: Any = self.analyze
+        if isinstance(analyze, PythonAnalyzer):
+            analyze = analyze.fresh()
+        try:
+            for i, document in enumerate(documents):
+                check_stop()
+                if not is_missing(document):
+                    for term in analyze(document):
+                        stream.append(places.setdefault(term, len(places)))
+                edges[i + 1] = len(stream)
+        finally:
+            getattr(analyze, "close", lambda: None)()
+        strange = next((term for term in places if not isinstance(term, str)), None)
+        if strange is not None:
+            raise TypeError(
+                f"The analyzer returned a term of type {type(strange).__name__}: {strange!r}. "
+                "Terms must be str; turn others into str."
+            )
+        order = sorted(places)
+        rank = np.empty(len(order), np.int32)
+        rank[[places[term] for term in order]] = np.arange(len(order), dtype=np.int32)
+        ids = rank[np.array(stream, np.int64)].reshape(1, -1)
+        terms = Terms(Vocabulary.of_sorted(order), ids, edges)
+        if isinstance(analyze, PythonAnalyzer):
+            return block_terms(terms, repairs, None, analyze.tokens, analyze.stopped)
+        return block_terms(terms, repairs)
+
+
+def block_terms(
+    terms: Terms,
+    repairs: Repairs,
+    edges: np.ndarray | None = None,
+    tokens: int | None = None,
+    stopped: int = 0,
+) -> BlockTerms:
+    edges = terms.edges if edges is None else edges
+    wordless = int(np.count_nonzero(np.diff(edges) == 0))
+    return BlockTerms(
+        terms, wordless, int(edges[-1]) if tokens is None else tokens, stopped, repairs
+    )
+
+
+def missing(documents: Sequence[Any]) -> Repairs:
+    count = sum(map(is_missing, documents))
+    return Repairs(empty=count, missing=count)
+
+
+# --- One document in Python ---
+
+
+@dataclass
+class PythonAnalyzer:
+    """The terms of one document, in scikit-learn's order."""
+
+    kind: str
+    preprocess: Callable[[str], str]
+    tokenize: Callable[[str], Sequence[str]]
+    ngrams: tuple[int, int]
+    stop_words: frozenset[str] | None
+    numbers: bool
+    decode: Callable[[Any], str]
+    tokens: int = 0  # read so far, and removed
+    stopped: int = 0
+
+    def __call__(self, document: Any) -> list[str]:
+        text = self.preprocess(self.decode(document))
+        if self.kind == "char":
+            return self._count(list(char_slices(collapse(text), *self.ngrams)))
+        if self.kind == "char_wb":
+            words = text.split()
+            return self._count([g for w in words for g in padded_slices(w, *self.ngrams)])
+        tokens = self._count(list(self.tokenize(text)))
+        before = len(tokens)
+        if self.stop_words:
+            tokens = [token for token in tokens if token not in self.stop_words]
+        if not self.numbers:
+            tokens = [token for token in tokens if not is_number(token)]
+        self.stopped += before - len(tokens)
+        return list(joined_slices(tokens, *self.ngrams))
+
+    def _count(self, tokens: list[str]) -> list[str]:
+        self.tokens += len(tokens)
+        return tokens
+
+    def fresh(self) -> "PythonAnalyzer":
+        """The same for one thread: a child process takes one document at a time."""
+        cut = self.tokenize
+        if isinstance(cut, PatternTokenizer):
+            cut = PatternTokenizer(cut.pattern, cut.limit)
+        return replace(self, tokenize=cut, tokens=0, stopped=0)
+
+    def close(self) -> None:
+        """End the child process, if there is one."""
+        if isinstance(self.tokenize, PatternTokenizer):
+            self.tokenize.close()
+
+
+def joined_slices(tokens: list[str], shortest: int, longest: int):
+    """Word n-grams, the short ones first.
+
+    >>> list(joined_slices(["to", "be", "or"], 1, 2))
+    ['to', 'be', 'or', 'to be', 'be or']
+    """
+    for n in range(shortest, min(longest, len(tokens)) + 1):
+        for i in range(len(tokens) - n + 1):
+            yield tokens[i] if n == 1 else " ".join(tokens[i : i + n])
+
+
+def char_slices(text: str, shortest: int, longest: int):
+    for n in range(shortest, min(longest, len(text)) + 1):
+        for i in range(len(text) - n + 1):
+            yield text[i : i + n]
+
+
+def padded_slices(word: str, shortest: int, longest: int):
+    """Character n-grams of a word between spaces; a word too short for n counts once.
+
+    >>> list(padded_slices("as", 3, 5))
+    [' as', 'as ', ' as ']
+    """
+    word = f" {word} "
+    if len(word) < shortest:
+        yield word
+    yield from char_slices(word, shortest, longest)
+
+
+def collapse(text: str) -> str:
+    """Two white spaces or more become one space; a single one stays."""
+    return LONG_SPACE.sub(" ", text)
+
+
+def strip_accents_unicode(text: str) -> str:
+    """Letters without their accents; other scripts stay.
+
+    >>> strip_accents_unicode("Étude, 東京")
+    'Etude, 東京'
+    """
+    if text.isascii():
+        return text
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+def strip_accents_ascii(text: str) -> str:
+    """Letters without their accents; what has no ASCII letter is left out.
+
+    >>> strip_accents_ascii("Étude, 東京")
+    'Etude, '
+    """
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
 
 class Vectorizer(Estimator):
-    """Base of the vectorizers: which settings they take and what they mean."""
+    """Base of the vectorizers: their settings, and the analysis that follows from them."""
 
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -56,20 +274,20 @@ class Vectorizer(Estimator):
     time_limit: float
     engine: Any
 
-    # --- scikit-learn's ways to look inside ---
+    # --- scikit-learn's functions that return the parts of an analysis ---
 
     def decode(self, doc: Any) -> str:
         """A document as text, whatever ``input`` says it is."""
         return self._decoder()(doc)
 
     def build_preprocessor(self) -> Callable[[str], str]:
-        """A function that does to a text what is done before it is cut into tokens."""
+        """A function that prepares a text for the tokenizer."""
         if self.preprocessor is not None:
             return self.preprocessor
         return Preprocessor(bool(self.lowercase), self._strip())
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
-        """A function that cuts a preprocessed text into tokens."""
+        """A function that splits a preprocessed text into tokens."""
         if self.tokenizer is not None:
             return self.tokenizer
         if self.token_pattern is None:
@@ -78,7 +296,7 @@ class Vectorizer(Estimator):
         return PatternTokenizer(self.token_pattern, self.time_limit)
 
     def build_analyzer(self) -> Callable[[Any], list[str]]:
-        """A function that gives the terms of one document."""
+        """A function that returns the terms of one document."""
         self._check_settings()
         if callable(self.analyzer):
             return RawAnalyzer(self.analyzer, self._decoder())
@@ -173,7 +391,7 @@ class Vectorizer(Estimator):
         )
         if runs is not None:
             rule = TokenRule(self.rule, rule.lowercase, runs.least, runs.atom)
-            # Such words might hold what sorts before a space; strings settle that.
+            # Words may hold characters that sort before a space; Python strings handle that.
             if tuple(self.ngram_range) != (1, 1) and rule.characters().ascii[:33].any():
                 in_kernel = False
         stop_words = self._stop_words()
@@ -193,7 +411,7 @@ class Vectorizer(Estimator):
         return Analysis(kind=kind, rule=rule, ngrams=ngrams, prepare=prepare, **common)
 
     def _check_stop_words(self) -> None:
-        """Warn of stop words that no token can be, such as "don't" under the plain rule."""
+        """Warn of stop words that no token equals, such as "don't" under the plain rule."""
         stop_words = self._stop_words()
         by_user = self.tokenizer is not None or self.preprocessor is not None
         if not stop_words or isinstance(self.stop_words, str) or by_user:
@@ -214,7 +432,7 @@ class Vectorizer(Estimator):
             )
 
     def _documents(self, raw: Any) -> Documents:
-        """What was handed over, as blocks."""
+        """The documents as blocks."""
         self._refuse_string(raw)
         if isinstance(raw, Documents):
             return raw
@@ -222,7 +440,7 @@ class Vectorizer(Estimator):
             return Documents.open(raw)
         if not isinstance(raw, Iterable):
             raise TypeError(
-                f"{type(self).__name__} takes an iterable of documents, but was given "
+                f"{type(self).__name__} takes an iterable of documents, but got "
                 f"{type(raw).__name__}. Give a list of str, or Documents."
             )
         if self._reads_objects():
@@ -242,26 +460,19 @@ class Vectorizer(Estimator):
             )
 
     def _reads_objects(self) -> bool:
-        """Whether the user's own code gets the documents as they are."""
+        """Whether user code gets the documents as they are."""
         return callable(self.analyzer) or self.preprocessor is not None
 
     def _engine(self) -> Engine:
         engine = get_engine(self.engine)
         by_user = (self.analyzer, self.preprocessor, self.tokenizer, self.strip_accents)
         if isinstance(engine, Threads) and any(map(callable, by_user)):
-            return Serial()  # a user's code need not bear several threads, nor gains by them
+            return Serial()  # user code need not be thread-safe, and would not run faster
         return engine
 
     def _pass(self, function: Callable, raw: Any, binary: bool = False) -> Iterable[Any]:
-        """What ``function`` makes of the analysis and each block."""
-        analysis, documents, engine = (
-            self._analysis(binary),
-            self._documents(raw),
-            self._engine(),
-        )
-        if len(documents.blocks) == 1 and isinstance(engine, Serial | Threads):
-            return [function(analysis, documents.blocks[0].load())]  # no pool for one block
-        return engine.map(function, analysis, documents)
+        """``function`` of the analysis and each block."""
+        return self._engine().map(function, self._analysis(binary), self._documents(raw))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -271,11 +482,11 @@ class Vectorizer(Estimator):
         return tags
 
 
-# --- The pieces of an analyzer; classes, so that they can travel to other processes ---
+# --- Parts of an analyzer: classes, so that they can be pickled ---
 
 
 class Preprocessor:
-    """Normal form C, lower case, accents off: in this order."""
+    """Normal form C, lower case, accents removed: in this order."""
 
     def __init__(self, lowercase: bool, strip: Callable[[str], str] | None) -> None:
         self.lowercase, self.strip = lowercase, strip
@@ -304,7 +515,7 @@ class Decoder:
         self.kind, self.encoding, self.errors = kind, encoding, errors
 
     def read(self, document: Any) -> Any:
-        """What is in a file; bytes as text; anything else as it is."""
+        """The content of a file; bytes as text; anything else unchanged."""
         if self.kind == "filename":
             document = Path(document).read_bytes()
         elif self.kind == "file":
@@ -318,7 +529,7 @@ class Decoder:
 
 
 class RawAnalyzer:
-    """A user's analyzer, which gets the documents as they are."""
+    """An analyzer of the user's, which gets the documents as they are."""
 
     def __init__(self, analyze: Callable, decoder: Decoder) -> None:
         self.analyze, self.decoder = analyze, decoder

@@ -1,9 +1,8 @@
-"""Sorted distinct strings, held as UTF-8 and offsets, that merge and find each other.
+"""Sorted distinct strings as UTF-8 and offsets, to be merged and looked up in each other.
 
-A vocabulary is always sorted by its bytes, which is the order of its characters; so it
-depends on the strings alone, and the place of a word in a larger vocabulary grows with its
-place in a smaller one. The first eight bytes of each string ride along as a number: nearly
-every comparison ends there.
+A vocabulary is sorted by its bytes, which is the order of its characters; so it depends on the
+strings alone, and lookups of sorted words move forward only. The first eight bytes of each
+string are stored as a number: nearly every comparison ends there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,9 +81,9 @@ class Vocabulary:
 
     @cached_property
     def strings(self) -> list[str]:
-        """The strings as Python's."""
-        if len(self) and self.data.all():  # no zero byte in them: let Python split
-            return set_apart(self.data, self.offsets).tobytes().decode("utf-8").split("\0")[:-1]
+        """The strings as a list."""
+        if len(self) and self.data.all():  # no zero byte: let Python split
+            return terminate(self.data, self.offsets).tobytes().decode("utf-8").split("\0")[:-1]
         raw = self.data.tobytes()
         return [raw[i:j].decode("utf-8") for i, j in pairwise(self.offsets.tolist())]
 
@@ -139,7 +138,7 @@ def unite(parts: Sequence[Vocabulary]) -> Union:
 
 
 def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:
-    """A vocabulary that was given, as term to column."""
+    """The ``vocabulary`` parameter as a mapping from term to column."""
     if vocabulary is None:
         return None
     if isinstance(vocabulary, Mapping):
@@ -257,7 +256,7 @@ def number_distinct(buffer, begin, length, keys, order):
 
 @kernel
 def gather(data, begin, offsets):
-    """The strings at the places given, one after the other."""
+    """The strings at these places, one after the other."""
     out = np.empty(offsets[-1], np.uint8)
     for i in range(len(begin)):
         b, at = begin[i], offsets[i]
@@ -267,7 +266,7 @@ def gather(data, begin, offsets):
 
 
 @kernel
-def set_apart(data, offsets):
+def terminate(data, offsets):
     """The strings with a zero byte after each."""
     out = np.zeros(len(data) + len(offsets) - 1, np.uint8)
     for i in range(len(offsets) - 1):
@@ -288,7 +287,7 @@ def order_of(a, a_offsets, a_keys, i, b, b_offsets, b_keys, j):
 
 @kernel
 def find_sorted(a, a_offsets, a_keys, b, b_offsets, b_keys):
-    """Where the strings of b are in a: some steps on foot, then ever wider ones."""
+    """Where the strings of b are in a: some single steps, then ever wider ones."""
     out = np.full(len(b_keys), -1, np.int32)
     n, low = len(a_keys), 0
     for j in range(len(b_keys)):

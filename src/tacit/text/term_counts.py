@@ -1,21 +1,23 @@
-"""Counting terms block by block, and putting the blocks together.
+"""Term counts of blocks, their sum, the terms that become columns, and the matrix.
 
-    collect   the terms of a block, sorted, with how often and in how many documents they occur
+    collect   the terms of a block, sorted, with their counts and document frequencies
     +         merges two vocabularies and adds their numbers; exact in any order
-    place     a block's counts as rows over the columns that were chosen in the end
+    choose    prune by document frequency
+    assemble  the rows of all blocks over the chosen columns
 
 Statistics grow with the vocabulary, not with the number of documents.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 
-from tacit.core.engines import Engine, Serial, Threads
+from tacit.core.engines import Engine
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
 from tacit.data.text_block import Repairs
@@ -23,25 +25,35 @@ from tacit.text.terms import Terms
 from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
-    "BlockCounts", "Found", "TermStats", "add_all", "assemble", "count_terms", "nothing",
+    "BlockCounts",
+    "BlockTerms",
+    "TermStats",
+    "add_all",
+    "assemble",
+    "count_terms",
+    "no_terms",
     "term_stats",
-]  # fmt: skip
+    "check_limits",
+    "choose_terms",
+    "why_empty",
+    "why_pruned",
+]
 
 U = np.uint64
 
 
 @dataclass(frozen=True)
 class TermStats(Stats):
-    """What is known of the terms of some documents."""
+    """Counts and document frequencies of the terms of some documents."""
 
     documents: int
-    wordless: int  # documents without a token, before stop words were taken out
-    tokens: int  # before stop words were taken out
-    stopped: int  # how many of them were
+    wordless: int  # documents without a token, before stop words were removed
+    tokens: int  # before stop words were removed
+    stopped: int  # how many of them are stop words
     repairs: Repairs
     vocabulary: Vocabulary
-    counts: np.ndarray  # (v,) int64, how often each term occurs
-    document_counts: np.ndarray  # (v,) int64, in how many documents
+    counts: np.ndarray  # (v,) int64, occurrences of each term
+    document_counts: np.ndarray  # (v,) int64, documents with the term
 
     def __add__(self, other: "TermStats") -> "TermStats":
         return add_all([self, other])[0]
@@ -55,8 +67,8 @@ class TermStats(Stats):
         return replace(self, **scaled)
 
 
-class Found(NamedTuple):
-    """The terms of a block, with what happened on the way to them."""
+class BlockTerms(NamedTuple):
+    """The terms of a block, and how many tokens were read and removed on the way."""
 
     terms: Terms
     wordless: int
@@ -73,23 +85,20 @@ class BlockCounts(NamedTuple):
     indices: np.ndarray  # int32
     counts: np.ndarray  # int32
 
-    def load(self) -> "BlockCounts":
-        return self
 
-
-def nothing() -> TermStats:
-    """What is known of no documents at all."""
+def no_terms() -> TermStats:
+    """The statistics of no documents."""
     none = np.zeros(0, np.int64)
     return TermStats(0, 0, 0, 0, Repairs(), Vocabulary.of([]), none, none)
 
 
 def add_all(parts: Sequence[TermStats]) -> tuple[TermStats, list[np.ndarray]]:
-    """The sum of many at once, and the place that each one's terms have in it.
+    """The sum of many at once, and the places of each one's terms in it.
 
-    All is counted in whole numbers and sorted, so it is the same as adding two by two.
+    Counts are whole numbers and terms are sorted, so this equals adding two by two.
     """
     if not parts:
-        return nothing(), []
+        return no_terms(), []
     union = unite([part.vocabulary for part in parts])
     counts = np.zeros((2, len(union.vocabulary)), np.int64)
     for part, places in zip(parts, union.places, strict=True):
@@ -108,9 +117,9 @@ def add_all(parts: Sequence[TermStats]) -> tuple[TermStats, list[np.ndarray]]:
     return total, union.places
 
 
-def count_terms(found: Found, binary: bool = False) -> BlockCounts:
+def count_terms(block: BlockTerms, binary: bool = False) -> BlockCounts:
     """Rows of counts for the documents of a block."""
-    terms, v = found.terms, len(found.terms.vocabulary)
+    terms, v = block.terms, len(block.terms.vocabulary)
     size = terms.streams.size
     indices, counts = np.empty(size, np.int32), np.empty(size, np.int32)
     indptr = count_rows(terms.streams, terms.edges, v, indices, counts)
@@ -120,51 +129,30 @@ def count_terms(found: Found, binary: bool = False) -> BlockCounts:
     if binary:
         counts[:] = 1
         totals[0] = totals[1]
-    return BlockCounts(stats_of(found, *totals), indptr, indices, counts)
+    return BlockCounts(stats_of(block, *totals), indptr, indices, counts)
 
 
-def term_stats(found: Found, binary: bool = False) -> TermStats:
+def term_stats(block: BlockTerms, binary: bool = False) -> TermStats:
     """The same statistics without the rows."""
-    terms = found.terms
+    terms = block.terms
     totals = np.zeros((2, len(terms.vocabulary)), np.int64)
     add_counts(terms.streams, terms.edges, totals)
     if binary:
         totals[0] = totals[1]
-    return stats_of(found, *totals)
+    return stats_of(block, *totals)
 
 
-def stats_of(found: Found, counts: np.ndarray, document_counts: np.ndarray) -> TermStats:
+def stats_of(block: BlockTerms, counts: np.ndarray, document_counts: np.ndarray) -> TermStats:
     return TermStats(
-        len(found.terms.edges) - 1,
-        found.wordless,
-        found.tokens,
-        found.stopped,
-        found.repairs,
-        found.terms.vocabulary,
+        len(block.terms.edges) - 1,
+        block.wordless,
+        block.tokens,
+        block.stopped,
+        block.repairs,
+        block.terms.vocabulary,
         counts,
         document_counts,
     )
-
-
-class Placing(NamedTuple):
-    """Where the counts of a block go in the matrix."""
-
-    block: BlockCounts
-    row: int
-    columns: np.ndarray  # int32, of the block's terms; -1 where they have none
-    first: int  # of the entries
-    last: int
-
-    def load(self) -> "Placing":
-        return self
-
-
-class Matrix(NamedTuple):
-    """The arrays of a CSR matrix, to be filled in."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
 
 
 def assemble(
@@ -175,36 +163,113 @@ def assemble(
     engine: Engine,
 ) -> Any:
     """One CSR matrix of the blocks, given the columns of each one's terms (-1 for none)."""
-    work, row, first = [], 0, 0
+    parts, row, first = [], 0, 0
     for block, columns in zip(blocks, columns_of, strict=True):
         last = first + int(block.stats.document_counts[columns >= 0].sum())
-        work.append(Placing(block, row, columns, first, last))
+        parts.append((block, columns, row, first, last))
         row, first = row + block.stats.documents, last
     index = np.int32 if max(first, width) <= np.iinfo(np.int32).max else np.int64
-    matrix = Matrix(np.zeros(row + 1, index), np.empty(first, index), np.empty(first, dtype))
-    if len(work) == 1:
-        place(matrix, work[0])
-    else:
-        # The counts are here already: another machine could only send them back.
-        nearby = engine if isinstance(engine, Serial | Threads) else Threads()
-        for _ in nearby.map(place, matrix, work):
-            pass
+    indptr, indices = np.zeros(row + 1, index), np.empty(first, index)
+    data = np.empty(first, dtype)
+
+    def place(part: tuple[BlockCounts, np.ndarray, int, int, int]) -> None:
+        block, columns, row, first, last = part
+        edges = indptr[row + 1 : row + len(block.indptr)]
+        entries = indices[first:last], data[first:last]
+        place_rows(*block[1:], columns, edges, *entries, first)
+
+    for _ in engine.each(place, parts, work=first):
+        pass
     kind = sp.csr_array if get_config()["sparse_interface"] == "sparray" else sp.csr_matrix
-    return kind((matrix.data, matrix.indices, matrix.indptr), shape=(row, width), copy=False)
+    return kind((data, indices, indptr), shape=(row, width), copy=False)
 
 
-def place(matrix: Matrix, work: Placing) -> None:
-    """Write a block's rows where they belong in the matrix. Blocks do not overlap."""
-    block = work.block
-    place_rows(
-        block.indptr,
-        block.indices,
-        block.counts,
-        work.columns,
-        matrix.indptr[work.row + 1 : work.row + len(block.indptr)],
-        matrix.indices[work.first : work.last],
-        matrix.data[work.first : work.last],
-        work.first,
+def choose_terms(
+    stats: TermStats, min_df: float = 1, max_df: float = 1.0, max_features: int | None = None
+) -> np.ndarray:
+    """A mask of the terms that become columns.
+
+    Of equally frequent terms, ``max_features`` keeps those that sort first.
+    """
+    n, df = stats.documents, stats.document_counts
+    high = max_df if isinstance(max_df, Integral) else max_df * n
+    low = min_df if isinstance(min_df, Integral) else min_df * n
+    if high < low:
+        raise ValueError(
+            f"max_df corresponds to < documents than min_df: max_df={max_df} is {high:g} of "
+            f"{n:,} documents, min_df={min_df} is {low:g}. Raise max_df or lower min_df."
+        )
+    keep = (df >= low) & (df <= high)
+    if max_features is not None and np.count_nonzero(keep) > max_features:
+        places = np.flatnonzero(keep)
+        best = np.argsort(-stats.counts[places], kind="stable")[:max_features]
+        keep = np.zeros(len(df), np.bool_)
+        keep[places[best]] = True
+    return keep
+
+
+def check_limits(estimator: Any) -> None:
+    """ValueError for bounds that are out of range."""
+    name = type(estimator).__name__
+    for setting in ("min_df", "max_df"):
+        value = getattr(estimator, setting)
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not (value >= 1 if whole else isinstance(value, float) and 0 <= value <= 1):
+            raise ValueError(
+                f"{name}({setting}={value!r}) must be a number of documents (an int of at "
+                "least 1) or a proportion of them (a float from 0.0 to 1.0)."
+            )
+    most = estimator.max_features
+    if most is not None and not (isinstance(most, int | np.integer) and most >= 1):
+        raise ValueError(
+            f"{name}(max_features={most!r}) must be an int of at least 1, or None."
+        )
+
+
+def why_empty(stats: TermStats, estimator: Any) -> str:
+    """The message for documents without a term, in numbers, and what to change."""
+    n, repairs = stats.documents, stats.repairs
+    if n == 0:
+        return (
+            "empty vocabulary: there are 0 documents. "
+            "Check the source; a generator can be read only once."
+        )
+    if repairs.empty == n:
+        return (
+            f"empty vocabulary: all {n:,} documents are empty ({repairs.missing:,} of them "
+            "None or NaN). Check that this is the column with the text."
+        )
+    if stats.tokens == 0:
+        return (
+            f"empty vocabulary: none of the {n:,} documents ({repairs.empty:,} of them empty) "
+            f"has a token. Tokens depend on token_pattern={estimator.token_pattern!r}, "
+            f"rule={estimator.rule!r}, min_length={estimator.min_length} and "
+            f"analyzer={estimator.analyzer!r}; change one of them."
+        )
+    if stats.stopped < stats.tokens:
+        return (
+            f"empty vocabulary: none of the {n:,} documents has as many as "
+            f"{estimator.ngram_range[0]} tokens in a row. Lower ngram_range="
+            f"{tuple(estimator.ngram_range)}."
+        )
+    return (
+        "empty vocabulary; perhaps the documents only contain stop words: all "
+        f"{stats.tokens:,} tokens of {n:,} documents are stop words, or numbers that were "
+        "removed. Set stop_words=None or numbers=True."
+    )
+
+
+def why_pruned(stats: TermStats, estimator: Any) -> str:
+    """The message for pruning that leaves no term, in numbers, and what to change."""
+    n, df = stats.documents, stats.document_counts
+    min_df, max_df = estimator.min_df, estimator.max_df
+    low = min_df if isinstance(min_df, Integral) else min_df * n
+    high = max_df if isinstance(max_df, Integral) else max_df * n
+    return (
+        f"After pruning, no terms remain of {len(df):,} in {n:,} documents: "
+        f"min_df={min_df} removes {np.count_nonzero(df < low):,} in fewer than {low:g} "
+        f"documents, max_df={max_df} {np.count_nonzero(df > high):,} in more than {high:g}. "
+        "Try a lower min_df or a higher max_df."
     )
 
 
