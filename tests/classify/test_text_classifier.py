@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit.classify import MultinomialNB, Perceptron, TextClassifier, choose_classifier
-from tacit.classify.candidates import CANDIDATES, make
+from tacit.classify.text_classifier import CANDIDATES, choose_features, make_classifier
 from tacit.core.registry import REGISTRY
 from tacit.data import Documents
 from tacit.text import CountVectorizer, TfidfTransformer
@@ -96,11 +96,16 @@ def test_bad_labels_are_refused():
 def test_the_choice_is_by_documents_left_out():
     seen = []
     found = choose_classifier(
-        TEXTS, LABELS, candidates=["naive-bayes", "perceptron"], folds=3, told=seen.append
+        TEXTS,
+        LABELS,
+        candidates=["naive-bayes", "perceptron"],
+        folds=3,
+        callbacks=[seen.append],
     )
     assert {trial.name for trial in found.table} == {"naive-bayes", "perceptron"}
     assert found.model.classifier_ is not None
-    assert len(seen) == 6
+    assert [step.number for step in seen] == [1, 2, 3, 4, 5, 6]
+    assert [step.done for step in seen] == [False] * 5 + [True]
     assert "naive-bayes" in str(found)
     for trial in found.table:
         assert trial.interval[0] <= trial.accuracy <= trial.interval[1]
@@ -126,8 +131,8 @@ def test_nothing_of_a_fold_is_known_to_the_model_that_labels_it():
 
 
 def test_settings_reach_the_models_that_know_them():
-    assert make("perceptron", random_state=7, engine="serial")[0].random_state == 7
-    assert make("naive-bayes", random_state=7, engine="serial")[0].engine == "serial"
+    assert make_classifier("perceptron", random_state=7, engine="serial")[0].random_state == 7
+    assert make_classifier("naive-bayes", random_state=7, engine="serial")[0].engine == "serial"
 
 
 def test_predict_before_fit_says_so():
@@ -149,3 +154,53 @@ def test_only_what_the_classifier_can_do_is_offered():
 def test_a_fold_that_leaves_one_class_is_named():
     with pytest.raises(ValueError, match="fold 1 of 2 leaves only documents of class"):
         choose_classifier(["hello there", "good bye"], ["a", "b"], folds=2)
+
+
+def invented_words(n=600, seed=0):
+    """Words of two invented languages: hardly one occurs twice, but their letters differ."""
+    rng = np.random.default_rng(seed)
+    letters = {"north": ("bdgkmn", "aou"), "south": ("ptsfrl", "eiy")}
+    labels = [("north", "south")[i % 2] for i in range(n)]
+    words = [
+        "".join(rng.choice(list(letters[label][i % 2])) for i in range(8)) for label in labels
+    ]
+    # Some letters are from the other language, so that no single one decides.
+    mixed = "bdgkmnaouptsfrleiy"
+    return [word[:6] + "".join(rng.choice(list(mixed), 2)) for word in words], labels
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", "svm"])
+def test_single_words_are_classified_by_their_characters(name):
+    words, labels = invented_words()
+    model = TextClassifier(name, random_state=0).fit(words[:400], labels[:400])
+    assert model.features_ == "characters"
+    assert np.mean(model.predict(words[400:]) == labels[400:]) > 0.95
+    by_words = TextClassifier(name, features="words", random_state=0)
+    by_words.fit(words[:400], labels[:400])
+    assert np.mean(by_words.predict(words[400:]) == labels[400:]) < 0.6
+
+
+def test_the_choice_of_a_classifier_includes_that_of_the_features():
+    words, labels = invented_words(200)
+    choice = choose_classifier(words, labels, candidates=["naive-bayes"], folds=3)
+    assert choice.features.best == choice.model.features_ == "characters"
+    assert choice.table[0].accuracy > 0.9
+    assert choice.to_dict()["features"]["accuracy"]["words"] < 0.7
+    assert "features: characters" in str(choice)
+
+
+def test_words_are_taken_unless_characters_are_significantly_better():
+    assert choose_features(TEXTS, LABELS).best == "words"
+    assert TextClassifier().fit(TEXTS, LABELS).features_ == "words"
+    assert TextClassifier(vectorizer=CountVectorizer()).fit(TEXTS, LABELS).features_ is None
+    few = choose_features(["a b", "c d"], [0, 1])
+    assert (few.best, few.accuracy) == ("words", {})
+    assert choose_features(["!", "?"] * 20, [0, 1] * 20).best == "characters"
+
+
+def test_features_are_chosen_on_a_sample(monkeypatch):
+    words, labels = invented_words(400)
+    monkeypatch.setattr("tacit.classify.text_classifier.SAMPLE", 100)
+    assert choose_features(words, labels).documents == 100
+    monkeypatch.setattr("tacit.classify.text_classifier.SAMPLE_CHARACTERS", 400)
+    assert choose_features(words, labels).documents == 50

@@ -108,6 +108,24 @@ def test_auto_tries_all_and_shows_intervals(tacit, train_file, tmp_path):
     assert package.load(out).classifier == result["best"]
 
 
+def test_single_words_get_features_of_characters(tacit, tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list(each), 7)) for each in ("abcdef", "uvwxyz") * 30]
+    file = jsonl(tmp_path / "words.jsonl", words, ["first", "last"] * 30)
+    train = ("classify", "train", file, "--out", tmp_path / "m", "--model", "naive-bayes")
+    run = tacit(*train)
+    assert run.code == 0, run.err
+    assert "Features: characters" in run.out
+    assert package.load(tmp_path / "m").features_ == "characters"
+    result = json.loads(tacit(*train, "--json").out)
+    assert result["table"][0]["accuracy"] == 1
+    assert result["features"]["accuracy"]["words"] < 0.7
+    for options in (["--characters"], ["--min-df", 2]):
+        assert json.loads(tacit(*train, "--json", *options).out)["table"][0]["accuracy"] == 1
+    result = json.loads(tacit(*train, "--json", "--ngrams", 1).out)
+    assert result["table"][0]["accuracy"] < 0.7
+
+
 def test_labels_are_predicted_as_python_does(tacit, model, test_file):
     run = tacit("classify", "predict", model, test_file, "-q")
     rows = list(csv.DictReader(io.StringIO(run.out)))

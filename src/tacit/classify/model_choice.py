@@ -1,22 +1,31 @@
-"""Which classifier suits these documents: all of them, cross-validated on the same folds.
+"""Choose a classifier of documents: all candidates cross-validated on the same folds.
 
-Documents are counted once. A fold is left out of everything: words that occur only in it are
-dropped, and the weights of words come from the other folds, as they would for documents that
-are yet to come. McNemar's test says which candidates the winner really beats.
+The features (words or characters) are chosen first, by naive Bayes on a sample. Then documents
+are counted once. A fold is left out of everything: terms that occur only in it are dropped, and
+tf-idf weights come from the other folds, as they would for new documents. McNemar's test gives
+the significance of the difference to the best candidate.
 
 The notes' section on training, testing and tuning sets.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from tacit.classify.candidates import CANDIDATES, make
-from tacit.classify.text_classifier import TextClassifier, check_labels
+from tacit.classify.text_classifier import (
+    CANDIDATES,
+    FeatureChoice,
+    TextClassifier,
+    check_document_labels,
+    choose_features,
+    make_classifier,
+    make_vectorizer,
+)
+from tacit.core.progress import Callback, Step, notify
 from tacit.data.documents import Documents
 from tacit.measure.classification import wilson_interval
 from tacit.measure.cross_validation import fold_numbers
@@ -29,7 +38,7 @@ __all__ = ["ModelChoice", "Trial", "choose_classifier"]
 
 @dataclass(frozen=True)
 class Trial:
-    """How one candidate did on documents it had not seen."""
+    """The cross-validated result of one candidate."""
 
     name: str
     accuracy: float
@@ -40,8 +49,8 @@ class Trial:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""
-        kept = {k: v for k, v in vars(self).items() if k != "predictions"}
-        return {**kept, "interval": list(self.interval)}
+        figures = {k: v for k, v in vars(self).items() if k != "predictions"}
+        return {**figures, "interval": list(self.interval)}
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ class ModelChoice:
     table: tuple[Trial, ...]
     folds: int
     model: TextClassifier = field(repr=False)  # the best, fitted on all documents
+    features: FeatureChoice | None = None  # None where they were given
 
     @property
     def best(self) -> str:
@@ -63,6 +73,7 @@ class ModelChoice:
             "best": self.best,
             "folds": self.folds,
             "table": [trial.to_dict() for trial in self.table],
+            "features": None if self.features is None else self.features.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -74,7 +85,7 @@ class ModelChoice:
                 f"{t.name:{width}}  {t.accuracy:8.4f}  [{low:.4f}, {high:.4f}]  "
                 f"{t.p_value:<7.2g}  {t.seconds:7.2f}"
             )
-        return "\n".join(lines)
+        return "\n".join(lines if self.features is None else [*lines, str(self.features)])
 
 
 def choose_classifier(
@@ -82,11 +93,12 @@ def choose_classifier(
     y: Any,
     *,
     candidates: Sequence[str] | None = None,
+    features: str = "auto",
     vectorizer: CountVectorizer | None = None,
     folds: Any = 5,
     random_state: Any = 0,
     engine: Any = "threads",
-    told: Callable[[str], None] | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> ModelChoice:
     """Cross-validate classifiers of text and fit the best on all documents.
 
@@ -96,55 +108,68 @@ def choose_classifier(
     y : labels, one for each document
     candidates : list of names or None
         See ``TextClassifier``; None tries all.
+    features : {"auto", "words", "characters"}
+        See ``TextClassifier``.
     vectorizer : CountVectorizer or None
-        How documents become counts.
+        Other features: it is used instead.
     folds : int or array
-        How many folds, or the fold of every document.
+        Number of stratified folds, or the fold of every document.
     random_state : int or None
         Seed of the folds and of the classifiers.
     engine : {"serial", "threads", "dask"} or Engine
-    told : function or None
-        Told the name of each candidate before its turn.
+    callbacks : sequence of callbacks
+        Notified after each fit, with the name of the candidate.
 
     Examples
     --------
     >>> texts = ["win money now", "see you at noon", "money for you", "lunch at noon"] * 5
     >>> labels = ["spam", "ham", "spam", "ham"] * 5
-    >>> found = choose_classifier(texts, labels, candidates=["complement", "naive-bayes"])
-    >>> found.best, found.table[0].accuracy
+    >>> choice = choose_classifier(texts, labels, candidates=["complement", "naive-bayes"])
+    >>> choice.best, choice.table[0].accuracy
     ('complement', 1.0)
     """
     documents = Documents.of(documents)
-    y = check_labels(y, len(documents))
+    y = check_document_labels(y, len(documents))
     names = list(CANDIDATES) if candidates is None else list(candidates)
     if not names:
         raise ValueError("choose_classifier needs at least one candidate; None tries all.")
-    made = {name: make(name, random_state=random_state, engine=engine) for name in names}
+    models = {
+        name: make_classifier(name, random_state=random_state, engine=engine) for name in names
+    }
     numbers = fold_numbers(y, folds, random_state=random_state)
-    counter = CountVectorizer() if vectorizer is None else clone(vectorizer)
+    chosen = None
+    if vectorizer is None and features == "auto":
+        chosen = choose_features(documents, y, engine=engine)
+        features = chosen.best
+    counter = make_vectorizer(features) if vectorizer is None else clone(vectorizer)
     counts = counter.set_params(engine=engine).fit_transform(documents)
-    said = {name: np.empty(len(y), y.dtype) for name in names}
+    predictions = {name: np.empty(len(y), y.dtype) for name in names}
     seconds = dict.fromkeys(names, 0.0)
+    most, done = len(np.unique(numbers)) * len(names), 0
     for number in np.unique(numbers):
         check_classes(y, numbers, number)
-        sides = split(counts, numbers == number, engine)
-        for name, (model, weighted) in made.items():
-            if told is not None:
-                told(f"fold {number + 1}: {name}")
-            train, test = sides[weighted]
+        train, test = numbers != number, numbers == number
+        rows = split_rows(counts, test, engine)
+        for name, (model, weighted) in models.items():
             start = time.process_time()
-            fitted = clone(model).fit(train, y[numbers != number])
-            said[name][numbers == number] = fitted.predict(test)
+            fitted = clone(model).fit(rows[weighted][0], y[train])
+            predictions[name][test] = fitted.predict(rows[weighted][1])
             seconds[name] += time.process_time() - start
-    table = ranked(y, said, seconds)
+            done += 1
+            notify(callbacks, Step(name, done, most, [], None, done == most))
+    table = rank_trials(y, predictions, seconds)
     best = TextClassifier(
-        table[0].name, vectorizer=vectorizer, random_state=random_state, engine=engine
+        table[0].name,
+        features=features,
+        vectorizer=vectorizer,
+        random_state=random_state,
+        engine=engine,
     )
-    return ModelChoice(table, len(np.unique(numbers)), best.fit(documents, y))
+    return ModelChoice(table, len(np.unique(numbers)), best.fit(documents, y), chosen)
 
 
 def check_classes(y: np.ndarray, numbers: np.ndarray, number: int) -> None:
-    """There is something to tell apart beside a fold, if there is in all."""
+    """ValueError if the other folds have one class only, though there are more."""
     left = np.unique(y[numbers != number])
     if len(left) < 2 and len(np.unique(y)) > 1:
         folds = np.unique(numbers)
@@ -155,35 +180,35 @@ def check_classes(y: np.ndarray, numbers: np.ndarray, number: int) -> None:
         )
 
 
-def split(counts: Any, out: np.ndarray, engine: Any) -> dict[bool, tuple[Any, Any]]:
-    """Counts, and weights, of the rows to fit on and of those left out."""
-    train = counts[np.flatnonzero(~out)]
+def split_rows(counts: Any, test: np.ndarray, engine: Any) -> dict[bool, tuple[Any, Any]]:
+    """Counts (False) and tf-idf weights (True) of the training and of the test rows."""
+    train = counts[np.flatnonzero(~test)]
     seen = np.flatnonzero(np.bincount(train.indices, minlength=counts.shape[1]))
     if not len(seen):
         raise ValueError(
             "A fold left no words to learn from: the other documents are all empty. Use fewer "
             "folds, or documents with words."
         )
-    train, test = train[:, seen], counts[np.flatnonzero(out)][:, seen]
-    weigher = TfidfTransformer(sublinear_tf=True, engine=engine).fit(train)
-    return {
-        False: (train, test),
-        True: (weigher.transform(train), weigher.transform(test)),
-    }
+    rows = train[:, seen], counts[np.flatnonzero(test)][:, seen]
+    weigher = TfidfTransformer(sublinear_tf=True, engine=engine).fit(rows[0])
+    return {False: rows, True: (weigher.transform(rows[0]), weigher.transform(rows[1]))}
 
 
-def ranked(y: np.ndarray, said: dict[str, np.ndarray], seconds: dict[str, float]) -> tuple:
-    """The candidates by accuracy; of equals, the one that was asked for first."""
-    accuracy = {name: float(np.mean(found == y)) for name, found in said.items()}
-    order = sorted(said, key=lambda name: -accuracy[name])
+def rank_trials(
+    y: np.ndarray, predictions: dict[str, np.ndarray], seconds: dict[str, float]
+) -> tuple[Trial, ...]:
+    """The candidates by accuracy; of equals, the one that was named first."""
+    accuracy = {name: float(np.mean(p == y)) for name, p in predictions.items()}
+    order = sorted(predictions, key=lambda name: -accuracy[name])
+    best = predictions[order[0]]
     return tuple(
         Trial(
             name,
             accuracy[name],
             wilson_interval(accuracy[name], len(y)),
             seconds[name],
-            1.0 if name == order[0] else mcnemar(y, said[order[0]], said[name]).p_value,
-            said[name],
+            1.0 if name == order[0] else mcnemar(y, best, predictions[name]).p_value,
+            predictions[name],
         )
         for name in order
     )

@@ -1,17 +1,19 @@
-"""Documents in, classes out: words counted, weighted, and a linear classifier on top.
+"""Documents in, classes out: features counted, weighted, and a linear classifier on top.
 
-    counts       the words of the documents (``tacit.text.CountVectorizer``)
-    weights      counts weighted by how much a word says, for all but naive Bayes
-    classifier   any of ``classify.candidates``, or one of your own
+    features     words, or n-grams of characters (``tacit.text.CountVectorizer``)
+    weights      tf-idf, for all classifiers but naive Bayes
+    classifier   one of ``CANDIDATES``, or your own
 
-One object to fit, ask and save. What it decided it can explain in words: the score is a sum,
-and each word of the document adds its part.
+Characters suit single words, names and languages, where few words occur twice. By default the
+features are chosen: naive Bayes is cross-validated with both on a sample, one pass each, and
+characters are used where they are significantly better (McNemar's test).
 
 The notes' chapters on linear classification.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -19,37 +21,168 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.classify.candidates import CANDIDATES, make
+from tacit.classify.naive_bayes import MultinomialNB
 from tacit.core.estimator import Estimator
+from tacit.core.randoms import key, permutation
+from tacit.core.registry import find_class
 from tacit.data.documents import Documents
+from tacit.measure.cross_validation import cross_validate
+from tacit.measure.significance import mcnemar
 from tacit.text.counts import CountVectorizer
 from tacit.text.tfidf import TfidfTransformer
 
-__all__ = ["TextClassifier"]
+__all__ = [
+    "CANDIDATES",
+    "FEATURES",
+    "Candidate",
+    "FeatureChoice",
+    "TextClassifier",
+    "check_document_labels",
+    "choose_features",
+    "make_classifier",
+    "make_vectorizer",
+]
+
+SAMPLE = 2_000  # documents that the features are chosen on, and their characters at most
+SAMPLE_CHARACTERS = 1_000_000
+
+
+class Candidate(NamedTuple):
+    """A classifier by name, with settings that suit text."""
+
+    model: str  # its name in core.registry
+    settings: Mapping[str, Any]
+    weighted: bool  # wants tf-idf; otherwise counts
+
+
+CANDIDATES: dict[str, Candidate] = {
+    "naive-bayes": Candidate("MultinomialNB", {"alpha": 0.1}, False),
+    "bernoulli": Candidate("BernoulliNB", {"alpha": 0.1}, False),
+    "complement": Candidate("ComplementNB", {"alpha": 0.3}, False),
+    "perceptron": Candidate("Perceptron", {"max_iter": 20}, True),
+    "passive-aggressive": Candidate(
+        "PassiveAggressiveClassifier", {"average": True, "max_iter": 20}, True
+    ),
+    "svm": Candidate("LinearSVC", {}, True),
+    "logistic": Candidate("LogisticRegression", {"C": 10.0}, True),
+}
+FEATURES: dict[str, dict[str, Any]] = {
+    "words": {},
+    "characters": {"analyzer": "char_wb", "ngram_range": (1, 3)},
+}
+
+
+def make_classifier(name: str, **common: Any) -> tuple[Any, bool]:
+    """The classifier of that name, and whether it wants weighted counts.
+
+    ``common`` are settings, such as random_state and engine, for those that have them.
+
+    >>> make_classifier("naive-bayes", random_state=0)
+    (MultinomialNB(alpha=0.1), False)
+    """
+    if name not in CANDIDATES:
+        raise ValueError(f"There is no classifier {name!r}; choose from {list(CANDIDATES)}.")
+    candidate = CANDIDATES[name]
+    model = find_class(candidate.model)(**candidate.settings)
+    known = model.get_params()
+    model.set_params(**{k: v for k, v in common.items() if k in known})
+    return model, candidate.weighted
+
+
+def make_vectorizer(features: str, **settings: Any) -> CountVectorizer:
+    """The vectorizer of "words" or "characters", with further settings."""
+    return CountVectorizer(**{**FEATURES[features], **settings})
+
+
+# --- The choice of features ---
+
+
+@dataclass(frozen=True)
+class FeatureChoice:
+    """Cross-validated accuracy of naive Bayes by features. Made by ``choose_features``."""
+
+    best: str  # "words" or "characters"
+    accuracy: dict[str, float]  # empty where there were too few documents
+    p_value: float  # McNemar
+    documents: int  # in the sample
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        figures = ", ".join(f"{name} {value:.4f}" for name, value in self.accuracy.items())
+        return f"features: {self.best}" + (f" (naive Bayes: {figures})" if figures else "")
+
+
+def choose_features(documents: Any, y: Any, *, engine: Any = "threads") -> FeatureChoice:
+    """Choose words or n-grams of characters by cross-validated naive Bayes on a sample.
+
+    Characters are chosen only if they are significantly better (p below 0.01): words cost
+    less, and explain more.
+
+    Examples
+    --------
+    >>> words = ["Hund", "Katze", "dog", "cat", "Maus", "mouse"]
+    >>> choose_features(words, ["de", "de", "en", "en", "de", "en"]).best  # too few to tell
+    'words'
+    """
+    documents = Documents.of(documents)
+    y = check_document_labels(y, len(documents))
+    order = permutation(key(0), len(y))[:SAMPLE].tolist()
+    texts_by_row = {row: documents[row] for row in sorted(order)}  # block by block
+    ends = np.cumsum([len(texts_by_row[row]) for row in order])
+    rows = order[: int(np.searchsorted(ends, SAMPLE_CHARACTERS)) + 1]
+    texts, labels = [texts_by_row[row] for row in rows], y[rows]
+    if len(texts) < 20 or np.unique(labels, return_counts=True)[1].max() > len(texts) - 2:
+        return FeatureChoice("words", {}, 1.0, len(texts))
+    predictions = {}
+    for name in FEATURES:
+        counter = make_vectorizer(name, engine=engine)
+        try:
+            counts = counter.fit_transform(texts)
+        except ValueError:  # no terms at all
+            continue
+        model = MultinomialNB(alpha=0.1, engine=engine)
+        predictions[name] = cross_validate(model, counts, labels, folds=5).predictions
+    accuracy = {name: float(np.mean(p == labels)) for name, p in predictions.items()}
+    if len(accuracy) < 2:
+        return FeatureChoice(next(iter(accuracy), "words"), accuracy, 1.0, len(texts))
+    p_value = mcnemar(labels, predictions["words"], predictions["characters"]).p_value
+    better = accuracy["characters"] > accuracy["words"] and p_value < 0.01
+    return FeatureChoice("characters" if better else "words", accuracy, p_value, len(texts))
+
+
+# --- The estimator ---
 
 
 def has(method: str) -> Any:
+    """Whether the classifier, fitted or not, has the method."""
+
     def check(model: Any) -> bool:
-        classifier = getattr(model, "classifier_", model.classifier)  # or the one to be fitted
+        classifier = getattr(model, "classifier_", model.classifier)
         known = CANDIDATES.get(classifier) if isinstance(classifier, str) else None
-        return hasattr(model._new()[0] if known else classifier, method)
+        return hasattr(model._make()[0] if known else classifier, method)
 
     return check
 
 
 class TextClassifier(ClassifierMixin, Estimator):
-    """Classify documents by their words.
+    """Classify documents by their words, or by their characters.
 
     Parameters
     ----------
     classifier : str or classifier
         "naive-bayes", "bernoulli", "complement", "perceptron", "passive-aggressive", "svm",
         "logistic", with settings that suit text; or an estimator, which is cloned.
+    features : {"auto", "words", "characters"}
+        Words, or 1- to 3-grams of the characters within words. "auto" takes characters where
+        they are significantly better in cross-validation; see ``choose_features``.
     vectorizer : CountVectorizer or None
-        How documents become counts: n-grams, characters, pruning. None counts all words.
+        Other features: it is used instead.
     weighting : {"auto", "tfidf", "counts"}
-        What the classifier sees: counts, or logarithms of them weighted by tf-idf. "auto"
-        gives counts to naive Bayes and weights to the others.
+        Input of the classifier: counts, or their logarithms weighted by tf-idf. "auto" is
+        counts for naive Bayes and tf-idf for the others.
     random_state : int, RandomState or None
         Seed, for classifiers that take one.
     engine : {"serial", "threads", "dask"} or Engine
@@ -58,6 +191,7 @@ class TextClassifier(ClassifierMixin, Estimator):
     Attributes
     ----------
     classes_ : array of the classes, sorted
+    features_ : "words" or "characters"; None with a vectorizer
     classifier_ : the fitted classifier
     counter_ : the fitted CountVectorizer
     weigher_ : the fitted TfidfTransformer, or None
@@ -78,6 +212,7 @@ class TextClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "summable"
     _parameter_constraints: ClassVar[dict] = {
         "classifier": "no_validation",
+        "features": [StrOptions({"auto", "words", "characters"})],
         "vectorizer": "no_validation",
         "weighting": [StrOptions({"auto", "tfidf", "counts"})],
         "random_state": "no_validation",
@@ -88,12 +223,14 @@ class TextClassifier(ClassifierMixin, Estimator):
         self,
         classifier: Any = "naive-bayes",
         *,
+        features: str = "auto",
         vectorizer: CountVectorizer | None = None,
         weighting: str = "auto",
         random_state: Any = None,
         engine: Any = "threads",
     ) -> None:
         self.classifier = classifier
+        self.features = features
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.random_state = random_state
@@ -103,9 +240,15 @@ class TextClassifier(ClassifierMixin, Estimator):
         """Learn from documents: a list of str, a dataframe column, Documents; and labels."""
         self._validate_params()
         documents = Documents.of(X)
-        y = check_labels(y, len(documents))
-        classifier, weighted = self._new()
-        counter = CountVectorizer() if self.vectorizer is None else clone(self.vectorizer)
+        y = check_document_labels(y, len(documents))
+        classifier, weighted = self._make()
+        if self.vectorizer is not None:
+            self.features_, counter = None, clone(self.vectorizer)
+        else:
+            self.features_ = self.features
+            if self.features == "auto":
+                self.features_ = choose_features(documents, y, engine=self.engine).best
+            counter = make_vectorizer(self.features_)
         counter.set_params(engine=self.engine)
         rows = counter.fit_transform(documents)
         weigher = TfidfTransformer(sublinear_tf=True, engine=self.engine) if weighted else None
@@ -120,48 +263,48 @@ class TextClassifier(ClassifierMixin, Estimator):
     def predict(self, X: Any) -> np.ndarray:
         """The class of every document."""
         check_is_fitted(self)
-        return self._over(X, "predict", self.classes_.dtype)
+        return self._by_blocks(X, "predict", self.classes_.dtype)
 
     @available_if(has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class for every document."""
         check_is_fitted(self)
-        return self._over(X, "predict_proba", width=len(self.classes_))
+        return self._by_blocks(X, "predict_proba", width=len(self.classes_))
 
     @available_if(has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the probability of every class for every document."""
         check_is_fitted(self)
-        return self._over(X, "predict_log_proba", width=len(self.classes_))
+        return self._by_blocks(X, "predict_log_proba", width=len(self.classes_))
 
     @available_if(has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores; with two classes, that of the second against the first."""
         check_is_fitted(self)
-        two = len(self.classes_) == 2
-        return self._over(X, "decision_function", width=None if two else len(self.classes_))
+        width = None if len(self.classes_) == 2 else len(self.classes_)
+        return self._by_blocks(X, "decision_function", width=width)
 
     def explain(
         self, document: str, *, class_: Any = None, against: Any = None, n: int | None = 10
     ) -> list[tuple[str, float]]:
-        """The words that pushed the decision, and by how much: for the class that won, or
-        ``class_``, and against the runner-up. The strongest first."""
+        """The terms that contributed most to the score of the predicted class, or of
+        ``class_``, against the runner-up, and how much. The largest first."""
         (rows,) = self._rows(Documents.of([document]))
         names = self.counter_.get_feature_names_out()
         return self.classifier_.explain(rows, class_=class_, against=against, n=n, names=names)
 
     def top_features(self, class_: Any, *, n: int | None = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class, with their weights."""
+        """The terms with the largest weights for a class."""
         check_is_fitted(self)
         names = self.counter_.get_feature_names_out()
         return self.classifier_.top_features(class_, n=n, names=names)
 
     # --- Parts ---
 
-    def _new(self) -> tuple[Any, bool]:
-        """The classifier to fit, and whether it sees weights."""
+    def _make(self) -> tuple[Any, bool]:
+        """The classifier to fit, and whether its input is weighted."""
         if isinstance(self.classifier, str):
-            model, weighted = make(
+            model, weighted = make_classifier(
                 self.classifier, random_state=self.random_state, engine=self.engine
             )
         else:
@@ -173,21 +316,21 @@ class TextClassifier(ClassifierMixin, Estimator):
         return model, weighted
 
     def _rows(self, documents: Documents) -> Iterator[Any]:
-        """The documents as the classifier sees them, block by block."""
+        """The documents as input of the classifier, block by block."""
         check_is_fitted(self)
         for block, count in zip(documents.blocks, documents.counts, strict=True):
             rows = self.counter_.transform(Documents((block,), count))
             yield rows if self.weigher_ is None else self.weigher_.transform(rows)
 
-    def _over(
+    def _by_blocks(
         self, X: Any, method: str, dtype: Any = np.float64, width: int | None = None
     ) -> np.ndarray:
         documents = Documents.of(X)
-        ask = getattr(self.classifier_, method)
-        found = [ask(rows) for rows in self._rows(documents) if rows.shape[0]]
-        if not found:
+        call = getattr(self.classifier_, method)
+        results = [call(rows) for rows in self._rows(documents) if rows.shape[0]]
+        if not results:
             return np.empty(0 if width is None else (0, width), dtype)
-        return np.concatenate(found)
+        return np.concatenate(results)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -196,7 +339,7 @@ class TextClassifier(ClassifierMixin, Estimator):
         return tags
 
 
-def check_labels(y: Any, n: int) -> np.ndarray:
+def check_document_labels(y: Any, n: int) -> np.ndarray:
     """One label for each document; one that is missing is an error with its place."""
     if y is None:
         raise ValueError(

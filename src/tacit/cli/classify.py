@@ -53,9 +53,11 @@ def classify() -> None:
               show_default=True, help="Classifier; auto takes the best in cross-validation")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Folds of the cross-validation")
-@click.option("--ngrams", type=click.IntRange(1, 10), default=1, show_default=True,
-              help="Longest n-grams to use as features")
-@click.option("--characters", is_flag=True, help="Use n-grams of characters, not of words.")
+@click.option("--ngrams", type=click.IntRange(1, 10), show_default="1, of characters 3",
+              help="Longest n-grams to use as features; of words, unless --characters")
+@click.option("--characters", is_flag=True,
+              help="Use n-grams of characters. Without --ngrams, the better of words and "
+                   "characters is used anyway.")
 @click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
               help="Minimum number of documents with the term")
 @document_options
@@ -66,7 +68,7 @@ def train(
     label_column: str | None,
     name: str,
     folds: int,
-    ngrams: int,
+    ngrams: int | None,
     characters: bool,
     min_df: int,
     documents: DocumentOptions,
@@ -81,22 +83,21 @@ def train(
     check_file(out)
 
     from tacit.classify.model_choice import choose_classifier
-    from tacit.text import CountVectorizer
 
     texts = open_documents(path, documents, quiet=run.quiet)
     labels = read_labels(texts, path, label_column, quiet=run.quiet)
-    vectorizer = CountVectorizer(
-        analyzer="char_wb" if characters else "word", ngram_range=(1, ngrams), min_df=min_df
-    )
+    folds = possible_folds(labels, folds, run.quiet)
+    vectorizer = None
+    if characters or ngrams or min_df > 1:
+        vectorizer = make_features(texts, labels, characters, ngrams, min_df, run.engine)
     choice = choose_classifier(
         texts,
         labels,
         candidates=NAMES if name == "auto" else [name],
         vectorizer=vectorizer,
-        folds=possible_folds(labels, folds, run.quiet),
+        folds=folds,
         random_state=run.seed,
         engine=run.engine,
-        told=None,
     )
     model = choice.model
     model.save(out)
@@ -114,6 +115,8 @@ def train(
         )
     else:
         draw_choice(choice)
+        if choice.features is not None:
+            click.echo(f"{str(choice.features).capitalize()}.")
         click.echo(
             f"{model.n_documents_:,} documents, {model.n_terms_:,} terms, "
             f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
@@ -276,6 +279,20 @@ def explain(
 
 
 # --- Models ---
+
+
+def make_features(
+    texts: Any, labels: list, characters: bool, ngrams: int | None, min_df: int, engine: Any
+) -> Any:
+    """The vectorizer that the options ask for."""
+    from tacit.classify.text_classifier import choose_features, make_vectorizer
+
+    if characters or ngrams:
+        features = "characters" if characters else "words"
+    else:
+        features = choose_features(texts, labels, engine=engine).best
+    settings = {"ngram_range": (1, ngrams)} if ngrams else {}
+    return make_vectorizer(features, min_df=min_df, **settings)
 
 
 def open_model(file: str) -> "TextClassifier":
