@@ -37,6 +37,6 @@ __getattr__, __dir__ = attach(
         "calibrate": "tacit.classify.calibration",
         "choose_classifier": "tacit.classify.model_choice",
         "explain": "tacit.linear.explanation",
-        "read_lexicon": "tacit.classify.lexicon_files",
+        "read_lexicon": "tacit.classify.lexicon",
     },
 )

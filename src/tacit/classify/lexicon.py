@@ -1,44 +1,58 @@
-"""Classification by word lists: weights that somebody set by hand.
+"""Classification by word lists: weights that were set by hand.
 
-    score of a class  =  sum of the weights that its list gives to the words of the document
+    score of a class  =  sum of the weights of its list over the words of the document
 
-There is nothing to fit, so it works without a single label; with good lists it is a baseline to
-beat, with bad ones a lesson. Two rules of English look at the words before: a negation
-turns a word around ("not good" counts against), an intensifier makes it count more or less
-("very good"). Both work within a clause: commas, stops and "but" end their reach.
+Nothing is fitted, so no labels are needed; with good lists it is a baseline. Two rules of
+English change the weight of a word: a negator before it reverses the sign ("not good"), an
+intensifier scales it ("very good"). Both apply within a clause: commas, stops and "but" end it.
+
+Lists come with the package (written for it: English words of praise and blame, negators and
+intensifiers, function words of ten languages), from dictionaries, or from files:
+
+    one word or phrase a line          weight 1; lines that begin with ; or # are comments
+    word <TAB> weight                  further columns are ignored
+    CSV: word,weight                   with or without column names, quotes allowed
 
 The notes' section on linear classification, where weights are set by hand: sentiment lexicons,
 and dictionaries that tell languages apart. Taboada et al. (2011), Lexicon-based methods for
 sentiment analysis. Computational Linguistics 37.
 """
 
+import csv
+import io
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.classify.lexicon_files import LANGUAGES, own_list, read_lexicon
+from tacit.core.errors import DataError
 from tacit.core.estimator import Estimator
 from tacit.linear.explanation import check_listed
 from tacit.text.tokens import tokenize
 
-__all__ = ["LexiconClassifier", "Mention"]
+__all__ = ["LANGUAGES", "LexiconClassifier", "Mention", "own_list", "read_lexicon"]
 
+LANGUAGES = ("de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv")
 CLAUSES = re.compile(r"[.,;:!?()\[\]\n…—–]+|\bbut\b|\bhowever\b", re.IGNORECASE)
+COLUMN_NAMES = {"word", "term", "token", "lemma", "phrase", "words"}
 Words = Mapping[str, float] | Iterable[str] | str | os.PathLike
 
 
 class Mention(NamedTuple):
-    """A word of a list, where it stands in a document."""
+    """An entry of a list in a document."""
 
-    words: str  # with the negation and the intensifier that belong to it
-    place: int  # class
-    score: float  # what it adds to the score of the class
+    words: str  # with its negation and intensifiers
+    place: int  # of the class
+    score: float  # added to the score of the class
 
 
 class LexiconClassifier(ClassifierMixin, Estimator):
@@ -53,16 +67,15 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         class: words, a dict of words and weights, or the path of a file that holds such (see
         ``read_lexicon``). Entries may be phrases.
     negators : "english", None, iterable of str or path
-        Words that turn around what follows.
+        Words that reverse the sign of the words after them.
     intensifiers : "english", None, dict or path
-        Words that make the next one count more or less, and by what factor.
+        Words that scale the weight of the next one, and by what factor.
     reach : int
-        How many words after a negator are turned around.
+        How many words after a negator are reversed.
     turn : float
-        What a word that is turned around counts for: minus this share of its weight.
+        A reversed word counts for minus this fraction of its weight.
     default : str or None
-        The class where no word of any list occurs, and where scores are equal; by default
-        the first.
+        The class where no word of any list occurs, and of ties; by default the first.
 
     "english" rules apply to the lists of the package for sentiment only: "languages" takes
     neither. Give None for lists in another language.
@@ -96,14 +109,14 @@ class LexiconClassifier(ClassifierMixin, Estimator):
 
     def __init__(
         self,
-        lists="sentiment",
+        lists: Any = "sentiment",
         *,
-        negators="english",
-        intensifiers="english",
-        reach=3,
-        turn=0.75,
-        default=None,
-    ):
+        negators: Any = "english",
+        intensifiers: Any = "english",
+        reach: int = 3,
+        turn: float = 0.75,
+        default: Any = None,
+    ) -> None:
         self.lists = lists
         self.negators = negators
         self.intensifiers = intensifiers
@@ -112,28 +125,25 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         self.default = default
 
     def fit(self, X: Any = None, y: Any = None) -> "LexiconClassifier":
-        """Load the lists. Documents and labels are not looked at."""
+        """Load the lists. Documents and labels are not used."""
         self._validate_params()
-        given = self.lists
-        if isinstance(given, str):
-            given = (
-                {code: own_list(f"languages/{code}") for code in LANGUAGES}
-                if given == "languages"
-                else {
-                    "negative": own_list("sentiment_negative"),
-                    "positive": own_list("sentiment_positive"),
-                }
+        lists = self.lists
+        if isinstance(lists, str):
+            names = (
+                {code: f"languages/{code}" for code in LANGUAGES}
+                if lists == "languages"
+                else {each: f"sentiment_{each}" for each in ("negative", "positive")}
             )
-        if len(given) < 2:
+            lists = {class_: own_list(name) for class_, name in names.items()}
+        if len(lists) < 2:
             raise ValueError(
                 f"LexiconClassifier needs lists for at least 2 classes, but was given "
-                f"{len(given)}. Add one for the other class."
+                f"{len(lists)}. Add one for the other class."
             )
-        self.classes_ = np.array(sorted(given))
-        self.entries_ = [weights_of(given[name.item()]) for name in self.classes_]
-        plain = isinstance(self.lists, str) and self.lists == "languages"
-        self._negators = sorted(self._rule(self.negators, "negators", plain))
-        self._factors = self._rule(self.intensifiers, "intensifiers", plain)
+        self.classes_ = np.array(sorted(lists))
+        self.entries_ = [parse_weights(lists[name.item()]) for name in self.classes_]
+        self._negators = sorted(self._rule_words("negators"))
+        self._factors = self._rule_words("intensifiers")
         if self.default is not None and self.default not in self.classes_:
             raise ValueError(
                 f"LexiconClassifier(default={self.default!r}) is not one of the classes "
@@ -144,28 +154,28 @@ class LexiconClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Iterable[str]) -> np.ndarray:
         """The class with the highest score; see ``default`` for ties."""
-        found = self._scores(X)
-        places = found.argmax(axis=1)
+        scores = self._scores(X)
+        best = scores.argmax(axis=1)
         if self.default is not None:
-            highest = found == found.max(axis=1, keepdims=True)
-            places[highest.sum(axis=1) > 1] = np.flatnonzero(self.classes_ == self.default)[0]
-        return self.classes_[places]
+            ties = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+            best[ties] = np.flatnonzero(self.classes_ == self.default)[0]
+        return self.classes_[best]
 
     def decision_function(self, X: Iterable[str]) -> np.ndarray:
         """Scores: (n, n_classes), or with two classes (n,), the second's less the first's."""
-        found = self._scores(X)
-        return found[:, 1] - found[:, 0] if len(self.classes_) == 2 else found
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def mentions(self, document: str) -> list[Mention]:
-        """Every word of the lists in a document, with what it adds to which class."""
+        """Every entry of the lists in a document, its class and what it adds to the score."""
         self._ready()
         return list(self._find(document))
 
     def explain(self, document: str, *, n: int | None = 10) -> list[tuple[str, float]]:
-        """The words that pushed the decision, and by how much, the strongest first.
+        """The words that contributed to the decision, and how much, the largest first.
 
-        A push is what a word adds to the score of the winner less what it adds to that of
-        the runner-up; pushes add up to the difference of the two scores.
+        A contribution is what a word adds to the score of the winner less what it adds to that
+        of the runner-up; they add up to the difference of the two scores.
         """
         check_listed(n)
         (row,) = self._scores([document])
@@ -180,16 +190,16 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         return ranked[:n]
 
     def top_features(self, class_: Any, *, n: int | None = 10) -> list[tuple[str, float]]:
-        """The words with the largest weights for a class; of equals the first by letters."""
+        """The words with the largest weights for a class; of equals in alphabetical order."""
         self._ready()
         check_listed(n, "top_features")
-        found = np.flatnonzero(self.classes_ == class_)
-        if not len(found):
+        at = np.flatnonzero(self.classes_ == class_)
+        if not len(at):
             raise ValueError(
                 f"LexiconClassifier knows no class {class_!r}; it knows "
                 f"{self.classes_.tolist()[:20]}."
             )
-        ranked = sorted(self.entries_[found[0]].items(), key=lambda item: (-item[1], item[0]))
+        ranked = sorted(self.entries_[at[0]].items(), key=lambda item: (-item[1], item[0]))
         return ranked[:n]
 
     # --- Parts ---
@@ -219,23 +229,23 @@ class LexiconClassifier(ClassifierMixin, Estimator):
             )
         for clause in CLAUSES.split(document.replace("’", "'")):
             words = tokenize(clause, rule="words")
-            turned = -1  # the last place that a negator reaches
+            reversed_to = -1  # the last word that a negator reverses
             i = 0
             while i < len(words):
                 size = self._longest(words, i)
                 after = self._longest(words, i + 1)
                 if words[i] in self._factors and after:
-                    i += 1  # it weighs the next word and is none itself
+                    i += 1  # an intensifier of the next entry, not an entry
                     continue
                 if not size:
-                    if words[i] in self._turns:
-                        turned = i + self.reach
+                    if words[i] in self._negator_set:
+                        reversed_to = i + self.reach
                     i += 1
                     continue
-                yield from self._weigh(words, i, size, i <= turned)
+                yield from self._weigh(words, i, size, i <= reversed_to)
                 i += size
 
-    def _weigh(self, words: list[str], i: int, size: int, turn: bool) -> Iterator[Mention]:
+    def _weigh(self, words: list[str], i: int, size: int, negated: bool) -> Iterator[Mention]:
         entry = " ".join(words[i : i + size])
         shown, factor = entry, 1.0
         j = i - 1
@@ -243,7 +253,7 @@ class LexiconClassifier(ClassifierMixin, Estimator):
             factor *= self._factors[words[j]]
             shown = f"{words[j]} {shown}"
             j -= 1
-        if turn:
+        if negated:
             factor *= -self.turn
             shown = f"not {shown}"
         for place, weights in enumerate(self.entries_):
@@ -251,7 +261,7 @@ class LexiconClassifier(ClassifierMixin, Estimator):
                 yield Mention(shown, place, factor * weights[entry])
 
     def _longest(self, words: list[str], i: int) -> int:
-        """How many words from place i on are an entry of some list: the most, or 0."""
+        """The number of words of the longest entry that begins at word i, or 0."""
         if i >= len(words):
             return 0
         for size in self._sizes.get(words[i], ()):
@@ -259,19 +269,21 @@ class LexiconClassifier(ClassifierMixin, Estimator):
                 return size
         return 0
 
-    def _rule(self, given: Any, name: str, plain: bool) -> dict[str, float]:
-        if given is None or (plain and isinstance(given, str) and given == "english"):
+    def _rule_words(self, name: str) -> dict[str, float]:
+        """The negators or the intensifiers; the English ones are not for "languages"."""
+        words = getattr(self, name)
+        english = isinstance(words, str) and words == "english"
+        foreign = isinstance(self.lists, str) and self.lists == "languages"
+        if words is None or (english and foreign):
             return {}
-        if isinstance(given, str) and given == "english":
-            return dict(own_list(name))
-        return weights_of(given)
+        return dict(own_list(name)) if english else parse_weights(words)
 
     def _ready(self) -> None:
         if not hasattr(self, "entries_"):
             self.fit()
 
     def _after_load(self) -> None:
-        """What is quick to look up, from what was fitted."""
+        """Tables for the search, from the fitted attributes."""
         if len(self.entries_) != len(self.classes_):
             raise ValueError("there must be a list for every class.")
         self._known = {entry for weights in self.entries_ for entry in weights}
@@ -279,8 +291,8 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         for entry in self._known:
             words = entry.split(" ")
             sizes.setdefault(words[0], set()).add(len(words))
-        self._sizes = {word: sorted(found, reverse=True) for word, found in sizes.items()}
-        self._turns = frozenset(self._negators)
+        self._sizes = {word: sorted(each, reverse=True) for word, each in sizes.items()}
+        self._negator_set = frozenset(self._negators)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "entries_")
@@ -293,19 +305,22 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         return tags
 
 
-def weights_of(given: Words) -> dict[str, float]:
-    """A list in any of its shapes as words and weights, spelled as the tokens will be.
+# --- Lists and files ---
 
-    >>> weights_of(["Good", "well  done"])
+
+def parse_weights(words: Words) -> dict[str, float]:
+    """A list in any of its forms as words and weights, spelled as tokens.
+
+    >>> parse_weights(["Good", "well  done"])
     {'good': 1.0, 'well done': 1.0}
     """
-    if isinstance(given, str | os.PathLike):
-        given = read_lexicon(given)
-    if isinstance(given, Mapping):
-        pairs = [(str(word), float(weight)) for word, weight in given.items()]
+    if isinstance(words, str | os.PathLike):
+        words = read_lexicon(words)
+    if isinstance(words, Mapping):
+        pairs = [(str(word), float(weight)) for word, weight in words.items()]
     else:
-        pairs = [(word, 1.0) for word in given]
-    found: dict[str, float] = {}
+        pairs = [(word, 1.0) for word in words]
+    entries: dict[str, float] = {}
     for word, weight in pairs:
         if not isinstance(word, str) or not np.isfinite(weight):
             raise ValueError(
@@ -314,7 +329,90 @@ def weights_of(given: Words) -> dict[str, float]:
             )
         tokens = tokenize(word.replace("’", "'"), rule="words")
         if tokens:
-            found[" ".join(tokens)] = weight
-    if not found:
+            entries[" ".join(tokens)] = weight
+    if not entries:
         raise ValueError("A word list is empty. Give it at least one word.")
-    return found
+    return entries
+
+
+def read_lexicon(path: str | os.PathLike) -> dict[str, float]:
+    """Read a word list from a file: words in lower case, and their weights.
+
+    UTF-8 with or without a byte order mark; otherwise Latin-1, which older lists use. A word
+    with two different weights is an error with its line.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "list.txt")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("; kind words\\ngood\\t1.5\\nwell done\\t2\\n")
+    >>> read_lexicon(path)
+    {'good': 1.5, 'well done': 2.0}
+    """
+    raw = Path(path).read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    return parse_lexicon(text, source=str(path))
+
+
+def parse_lexicon(text: str, source: str | None = None) -> dict[str, float]:
+    """The words and weights of the text of a list."""
+    lines = enumerate(text.splitlines(), 1)
+    rows = [(i, line) for i, line in lines if line.strip() and line.lstrip()[0] not in ";#"]
+    tabbed = any("\t" in line for _, line in rows)
+    commas = not tabbed and any("," in line for _, line in rows)
+    entries: dict[str, float] = {}
+    for number, (i, line) in enumerate(rows):
+        cells = line.split("\t") if tabbed else [line]
+        if commas:
+            cells = next(csv.reader(io.StringIO(line)))
+        word = " ".join(cells[0].casefold().split()).replace("’", "'")
+        if number == 0 and word in COLUMN_NAMES and len(cells) > 1 and not is_number(cells[1]):
+            continue  # column names
+        if not word:
+            raise DataError("The word is missing.", file=source, row=i)
+        weight = weight_of(cells, source, i)
+        if entries.get(word, weight) != weight:
+            raise DataError(
+                f"The word {word!r} has the weight {weight:g} here and {entries[word]:g} "
+                "above. Keep one of them.",
+                file=source,
+                row=i,
+            )
+        entries[word] = weight
+    if not entries:
+        raise DataError("There are no words in this list.", file=source)
+    return entries
+
+
+def weight_of(cells: list[str], source: str | None, row: int) -> float:
+    if len(cells) < 2 or not cells[1].strip():
+        return 1.0
+    if not is_number(cells[1]):
+        raise DataError(
+            f"The weight {cells[1].strip()!r} of {cells[0]!r} is not a number. Give one, or "
+            "leave it out for 1.",
+            file=source,
+            row=row,
+        )
+    return float(cells[1])
+
+
+def is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+@cache
+def own_list(name: str) -> dict[str, float]:
+    """A list of the package: "sentiment_positive", "negators", "languages/de", ...
+
+    The dictionary is cached; copy it before changing it.
+    """
+    file = resources.files("tacit.classify").joinpath("lists", *f"{name}.txt".split("/"))
+    return parse_lexicon(file.read_text(encoding="utf8"), source=f"{name}.txt")
