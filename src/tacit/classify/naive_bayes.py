@@ -223,6 +223,27 @@ class NaiveBayes(LinearClassifier):
     }
     _file_nonfinite: ClassVar[tuple] = ("weights_", "intercept_", "class_log_prior_")
 
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        engine: Any = "threads",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.engine = engine
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """The weights, in scikit-learn's layout: (n_classes, n_features)."""
+        check_is_fitted(self)
+        return self.weights_.T
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Count. X is an array, a sparse matrix, a Dask array or a Table, which may hold y."""
         self._validate_params()
@@ -394,27 +415,6 @@ class MultinomialNB(NaiveBayes):
     [('money', 1.299), ('now', 0.606)]
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        engine: Any = "threads",
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.engine = engine
-
-    @property
-    def feature_log_prob_(self) -> np.ndarray:
-        """log phi, in scikit-learn's layout."""
-        check_is_fitted(self)
-        return self.weights_.T
-
     def _set_weights(self) -> None:
         self.weights_ = self._log_frequencies(self.feature_count_)
         self.intercept_ = self.class_log_prior_
@@ -427,25 +427,14 @@ class BernoulliNB(NaiveBayes):
     ----------
     alpha : float or array of shape (n_features,)
         Added to the number of rows with a feature, and to that without.
-    force_alpha : bool
-        False raises an alpha below 1e-10 to that.
     binarize : float or None
         A feature is present when it is above this, 0 or more. None takes X as zeros and ones.
-    fit_prior : bool
-        Whether to estimate the priors of the classes; otherwise they are uniform.
-    class_prior : array of shape (n_classes,) or None
-        The priors of the classes, if they are known.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run.
+    force_alpha, fit_prior, class_prior, engine : as for ``MultinomialNB``
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), sorted
-    class_count_ : array of shape (n_classes,), the weight of the rows of each class
     feature_count_ : array of shape (n_classes, n_features), rows with each feature
-    class_log_prior_ : array of shape (n_classes,)
-    feature_log_prob_ : array of shape (n_classes, n_features), log phi
-    weights_, intercept_ : the same as a linear classifier
+    The others are those of ``MultinomialNB``.
 
     Examples
     --------
@@ -472,12 +461,14 @@ class BernoulliNB(NaiveBayes):
         class_prior: Any = None,
         engine: Any = "threads",
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        super().__init__(
+            alpha=alpha,
+            force_alpha=force_alpha,
+            fit_prior=fit_prior,
+            class_prior=class_prior,
+            engine=engine,
+        )
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.engine = engine
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
@@ -512,7 +503,7 @@ class BernoulliNB(NaiveBayes):
         # number rules out a class just as well.
         if not np.all(self._smoothing()):
             there, absent = np.maximum(there, FLOOR), np.maximum(absent, FLOOR)
-        self.intercept_ = self.class_log_prior_ + column_sums(absent)
+        self.intercept_ = self.class_log_prior_ + absent.sum(axis=0)
         self.weights_ = np.subtract(there, absent, out=there)
 
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
@@ -531,28 +522,16 @@ class ComplementNB(NaiveBayes):
 
     Parameters
     ----------
-    alpha : float or array of shape (n_features,)
-        Added to every count.
-    force_alpha : bool
-        False raises an alpha below 1e-10 to that.
-    fit_prior : bool
-        Used only with a single class.
-    class_prior : array of shape (n_classes,) or None
-        Not used for predictions.
     norm : bool
         Whether to scale the weights of every class to sum to one.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run.
+    alpha, force_alpha, fit_prior, class_prior, engine : as for ``MultinomialNB``
+        The priors are not used, except with a single class.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), sorted
-    class_count_ : array of shape (n_classes,), the weight of the rows of each class
-    feature_count_ : array of shape (n_classes, n_features)
     feature_all_ : array of shape (n_features,), counts over all classes
-    class_log_prior_ : array of shape (n_classes,)
     feature_log_prob_ : array of shape (n_classes, n_features), the weights
-    weights_, intercept_ : the same as a linear classifier
+    The others are those of ``MultinomialNB``.
 
     Examples
     --------
@@ -576,24 +555,20 @@ class ComplementNB(NaiveBayes):
         norm: bool = False,
         engine: Any = "threads",
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(
+            alpha=alpha,
+            force_alpha=force_alpha,
+            fit_prior=fit_prior,
+            class_prior=class_prior,
+            engine=engine,
+        )
         self.norm = norm
-        self.engine = engine
 
     @property
     def feature_all_(self) -> np.ndarray:
         """Counts over all classes."""
         check_is_fitted(self)
         return self.feature_count_.sum(axis=0)
-
-    @property
-    def feature_log_prob_(self) -> np.ndarray:
-        """The weights, in scikit-learn's layout."""
-        check_is_fitted(self)
-        return self.weights_.T
 
     def _set_weights(self) -> None:
         others = self.feature_all_ - self.feature_count_
@@ -657,16 +632,3 @@ def look_up_logs(counts, logs, alpha, scale, out, start, stop):
                     out[j, y] = logs[int(c)] - shift
                 else:
                     out[j, y] = np.log(c + alpha) - shift
-
-
-@kernel
-def column_sums(table):
-    """The sum of each column; NumPy is slow where there are few columns."""
-    out, part = np.zeros(table.shape[1]), np.empty(table.shape[1])
-    for start in range(0, table.shape[0], 1024):  # partial sums keep rounding small
-        part[:] = 0.0
-        for j in range(start, min(start + 1024, table.shape[0])):
-            for y in range(part.size):
-                part[y] += table[j, y]
-        out += part
-    return out
