@@ -1,7 +1,9 @@
-"""The models that the contract tests walk. A new model registers here in one line.
+"""The models of the contract tests. A registered class without a case fails them.
 
-SUMMABLE   (name, module with collect and update, rows, params to start from)
-ESTIMATORS   every estimator that scikit-learn's checks should see
+SUMMABLE       (name, module with collect and update, rows, params to start from)
+ESTIMATORS     estimators of rows, for scikit-learn's checks
+NOT_CHECKED    all other registered classes, and why scikit-learn's checks do not apply
+FITS           a fit of every registered class: the estimator, X, and y or None
 """
 
 import numpy as np
@@ -32,10 +34,12 @@ from tacit.cluster import (
 )
 from tacit.cluster.kmeans import lloyd, spherical
 from tacit.core.engines import Serial
+from tacit.core.registry import find_class
 from tacit.data.summary import summarize
 from tacit.data.table import Table
 from tacit.decompose import NeighborMap, TruncatedSVD
 from tacit.kernels.unit_rows import unit_rows
+from tacit.language import NGramModel
 from tacit.text import TfidfTransformer
 
 
@@ -113,6 +117,40 @@ ESTIMATORS = [
 ]
 
 
+DOCUMENTS = "takes documents, not rows of numbers"
+SENTENCES = "takes sentences, not rows of numbers"
+NOT_CHECKED = {
+    "BrownClusters": SENTENCES,
+    "CacheModel": SENTENCES,
+    "ClassModel": SENTENCES,
+    "CountVectorizer": DOCUMENTS,
+    "HashingVectorizer": DOCUMENTS,
+    "InvertedIndex": DOCUMENTS,
+    "LexiconClassifier": DOCUMENTS,
+    "MixedModel": SENTENCES,
+    "NGramModel": SENTENCES,
+    "NearDuplicates": DOCUMENTS,
+    "SemanticIndex": DOCUMENTS,
+    "SpellingCorrector": SENTENCES,
+    "TextClassifier": DOCUMENTS,
+    "TextFeatures": DOCUMENTS,
+    "TfidfVectorizer": DOCUMENTS,
+}
+
+ANIMALS, VERBS, PLACES = (
+    words.split()
+    for words in ("fox dog cat horse bird", "runs sleeps eats jumps", "home away here there")
+)
+TEXTS = [
+    f"the {a} {v} {p}" + " and waits" * (i % 3)
+    for i in range(3)
+    for a in ANIMALS
+    for v in VERBS
+    for p in PLACES
+]
+TEXT_LABELS = np.array(["bird" if "bird" in text else "other" for text in TEXTS])
+
+
 def with_params(estimator, **changes):
     """A fresh copy with those of the changes that it knows."""
     known = estimator.get_params()
@@ -120,15 +158,57 @@ def with_params(estimator, **changes):
 
 
 def targets(estimator, rows):
-    """Labels for as many rows, where the estimator wants them."""
+    """Labels of the rows, for a classifier."""
     return np.arange(len(rows)) * 7919 // 5 % 3 if is_classifier(estimator) else None
+
+
+def case_name(estimator):
+    """The class and, where it has several cases, the solver."""
+    kinds = [type(each) for each in ESTIMATORS]
+    first = ESTIMATORS[kinds.index(type(estimator))]
+    return type(estimator).__name__ + ("" if estimator is first else f", {estimator.solver}")
+
+
+def on_rows(estimator):
+    rows = np.abs(blobs(1200))  # counts, for those that want them
+    return lambda: (clone(estimator), rows, targets(estimator, rows))
+
+
+def on_texts(kind, labels=None, **options):
+    return lambda: (find_class(kind)(**options), TEXTS, labels)
+
+
+FITS = {
+    **{case_name(estimator): on_rows(estimator) for estimator in ESTIMATORS},
+    "TruncatedSVD, wide": lambda: (TruncatedSVD(4), documents(n=600, v=900)[0], None),
+    "KMedoids, clara": on_rows(KMedoids(3, method="clara")),
+    "AgglomerativeClustering, compressed": on_rows(AgglomerativeClustering(3, compress=50)),
+    "BrownClusters": on_texts("BrownClusters", n_clusters=5),
+    "CacheModel": lambda: (find_class("CacheModel")(NGramModel(2).fit(TEXTS)), TEXTS, None),
+    "ClassModel": on_texts("ClassModel", n_clusters=5),
+    "MixedModel": lambda: (
+        find_class("MixedModel")([NGramModel(1).fit(TEXTS), NGramModel(2).fit(TEXTS)]), TEXTS,
+        None,
+    ),
+    "TextClassifier": on_texts("TextClassifier", TEXT_LABELS),
+    **{
+        kind: on_texts(kind)
+        for kind in (
+            "CountVectorizer", "HashingVectorizer", "InvertedIndex", "LexiconClassifier",
+            "NGramModel", "NearDuplicates", "SemanticIndex", "SpellingCorrector",
+            "TextFeatures", "TfidfVectorizer",
+        )
+    },
+}  # fmt: skip
 
 
 def leaves(value):
     """The arrays and numbers in params or stats, in order."""
-    if hasattr(value, "__dataclass_fields__"):
+    if sp.issparse(value):
+        value = (value.data, value.indices, value.indptr)
+    elif hasattr(value, "__dataclass_fields__"):
         value = tuple(vars(value).values())
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [leaf for part in value for leaf in leaves(part)]
     return [np.asarray(value)]
 

@@ -1,4 +1,5 @@
-"""scikit-learn's manners, for every estimator: its own checks, all of them, and ours."""
+"""scikit-learn's conventions, for every estimator of rows: its own checks, all of them, and
+ours."""
 
 import pickle
 
@@ -10,7 +11,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from tests.contract.cases import ESTIMATORS, blobs, targets, with_params
+from tacit.core.contract import CONTRACTS
+from tests.contract.cases import ESTIMATORS, blobs, case_name, targets, with_params
 
 # Public checks of scikit-learn that its generator does not yield.
 MORE_CHECKS = [
@@ -41,9 +43,7 @@ EXPECTED_FAILURES = {
     }
 }
 
-every_estimator = pytest.mark.parametrize(
-    "estimator", ESTIMATORS, ids=lambda each: type(each).__name__
-)
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
 
 
 def assert_same_answers(a, b, X):
@@ -70,7 +70,7 @@ def assert_equal(a, b):
     ESTIMATORS,
     expected_failed_checks=lambda each: EXPECTED_FAILURES.get(type(each).__name__, {}),
 )
-def test_scikit_learn_manners(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -80,7 +80,7 @@ def test_scikit_learn_manners(estimator, check):
 @pytest.mark.battery
 @every_estimator
 @pytest.mark.parametrize("name", MORE_CHECKS)
-def test_scikit_learn_manners_it_does_not_ask_for(estimator, name):
+def test_checks_of_scikit_learn_that_its_generator_leaves_out(estimator, name):
     if not hasattr(estimator, "transform") and name not in GENERAL:
         pytest.skip("not a transformer")
     check = getattr(estimator_checks, name)
@@ -120,4 +120,4 @@ def test_a_pickled_model_predicts_the_same(estimator):
 
 @every_estimator
 def test_every_estimator_declares_its_contract(estimator):
-    assert estimator.contract in {"summable", "online", "sequential", "whole"}
+    assert estimator.contract in CONTRACTS

@@ -1,4 +1,8 @@
-"""The five laws: what every summable model owes, checked once for all of them."""
+"""The five laws of summable models: split, engine, descent, purity, size.
+
+They hold for every pass of every registered model (``recorded``), and more closely for the
+models with an ``update``, from chosen params (``cases.SUMMABLE``).
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +11,11 @@ from tacit.core.engines import Dask, Serial, Threads
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import tree_sum
 from tacit.data.table import Table
-from tests.contract.cases import SUMMABLE, assert_same_bits, leaves
+from tests.contract.cases import FITS, SUMMABLE, assert_same_bits, leaves
+from tests.contract.recorded import fitted
 
+GROWING = {"TermStats": "the terms of the documents, which merge"}
+every_fit = pytest.mark.parametrize("name", FITS)
 every_model = pytest.mark.parametrize("case", SUMMABLE.values(), ids=SUMMABLE.keys())
 
 
@@ -19,6 +26,71 @@ def dask_client():
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as client:
         yield client
+
+
+# --- Every pass of every registered model ---
+
+
+@every_fit
+def test_any_cut_of_the_data_has_the_same_sum(name):
+    for each in fitted(name).passes:
+        if each.kind == "reduce":
+            whole = leaves(each.function(each.params, each.recut()[0].load()))
+            for size in (37, 400):
+                total = Serial().reduce(each.function, each.params, each.recut(size))
+                for a, b in zip(leaves(total), whole, strict=True):
+                    scale = np.abs(b).max(initial=1.0) if b.dtype.kind == "f" else 0
+                    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * scale)
+
+
+@every_fit
+def test_no_engine_changes_a_pass(name, dask_client):
+    for each in fitted(name).passes:
+        blocks = each.recut(100)
+        for engine in (Threads(1), Threads(2), Threads(4), Dask()):
+            assert_same_bits(run(each, blocks, engine), run(each, blocks, Serial()))
+
+
+def run(each, blocks, engine):
+    if each.kind == "reduce":
+        return engine.reduce(each.function, each.params, blocks)
+    return list(engine.map(each.function, each.params, blocks))
+
+
+@every_fit
+def test_no_pass_modifies_its_params_or_its_rows(name):
+    for each in fitted(name).passes:
+        block = each.recut()[0].load()
+        before = [leaf.copy() for leaf in leaves((each.params, block))]
+        each.function(each.params, block)
+        for old, new in zip(before, leaves((each.params, block)), strict=True):
+            np.testing.assert_array_equal(old, new)
+
+
+@every_fit
+def test_sums_do_not_grow_with_the_rows(name):
+    for each in fitted(name).passes:
+        if each.kind == "reduce":
+            few, many = (
+                each.function(each.params, each.recut(size)[0].load()) for size in (50, None)
+            )
+            if type(few).__name__ not in GROWING:
+                assert [leaf.shape for leaf in leaves(few)] == [
+                    leaf.shape for leaf in leaves(many)
+                ]
+
+
+@every_fit
+def test_three_times_a_sum_is_the_sum_of_three(name):
+    for each in fitted(name).passes:
+        if each.kind == "reduce":
+            once = each.function(each.params, each.recut()[0].load())
+            for a, b in zip(leaves(3 * once), leaves(once + once + once), strict=True):
+                scale = np.abs(b).max(initial=1.0) if b.dtype.kind == "f" else 0
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12 * scale)
+
+
+# --- Models with an update, from chosen params ---
 
 
 @every_model
