@@ -1,13 +1,12 @@
-"""Groups found on a sample and settled on all rows, and how often they come again."""
+"""Groups found on a sample and refined on all rows, and their stability."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import v_measure_score
 
 from tacit.core.engines import Serial, Threads
-from tacit.explore.stages import grouping
-from tacit.explore.stages.grouping import group_rows, repeat_groups
-from tacit.explore.stages.groups import tree_of
+from tacit.explore.stages import groups
+from tacit.explore.stages.groups import group_rows, repeat_groups, tree_of
 
 SEED = np.uint64(1)
 
@@ -23,11 +22,10 @@ def units(n=2000, d=12, k=5, width=0.6):
 
 @pytest.fixture
 def sampled(monkeypatch):
-    monkeypatch.setattr(grouping, "STABILITY_ROWS", 300)
-    monkeypatch.setattr(grouping, "BLOCK", 256)
+    monkeypatch.setattr(groups, "STABILITY_ROWS", 300)
 
 
-def test_groups_of_a_sample_are_settled_on_all_rows(sampled):
+def test_groups_of_a_sample_are_refined_on_all_rows(sampled):
     rows, truth = units(width=0.4)
     found = group_rows(rows, 5, starts=4, seed=SEED, engine=Serial())
     assert v_measure_score(truth, found.labels) > 0.95
@@ -51,9 +49,9 @@ def test_the_same_bits_on_any_number_of_threads(sampled):
     assert again[0][1].tobytes() == again[1][1].tobytes()
 
 
-def test_clear_groups_come_again_and_vague_ones_do_not():
+def test_clear_groups_are_stable_and_vague_ones_are_not():
     engine = Serial()
-    shares = []
+    stability = []
     for width in (0.3, 6.0):
         rows, _ = units(600, width=width)
         labels = group_rows(rows, 5, starts=4, seed=SEED, engine=engine).labels
@@ -61,9 +59,9 @@ def test_clear_groups_come_again_and_vague_ones_do_not():
             rows, labels, 5, size=480, repeats=6, seed=SEED, engine=engine
         )
         assert jaccard.shape == (5, 6)
-        shares.append((kept.mean(), np.median(jaccard)))
-    assert min(shares[0]) > 0.9
-    assert max(shares[1]) < 0.8
+        stability.append((kept.mean(), np.median(jaccard)))
+    assert min(stability[0]) > 0.9
+    assert max(stability[1]) < 0.8
 
 
 def test_a_tree_of_few_groups_is_the_one_of_many(monkeypatch):

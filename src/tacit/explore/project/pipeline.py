@@ -25,7 +25,7 @@ from tacit.explore.stages.oddities import find_duplicates, find_outliers
 from tacit.explore.stages.reading import read_documents
 from tacit.explore.stages.stage import Context, Output, Stage, write_output
 from tacit.explore.stages.time import follow_time
-from tacit.explore.stages.what_if_stage import divide_otherwise
+from tacit.explore.stages.what_if import group_otherwise
 from tacit.explore.stages.words import find_word_neighbors
 
 __all__ = [
@@ -42,7 +42,7 @@ STAGES = (
     Stage("groups", 3, "Finding groups", ("counts", "meaning"), ("seed", "effort", "k"),
           find_groups),
     Stage("what_if", 2, "Trying other numbers of groups", ("meaning",), ("seed", "effort"),
-          divide_otherwise),
+          group_otherwise),
     Stage("words", 2, "Comparing words", ("counts", "meaning"), ("effort",),
           find_word_neighbors),
     Stage("outliers", 1, "Looking for oddities", ("counts", "meaning", "map"), (),

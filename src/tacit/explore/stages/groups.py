@@ -1,24 +1,33 @@
-"""Groups of documents: how many, how sure, what sets them apart, and how they hang together."""
+"""Groups of documents: how many, how stable, what distinguishes them, and their tree.
+
+Starts and repeats draw their randomness from (seed, number), so the result is the same on any
+number of threads.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import one_blas_thread
-from tacit.core.randoms import seed_from
-from tacit.explore.stages.grouping import STABILITY_ROWS, group_rows, repeat_groups
+from tacit.core.engines import Engine, one_blas_thread
+from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 
-__all__ = ["STABILITY_ROWS", "VERDICTS", "find_groups", "verdict_of"]
+__all__ = [
+    "FEWEST", "K_MOST", "STABILITY_ROWS", "VERDICTS", "draw_rows", "find_groups", "group_rows",
+    "repeat_groups", "tree_of", "verdict_of",
+]  # fmt: skip
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
-WEIGHED = {  # rows, references and halves that k is weighed with
+TRIALS = {  # rows, null references and resamples that k is chosen with
     "quick": (2000, 4, 8), "normal": (3000, 6, 15), "thorough": (6000, 10, 20),
 }  # fmt: skip
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
+REPEAT_STARTS = 2
+STABILITY_ROWS = 20_000  # past this, starts and repeats use a sample
+PASSES = 20  # over all rows, at most
 FEW_LEAVES = 64  # of a tree
 PANEL = 8192  # rows to a matrix product
 FEWEST = 31  # documents for which a choice of k, and claims of stability, make sense
@@ -27,7 +36,7 @@ VERDICTS = ((0.75, "firm"), (0.5, "tentative"), (0.0, "loose"))
 
 
 def find_groups(context: Context) -> Output:
-    """Choose k, cluster the documents by direction, and measure how often that comes again."""
+    """Choose k, cluster the documents by direction, and measure the stability of the groups."""
     if why := context.skipped("meaning"):
         return Output(skipped=why)
     rows = context.arrays("meaning")["rows"]
@@ -45,8 +54,6 @@ def find_groups(context: Context) -> Output:
         return output
     seed, engine = seed_from(context.settings.seed), context.engine
     labels, centers = group_rows(inside, k, starts=STARTS, seed=seed, engine=engine)
-    # A repeat clusters 80% of the rows, drawn anew, from starts of its own, and gives the
-    # others to the nearest group.
     confidence, jaccard = repeat_groups(
         inside, labels, k, size=sample_size(len(inside)),
         repeats=RESAMPLES[context.settings.effort], seed=seed, engine=engine,
@@ -73,6 +80,75 @@ def find_groups(context: Context) -> Output:
     return output
 
 
+# --- Clustering ---
+
+
+class Grouped(NamedTuple):
+    """Labels by size, and the direction of each group."""
+
+    labels: np.ndarray  # (n,) int32
+    centers: np.ndarray  # (k, d) float32, of length one
+
+
+def draw_rows(rows: np.ndarray, most: int, *keys: int | np.uint64) -> np.ndarray:
+    """A random sample of at most ``most`` rows, in their order."""
+    if len(rows) <= most:
+        return rows
+    return np.ascontiguousarray(rows[np.sort(permutation(key(*keys), len(rows))[:most])])
+
+
+def group_rows(
+    rows: np.ndarray, k: int, *, starts: int, seed: np.uint64, engine: Engine
+) -> Grouped:
+    """The best of several starts on a sample, then passes over all rows until they converge."""
+    from tacit.cluster.small_kmeans import small_kmeans
+    from tacit.kernels.nearest_centers import run_passes
+    from tacit.measure.labels import by_size
+
+    sample = draw_rows(rows, max(STABILITY_ROWS, k), seed, 0, 9)
+
+    def run_start(number: int) -> Any:
+        own = int(key(seed, number, 5)) % 2**31
+        return small_kmeans(sample, k, own, starts=1, unit=True)
+
+    best = min(engine.each(run_start, range(starts)), key=lambda fit: fit.inertia)
+    found, centers = best.labels, best.centers
+    if len(sample) < len(rows):
+        found, centers = run_passes(rows, centers, engine, passes=PASSES, unit=True)
+    labels = by_size(found)
+    first = [int(found[np.argmax(labels == j)]) for j in range(int(labels.max()) + 1)]
+    return Grouped(labels, np.ascontiguousarray(centers[first]))
+
+
+def repeat_groups(
+    rows: np.ndarray, labels: np.ndarray, k: int, *, size: int, repeats: int,
+    seed: np.uint64, engine: Engine,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Cluster random samples of ``size`` rows and assign all rows to the nearest center: for
+    every row the fraction of repeats that keep it in its group; for every group the overlap
+    (Jaccard) with the most similar group of each repeat, sorted: (groups, repeats)."""
+    from tacit.cluster.small_kmeans import small_kmeans
+    from tacit.kernels.nearest_centers import nearest_centers
+
+    groups = int(labels.max()) + 1
+
+    def run_repeat(number: int) -> tuple[np.ndarray, np.ndarray]:
+        sample = draw_rows(rows, size, seed, number, 7)
+        own = int(key(seed, number, 6)) % 2**31
+        fit = small_kmeans(sample, k, own, starts=REPEAT_STARTS, unit=True)
+        again = nearest_centers(rows, fit.centers, unit=True)
+        both = np.bincount(labels * k + again, minlength=groups * k)
+        both = both.reshape(groups, k).astype(np.float64)
+        overlap = both / (both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both)
+        return overlap.max(axis=1), again == overlap.argmax(axis=1)[labels]
+
+    kept, overlaps = np.zeros(len(rows)), []
+    for overlap, same in engine.each(run_repeat, range(repeats)):
+        overlaps.append(overlap)
+        kept += same
+    return kept / repeats, np.sort(np.array(overlaps).T, axis=1)
+
+
 # --- Its parts ---
 
 
@@ -81,13 +157,13 @@ def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
 
     settings = context.settings
     most = min(K_MOST[settings.effort], len(rows) // 10)
-    max_rows, references, halves = WEIGHED[settings.effort]
+    max_rows, references, resamples = TRIALS[settings.effort]
     found = choose_k(
         rows,
         range(1, max(2, most) + 1),
         method="spherical",
         n_references=references,
-        n_resamples=halves,
+        n_resamples=resamples,
         max_rows=max_rows,
         random_state=settings.seed,
         engine=context.engine,
@@ -101,7 +177,7 @@ def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
 
 
 def sample_size(n: int) -> int:
-    """Rows of a repeat, which are as many groups as there can be."""
+    """Rows of a repeat, and so the most groups there can be."""
     return min(int(0.8 * n), STABILITY_ROWS)
 
 
@@ -136,7 +212,7 @@ def describe_groups(
     nearest: Nearest,
     jaccard: np.ndarray,
 ) -> list[dict[str, Any]]:
-    """Size, words that set the group apart, typical and doubtful documents, how firm it is."""
+    """Size, contrast words, typical and borderline documents, and the verdict of every group."""
     from tacit.cluster import describe
 
     counts = context.matrix("counts", "counts")
@@ -171,7 +247,7 @@ def describe_groups(
 
 
 def verdict_of(jaccard: float) -> str:
-    """A word for how sure a group is, from the median overlap with its like in repeats.
+    """A word for the stability of a group, from its median overlap in the repeats.
 
     >>> verdict_of(0.8), verdict_of(0.6), verdict_of(0.2)
     ('firm', 'tentative', 'loose')
