@@ -161,7 +161,7 @@ def test_the_second_of_two_processes_is_told_who_holds_the_project(here, capsys)
 # --- Damage ---
 
 
-@pytest.mark.filterwarnings("default:.*made anew")
+@pytest.mark.filterwarnings("default:.*computed again")
 @pytest.mark.parametrize("how", ["flipped", "truncated", "gone"])
 def test_damage_is_said_with_the_file_and_made_good(here, how, capsys):
     assert main(["explore", "letters.txt", *OPTIONS]) == 0
@@ -179,7 +179,7 @@ def test_damage_is_said_with_the_file_and_made_good(here, how, capsys):
     wrong = {"flipped": "is damaged: its checksum does not match", "gone": "is missing",
              "truncated": f"has {len(data) - 9:,} bytes instead of {len(data):,}"}  # fmt: skip
     assert f"Warning: {path}: {wrong[how]}" in said
-    assert "It is made anew." in said
+    assert "It is computed again." in said
     assert result_of((here / "project" / "report.html").read_text()) == result_of(page)
 
 

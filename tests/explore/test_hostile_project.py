@@ -129,7 +129,7 @@ def test_every_file_that_is_missing_is_named(stranger):
 def test_what_is_no_project_says_so(tmp_path, stranger):
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "empty", tmp_path / "none", tmp_path / "secret"):
-        with pytest.raises(DataError, match="is no project"):
+        with pytest.raises(DataError, match="is not a project"):
             Project.open(path)
     (stranger / "project.json").unlink()
     (stranger / "project.json").mkdir()

@@ -101,7 +101,7 @@ def test_a_damaged_output_is_made_anew(tmp_path):
     data = bytearray(flipped.read_bytes())
     data[len(data) // 2] ^= 1
     flipped.write_bytes(data)
-    with pytest.warns(UserWarning, match=r"arrays.safetensors: .*made anew") as said:
+    with pytest.warns(UserWarning, match=r"arrays.safetensors: .*computed again") as said:
         again, events = explore(tmp_path, texts)
     assert [each.name for each in events if not each.reused] == ["counts", "map"]
     assert ["checksum" in str(w.message) for w in said] == [True, False]

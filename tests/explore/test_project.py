@@ -135,7 +135,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "thesis.doc").write_text("years of work")
     with pytest.raises(DataError, match="holds other things"):
         folder_for("x", tmp_path)
-    with pytest.raises(DataError, match="is no project"):
+    with pytest.raises(DataError, match="is not a project"):
         Project.open(tmp_path)
     assert folder_for("x", tmp_path / "new") == tmp_path / "new"
 

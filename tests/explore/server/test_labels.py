@@ -197,7 +197,7 @@ def text(path):
 
 @pytest.mark.parametrize(("harm", "said"), [
     (damage, "is damaged"), (truncate, "is damaged"), (foreign, "does not hold labels"),
-    (trigger, "does not hold labels"), (future, "has format 9"), (endless, "are no names"),
+    (trigger, "does not hold labels"), (future, "has format 9"), (endless, "are not names"),
     (text, "is damaged: file is not a database"),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_trusted_is_named_and_left_alone(tmp_path, harm, said):

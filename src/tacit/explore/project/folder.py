@@ -86,14 +86,14 @@ class ProjectFolder:
         )
 
     def holds(self, name: str, key: str) -> bool:
-        """Whether the stage is there with this key, to the last bit; says what is damaged."""
+        """Whether the stage is there with this key and the right checksums; warns of damage."""
         entry = self.record["stages"].get(name)
         if entry is None or entry["key"] != key:
             return False
         try:
             self.check([name])
         except DataError as error:
-            warnings.warn(str(error).replace(ANEW, "It is made anew."), stacklevel=2)
+            warnings.warn(str(error).replace(ANEW, "It is computed again."), stacklevel=2)
             return False
         return True
 
@@ -145,7 +145,7 @@ class ProjectFolder:
                 if path.is_file()
             }
             sync_folder(temporary)
-            remove(home)  # whole but unrecorded, or damaged: the new one replaces it
+            remove(home)  # complete but unrecorded, or damaged: the new one replaces it
             temporary.rename(home)
         except BaseException as error:
             shutil.rmtree(temporary, ignore_errors=True)

@@ -17,7 +17,7 @@ SUFFIX = ".tacit"
 def open_documents(
     documents: Any, k: int | None, effort: str, text: str | None, id: str | None
 ) -> tuple[Documents, str | None]:
-    """Documents of any origin, and the path they are from, if any; after a look at the rest."""
+    """Validate the settings and open documents of any origin; also their path, if any."""
     if effort not in EFFORTS:
         raise ValueError(f"explore(effort={effort!r}) is unknown; choose from {list(EFFORTS)}.")
     if k is not None and k < 1:
@@ -45,6 +45,6 @@ def folder_for(path: str | None, out: str | os.PathLike | None) -> Path:
         inside = {each.name for each in target.iterdir()}
         if inside - {"lock", "stages"}:
             raise DataError(
-                "holds other things and is no project. Name a new folder.", file=target
+                "holds other files and is not a project. Name a new folder.", file=target
             )
     return target

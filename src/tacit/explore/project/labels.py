@@ -26,23 +26,10 @@ from tacit.core.errors import DataError, Locked
 from tacit.explore.project.locks import Ownership, holder_of
 
 __all__ = [
-    "LABELS",
-    "MOST_NAME",
-    "Key",
-    "Labels",
-    "NameTaken",
-    "NoLabel",
-    "change_labels",
-    "check_rename",
-    "check_there",
-    "clean_name",
-    "fingerprint_of",
-    "keys_of_rows",
-    "label_rows",
-    "places_of",
-    "rows_of_keys",
+    "LABELS", "MOST_NAME", "Key", "Labels", "NameTaken", "NoLabel", "change_labels",
+    "clean_name", "fingerprint_of", "keys_of_rows", "label_rows", "places_of", "rows_of_keys",
     "short",
-]
+]  # fmt: skip
 
 LABELS = "labels.sqlite"
 FORMAT = 1
@@ -93,7 +80,7 @@ class Labels:
         self._connection: sqlite3.Connection | None = None
         if path.is_symlink():
             raise DataError(f"is a link, and a project holds none. {WAY_OUT}", file=path)
-        if path.exists():  # a damaged file is told of at once
+        if path.exists():  # a damaged file is reported at once
             with self._reading():
                 pass
 
@@ -289,7 +276,7 @@ def check_tables(db: sqlite3.Connection, there: dict[str, str], path: Path) -> N
         (MOST_NAME,),
     ).fetchone()[0]
     if bad:
-        raise DataError(f"is damaged: {bad:,} labels are no names. {WAY_OUT}", file=path)
+        raise DataError(f"is damaged: {bad:,} labels are not names. {WAY_OUT}", file=path)
 
 
 def names_in(db: sqlite3.Connection) -> dict[str, int]:
@@ -327,7 +314,7 @@ def set_name(db: sqlite3.Connection, id: str, print: str, name: str | None) -> N
 
 
 MOST_NAME = 200  # characters
-MOST_TOLD = 5  # names in a sentence
+MOST_LISTED = 5  # names in a sentence
 
 
 class NoLabel(ValueError):
@@ -365,18 +352,18 @@ def check_there(names: Mapping[str, int], name: str) -> None:
     check_text(name, "name")
     if name in names:
         return
-    told = [short(each) for each in sorted(names)[:MOST_TOLD]]
-    rest = len(names) - len(told)
-    there = ", ".join(told) + (f" and {rest:,} more" if rest else "")
+    listed = [short(each) for each in sorted(names)[:MOST_LISTED]]
+    rest = len(names) - len(listed)
+    there = ", ".join(listed) + (f" and {rest:,} more" if rest else "")
     raise NoLabel(
         f"There is no label {short(name)}; "
-        + (f"there are {there}." if told else "no document has one.")
+        + (f"there are {there}." if listed else "no document has one.")
     )
 
 
 def check_rename(names: Mapping[str, int], name: str, to: str, merge: bool) -> None:
     """Refuse a new name that is the old one, another label's unless they are to be merged,
-    or nearly another label's: nobody could tell the two apart.
+    or nearly another label's: they would be confused.
 
     >>> check_rename({"sea": 3, "Bread": 2}, "sea", "bread", False)
     Traceback (most recent call last):

@@ -83,14 +83,14 @@ def holder_of(path: Path) -> str | None:
 
 
 def name_in(data: bytes) -> str:
-    """What a lock file says about its holder."""
+    """The holder that a lock file names."""
     text = data.decode("utf-8", "replace").strip()
     return "".join(c for c in text if c.isprintable()) or "another process"
 
 
 @contextmanager
 def locked(path: Path, project: Path) -> Iterator[None]:
-    """Hold a lock that dies with the process; say who has it if somebody does."""
+    """Hold a lock that ends with the process; an error names its holder."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
     with os.fdopen(descriptor, "r+b") as file:
         if fcntl is not None:

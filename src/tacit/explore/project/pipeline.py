@@ -150,7 +150,7 @@ def keys_of(
     settings: Settings, source: str, efforts: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The key of every stage for this input and these settings; ``efforts`` of stages that
-    make less of an effort than the settings say."""
+    run with less effort than the settings."""
     return keys_after(key_of("ingest", INGEST, {}, {"source": source}), settings, efforts)
 
 

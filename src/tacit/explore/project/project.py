@@ -1,4 +1,4 @@
-"""A project in Python: explore documents, look at what was found, ask for the report."""
+"""A project in Python: explore documents, read the results, ask questions, write the report."""
 
 import os
 import shutil
@@ -67,7 +67,7 @@ class Project:
         """Open a project that ``tacit.explore`` or the command line made."""
         if not (Path(path) / RECORD).exists():
             raise DataError(
-                "is no project: it has no project.json. Make one with tacit explore.",
+                "is not a project: it has no project.json. Make one with tacit explore.",
                 file=Path(path),
             )
         folder = ProjectFolder(path)
@@ -88,8 +88,8 @@ class Project:
     @property
     def documents(self) -> Any:
         """A pandas DataFrame with a row for every document: its id, group (-1 for none), how
-        sure that is, place on the map, number of words, whose copy it is, its language as far
-        as that can be told, and the columns that came along."""
+        sure that is, place on the map, number of words, whose copy it is, its guessed language,
+        and the columns that came along."""
         return as_frame(self.document_columns(), "Project.documents")
 
     @property

@@ -30,7 +30,7 @@ RECORD = "project.json"
 MOST_RECORD = 2**26  # bytes; ours are thousands of times smaller
 CHUNK = 2**20
 DIGEST = re.compile(r"[0-9a-f]{64}")
-ANEW = "Run tacit explore again; it makes anew what is missing."
+ANEW = "Run tacit explore again; it restores what is missing."
 ELSEWHERE = "Explore into another folder (--out); labels.sqlite can be copied there."
 
 

@@ -1,4 +1,4 @@
-"""What a project found, in a few lines and as JSON values."""
+"""The results of a project, in a few lines and as JSON values."""
 
 from typing import Any
 
@@ -158,10 +158,10 @@ def more_lines(summary: dict[str, Any]) -> list[str]:
     if len(spoken.keys() - {"unknown"}) > 1:
         said = ", ".join(f"{code} {100 * size / n:.0f}%" for code, size in spoken.items())
         lines.append(f"Languages: {said}.")
-    told = [field for field in summary["fields"] if field["v_measure"] is not None]
-    if told:
-        said = ", ".join(f"{field['name']} {field['v_measure']:.2f}" for field in told)
-        lines.append(f"How far the groups follow columns (V-measure): {said}.")
+    compared = [field for field in summary["fields"] if field["v_measure"] is not None]
+    if compared:
+        listed = ", ".join(f"{field['name']} {field['v_measure']:.2f}" for field in compared)
+        lines.append(f"How far the groups follow columns (V-measure): {listed}.")
     if (time := summary["time"]) is not None and (time["rising"] or time["falling"]):
         up, down = (" ".join(time[way][:4]) or "none" for way in ("rising", "falling"))
         lines.append(f"Over time, rising words: {up}; falling words: {down}.")

@@ -86,7 +86,7 @@ def telling_words(
 def documents_with(reader: ProjectReader, rows: np.ndarray) -> np.ndarray:
     """In how many of these documents each word is."""
     counts = reader.counts
-    if 2 * len(rows) > reader.n:  # there is less to look at among the others
+    if 2 * len(rows) > reader.n:  # the others are fewer
         others = np.setdiff1d(np.arange(reader.n), rows)
         return reader.arrays("counts")["document_counts"] - documents_with(reader, others)
     return np.bincount(counts[rows].indices, minlength=counts.shape[1]).astype(np.float64)

@@ -67,7 +67,7 @@ def concordance(
 
 
 class Key(NamedTuple):
-    """What is looked for: for every word in a row those that it may be."""
+    """The phrase to find: for each of its words the candidates in the vocabulary."""
 
     words: list[np.ndarray]
     notes: list[str]
@@ -183,7 +183,7 @@ def find_spans(
 
 
 def around(text: str, first: int, last: int, width: int) -> dict[str, str]:
-    """The key and so many characters to both sides, as one line."""
+    """The key with ``width`` characters on both sides, as one line."""
     before, after = text[max(0, first - 4 * width) : first], text[last : last + 4 * width]
     left, right = clean_line(before), clean_line(after)
     if before[-1:].isspace() and left:

@@ -79,7 +79,7 @@ def column_value(reader: ProjectReader, name: str, row: int) -> Any:
 
 
 def pieces(text: str, marks: Sequence[tuple[int, int]]) -> list[list[Any]]:
-    """A text in pieces, each with whether it was looked for.
+    """A text in pieces, each with whether it matches the query.
 
     >>> pieces("crude oil fell", [(6, 9)])
     [['crude ', False], ['oil', True], [' fell', False]]

@@ -25,22 +25,9 @@ from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
 from tacit.explore.report.sections.groups import name_of, telling_first
 
 __all__ = [
-    "BLOCK",
-    "EXPORTS",
-    "AtlasTable",
-    "DocumentTable",
-    "Export",
-    "blocks_of",
-    "export",
-    "tree_text",
-    "write_csv",
-    "write_groups",
-    "write_json",
-    "write_metadata",
+    "BLOCK", "EXPORTS", "Export", "blocks_of", "export", "write_csv", "write_json",
     "write_parquet",
-    "write_tree",
-    "write_vectors",
-]
+]  # fmt: skip
 
 
 def write_csv(table: Any, file: BinaryIO) -> None:
@@ -262,7 +249,7 @@ def write_tree(
 
 
 def tree_text(reader: ProjectReader) -> str:
-    """The groups joined by likeness, each named by its number and words."""
+    """The tree of the groups, each named by its number and words."""
     from tacit.cluster import to_newick
 
     found = reader.facts("groups")

@@ -18,14 +18,8 @@ from tacit.explore.stages.meaning import use_words, word_weights
 from tacit.kernels.unit_rows import unit_rows
 
 __all__ = [
-    "Folded",
-    "cosines_of",
-    "fold_in",
-    "inverse_frequency",
-    "neighbors",
-    "weights_of",
-    "words_in",
-]
+    "cosines_of", "fold_in", "inverse_frequency", "neighbors", "weights_of", "words_in",
+]  # fmt: skip
 
 BLOCK = 65_536  # rows at a time
 NOISE = 1e-3  # cosines up to this are rounding and chance
@@ -111,7 +105,7 @@ def weights_of(
     worth: Callable[[np.ndarray, int], np.ndarray] = word_weights,
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Documents by the words that the project compares by, length one, and the columns of
-    these words. ``worth`` is what a word weighs that is in so many of n documents."""
+    these words. ``worth`` gives the weight of words by the number of their documents, of n."""
     spread = reader.arrays("counts")["document_counts"]
     if reader.skipped("meaning"):
         used = use_words(spread, reader.n)
@@ -124,7 +118,7 @@ def weights_of(
 
 
 def inverse_frequency(document_counts: np.ndarray, n: int) -> np.ndarray:
-    """The usual idf, which leaves frequent words some weight: what classifiers like.
+    """The usual idf, which leaves frequent words some weight: which suits classifiers.
 
     >>> inverse_frequency(np.array([1, 4]), 9)
     array([2.609, 1.693])
@@ -134,7 +128,7 @@ def inverse_frequency(document_counts: np.ndarray, n: int) -> np.ndarray:
 
 MOST = 200
 SUGGESTED = 8
-RARE = 1000  # of so many documents one must hold a word, or it is near others by chance
+RARE = 1000  # a word in fewer than one of 1000 documents is near others by chance
 
 
 def neighbors(reader: ProjectReader, word: str, *, top: int = 20) -> dict[str, Any]:

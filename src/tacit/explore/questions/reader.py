@@ -60,7 +60,7 @@ class ProjectReader:
         self.folder = folder if isinstance(folder, ProjectFolder) else ProjectFolder(folder)
         if "ingest" not in self.folder.record["stages"]:
             raise DataError(
-                "is no project that was explored to the end. Run tacit explore.",
+                "is not a complete project. Run tacit explore.",
                 file=self.folder.path / RECORD,
             )
         self.build = build
@@ -138,7 +138,7 @@ class ProjectReader:
         return row
 
     def check_row(self, row: Any) -> int:
-        """A place of a document, or an error that says which there are."""
+        """A row of a document, or an error that gives the range."""
         if isinstance(row, bool) or not isinstance(row, int | np.integer):
             raise TypeError(f"The place of a document is a whole number, not {row!r}.")
         if not 0 <= row < self.n:
@@ -148,7 +148,7 @@ class ProjectReader:
         return int(row)
 
     def value(self, name: str, row: int) -> Any:
-        """What a column that came along says of a document."""
+        """The value of a document in a column that came along."""
         value = self.table[name][row].as_py()
         return None if isinstance(value, float) and not np.isfinite(value) else value
 

@@ -103,7 +103,7 @@ def listed(
 
 
 def plain_words(inner: Any, text: str, error: QueryError) -> tuple[Any, list[str]]:
-    """A query that is no query, taken as words."""
+    """A query that cannot be parsed, taken as plain words."""
     (words,) = inner.rule.words([text])
     if not words:
         raise error

@@ -1,1 +1,1 @@
-"""The page that says what was found: its data, its sentences and how they are put together."""
+"""The report: its data, its sentences, and the page that is made of them."""

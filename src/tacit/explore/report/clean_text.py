@@ -6,7 +6,7 @@ from collections.abc import Iterable
 __all__ = ["OPENING", "TITLE", "clean_line", "cut", "title_and_opening"]
 
 TITLE, OPENING = 90, 170  # characters
-READ = 2000  # characters of a document that are looked at
+READ = 2000  # characters of a document that are read
 ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 # Characters that reorder or hide what follows. Joiners, which scripts and emoji need, stay.
 HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
@@ -28,7 +28,7 @@ def clean_line(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many characters, at a word's end where there is one near.
+    """At most ``most`` characters, cut at the end of a word where one is near.
 
     >>> cut("one two three four", 16)
     'one two three…'

@@ -31,7 +31,7 @@ class Shown(NamedTuple):
     """Which documents the page has, and where."""
 
     documents: np.ndarray  # their places in the collection
-    mapped: int  # the first so many are on the map
+    mapped: int  # how many are on the map; they come first
     place: dict[int, int]  # from the collection to the page
     titled: np.ndarray | None = None  # places on the page with title and words; None is all
 

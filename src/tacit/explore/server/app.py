@@ -1,4 +1,4 @@
-"""The application: addresses, what answers them, and how errors are worded.
+"""The application: routes, their endpoints, error messages, and running the server.
 
 Answers are plain functions. They run on a few threads beside the event loop, where kernels
 release the interpreter; only event streams live on the loop itself.
@@ -71,7 +71,7 @@ def endpoint(state: ServerState, answer: Answer) -> Callable[[Request], Awaitabl
         except ClientDisconnect:
             return Response(status_code=400)  # nobody will read it
         except NotReady as error:
-            why = await run_in_threadpool(state.see_to_it)
+            why = await run_in_threadpool(state.prepare_or_explain)
             if why is not None:
                 return refusal(500, f"What this needs could not be made: {why}")
             return refusal(503, str(error))
@@ -82,7 +82,7 @@ def endpoint(state: ServerState, answer: Answer) -> Callable[[Request], Awaitabl
 
 
 def event_stream(state: ServerState) -> Callable[[Request], Awaitable[Response]]:
-    """The events of a job, from the first one or from the one a browser heard last."""
+    """The events of a job, from the first one or from the last one a browser received."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -135,11 +135,11 @@ async def explain_http(request: Request, error: Exception) -> Response:
     return refusal(status, sentences.get(status, "The request makes no sense."))
 
 
-PATIENCE = 0.25  # seconds that answers under way have after Ctrl-C
+PATIENCE = 0.25  # seconds that answers in progress have after Ctrl-C
 
 
 class PromptServer(uvicorn.Server):
-    """A server that ends when it is told to, whatever it is doing."""
+    """A server that stops at once on a signal, whatever it is doing."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -175,7 +175,7 @@ class PromptServer(uvicorn.Server):
 
 
 def exit_code(sig: int | None) -> int:
-    """130 for Ctrl-C, as of every command; 0 for a server that was told to end (SIGTERM)."""
+    """130 for Ctrl-C, as of every command; 0 for SIGTERM."""
     return 130 if sig == signal.SIGINT else 0
 
 
@@ -203,11 +203,11 @@ def bound_socket(host: str, port: int) -> socket.socket:
 def run_server(
     state: ServerState, access: Access, listening: socket.socket, ready: Callable[[], None]
 ) -> int:
-    """Serve until a signal says otherwise; the exit code."""
+    """Serve until a signal; the exit code."""
     config = uvicorn.Config(
         make_app(state, access),
         log_config=None,
-        log_level="critical",  # what goes wrong in an answer is told by the application
+        log_level="critical",  # the application reports errors of answers
         lifespan="off",
         access_log=False,
         server_header=False,

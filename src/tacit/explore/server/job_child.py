@@ -1,6 +1,6 @@
 """A job in a process of its own: ``python -m tacit.explore.server.job_child``.
 
-Standard input brings one line of JSON that says what to do, and stays open as long as the
+Standard input brings one line of JSON with the request, and stays open as long as the
 server lives: when it closes, the job ends. Standard output carries lines of JSON: progress,
 the result if there is one, and the end. Whatever libraries print goes to standard error.
 """
@@ -27,7 +27,7 @@ EVERY = 0.5  # seconds between two steps inside a stage that are reported
 
 
 class Reporter:
-    """Tells the server how far the job is."""
+    """Reports progress to the server."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
@@ -119,7 +119,7 @@ def explore(request: dict[str, Any], report: Reporter) -> str:
 
 
 def spread(request: dict[str, Any], report: Reporter) -> str:
-    """Say of every document which label it would get, and how sure that is."""
+    """Predict the label of every document, with probabilities."""
     from tacit.explore.ask import ProjectReader
     from tacit.explore.ask import spread as spread_labels
 
@@ -144,7 +144,7 @@ def open_folder(request: dict[str, Any]) -> "ProjectFolder":
 def run_again(
     folder: "ProjectFolder", settings: "Settings", own: dict[str, Any], report: Reporter
 ) -> None:
-    """Bring the stages up to date; the record says so until they are."""
+    """Bring the stages up to date; the record is marked unfinished until they are."""
     from tacit.explore.project.pipeline import run_stages
     from tacit.explore.report.page import write_report
 
@@ -172,7 +172,7 @@ def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any
 
 
 def as_before(record: dict[str, Any], effort: str) -> "Choice":
-    """What was left out or done with less effort, where the record does not tell what for."""
+    """What was left out or ran with less effort, for records that lack what was asked for."""
     from tacit.explore.project.pipeline import STAGES
     from tacit.explore.project.settings import EFFORTS, Choice
 

@@ -1,4 +1,4 @@
-"""Long work in child processes: started, watched, cancelled, and gone with the server.
+"""Long work in child processes: started, watched, cancelled, and stopped with the server.
 
 A child reports over its standard output (``job_child``); a thread here reads it. Standard
 input is the leash: when the server dies, by whatever signal, the pipe closes and the child ends
@@ -25,7 +25,7 @@ from tacit.explore.server.parameters import Refused
 __all__ = ["HEARTBEAT", "Event", "Job", "Jobs", "Trail", "as_stream"]
 
 MOST_KEPT = 20  # jobs that ended and are still listed
-TAIL = 2000  # characters of what a child said last
+TAIL = 2000  # characters of a line of a child's errors
 WRITERS = ("prepare", "explore")
 APART = {  # what a kind of job does not run beside
     "prepare": WRITERS,
@@ -134,7 +134,7 @@ class Jobs:
         return next((job for job in at_work if job.kind in kinds), None)
 
     def _watch(self, job: Job, request: dict[str, Any]) -> None:
-        """Read what a child says until it is gone, then say how it ended."""
+        """Read the output of a child until it ends, then record how it ended."""
         process = job.process
         assert process is not None
         assert process.stdin is not None
@@ -148,14 +148,14 @@ class Jobs:
             process.stdin.flush()
         end: dict[str, Any] | None = None
         for line in process.stdout:
-            said = read_line(line)
-            match said.pop("event", None):
+            message = read_line(line)
+            match message.pop("event", None):
                 case "progress":
-                    job.trail.add("progress", said)
+                    job.trail.add("progress", message)
                 case "result":
-                    job.result = said.get("answer")
+                    job.result = message.get("answer")
                 case "end":
-                    end = said
+                    end = message
         code = process.wait()
         aside.join(timeout=1)
         for stream in (process.stdin, process.stdout, process.stderr):
@@ -186,7 +186,7 @@ class Jobs:
 
 
 def spawn() -> subprocess.Popen:
-    """A child in a session of its own. -P: the current folder is no place for modules."""
+    """A child in a session of its own. -P: no modules from the current folder."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "tacit.explore.server.job_child"],
         stdin=subprocess.PIPE,
@@ -211,7 +211,7 @@ def kill(process: subprocess.Popen | None) -> None:
 
 
 def drain(stream: Any, kept: list[str]) -> None:
-    """Read to the end, so that the child is never stuck; keep what came last."""
+    """Read to the end, so that the child never blocks; keep the last lines."""
     for line in stream:
         kept.append(line[-TAIL:])
         del kept[:-20]

@@ -1,7 +1,6 @@
-"""What a request asks, checked: a value of the right kind in its range, or a sentence.
+"""Request parameters, validated: a value of the right type in its range, or an error message.
 
-Ids instead of paths, whole numbers instead of "maybe numbers", and no parameter that nobody
-reads: a misspelled one would be ignored in silence.
+Unknown parameters are refused, because a misspelled one would be ignored in silence.
 """
 
 import json
@@ -21,7 +20,7 @@ MISSING = object()
 
 
 class Refused(Exception):
-    """A request that is answered with a sentence and not with what it asked for."""
+    """A request that is refused, with a status and a message."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -79,7 +78,7 @@ class Values:
         return value
 
     def names(self, name: str) -> list[str]:
-        """A list of words; what they are is for others to say."""
+        """A list of words; the caller checks what they are."""
         value = self.given.get(name)
         if not isinstance(value, list) or not all(
             isinstance(each, str) and len(each) <= MOST_WORD for each in value
@@ -172,4 +171,4 @@ def is_whole(value: Any) -> bool:
 
 
 def refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

@@ -1,4 +1,4 @@
-"""Who may ask the server, and what every answer says to the browser.
+"""Access control of the server, and the security headers of every response.
 
 A web page in the user's browser is a stranger. It can send requests to a loopback port, give
 a name of its own to 127.0.0.1 (DNS rebinding), put us in a frame, and guess. So:
@@ -117,7 +117,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
-        if scope["type"] != "http":  # nothing here speaks WebSocket
+        if scope["type"] != "http":  # no WebSockets here
             return await send({"type": "websocket.close", "code": 1008})
 
         begun = False
@@ -134,7 +134,7 @@ class Guard:
         try:
             await (self.judge(scope) or self.app)(scope, receive, send_safely)
         except ClientDisconnect:
-            pass  # nobody is there to be told
+            pass  # nobody is there to answer
         except Exception as error:
             traceback.print_exception(error, file=sys.stderr)
             if not begun:
@@ -229,7 +229,7 @@ def is_loopback(host: str) -> bool:
 
 
 def same(given: str, secret: str) -> bool:
-    """Compare in a time that says nothing about where they differ."""
+    """Compare in constant time."""
     return secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 

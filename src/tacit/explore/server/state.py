@@ -1,7 +1,7 @@
-"""Everything the server has on its state: the open project, labels, jobs, the page.
+"""The state of a server: the open project, labels, jobs, the page.
 
 The project is held as it was when it was opened. When the record on disk changes and nobody is
-in the middle of writing, the next question opens it anew; answers under way keep the old one.
+in the middle of writing, the next question reopens it; answers in progress keep the old one.
 """
 
 import json
@@ -43,7 +43,7 @@ class Page(NamedTuple):
 
 
 class ProjectSnapshot:
-    """A project at one moment. Never changes; the state replaces it."""
+    """A project at one moment. Immutable; the server replaces it."""
 
     def __init__(self, folder: ProjectFolder, stamp: tuple) -> None:
         self.folder, self.stamp = folder, stamp
@@ -119,7 +119,7 @@ class ServerState:
         return bool(self.jobs.running("prepare")) or not holder_of(self.path / LOCK)
 
     def reopen(self) -> None:
-        """Open the project anew, if it can be opened; the page stays if nothing was found."""
+        """Reopen the project, if it can be opened; the page stays if the result is the same."""
         with self._lock:
             stamp = stamp_of(self.path)
             if stamp == self._opened.stamp:
@@ -128,7 +128,7 @@ class ServerState:
                 with sensible(self.path):
                     fresh = ProjectSnapshot(ProjectFolder(self.path), stamp)
             except (DataError, OSError):
-                return  # somebody removed or damaged it; what is open still answers
+                return  # it was removed or damaged; the open one still answers
             if fresh.run == self._opened.run:
                 fresh._page = self._opened._page
             self._opened = fresh
@@ -242,8 +242,8 @@ class ServerState:
         except (Refused, Locked):
             return None  # somebody else is writing; the next question that needs it tries again
 
-    def see_to_it(self) -> str | None:
-        """Have made what a question needs; why that is in vain, if it was tried."""
+    def prepare_or_explain(self) -> str | None:
+        """Start preparing what a question needs; why that failed, if it was tried."""
         last = self.jobs.latest("prepare")
         if last is not None and last.state in ("failed", "cancelled"):
             return last.message

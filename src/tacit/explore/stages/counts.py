@@ -1,4 +1,4 @@
-"""Counting words: the table of counts, and what it says about the language of the documents."""
+"""Counting words: the table of counts, and how words are distributed."""
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def count_words(context: Context) -> Output:
 
 
 def why_no_words(documents: Documents) -> str:
-    """What is said of documents in which there is nothing to count."""
+    """Why there is nothing to count."""
     n, blank = len(documents), sum(not text.strip() for text in documents.texts())
     if not n:
         return "There are no documents."

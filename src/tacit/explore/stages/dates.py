@@ -1,7 +1,7 @@
 """Dates as people write them: ISO, years, mail headers, names of months, slashes.
 
-A date is a day since 1970-01-01 and how exact it is. Where day and month cannot be told
-apart (03/04/2020), only the year is used, unless another date of the same column tells.
+A date is a day since 1970-01-01 and how exact it is. Where day and month are
+ambiguous (03/04/2020), only the year is used, unless another date of the column settles it.
 """
 
 import re
@@ -17,7 +17,10 @@ __all__ = ["DAY", "MONTH", "YEAR", "Dates", "header_date", "read_date", "read_da
 YEAR, MONTH, DAY = 0, 1, 2  # how exact a date is
 ENOUGH = 0.8  # of the values that are there must be dates
 FIRST, LAST = 1000, 2200  # years
-LIKELY = 1700, 2100  # years that whole numbers may be where the name of the column says nothing
+LIKELY = (
+    1700,
+    2100,
+)  # years that whole numbers may be where the name of the column gives no hint
 SECONDS = 1e8, 4.2e9  # since 1970: 1973 to 2103
 EPOCH = date(1970, 1, 1).toordinal()
 NAMED = re.compile(r"(year|date|time|when|day|published|posted|created|sent|jahr|datum|ann[ée]e"
@@ -155,7 +158,7 @@ def header_date(text: str) -> Found | None:
 
 
 def plausible(name: str, there: list[Any]) -> bool:
-    """Whether a column may hold dates: a look at its name and some of its values."""
+    """Whether a column may hold dates, by its name and some of its values."""
     some = there[:: max(1, len(there) // 50)][:50]
     numbers = sum(isinstance(v, int | float) or str(v).strip().isdigit() for v in some)
     if numbers == len(some) and not NAMED.search(name):
@@ -174,7 +177,7 @@ def number_of(value: Any) -> float:
 
 
 def slash_order(there: Iterable[Any]) -> str:
-    """What comes first in dates with slashes, if any of them tells."""
+    """What comes first in dates with slashes, if any of them shows it."""
     day = month = False
     for value in there:
         if isinstance(value, str) and (found := SLASHES.match(value.strip()[:80])):

@@ -12,14 +12,8 @@ from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 
 __all__ = [
-    "FEWEST_KINDS",
-    "MOST_KINDS",
-    "NONE",
-    "Column",
-    "columns_of",
-    "compare_fields",
-    "written",
-]
+    "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "written",
+]  # fmt: skip
 
 FEWEST_KINDS, MOST_KINDS = 2, 50
 MOST_COLUMNS = 12  # that are compared
@@ -95,9 +89,9 @@ def written(value: Any) -> str:
 
 
 WORDS = 8  # of each value
-FEWEST = 5  # documents with a value of which words are told
+FEWEST = 5  # documents with a value for which words are listed
 ERRORS = 0.05  # words by chance that a column may be expected to show
-LEAST_SHARE = 0.02  # of the documents with the value that must hold a word
+LEAST_FREQUENCY = 0.02  # of the documents with the value that must hold a word
 
 
 def compare_fields(context: Context) -> Output:
@@ -137,22 +131,24 @@ def compared_words(context: Context) -> tuple[sp.csr_array, np.ndarray]:
 def words_of(
     column: Column, codes: np.ndarray, sizes: np.ndarray, present: sp.csr_array, names: Any
 ) -> list[list[list[Any]]]:
-    """For each value [word, share of its documents, share of the others], the strongest first:
-    those past what the largest of so many comparisons reaches by chance."""
+    """For each value [word, frequency in its documents, in the others], the strongest first:
+    those beyond what the largest of all comparisons reaches by chance."""
     from scipy.stats import norm
 
     from tacit.cluster.contrast import contrasts
 
     known = np.array([kind != NONE for kind in column.kinds])
-    inside = np.where(known[codes], codes, -1)  # a missing value is no kind of its own
+    inside = np.where(known[codes], codes, -1)  # missing values are not compared
     if not len(names) or known.sum() < 2:
         return [[] for _ in sizes]
     level = float(norm.isf(ERRORS / (len(names) * int(known.sum()))))
-    says = np.array([not str(name).isdigit() for name in names], np.bool_)
+    named = np.array([not str(name).isdigit() for name in names], np.bool_)
     found: list[list[list[Any]]] = []
     for j, each in enumerate(contrasts(present, inside, len(sizes), "counts")):
         few = sizes[j] < FEWEST or not known[j]
-        telling = np.flatnonzero(says & (each.score > level) & (each.inside >= LEAST_SHARE))
+        telling = np.flatnonzero(
+            named & (each.score > level) & (each.inside >= LEAST_FREQUENCY)
+        )
         order = telling[np.lexsort([telling, -each.score[telling]])]
         best = [] if few else order[:WORDS].tolist()
         found.append([

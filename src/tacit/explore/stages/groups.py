@@ -212,7 +212,7 @@ def describe_groups(
     nearest: Nearest,
     jaccard: np.ndarray,
 ) -> list[dict[str, Any]]:
-    """Size, contrast words, typical and borderline documents, and the verdict of every group."""
+    """Size, contrast words, typical and borderline documents, verdict of every group."""
     from tacit.cluster import describe
 
     counts = context.matrix("counts", "counts")

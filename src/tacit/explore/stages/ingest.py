@@ -83,7 +83,7 @@ def kept_columns(documents: Documents) -> dict[str, str]:
 
 
 def holds_ids(documents: Documents) -> bool:
-    """Whether the column "id" is what the ids are from; one that came again has "#2"."""
+    """Whether the column "id" is what the ids are from; a repeated one has "#2"."""
     pairs = zip(documents.ids, documents.column("id"), strict=True)
     return all(v in (None, "") or str(each).partition("#")[0] == str(v).partition("#")[0]
                for each, v in pairs)  # fmt: skip

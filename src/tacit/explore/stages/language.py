@@ -63,7 +63,7 @@ def spaced_sentences(text: str) -> list[str]:
 
 
 def end(found: re.Match) -> str:
-    """A full stop and the like end a sentence, if what follows begins anew."""
+    """A full stop and the like end a sentence, unless a lower-case letter follows."""
     return found[0] if found[1].islower() else found[0] + "\n"
 
 

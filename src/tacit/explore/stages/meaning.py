@@ -11,7 +11,7 @@ DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
 MOST_SHARE = 0.5  # of the documents that a word may be in
 LEAST_DOCUMENTS = 3  # that a word must be in, of a collection of a hundred or more
 ROUNDING = 1e-6  # of the longest row; shorter ones are none
-RARE = 5000  # and of a large one, one in so many: no direction depends on words rarer still
+RARE = 5000  # and of a large one, one in 5000: no direction depends on rarer words
 
 
 def find_meaning(context: Context) -> Output:
@@ -26,7 +26,7 @@ def find_meaning(context: Context) -> Output:
     n, width = counts.shape[0], len(used)
     if n < 3 or width < 3:
         return Output(skipped=too_few(n, width, counts.shape[1]))
-    weights = weigh(counts, used, context.arrays("counts")["document_counts"])
+    weights = weight_counts(counts, used, context.arrays("counts")["document_counts"])
     directions = min(DIRECTIONS[context.settings.effort], width, n)
     svd = TruncatedSVD(
         directions,
@@ -56,9 +56,11 @@ def find_meaning(context: Context) -> Output:
     )
 
 
-def weigh(counts: sp.csr_array, used: np.ndarray, document_counts: np.ndarray) -> sp.csr_array:
-    """Documents by these words, float32, of length one: 1 + log of the count, times what the
-    word weighs."""
+def weight_counts(
+    counts: sp.csr_array, used: np.ndarray, document_counts: np.ndarray
+) -> sp.csr_array:
+    """Documents by these words, float32, of length one: 1 + log of the count, times the
+    weight of the word."""
     chosen = sp.csr_array(counts[:, used])
     worth = word_weights(document_counts[used], counts.shape[0])
     data = (1 + np.log(chosen.data)) * worth[chosen.indices]
@@ -80,9 +82,9 @@ def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def word_weights(document_counts: np.ndarray, n: int) -> np.ndarray:
-    """What a word in so many of n documents weighs: the square of its inverse document
-    frequency. The plain one leaves words of grammar so much weight that directions tell how
-    something is said rather than what about.
+    """The weight of a word by the number of its documents, of n: the squared inverse document
+    frequency. The plain one leaves function words so much weight that directions follow style
+    rather than subject.
 
     >>> word_weights(np.array([1, 4]), 9).round(2).tolist()
     [2.59, 0.48]

@@ -1,4 +1,4 @@
-"""Documents that say the same twice."""
+"""Near copies, and documents far from all others."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["find_duplicates", "find_outliers"]
 
 
 def find_duplicates(context: Context) -> Output:
-    """Groups of documents that share most of their runs of four words."""
+    """Groups of documents that have most of their four-word sequences in common."""
     from tacit.search import NearDuplicates
 
     if not len(context.documents()):

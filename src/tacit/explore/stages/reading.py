@@ -74,10 +74,10 @@ def read_block(params: None, text: Any) -> Read:
     sentences = np.zeros(n, np.int64)
     count_sentences(text.data, text.starts, text.stops, sentences)
     sizes, voiced = np.zeros(len(words), np.int64), np.zeros(len(words), np.int64)
-    weigh_words(words.data, words.offsets, sizes, voiced)
+    measure_words(words.data, words.offsets, sizes, voiced)
     sums, variety = np.zeros((4, n), np.int64), np.full(n, np.nan)
     seen = np.zeros(len(words), np.int64)
-    walk_words(ids, edges, sizes, voiced, seen, sums, variety, WINDOW)
+    count_words(ids, edges, sizes, voiced, seen, sums, variety, WINDOW)
     lengths = np.diff(edges)
     at_least_one = np.where(lengths > 0, np.maximum(sentences, 1), 0)
     letters, syllables, types, once = sums
@@ -131,7 +131,7 @@ def quartiles(values: np.ndarray) -> dict[str, Any] | None:
 
 
 @kernel
-def walk_words(ids, edges, sizes, syllables, seen, sums, variety, window):
+def count_words(ids, edges, sizes, syllables, seen, sums, variety, window):
     """Letters, syllables, different words and words used once of every document, and the
     type-token ratio of a moving window. ``seen`` is all zero before and after."""
     for d in range(len(edges) - 1):
@@ -171,7 +171,7 @@ def walk_words(ids, edges, sizes, syllables, seen, sums, variety, window):
 
 
 @kernel
-def weigh_words(data, offsets, sizes, syllables):
+def measure_words(data, offsets, sizes, syllables):
     """Characters of every word, and its syllables if it is an English one: runs of vowels
     without a silent e at the end, at least one."""
     for w in range(len(offsets) - 1):

@@ -123,14 +123,14 @@ class Stage(NamedTuple):
 
 
 def write_output(folder: Path, output: Output) -> None:
-    """Write everything a stage found into its folder."""
+    """Write the output of a stage into its folder."""
     facts = output.facts if output.skipped is None else {"skipped": output.skipped}
     text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (folder / FACTS).write_bytes(text.encode("utf-8", "replace") + b"\n")
     if output.arrays:
         write_tensors(folder / ARRAYS, {"format": 1, "kind": "stage"}, output.arrays)
     for name, model in output.models.items():
-        model.set_params(engine="threads")  # where it ran is no part of what was found
+        model.set_params(engine="threads")  # where it ran is not part of the result
         model.save(folder / f"{name}.model")
 
 

@@ -1,10 +1,10 @@
 """Documents over time: how many there are in each period, and which words rise and fall.
 
-Whether a word rises is asked of the documents, not of the periods: do documents that hold it
-come later than others of about the same length? Mantel's extension of the trend test, in five
+Whether a word rises is tested on documents, not on periods: are documents that have it later
+than others of about the same length? Mantel's extension of the trend test, in five
 strata of length (later documents may just be longer, and long ones hold more words); of all
-words asked, those are told for which 5% false alarms are expected, after Benjamini and
-Hochberg, and whose share changes by half at least.
+words tested, those are listed at a false discovery rate of 5% (Benjamini and Hochberg) whose
+frequency changes by half at least.
 
 Mantel (1963), Chi-square tests with one degree of freedom: extensions of the Mantel-Haenszel
 procedure. Journal of the American Statistical Association 58. Benjamini and Hochberg (1995),
@@ -217,12 +217,12 @@ def moving_words(
     rank = ranks(days[placed])
     score = trend(present, rank, strata_of(context.arrays("counts")["lengths"][placed]))
     third = max(1, len(placed) // 3)
-    early, late = share(present, order[:third]), share(present, order[-third:])
+    early, late = frequency(present, order[:third]), frequency(present, order[-third:])
     change = (late + 0.5 / third) / (early + 0.5 / third)
     sure = false_discoveries(score, FALSE)
-    by_period = shares_by(present, periods.codes[placed], len(periods.names))
+    by_period = frequency_by_period(present, periods.codes[placed], len(periods.names))
 
-    # Sure and large: a word must change a lot to come before one that is in most documents.
+    # Significance times effect size: a word in most documents is not first for its n alone.
     weight = np.abs(score) * np.minimum(np.abs(np.log2(change)), 2.0)
 
     def listed(which: np.ndarray) -> list[dict[str, Any]]:
@@ -273,7 +273,7 @@ def trend(present: sp.csr_array, when: np.ndarray, strata: np.ndarray) -> np.nda
 
 
 def false_discoveries(score: np.ndarray, level: float) -> np.ndarray:
-    """Which scores to believe if this share of those believed may be false.
+    """Which scores are significant at this false discovery rate.
 
     >>> false_discoveries(np.array([0.1, 5.0, -4.0, 1.0]), 0.05).tolist()
     [False, True, True, False]
@@ -302,11 +302,11 @@ def strata_of(lengths: np.ndarray) -> np.ndarray:
     return np.searchsorted(edges, lengths, side="right")
 
 
-def share(present: sp.csr_array, rows: np.ndarray) -> np.ndarray:
+def frequency(present: sp.csr_array, rows: np.ndarray) -> np.ndarray:
     held = np.bincount(present[rows].indices, minlength=present.shape[1])
     return held / max(len(rows), 1)
 
 
-def shares_by(present: sp.csr_array, codes: np.ndarray, k: int) -> np.ndarray:
-    """The share of each period's documents that hold each word, (periods, words)."""
-    return np.stack([share(present, np.flatnonzero(codes == j)) for j in range(k)])
+def frequency_by_period(present: sp.csr_array, codes: np.ndarray, k: int) -> np.ndarray:
+    """The fraction of each period's documents that have each word, (periods, words)."""
+    return np.stack([frequency(present, np.flatnonzero(codes == j)) for j in range(k)])
