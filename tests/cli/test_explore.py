@@ -71,7 +71,7 @@ def test_more_groups_than_documents_are_lowered_and_said(here, tacit):
         (["letters.txt", "--k", "0"], 2, "neither auto nor a number"),
         ([], 2, "Name a PATH"),
         (["letters.txt", "--docs"], 2, "and not both"),
-        (["letters.txt", "--out", "other"], 4, "holds other things"),
+        (["letters.txt", "--out", "other"], 4, "holds other files"),
         (["letters.txt", "--engine", "steam"], 2, "neither serial nor threads"),
     ],
 )

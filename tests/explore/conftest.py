@@ -1,26 +1,70 @@
-"""Projects that several files look at, explored once."""
+"""Projects that several files read, explored once for all workers. Not to be changed."""
+
+import shutil
+import time
 
 import pytest
 
 from tacit.core.engines import Serial
-from tacit.explore.project.project import explore_documents
+from tacit.explore import Project, explore_documents
+from tacit.explore.ask import prepare_live
 from tests.explore.browsing import browser
 from tests.explore.corpora import hostile_table, letters, odd_table, one_topic, table
 
+PATIENCE = 300  # seconds that another worker may take for a project
+
 
 @pytest.fixture(scope="session")
-def explored(tmp_path_factory):
+def shared(tmp_path_factory, worker_id):
+    """Make a folder once for all workers of a session: its name, and a function of its path."""
+    base = tmp_path_factory.getbasetemp()
+    home = (base if worker_id == "master" else base.parent) / "shared"
+    home.mkdir(exist_ok=True)
+
+    def make_once(name, make):
+        path, done = home / name, home / f"{name}.done"
+        try:
+            (home / f"{name}.begun").mkdir()
+        except FileExistsError:
+            end = time.monotonic() + PATIENCE
+            while not done.exists():
+                assert time.monotonic() < end, f"no worker has made {name}"
+                time.sleep(0.05)
+        else:
+            make(path)
+            done.touch()
+        return path
+
+    return make_once
+
+
+@pytest.fixture(scope="session")
+def explored(shared):
     """Explore documents once in a session; the project."""
     made = {}
 
     def explore(name, documents, **settings):
+        settings = {"effort": "quick", "engine": Serial(), **settings}
+
+        def make(path):
+            explore_documents(documents(), out=path, **settings)
+
         if name not in made:
-            out = tmp_path_factory.mktemp("projects") / f"{name}.tacit"
-            settings = {"effort": "quick", "engine": Serial(), **settings}
-            made[name] = explore_documents(documents(), out=out, **settings)
+            made[name] = Project.open(shared(f"{name}.tacit", make))
         return made[name]
 
     return explore
+
+
+@pytest.fixture(scope="session")
+def prepared(explored, shared):
+    """The topics with everything that questions need."""
+
+    def make(path):
+        shutil.copytree(explored("topics", lambda: table(*letters())).path, path)
+        prepare_live(path, Serial())
+
+    return shared("prepared-topics.tacit", make)
 
 
 @pytest.fixture

@@ -1,13 +1,8 @@
 """Projects that are asked questions: as they are, and with the live stages on disk."""
 
-import shutil
-
 import pytest
 
-from tacit.core.engines import Serial
 from tacit.explore.ask import Live
-from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.pipeline import prepare_live
 
 HELD: dict = {}
 
@@ -47,15 +42,3 @@ def nothing_live(nothing):
 @pytest.fixture
 def blank_live(blank):
     return live_of(blank)
-
-
-@pytest.fixture(scope="session")
-def prepared(explored, tmp_path_factory):
-    """A copy of a project with the live stages written."""
-    from tests.explore.corpora import letters, table
-
-    project = explored("topics", lambda: table(*letters()))
-    copy = tmp_path_factory.mktemp("prepared") / "topics.tacit"
-    shutil.copytree(project.path, copy)
-    prepare_live(ProjectFolder(copy), Serial())
-    return copy

@@ -1,5 +1,6 @@
 """What questions need: made once, shared by threads, kept beside a project."""
 
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -147,7 +148,6 @@ def test_live_stages_are_kept_while_they_fit_and_go_when_they_do_not(tmp_path):
 
 
 def test_live_stages_are_the_same_bits_on_any_number_of_threads(topics, tmp_path):
-    import shutil
 
     found = []
     for number, engine in enumerate((Serial(), Threads(3))):
@@ -160,7 +160,6 @@ def test_live_stages_are_the_same_bits_on_any_number_of_threads(topics, tmp_path
 
 
 def test_a_damaged_live_stage_is_made_anew(prepared, tmp_path):
-    import shutil
 
     copy = tmp_path / "copy.tacit"
     shutil.copytree(prepared, copy)
@@ -173,13 +172,14 @@ def test_a_damaged_live_stage_is_made_anew(prepared, tmp_path):
     assert target.read_bytes() == sound
 
 
-def test_one_writer_at_a_time(topics):
-    with ProjectFolder(topics.path).writing(), pytest.raises(Locked, match="being written"):
-        prepare_live(ProjectFolder(topics.path))
+def test_one_writer_at_a_time(few, tmp_path):
+    path = shutil.copytree(few.path, tmp_path / "few.tacit")
+    with ProjectFolder(path).writing(), pytest.raises(Locked, match="being written"):
+        prepare_live(path)
 
 
 def test_a_folder_that_is_no_project_is_named(tmp_path):
-    with pytest.raises(DataError, match="no project that was explored"):
+    with pytest.raises(DataError, match="not a complete project"):
         Live(tmp_path)
 
 
@@ -194,7 +194,6 @@ def test_a_folder_that_is_no_project_is_named(tmp_path):
     ],
 )
 def test_a_table_of_counts_that_cannot_be_is_refused(prepared, tmp_path, name, change):
-    import shutil
 
     from tacit.explore.stages.stage import ARRAYS, read_arrays, write_tensors
 

@@ -6,39 +6,26 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
-from tacit.core.engines import Serial
-from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.pipeline import prepare_live
 from tacit.explore.server.app import make_app
 from tacit.explore.server.security import Access
 from tacit.explore.server.state import ServerState
-from tests.explore.corpora import letters, table
+from tests.explore.corpora import letters
 
 HERE = "http://127.0.0.1:8000"
 OURS = {"X-Tacit": "1", "Origin": HERE}
 
 
-@pytest.fixture(scope="session")
-def prepared(explored, tmp_path_factory):
-    """A project with everything questions need. Not to be changed."""
-    made = explored("topics", lambda: table(*letters()))
-    path = tmp_path_factory.mktemp("served") / "topics.tacit"
-    shutil.copytree(made.path, path)
-    prepare_live(ProjectFolder(path), Serial())
-    return path
-
-
 @pytest.fixture
 def project(prepared, tmp_path):
-    """A copy of it to change."""
-    ours = shutil.ignore_patterns("labels.sqlite*", "serving")
-    return shutil.copytree(prepared, tmp_path / "topics.tacit", ignore=ours)
+    """A copy of a prepared project to change."""
+    return shutil.copytree(prepared, tmp_path / "topics.tacit")
 
 
 @pytest.fixture(scope="session")
-def shared_state(prepared):
+def shared_state(prepared, tmp_path_factory):
     """For tests that change nothing: opening a project reads all of it."""
-    state = ServerState(prepared)
+    own = tmp_path_factory.mktemp("served") / "topics.tacit"  # a server locks its project
+    state = ServerState(shutil.copytree(prepared, own))
     yield state
     state.close()
 
