@@ -32,6 +32,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from tacit.core.atomic import atomic_write
+from tacit.core.disk_array import release
 from tacit.core.errors import ModelFileError
 
 __all__ = ["Entry", "TensorFile", "bad", "excerpt", "open_tensors", "write_tensors"]
@@ -337,9 +338,11 @@ def compact(value: Any) -> str:
 
 def pieces(array: np.ndarray) -> Iterator[memoryview]:
     """The bytes of a C-contiguous array, a chunk at a time."""
-    flat = array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
+    flat = array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
     for start in range(0, len(flat), CHUNK):
-        yield flat[start : start + CHUNK]
+        piece = flat[start : start + CHUNK]
+        yield piece.data
+        release(piece)
 
 
 def fill(path: Path, file: BinaryIO, piece: memoryview) -> None:

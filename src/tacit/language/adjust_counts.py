@@ -8,34 +8,52 @@ nothing ever comes before them.
 Kneser and Ney (1995), Improved backing-off for m-gram language modeling. ICASSP.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
+from tacit.core.disk_array import release
+from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.language.ngram_counts import NGramCounts
 from tacit.language.sentences import START
 
 __all__ = ["continuation_counts"]
 
+SPAN = 1 << 21  # n-grams per kernel call
+
 
 def continuation_counts(counts: NGramCounts) -> list[np.ndarray]:
     """The adjusted counts of every level; the highest is as it was."""
-    starts = counts.from_start() if counts.order > 1 else []
-    out = []
-    for level, above, kept in zip(counts.levels, counts.levels[1:], starts, strict=False):
-        out.append(count_predecessors(above.lower, level.counts, kept))
-    if out:
-        out[0][START] = 0  # it is never predicted
-    return [*out, counts.levels[-1].counts]
+    adjusted = []
+    starting = counts.from_start()
+    for level, above in pairwise(counts.levels):
+        starts = next(starting)
+        out = counts.zeros(len(level.counts), np.int32)
+        for i in range(0, len(above.lower), SPAN):
+            check_stop()
+            part = above.lower[i : i + SPAN]
+            count_predecessors(part, out)
+            release(part)
+        keep_counts(level.counts, starts, out)
+        release(out, level.counts)
+        adjusted.append(out)
+    if adjusted:
+        adjusted[0][START] = 0  # it is never predicted
+    return [*adjusted, counts.levels[-1].counts]
 
 
 @kernel
-def count_predecessors(lower, counts, kept):
-    out = np.zeros(len(counts), np.int32)
+def count_predecessors(lower, out):
     for i in range(len(lower)):
         out[lower[i]] += 1
+
+
+@kernel
+def keep_counts(counts, starts, out):
+    """The counts themselves, where nothing comes before."""
     for i in range(len(counts)):
-        if kept[i]:
+        if starts[i]:
             out[i] = counts[i]
         elif out[i] == 0 and counts[i] > 0:
             out[i] = 1  # without start tokens: the edge of the sentence is a context too
-    return out

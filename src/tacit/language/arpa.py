@@ -27,6 +27,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from tacit.core.atomic import atomic_write
+from tacit.core.disk_array import release
 from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
@@ -42,8 +43,8 @@ from tacit.text.vocabulary import Vocabulary
 __all__ = ["read_arpa", "write_arpa"]
 
 U = np.uint64
-LINES = 1 << 17  # formatted in a chunk
-BUFFER = 1 << 22  # bytes of lines formatted in a kernel call
+LINES = 1 << 15  # formatted in a chunk
+BUFFER = 1 << 21  # bytes of lines formatted in a kernel call
 NUMBER = 24  # bytes of a printed number, at most
 PIECE = 1 << 24  # bytes parsed at a time
 ZERO = -99.0  # and below: the logarithm of zero
@@ -180,7 +181,8 @@ def format_ngrams(
         path[k - 1] = at
         for j in range(k - 1, 0, -1):
             low, high = tables.first(j), tables.first(j + 1)
-            after = np.searchsorted(tables.children[low : high + 1], path[j], side="right")
+            number = np.int32(path[j])  # of the type of the array, or it would be copied
+            after = np.searchsorted(tables.children[low : high + 1], number, side="right")
             path[j - 1] = low - 1 + after
         room = (k + 1) * (level.longest + 1) + 16
         buffers = []
@@ -190,6 +192,8 @@ def format_ngrams(
             prefix = np.empty(room, np.uint8)
             at, size = format_lines(level, at, stop, path, prefix, out)
             buffers.append(out[:size])
+        here = slice(chunk[0] - level.first, stop - level.first)
+        release(tables.words, tables.children, probs[here], backoffs[here])
         return buffers
 
     for buffers in engine.each(format_chunk, chunks, work=20 * len(level.probs)):

@@ -1,11 +1,11 @@
 """From sentences in any form to the counts of a model: read, number the words, count."""
 
-import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core.disk_array import disk_array, release
 from tacit.core.engines import get_engine
 from tacit.core.memory import parse_memory
 from tacit.language.jelinek_mercer import fit_mixing
@@ -43,42 +43,41 @@ class Counted(NamedTuple):
 def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
     """Count the n-grams of sentences with the settings of an ``NGramModel``."""
     memory = parse_memory(model.memory)
-    with tempfile.TemporaryDirectory(prefix="tacit-text-") as folder:
-        blocks = read_blocks(model, data, None if memory is None else folder)
-        vocabulary, ids = choose_words(model, blocks)
-        report = describe(blocks, ids)
-        check_text(model, report)
-        v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
-        if memory is None or bytes_needed(report, model.order) <= memory:
-            engine = get_engine(model.engine)
-            text = join_positions(blocks, ids, model.markers, engine)
-            counts = count_ngrams(text, v, *setting, engine)
+    blocks = read_blocks(model, data, on_disk=memory is not None)
+    vocabulary, ids = choose_words(model, blocks)
+    report = describe(blocks, ids)
+    check_text(model, report)
+    v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
+    if memory is None or bytes_needed(report, model.order) <= memory:
+        engine = get_engine(model.engine)
+        text = join_positions(blocks, ids, model.markers, engine)
+        counts = count_ngrams(text, v, *setting, engine)
+    else:
+        parts = (join([block], [own]) for block, own in zip(blocks, ids, strict=True))
+        counts = count_spilled(parts, v, *setting, memory)
+    mixing = None
+    if model.smoothing == "jelinek-mercer":
+        if held_out is None:
+            rest, apart = hold_out(join(blocks, ids))
+            part = count_ngrams(positions(rest, model.markers), v, *setting, model.engine)
         else:
-            parts = (join([block], [own]) for block, own in zip(blocks, ids, strict=True))
-            counts = count_spilled(parts, v, *setting, memory)
-        mixing = None
-        if model.smoothing == "jelinek-mercer":
-            if held_out is None:
-                rest, apart = hold_out(join(blocks, ids))
-                part = count_ngrams(positions(rest, model.markers), v, *setting, model.engine)
-            else:
-                part, apart = counts, known_corpus(model, held_out, vocabulary)
-            mixing = fit_mixing(part, apart, open_vocabulary=model.open_vocabulary)
+            part, apart = counts, known_corpus(model, held_out, vocabulary)
+        mixing = fit_mixing(part, apart, open_vocabulary=model.open_vocabulary)
     return Counted(counts, vocabulary, report, mixing)
 
 
-def read_blocks(model: Any, data: Any, folder: str | None = None) -> list[BlockWords]:
-    """The words of all blocks; in files of a folder, if there is one."""
+def read_blocks(model: Any, data: Any, *, on_disk: bool = False) -> list[BlockWords]:
+    """The words of all blocks; the ids in disk arrays, if memory is limited."""
     source = sentence_blocks(data)
     blocks = get_engine(model.engine).map(read_words, model._reader(), source)
-    if folder is None:
-        return list(blocks)
-    kept = []
-    for i, block in enumerate(blocks):
-        path = f"{folder}/{i}.npy"
-        np.save(path, block.ids)
-        kept.append(block._replace(ids=np.load(path, mmap_mode="r")))
-    return kept
+    return [move_to_disk(block) if on_disk else block for block in blocks]
+
+
+def move_to_disk(block: BlockWords) -> BlockWords:
+    ids = disk_array(len(block.ids), block.ids.dtype)
+    ids[:] = block.ids
+    release(ids)
+    return block._replace(ids=ids)
 
 
 def bytes_needed(report: dict[str, int], order: int) -> int:
@@ -88,14 +87,14 @@ def bytes_needed(report: dict[str, int], order: int) -> int:
 
 def describe(blocks: list[BlockWords], ids: list[np.ndarray]) -> dict[str, int]:
     """Counts of what was read."""
-    unknown = (
-        np.count_nonzero((own == UNKNOWN)[block.ids])
-        for block, own in zip(blocks, ids, strict=True)
-    )
+    unknown = 0
+    for block, own in zip(blocks, ids, strict=True):
+        unknown += int(np.count_nonzero((own == UNKNOWN)[block.ids]))
+        release(block.ids)
     return {
         "sentences": sum(int(np.count_nonzero(np.diff(block.edges))) for block in blocks),
         "words": sum(len(block.ids) for block in blocks),
-        "unknown": int(sum(unknown)),
+        "unknown": unknown,
         "reserved": sum(reserved(block) for block in blocks),
     }
 
@@ -107,6 +106,7 @@ def choose_words(model: Any, blocks: list[BlockWords]) -> tuple[Vocabulary, list
         counts = np.zeros(len(seen), np.int64)
         for block, place in zip(blocks, places, strict=True):
             counts[place] += np.bincount(block.ids, minlength=len(place))
+            release(block.ids)
         keep = counts > model.unk_cutoff
         at = seen.find(Vocabulary.of_sorted(sorted(SPECIAL)))
         keep[at[at >= 0]] = False
@@ -153,6 +153,7 @@ def check_text(model: Any, report: dict[str, int]) -> None:
 def join(blocks: Sequence[BlockWords], ids: Sequence[np.ndarray]) -> Corpus:
     """Blocks as one corpus, without empty sentences."""
     words = [own[block.ids] for block, own in zip(blocks, ids, strict=True) if len(own)]
+    release(*(block.ids for block in blocks))
     starts = np.cumsum([0, *(len(block.ids) for block in blocks)])
     shifted = [block.edges[1:] + at for block, at in zip(blocks, starts, strict=False)]
     ends = np.concatenate([np.zeros(1, np.int64), *shifted])

@@ -16,8 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.core.disk_array import release
+
 __all__ = ["FALLBACK", "Discounts", "absolute_discount", "good_turing", "modified_discounts"]
 
+SPAN = 1 << 20  # counts at a time
 KATZ_MOST = 5  # higher counts are not discounted
 FALLBACK = {
     "absolute": (0.5,),
@@ -35,8 +38,12 @@ class Discounts(NamedTuple):
 
 def counts_of_counts(counts: np.ndarray, most: int) -> np.ndarray:
     """How many n-grams were seen once, twice, ... ``most`` times; index 0 is unused."""
-    n = np.bincount(np.minimum(counts, most + 1), minlength=most + 2)[: most + 1]
-    return n.astype(np.float64)
+    n = np.zeros(most + 2)
+    for i in range(0, len(counts), SPAN):
+        part = counts[i : i + SPAN]
+        n += np.bincount(np.minimum(part, most + 1), minlength=most + 2)
+        release(part)
+    return n[: most + 1]
 
 
 def absolute_discount(counts: np.ndarray) -> Discounts:

@@ -23,11 +23,12 @@ Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney lang
 estimation. ACL.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core.disk_array import disk_array, release
 from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.kernel import kernel
 from tacit.language.sentences import START, STOP, BlockWords, Corpus
@@ -58,6 +59,7 @@ class NGramCounts(NamedTuple):
 
     levels: list[Level]
     markers: bool  # whether sentences had start and stop tokens
+    on_disk: bool = False  # whether the levels are disk arrays, and the model should be
 
     @property
     def order(self) -> int:
@@ -68,12 +70,18 @@ class NGramCounts(NamedTuple):
         """Words and special tokens together."""
         return len(self.levels[0].counts)
 
-    def from_start(self) -> list[np.ndarray]:
-        """Of each level, which n-grams begin with the start token."""
-        masks = [np.arange(self.vocabulary_size) == START]
+    def from_start(self) -> Iterator[np.ndarray]:
+        """Of each level in turn, which n-grams begin with the start token."""
+        mask = np.arange(self.vocabulary_size) == START
+        yield mask
         for level in self.levels[1:]:
-            masks.append(masks[-1][level.histories])
-        return masks
+            mask = mask[level.histories]
+            release(level.histories)
+            yield mask
+
+    def zeros(self, size: int, dtype: Any) -> np.ndarray:
+        """A new array, on disk if the levels are."""
+        return disk_array(size, dtype) if self.on_disk else np.zeros(size, dtype)
 
 
 class Positions(NamedTuple):
@@ -251,9 +259,14 @@ def first_children(histories: np.ndarray, n: int) -> np.ndarray:
     """Where the n-grams of each of ``n`` histories begin, and where the last ones end.
 
     >>> first_children(np.array([0, 0, 2], np.int32), 3)
-    array([0, 2, 2, 3])
+    array([0, 2, 2, 3], dtype=int32)
     """
-    return np.concatenate([[0], np.cumsum(np.bincount(histories, minlength=n))])
+    out = np.zeros(n + 1, np.int32)
+    for i in range(0, len(histories), SPAN):
+        check_stop()
+        count_children(histories[i : i + SPAN], out)
+        release(histories[i : i + SPAN])
+    return np.cumsum(out, out=out)
 
 
 def extend(
@@ -399,6 +412,12 @@ def find_word(words, low, high, w):
         base += half * U(words[base + half] <= w)
         n -= half
     return np.int64(base) if words[base] == w else -1
+
+
+@kernel
+def count_children(histories, out):
+    for h in histories:
+        out[h + 1] += 1
 
 
 @kernel

@@ -28,10 +28,11 @@ The notes' section on smoothing.
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core.disk_array import release
 from tacit.core.engines import Engine, get_engine
 from tacit.core.kernel import kernel
 from tacit.language.adjust_counts import continuation_counts
@@ -42,7 +43,7 @@ from tacit.language.discounts import (
     good_turing,
     modified_discounts,
 )
-from tacit.language.ngram_counts import NGramCounts
+from tacit.language.ngram_counts import Level, NGramCounts, first_children
 from tacit.language.sentences import START, STOP, UNKNOWN
 
 __all__ = ["SMOOTHINGS", "Smoothed", "check_prune", "predictable", "smooth"]
@@ -119,23 +120,21 @@ def smooth(
     used = continuation_counts(counts) if kneser else [lv.counts for lv in counts.levels]
     used[0] = np.where(may, used[0], 0).astype(np.int32)
     thresholds = [0, *prune[1:]] + [prune[-1] if prune else 0] * counts.order
-    keep = [
-        level.counts > threshold
-        for level, threshold in zip(counts.levels, thresholds, strict=False)
-    ]
     probs, backoffs, taken = [], [], []
     below = np.array([1.0 / v], np.float32)
     for order, (level, c) in enumerate(zip(counts.levels, used, strict=True), 1):
         histories = 1 if order == 1 else len(counts.levels[order - 2].counts)
         root = np.zeros(len(c) if order == 1 else 0, np.int32)  # one history, the empty one
         before, lower = (root, root) if order == 1 else (level.histories, level.lower)
-        kept = (c > 0) if order == 1 else keep[order - 1]
+        kept = (c > 0) if order == 1 else level.counts > thresholds[order - 1]
+        release(level.counts)
         discounts = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
         trust = weight if mixing is None else mixing[order - 1]
         level_counts = LevelCounts(
             smoothing, c, before, lower, kept, discounts.values, below, v, k, trust
         )
-        p, gamma = estimate(level_counts, histories, chosen)
+        p, gamma = counts.zeros(len(c), np.float32), counts.zeros(histories, np.float32)
+        estimate(level_counts, p, gamma, chosen)
         if order == 1:
             missing = gamma[0] if smoothing == "add-k" else gamma[0] * below[0]
             p = np.where(may, np.where(kept, p, missing), 0).astype(np.float32)
@@ -144,7 +143,7 @@ def smooth(
         probs.append(p)
         taken.append(discounts)
         below = p
-    tables = build_tables(counts, keep, probs, backoffs)
+    tables = build_tables(counts, thresholds, probs, backoffs)
     return Smoothed(
         tables._replace(uniform=float(np.log10(1.0 / v)), absolute=smoothing == "add-k"), taken
     )
@@ -175,9 +174,8 @@ class LevelCounts(NamedTuple):
     weight: float | np.ndarray  # of "backoff", or of "jelinek-mercer" by bits of N
 
 
-def estimate(level: LevelCounts, n: int, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of the n-grams of one order, and what their ``n`` histories leave."""
-    p, gamma = np.empty(len(level.counts), np.float32), np.empty(n, np.float32)
+def estimate(level: LevelCounts, p: np.ndarray, gamma: np.ndarray, engine: Engine) -> None:
+    """Fill in the probabilities of the n-grams of one order, and what their histories leave."""
 
     def estimate_chunk(chunk: tuple[int, int, int, int]) -> None:
         first, stop, at, end = chunk
@@ -189,11 +187,13 @@ def estimate(level: LevelCounts, n: int, engine: Engine) -> tuple[np.ndarray, np
             kept=level.kept[here],
         )
         p[here], gamma[first:stop] = estimate_histories(part, stop - first)
+        release(p[here], gamma[first:stop], level.counts[here], level.lower[here])
+        release(level.histories[here])
 
-    chunks = cut_histories(level.histories, n)
+    chunks = cut_histories(level.histories, len(gamma))
     for _ in engine.each(estimate_chunk, chunks, work=len(level.counts)):
         pass
-    return p, gamma
+    release(level.below)
 
 
 def cut_histories(histories: np.ndarray, n: int) -> Iterator[tuple[int, int, int, int]]:
@@ -260,44 +260,68 @@ def types_kept(histories: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
 
 def build_tables(
     counts: NGramCounts,
-    keep: Sequence[np.ndarray],
+    thresholds: Sequence[int],
     probs: Sequence[np.ndarray],
     backoffs: Sequence[np.ndarray],
 ) -> Tables:
-    """All levels in one trie, without what was pruned."""
+    """All levels in one trie, without the pruned n-grams."""
     levels, order = counts.levels, counts.order
-    whole = [np.ones(counts.vocabulary_size, np.bool_), *keep[1:]]
-    sizes = np.array([int(np.count_nonzero(kept)) for kept in whole], np.int64)
+    kept = [None, *(kept_ngrams(levels[i], thresholds[i]) for i in range(1, order))]
+    sizes = np.array(
+        [
+            len(level.counts) if keep is None else int(np.count_nonzero(keep))
+            for level, keep in zip(levels, kept, strict=True)
+        ],
+        np.int64,
+    )
     total, inner = int(sizes.sum()), int(sizes[:-1].sum())
     if total > 2**31 - 2:
         raise ValueError(
             f"The model has {total:,} n-grams, more than the 2**31 - 2 that its tables number. "
             "Prune, or lower the order."
         )
-    words, prob = np.empty(total, np.int32), np.empty(total, np.float32)
-    backoff, children = np.empty(inner, np.float32), np.empty(inner + 1, np.int32)
+    words, prob = counts.zeros(total, np.int32), counts.zeros(total, np.float32)
+    backoff, children = counts.zeros(inner, np.float32), counts.zeros(inner + 1, np.int32)
     first = 0
-    with np.errstate(divide="ignore"):
-        for i in range(order):
-            part = slice(first, first + int(sizes[i]))
-            dense = sizes[i] == len(whole[i])
-            words[part] = levels[i].words if dense else levels[i].words[whole[i]]
-            np.log10(probs[i] if dense else probs[i][whole[i]], out=prob[part])
-            if i + 1 < order:
-                np.log10(backoffs[i] if dense else backoffs[i][whole[i]], out=backoff[part])
-                above = levels[i + 1].histories
-                number = np.bincount(
-                    above if sizes[i + 1] == len(above) else above[whole[i + 1]],
-                    minlength=len(whole[i]),
-                )
-                number = number if dense else number[whole[i]]
-                ends = part.stop + np.cumsum(number)
-                children[first] = part.stop
-                children[first + 1 : part.stop + 1] = ends
-            first = part.stop
+    for i in range(order):
+        stop = first + int(sizes[i])
+        copy_kept(levels[i].words, kept[i], words[first:stop])
+        copy_kept(probs[i], kept[i], prob[first:stop], np.log10)
+        if i + 1 < order:
+            copy_kept(backoffs[i], kept[i], backoff[first:stop], np.log10)
+            above, keep = levels[i + 1].histories, kept[i + 1]
+            starts = first_children(
+                above if keep is None else above[keep], len(levels[i].counts)
+            )
+            if kept[i] is not None:  # whoever is pruned has no children
+                starts = np.append(starts[:-1][kept[i]], starts[-1])
+            starts += np.int32(stop)
+            children[first : stop + 1] = starts
+            release(children[first:stop])
+        first = stop
     if order == 1:
         children[0] = total
     return Tables(words, children, prob, backoff, sizes, 0.0)
+
+
+def kept_ngrams(level: Level, threshold: int) -> np.ndarray | None:
+    """Which n-grams are not pruned; None if no one is."""
+    return None if threshold == 0 else level.counts > threshold
+
+
+def copy_kept(
+    source: np.ndarray, kept: np.ndarray | None, out: np.ndarray, change: Any = None
+) -> None:
+    """Copy what is not pruned, changed by a function."""
+    at = 0
+    with np.errstate(divide="ignore"):
+        for i in range(0, len(source), CHUNK):
+            part = source[i : i + CHUNK]
+            values = part if kept is None else part[kept[i : i + CHUNK]]
+            here = out[at : at + len(values)]
+            here[:] = values if change is None else change(values)
+            at += len(values)
+            release(part, here)
 
 
 # --- Kernels ---

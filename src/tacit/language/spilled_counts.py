@@ -3,8 +3,8 @@
 The text is in files of ids. Every level is one pass over it: the keys (id of the history,
 word) go into a ``CountStore``, which sorts and merges them and spills what does not fit; the
 sorted keys are the level, and a second pass writes, for every position, the n-gram that ends
-there, which is the history in the next one. The levels themselves stay in memory: 16 bytes per
-n-gram.
+there, which is the history in the next one. The levels are disk arrays. Lookups need the words
+and children of one level at a time in memory, 8 bytes per n-gram.
 
 The counts equal those of ``ngram_counts``.
 """
@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.core.disk_array import collect_columns, disk_array, release
 from tacit.core.engines import check_stop
-from tacit.language.count_store import CountStore
+from tacit.language.count_store import CountStore, KeyCounts
 from tacit.language.ngram_counts import (
     MOST,
     Level,
@@ -30,7 +31,7 @@ from tacit.language.sentences import Corpus
 
 __all__ = ["count_spilled"]
 
-CHUNK = 1 << 20  # positions read at a time
+CHUNK = 1 << 19  # positions read at a time
 U = np.uint64
 
 
@@ -82,7 +83,7 @@ class TextFiles(NamedTuple):
 def count_spilled(
     blocks: Iterable[Corpus], v: int, order: int, markers: bool, memory: float
 ) -> NGramCounts:
-    """The n-grams of up to ``order`` words, in about ``memory`` bytes besides the result."""
+    """The n-grams of up to ``order`` words, in about ``memory`` bytes."""
     with tempfile.TemporaryDirectory(prefix="tacit-ngrams-") as folder:
         files = TextFiles(Path(folder))
         none = np.empty(0, np.int32)
@@ -96,7 +97,8 @@ def count_spilled(
             if k < order:
                 write_places(files, place, f"place{k}", k, children, level.words)
                 place = f"place{k}"
-        return NGramCounts(levels, markers)
+            release(level.words)
+        return NGramCounts(levels, markers, on_disk=True)
 
 
 def count_level(
@@ -104,25 +106,27 @@ def count_level(
     folder: str,
 ) -> Level:  # fmt: skip
     """The k-grams, from the (k-1)-grams that end at every position."""
-    with CountStore(memory / 2, folder=folder) as store:
+    with CountStore(memory / 3, folder=folder) as store:
         for ids, before, history in files.chunks(place):
             far = before >= k - 1
             store.add((history[far].astype(np.uint64) << U(32)) | ids[far].astype(np.uint64))
-        blocks = [(block.keys, block.counts.astype(np.int32)) for block in store.blocks()]
-    parts = [
-        ((keys & U(0xFFFFFFFF)).astype(np.int32), (keys >> U(32)).astype(np.int32), counts)
-        for keys, counts in blocks
-    ]
-    del blocks
-    words, histories, counts = (
-        np.concatenate([np.empty(0, np.int32), *column])
-        for column in (zip(*parts, strict=True) if parts else ((), (), ()))
-    )
+        words, histories, counts = collect_columns(map(split_keys, store.blocks()), 3)
     if k == 2:
         return Level(words, histories, words, counts)
     # The last k - 1 words of an n-gram: its history without the first word, and its word.
-    lower = extend(below.lower[histories], words, children, below.words)
+    lower = disk_array(len(words), np.int32)
+    for i in range(0, len(words), CHUNK):
+        part = slice(i, i + CHUNK)
+        shorter = below.lower[histories[part]]
+        lower[part] = extend(shorter, words[part], children, below.words)
+        release(lower[part], histories[part], words[part], below.lower)
+    release(below.words)
     return Level(words, histories, lower, counts)
+
+
+def split_keys(block: KeyCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Words, histories and counts."""
+    return block.keys & U(0xFFFFFFFF), block.keys >> U(32), block.counts
 
 
 def write_places(
