@@ -1,6 +1,7 @@
 """NGramModel: what goes in, what comes out, and files."""
 
 import gzip
+import mmap
 import pickle
 
 import numpy as np
@@ -370,6 +371,20 @@ def test_quantized_numbers_are_close_and_take_a_byte(tmp_path, model):
     small.save(path)
     assert tacit.load(path, mmap=True).score("w1") == small.score("w1")
     assert model.quantized().score(TEXT[0]) == pytest.approx(model.score(TEXT[0]), rel=1e-6)
+
+
+def test_a_model_on_disk_is_the_same_model(tmp_path, model):
+    limited = NGramModel(model.order, memory="1kB").fit(TEXT)
+    assert isinstance(limited._words.base, mmap.mmap)
+    same(limited, model)
+    same(pickle.loads(pickle.dumps(limited)), model)
+    limited.save(tmp_path / "m.safetensors")
+    same(tacit.load(tmp_path / "m.safetensors"), model)
+    same(
+        NGramModel(3, prune=(0, 0, 1), memory=1).fit(TEXT),
+        NGramModel(3, prune=(0, 0, 1)).fit(TEXT),
+    )
+    assert limited.score(TEXT[0]) == model.score(TEXT[0])
 
 
 def test_a_model_can_be_pickled_and_cloned(model):

@@ -98,9 +98,9 @@ class NGramModel(Estimator):
     lowercase : bool
         Whether to convert the text to lower case first.
     memory : int, str such as "2GB", or None
-        How much memory counting may take. A text that would need more is counted by way of
-        temporary files; the n-grams themselves must fit (16 bytes each). None always counts
-        in memory.
+        About how much memory ``fit`` may take, on top of the interpreter and its packages
+        (0.3 GB). A text that would need more is counted by way of temporary files, and the
+        model's arrays are in such files too. None always works in memory.
     engine : {"serial", "threads", "dask"} or Engine
         Where blocks are read and scored.
 
