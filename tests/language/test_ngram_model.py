@@ -375,7 +375,9 @@ def test_quantized_numbers_are_close_and_take_a_byte(tmp_path, model):
 
 def test_a_model_on_disk_is_the_same_model(tmp_path, model):
     limited = NGramModel(model.order, memory="1kB").fit(TEXT)
-    assert isinstance(limited._words.base, mmap.mmap)
+    owner = limited._words
+    while not isinstance(owner, mmap.mmap):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
     same(limited, model)
     same(pickle.loads(pickle.dumps(limited)), model)
     limited.save(tmp_path / "m.safetensors")
