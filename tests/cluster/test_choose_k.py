@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ from tacit.cluster import KMeans, choose_k
 from tacit.cluster.chosen_k import ChosenK, Evidence, KRow, decide, gap_peak, knee_of
 from tacit.cluster.k_trials import calinski_harabasz, unit_davies_bouldin, unit_figures
 from tacit.cluster.null_reference import draw, fit_reference
+from tacit.cluster.word_association import deal_words
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
+from tacit.decompose import TruncatedSVD
 from tests.contract.cases import documents
 
 QUICK = {"n_references": 4, "n_resamples": 8}
@@ -126,7 +129,7 @@ def test_other_methods_find_them_too(method):
 
 def test_estimators_of_others_are_welcome():
     X = planted(3, 3, seed=5, n=150)
-    few = {"n_references": 2, "n_resamples": 3, "random_state": 0}
+    few = {"n_references": 5, "n_resamples": 3, "random_state": 0}
     theirs = choose_k(X, range(1, 5), method=TheirTree(), **few)
     assert theirs.best == 3
     mixture = choose_k(
@@ -221,12 +224,12 @@ def test_callbacks_hear_of_every_data_set_and_may_stop():
     X = planted(2, 2, seed=0, n=100)
     steps = []
     choose_k(X, range(1, 4), random_state=0, callbacks=[steps.append], **QUICK)
-    assert [step.number for step in steps] == list(range(1, 17))
-    assert [step.done for step in steps] == [False] * 15 + [True]
+    assert [step.number for step in steps] == list(range(1, 21))
+    assert [step.done for step in steps] == [False] * 19 + [True]
     found = choose_k(
         X, range(1, 4), random_state=0, callbacks=[lambda step: step.number == 8], **QUICK
     )
-    assert found.notes == ("Stopped after 8 of 16 data sets.",)
+    assert found.notes == ("Stopped after 8 of 20 data sets.",)
     with pytest.raises(RuntimeError, match="too few for a decision"):
         choose_k(X, range(1, 4), random_state=0, callbacks=[lambda step: True], **QUICK)
 
@@ -346,6 +349,74 @@ def test_references_have_the_shape_of_the_rows_and_no_clusters():
     assert (turned <= reference.high + 1e-9).all()
     round_rows = draw(fit_reference(X, unit=True), "normal", np.uint64(2))
     assert np.allclose(np.linalg.norm(round_rows, axis=1), 1.0)
+    radial = draw(reference, "radial", np.uint64(3))
+    near = fit_reference(radial, unit=False)
+    assert np.allclose(np.sort(near.radii), np.sort(reference.radii), rtol=0.1)
+
+
+def annulus(n, rng):
+    angle = rng.uniform(0, 2 * np.pi, n)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1) + 0.1 * rng.normal(size=(n, 2))
+
+
+def sphere(n, rng):
+    rows = rng.normal(size=(n, 3))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows + 0.05 * rng.normal(size=rows.shape)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [annulus, sphere, lambda n, rng: rng.standard_t(3, size=(n, 3))],
+    ids=["ring", "sphere", "heavy tails"],
+)
+def test_empty_middles_and_heavy_tails_are_no_clusters(make):
+    X = make(500, np.random.default_rng(0))
+    assert choose_k(X, range(1, 9), random_state=0, **QUICK).best == 1
+
+
+def topics(n, seed, k=4, v=400, length=12):
+    """Short documents of k topics over Zipf words, as counts."""
+    rng = np.random.default_rng(seed)
+    common = 1 / np.arange(1, v + 1)
+    words = []
+    for _ in range(n):
+        own = np.where(np.arange(v) % k == rng.integers(k), common, 0.0)
+        p = 0.4 * common / common.sum() + 0.6 * own / own.sum()
+        words.append(rng.choice(v, size=rng.integers(length // 2, 2 * length), p=p))
+    return words, v
+
+
+def count_words(words, v):
+    rows = np.repeat(np.arange(len(words)), [len(each) for each in words])
+    cells = (np.ones(len(rows)), (rows, np.concatenate(words)))
+    return sp.csr_array(cells, shape=(len(words), v))
+
+
+def test_words_dealt_out_at_random_have_no_clusters():
+    words, v = topics(800, seed=0)
+    assert choose_k(count_words(words, v), range(1, 9), random_state=0, **QUICK).best == 4
+    dealt = np.random.default_rng(1).permutation(np.concatenate(words))
+    ends = np.cumsum([len(each) for each in words])[:-1]
+    X = count_words(np.split(dealt, ends), v)
+    result = choose_k(X, range(1, 9), random_state=0, **QUICK)
+    assert result.best == 1
+    assert "dealt out" in result.reasons[0]
+    rows = TruncatedSVD(20, random_state=0).fit_transform(X)
+    options = {"unit": True, "random_state": 0, **QUICK}
+    assert choose_k(rows, range(1, 9), words=X, **options).best == 1
+    with pytest.raises(ValueError, match="a row for each of 800 rows"):
+        choose_k(rows, range(1, 9), words=X[:5], **options)
+
+
+def test_dealing_keeps_the_sizes_of_documents_and_of_words():
+    X = count_words(*topics(200, seed=2))
+    indices = X.indices.copy()
+    deal_words(indices, X.indptr, X.shape[1], np.uint64(3))
+    assert not np.array_equal(indices, X.indices)
+    assert np.array_equal(np.bincount(indices), np.bincount(X.indices))
+    for first, last in pairwise(X.indptr):
+        assert len(np.unique(indices[first:last])) == last - first
 
 
 def test_an_answer_is_a_value():

@@ -7,6 +7,7 @@ from sklearn.metrics import v_measure_score
 from tacit.core.engines import Serial, Threads
 from tacit.explore.stages import groups
 from tacit.explore.stages.groups import group_rows, repeat_groups, tree_of
+from tacit.kernels import nearest_centers
 
 SEED = np.uint64(1)
 
@@ -23,6 +24,7 @@ def units(n=2000, d=12, k=5, width=0.6):
 @pytest.fixture
 def sampled(monkeypatch):
     monkeypatch.setattr(groups, "STABILITY_ROWS", 300)
+    monkeypatch.setattr(nearest_centers, "SPAN", 256)
 
 
 def test_groups_of_a_sample_are_refined_on_all_rows(sampled):

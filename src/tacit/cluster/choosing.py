@@ -26,6 +26,7 @@ from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.cluster.kmeans.spherical import SphericalKMeans
 from tacit.cluster.null_reference import KINDS, fit_reference
 from tacit.cluster.partitions import Quick, clusterer_of, prepared, size_name
+from tacit.cluster.word_association import word_association
 from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import key, permutation, seed_from
@@ -53,6 +54,7 @@ def choose_k(
     max_rows: int = 2000,
     n_components: int | None = None,
     unit: bool | None = None,
+    words: Any = None,
     random_state: Any = None,
     engine: str | Engine = "threads",
     callbacks: Sequence[Callback] | None = None,
@@ -81,6 +83,10 @@ def choose_k(
     unit : bool or None
         Whether to compare rows by direction only. None does so for sparse rows and for
         ``SphericalKMeans``.
+    words : CSR matrix or None
+        The documents by their words, where dense rows were computed from such counts. None
+        takes X if it is sparse and without negative values. If the words occur together no
+        more than when they are dealt out to the documents at random, there are no clusters.
     random_state : int, RandomState, Generator or None
         Seed. The result is the same on every engine and for any number of workers.
     engine : {"serial", "threads", "dask"} or Engine
@@ -115,8 +121,9 @@ def choose_k(
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         data = prepare_rows(
-            X, max_rows=max_rows, n_components=columns, unit=unit, seed=seed, engine=engine
-        )
+            X, words, max_rows=max_rows, n_components=columns, unit=unit, seed=seed,
+            engine=engine,
+        )  # fmt: skip
         wanted, notes = possible(ks, data)
         if wanted == (1,):
             return only_one(data, notes, kind)
@@ -125,10 +132,11 @@ def choose_k(
         trials, spread, measures = cluster_rows(with_starts(trials), engine)
         trials = trials._replace(estimator=estimator)
         results, more = run_all(trials, n_references, n_resamples, engine, callbacks or ())
+        association = None if data.words is None else word_association(data.words, seed, engine)
         bics = [bic_of(trials, i, spread, data, kind) for i in range(len(wanted))]
     own, null = figures_of(wanted, trials.null_ks, measures, results)
     table = table_of(wanted, spread, own, null, bics)
-    best, reasons = decide(table, weigh_evidence(own, null))
+    best, reasons = decide(table, weigh_evidence(own, null), association)
     return ChosenK(
         best,
         tuple(table),
@@ -149,11 +157,13 @@ class TrialRows(NamedTuple):
     rows: np.ndarray  # (n, d) float64
     unit: bool  # of length one
     distinct: int  # rows that differ
+    words: Any  # the sparse documents that the rows come from, or None
     notes: tuple[str, ...]
 
 
 def prepare_rows(
     X: Any,
+    words: Any,
     *,
     max_rows: int,
     n_components: int,
@@ -171,8 +181,13 @@ def prepare_rows(
         chosen = np.sort(permutation(key(seed, 10), n)[:max_rows])
         notes.append(f"Used {max_rows:,} of {n:,} rows, drawn at random.")
         X = table.take(chosen)
+        words = None if words is None else check_words(words, n)[chosen]
     rows = load_rows(X, "euclidean", name="choose_k")
     check_scale(rows, "choose_k")
+    if words is not None:
+        words = check_words(words, rows.shape[0])
+    elif sp.issparse(rows) and rows.nnz and rows.data.min() >= 0:
+        words = rows
     unit = bool(sp.issparse(rows)) if unit is None else unit
     if unit:
         rows, left_out = drop_zero_rows(rows)
@@ -186,7 +201,7 @@ def prepare_rows(
     if unit:
         rows, _ = unit_rows(rows)
     distinct = len(np.unique(rows, axis=0))
-    return TrialRows(rows, unit, distinct, tuple(notes))
+    return TrialRows(rows, unit, distinct, words, tuple(notes))
 
 
 def as_array(X: Any) -> np.ndarray:
@@ -196,6 +211,15 @@ def as_array(X: Any) -> np.ndarray:
             f"choose_k needs rows and columns, but X has {rows.ndim} dimension(s). Reshape it."
         )
     return rows if rows.dtype.kind in "fiub" else np.asarray(rows, np.float64)
+
+
+def check_words(words: Any, n: int) -> sp.csr_array:
+    if not sp.issparse(words) or words.shape[0] != n:
+        raise ValueError(
+            f"choose_k(words=...) needs a sparse matrix with a row for each of {n:,} rows, but "
+            f"got {getattr(words, 'shape', type(words).__name__)}. Give one, or None."
+        )
+    return sp.csr_array(words)
 
 
 def drop_zero_rows(rows: Any) -> tuple[Any, int]:
@@ -265,7 +289,8 @@ def run_all(
     """The results of every trial, in an order that allows a decision if it is stopped."""
     tasks = [Task(kind, i) for i in range(n_references) for kind in KINDS]
     halves = [Task("rows", i) for i in range(n_resamples)]
-    tasks[4:4] = halves[:1]
+    least = 2 * len(KINDS)  # references of each kind have a variance
+    tasks[least:least] = halves[:1]
     tasks += halves[1:]
     results: dict[str, list[TrialResult]] = {"rows": [], **{kind: [] for kind in KINDS}}
     most = len(tasks)
@@ -274,10 +299,10 @@ def run_all(
         results[task.kind].append(result)
         step = Step("choose_k", done, most, [], None, done=done == most)
         if notify(callbacks, step) and done < most:
-            if done < 5:
+            if done <= least:
                 raise RuntimeError(
                     f"choose_k was stopped after {done} of {most} data sets, too few for a "
-                    "decision. Let it run to at least 5."
+                    f"decision. Let it run to at least {least + 1}."
                 )
             return results, [f"Stopped after {done} of {most} data sets."]
     return results, []

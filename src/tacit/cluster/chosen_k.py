@@ -27,6 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.cluster.word_association import Association
+
 __all__ = ["ChosenK", "Evidence", "KRow", "decide", "gap_peak", "knee_of", "weigh_evidence"]
 
 SURE = 4.0  # standard deviations: some ten numbers are tried, each has its chance
@@ -224,8 +226,17 @@ def beyond(value: np.ndarray, null: np.ndarray) -> np.ndarray:
     return np.clip((value - null) / np.maximum(1 - null, NARROW), 0.0, 1.0)
 
 
-def decide(table: list[KRow], evidence: Evidence) -> tuple[int, list[str]]:
+def decide(
+    table: list[KRow], evidence: Evidence, association: Association | None = None
+) -> tuple[int, list[str]]:
     """The recommended number of clusters, and why."""
+    if association is not None and not association.significant:
+        return 1, [
+            "The words occur together no more than if they were dealt out to the documents at "
+            "random, so there are no topics to divide them by.",
+            f"The strongest direction has {association.ratio:.2f} times the singular value of "
+            "that in dealt words.",
+        ]
     real = [i for i, z in enumerate(evidence.above) if z >= SURE]
     if not real:
         return 1, none_real(table, evidence)

@@ -36,7 +36,12 @@ from tacit.measure.silhouette import silhouette_score
 __all__ = ["Task", "TrialResult", "Trials", "cluster_rows", "recovery", "run_task"]
 
 PANEL = 512  # rows of a matrix product
-STREAMS = {"rows": 0, "box": 1, "normal": 2}  # of random numbers
+STREAMS = {
+    "rows": 0,
+    "box": 1,
+    "normal": 2,
+    "radial": 6,
+}  # of random numbers; 3 more for halves
 
 
 class Trials(NamedTuple):

@@ -2,10 +2,12 @@
 
     box      uniform in the box along the principal axes that holds the rows
     normal   one normal cloud with the mean and the covariance of the rows
+    radial   the same, but at the distances from the mean that the rows have: in heavy tails, on
+             a ring, on a sphere
 
-Rows without clusters may have sharp edges, as a box has, or fade out, as a normal cloud does.
-The first split into many even pieces, the second into few: real clusters must exceed both. Rows
-of length one have length one in the reference too.
+Rows without clusters may have sharp edges, as a box has, or fade out, as a normal cloud does,
+or leave their middle empty. Real clusters must exceed all three. Rows of length one have length
+one in the reference too. Text has another test, ``word_association``.
 
 Tibshirani, Walther and Hastie (2001), Estimating the number of clusters in a data set via the
 gap statistic. JRSS B 63. Liu, Hayes, Nobel and Marron (2008), Statistical significance of
@@ -17,12 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.cluster.gap import principal_axes
-from tacit.core.randoms import normals, uniforms
+from tacit.core.randoms import key, normals, permutation, uniforms
 from tacit.kernels.unit_rows import unit_rows
 
 __all__ = ["KINDS", "Reference", "draw", "fit_reference"]
 
-KINDS = ("box", "normal")
+KINDS = ("box", "normal", "radial")
 
 
 class Reference(NamedTuple):
@@ -34,6 +36,7 @@ class Reference(NamedTuple):
     low: np.ndarray  # (m,) the box
     high: np.ndarray  # (m,)
     deviation: np.ndarray  # (m,) the cloud
+    radii: np.ndarray  # (n,) distances from the mean, in deviations
     unit: bool  # rows have length one
 
 
@@ -49,9 +52,10 @@ def fit_reference(rows: np.ndarray, *, unit: bool) -> Reference:
     axes = principal_axes(centered)
     turned = centered @ axes
     deviation = np.sqrt((turned**2).mean(axis=0))
-    return Reference(
-        len(rows), mean, axes, turned.min(axis=0), turned.max(axis=0), deviation, unit
-    )
+    some = deviation > 1e-9 * deviation.max(initial=0.0)
+    radii = np.sqrt(((turned[:, some] / deviation[some]) ** 2).sum(axis=1))
+    low, high = turned.min(axis=0), turned.max(axis=0)
+    return Reference(len(rows), mean, axes, low, high, deviation, radii, unit)
 
 
 def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:
@@ -60,6 +64,12 @@ def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:
     if kind == "box":
         turned = reference.low + (reference.high - reference.low) * uniforms(drawn, shape)
     else:
-        turned = reference.deviation * normals(drawn, shape)
+        turned = normals(drawn, shape)
+        some = reference.deviation > 1e-9 * reference.deviation.max(initial=0.0)
+        if kind == "radial" and some.sum() > 1:  # on a line it would repeat the rows
+            lengths = np.sqrt((turned[:, some] ** 2).sum(axis=1))
+            radii = reference.radii[permutation(key(drawn, 1), len(turned))]
+            turned *= (radii / lengths)[:, None]
+        turned *= reference.deviation
     rows = turned @ reference.axes.T + reference.mean
     return unit_rows(rows)[0] if reference.unit else rows

@@ -46,7 +46,7 @@ def find_groups(context: Context) -> Output:
         return Output(skipped=few)
     inside = np.ascontiguousarray(rows[placed])
     output = Output()
-    k = chosen_k(context, inside, output)
+    k = chosen_k(context, inside, placed, output)
     if k == 1:
         output.facts |= {"k": 1, "groups": [], "tree": []}
         labels = np.where(np.isin(np.arange(len(rows)), placed), 0, -1).astype(np.int32)
@@ -152,10 +152,12 @@ def repeat_groups(
 # --- Its parts ---
 
 
-def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
+def chosen_k(context: Context, rows: np.ndarray, placed: np.ndarray, output: Output) -> int:
     from tacit.cluster import choose_k
 
     settings = context.settings
+    counts = context.matrix("counts", "counts")
+    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
     most = min(K_MOST[settings.effort], len(rows) // 10)
     max_rows, references, resamples = TRIALS[settings.effort]
     found = choose_k(
@@ -165,6 +167,7 @@ def chosen_k(context: Context, rows: np.ndarray, output: Output) -> int:
         n_references=references,
         n_resamples=resamples,
         max_rows=max_rows,
+        words=counts[placed][:, used],
         random_state=settings.seed,
         engine=context.engine,
         callbacks=list(context.callbacks),
