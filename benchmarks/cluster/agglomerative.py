@@ -131,12 +131,12 @@ def heights(data: Data, answer: Answer) -> float:
     return float(np.sort(answer["heights"]).sum())
 
 
-def same_heights(data: Data, found: dict[str, Row]) -> list[Check]:
-    ours = found.get("Tacit")
+def same_heights(data: Data, rows: dict[str, Row]) -> list[Check]:
+    ours = rows.get("Tacit")
     if ours is None or ours.answer is None:
         return []
     out = []
-    for name, row in found.items():
+    for name, row in rows.items():
         if row is not ours and row.answer is not None:
             a, b = (np.sort(each.answer["heights"]) for each in (ours, row) if each.answer)
             gap = float(np.abs(a / b - 1).max())

@@ -1,12 +1,11 @@
 """k-medoids from a matrix of distances, against the Rust package kmedoids.
 
 Both run FasterPAM from the same random medoids, on the same matrix, with one thread: the
-search is a chain of swaps, and only the looks between them could be shared out. The matrix is
-made beforehand and not timed; float32 and float64. The quality is the loss, summed here in
-float64 from each contender's medoids.
+search is a chain of swaps. The matrix is computed before and not timed; float32 and float64.
+The quality is the loss, summed in float64 from each contender's medoids.
 
-Also, without a target: CLARA on rows, with two threads, beside FasterPAM's loss; and what Tacit
-takes from rows to medoids, distances included, beside the rival with SciPy's distances.
+Also, without a target: CLARA on rows, with two threads, against the loss of FasterPAM; and from
+rows to medoids, distances included, against the rival with SciPy's distances.
 """
 
 from functools import partial
@@ -67,15 +66,15 @@ def row_loss(data: Data, answer: Answer) -> float:
 def tacit_search(data: Data, threads: int) -> Answer:
     from tacit.cluster.medoids.fasterpam import fasterpam
 
-    found = fasterpam(data["D"], data["start"])
-    return {"medoids": found.indices, "swaps": found.swaps}
+    result = fasterpam(data["D"], data["start"])
+    return {"medoids": result.indices, "swaps": result.swaps}
 
 
 def rust_search(data: Data, threads: int) -> Answer:
     import kmedoids
 
-    found = kmedoids.fasterpam(data["D"], data["start"].astype(np.uint64), 100, n_cpu=1)
-    return {"medoids": found.medoids.astype(np.int64), "swaps": int(found.n_swap)}
+    result = kmedoids.fasterpam(data["D"], data["start"].astype(np.uint64), 100, n_cpu=1)
+    return {"medoids": result.medoids.astype(np.int64), "swaps": int(result.n_swap)}
 
 
 def tacit_rows(data: Data, threads: int) -> Answer:

@@ -163,10 +163,11 @@ def targets(estimator, rows):
 
 
 def case_name(estimator):
-    """The class and, where it has several cases, the solver."""
-    kinds = [type(each) for each in ESTIMATORS]
-    first = ESTIMATORS[kinds.index(type(estimator))]
-    return type(estimator).__name__ + ("" if estimator is first else f", {estimator.solver}")
+    """The class and, where it has several cases, how this differs from the first."""
+    first = next(each for each in ESTIMATORS if type(each) is type(estimator))
+    params, default = estimator.get_params(deep=False), first.get_params(deep=False)
+    changed = [f"{key}={value}" for key, value in params.items() if value != default[key]]
+    return ", ".join([type(estimator).__name__, *changed])
 
 
 def on_rows(estimator):

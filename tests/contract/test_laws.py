@@ -109,7 +109,7 @@ def test_the_engine_cannot_change_the_answer(case, dask_client):
     data = Table.from_array(rows, block_rows=200)
     engines = (Serial(), Threads(1), Threads(2), Threads(4), Dask())
     runs = [
-        iterate(params, model.collect, model.update, data, engine, max_iter=8)
+        iterate(params, model.collect, model.update, data, engine, max_iter=5)
         for engine in engines
     ]
     for run in runs[1:]:

@@ -1,6 +1,6 @@
 """Every registered class takes part in the contract tests, and says so where a law does not."""
 
-import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +76,8 @@ def test_every_collect_of_the_package_is_recorded_by_a_fit():
     written = set()
     for path in SOURCE.rglob("*.py"):
         module = ".".join(["tacit", *path.relative_to(SOURCE).with_suffix("").parts])
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and node.name == "collect":
-                written.add(f"{module}.collect")
+        if re.search(r"^def collect\(", path.read_text(encoding="utf-8"), re.MULTILINE):
+            written.add(f"{module}.collect")
     assert written - recorded == set()
 
 

@@ -192,7 +192,7 @@ def test_regions_of_more_than_two_columns_point_to_the_map():
         plot.decision_regions(KMeans(2), clouds(d=4))
     with pytest.raises(TypeError, match="predict"):
         plot.decision_regions(3, clouds())
-    with pytest.raises(ValueError, match="3 labels for 60 rows"):
+    with pytest.raises(ValueError, match="needs 60 labels, one per row, but got 3"):
         plot.decision_regions(lambda rows: np.zeros(len(rows), int), clouds(), labels=[1, 2, 3])
 
 
@@ -260,7 +260,7 @@ def test_names_are_text_whatever_they_hold():
     ax = plot.cluster_map(clouds(4), ["$a^", "$a^", "$b", "$b"])
     ax.figure.canvas.draw()  # mathtext would raise on these
     assert legend(ax) == ["$a^: 2", "$b: 2"]
-    with pytest.raises(ValueError, match="1 names for 2 clusters"):
+    with pytest.raises(ValueError, match="needs 2 names, one per cluster, but got 1"):
         plot.cluster_map(clouds(4), [0, 0, 1, 1], names=["one"])
 
 
@@ -346,13 +346,13 @@ def test_flat_and_rising_curves_have_no_knee():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"values": [1.0, 2.0], "ks": [1]}, "1 ks for 2 values"),
+        ({"values": [1.0, 2.0], "ks": [1]}, "needs 2 ks, one per value, but got 1"),
         ({"values": [1.0, 2.0], "ks": [2, 1]}, "rise"),
         ({"values": [1.0, np.nan]}, r"values\[1\] is nan"),
         ({"values": []}, "one row"),
         ({"values": [1.0, 2.0], "best": 7}, "none of ks, 1 to 2"),
         ({"values": [1.0, 2.0], "knee": "here"}, "must be 'auto'"),
-        ({"values": [1.0, 2.0], "null": [1.0]}, "1 null values for 2"),
+        ({"values": [1.0, 2.0], "null": [1.0]}, "needs 2 null values, one per k, but got 1"),
     ],
 )
 def test_a_scree_of_nonsense_is_refused(arguments, words):

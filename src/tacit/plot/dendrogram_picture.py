@@ -84,7 +84,7 @@ def dendrogram(
         raise ValueError("dendrogram needs a tree of at least two leaves, but Z is empty.")
     names = None if labels is None else [readable(label) for label in labels]
     if names is not None and len(names) != n:
-        raise ValueError(f"dendrogram was given {len(names)} labels for {n} leaves.")
+        raise ValueError(f"dendrogram needs {n} labels, one per leaf, but got {len(names)}.")
     if orientation is None:
         wordy = names is not None and max(map(len, names)) > 3
         orientation = "left" if wordy else "top"

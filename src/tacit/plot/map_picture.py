@@ -76,7 +76,9 @@ def cluster_map(
     k = len(codes.names)
     called = [str(each) for each in (codes.names if names is None else names)]
     if len(called) != k:
-        raise ValueError(f"cluster_map was given {len(called)} names for {k} clusters.")
+        raise ValueError(
+            f"cluster_map needs {k} names, one per cluster, but got {len(called)}."
+        )
     if ax is None:
         ax = new_axes(7.5, 5.5)
     plane = plane_of(rows)

@@ -90,7 +90,7 @@ def decision_regions(
     shown = predicted if labels is None else np.asarray(labels)
     if len(shown) != len(rows):
         raise ValueError(
-            f"decision_regions was given {len(shown)} labels for {len(rows)} rows."
+            f"decision_regions needs {len(rows)} labels, one per row, but got {len(shown)}."
         )
     limits = limits_of(rows)
     grid = predict_grid(predict, limits, resolution)
@@ -98,7 +98,9 @@ def decision_regions(
     k, n = len(kinds.names), len(rows)
     called = in_words(kinds.names) if names is None else [str(each) for each in names]
     if len(called) != k:
-        raise ValueError(f"decision_regions was given {len(called)} names for {k} labels.")
+        raise ValueError(
+            f"decision_regions needs {k} names, one per label, but got {len(called)}."
+        )
     if ax is None:
         ax = new_axes(7.5, 5.5)
     colors = cluster_colors(k, palette)

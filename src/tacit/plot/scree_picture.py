@@ -93,7 +93,7 @@ def scree(
     if null is not None:
         null = as_curve(null, "null")
         if len(null) != m:
-            raise ValueError(f"scree was given {len(null)} null values for {m} of ks.")
+            raise ValueError(f"scree needs {m} null values, one per k, but got {len(null)}.")
         ax.plot(ks, null, color=NEUTRAL, lw=1.0, linestyle=(0, (5, 4)), zorder=1)
         ax.annotate(
             "no structure", (ks[m // 2], null[m // 2]), (5, 5), textcoords="offset points",
@@ -120,7 +120,7 @@ def curve_of(values: Any, ks: Any) -> tuple[np.ndarray, np.ndarray]:
     curve = as_curve(values, "values")
     numbers = np.arange(1, len(curve) + 1) if ks is None else np.asarray([*ks])
     if len(numbers) != len(curve):
-        raise ValueError(f"scree was given {len(numbers)} ks for {len(curve)} values.")
+        raise ValueError(f"scree needs {len(curve)} ks, one per value, but got {len(numbers)}.")
     if len(numbers) > 1 and not (np.diff(numbers) > 0).all():
         raise ValueError("scree: ks must rise from one to the next.")
     return curve, numbers

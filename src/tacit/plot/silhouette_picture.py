@@ -79,7 +79,7 @@ def silhouette(
     k = len(codes.names)
     called = [str(each) for each in (codes.names if names is None else names)]
     if len(called) != k:
-        raise ValueError(f"silhouette was given {len(called)} names for {k} clusters.")
+        raise ValueError(f"silhouette needs {k} names, one per cluster, but got {len(called)}.")
     if not (np.abs(values) <= 1).all():
         raise ValueError("silhouette(values=...) must lie between -1 and 1.")
     if ax is None:

@@ -229,16 +229,16 @@ def test_newick_from_elsewhere():
         ("(a:inf,b:1);", "'inf' where the length"),
         ("(a:1,b:);", "where the length"),
         ("(a:1,b);", "1 of 2 branches have no length"),
-        ("(a:1,b:2);", "equally far down"),
+        ("(a:1,b:2);", "equally far from the root"),
         ("(a b,c);", "where a comma"),
         ("(a,b)(c,d);", "where a comma"),
     ],
 )
-def test_what_is_wrong_with_newick_is_said(text, message):
+def test_an_error_names_what_is_wrong_with_newick(text, message):
     with pytest.raises(ValueError, match=message):
         from_newick(text)
 
 
 def test_names_must_be_as_many_as_leaves():
-    with pytest.raises(ValueError, match="2 names for 5 leaves"):
+    with pytest.raises(ValueError, match="needs 5 names, one per leaf, but got 2"):
         to_newick(tree(5)[0], ["a", "b"])

@@ -1,9 +1,9 @@
 """Trees as Newick text, the format that tree viewers read, and back.
 
 A leaf is its name, a cluster is its parts in parentheses, and each is followed by the length
-of the branch above it: the height of the merge less its own, so that all leaves hang equally
-low. Names that could be misread are put in single quotes, a quote inside doubled. Comments in
-brackets are skipped when reading.
+of the branch above it: the height of the merge less its own, so that all leaves are equally
+far from the root. Names with special characters are put in single quotes, and quotes inside
+are doubled. Comments in brackets are skipped when reading.
 
 Olsen (1990), Gary Olsen's interpretation of the "Newick's 8:45" tree format standard.
 """
@@ -32,7 +32,7 @@ def to_newick(Z: Any, names: Sequence[Any] | None = None) -> str:
     Z : array of shape (n-1, 4)
         A linkage matrix.
     names : sequence of n, optional
-        What to call the leaves; their numbers otherwise.
+        Names of the leaves; their numbers by default.
 
     Examples
     --------
@@ -43,13 +43,13 @@ def to_newick(Z: Any, names: Sequence[Any] | None = None) -> str:
     n = len(Z) + 1
     words = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
     if len(words) != n:
-        raise ValueError(f"to_newick was given {len(words)} names for {n} leaves.")
+        raise ValueError(f"to_newick needs {n} names, one per leaf, but got {len(words)}.")
     words = [quote(word) for word in words]
     if n == 1:
         return f"{words[0]};"
     heights = np.concatenate([np.zeros(n), Z[:, 2]])
     text: list[str] = []
-    # Depth first without recursion: a chain of 10,000 merges is a tree like any other.
+    # Depth first without recursion: a tree may be a chain of 10,000 merges.
     waiting: list[str | tuple[int, float]] = [(2 * n - 2, math.nan)]
     while waiting:
         item = waiting.pop()
@@ -68,7 +68,7 @@ def to_newick(Z: Any, names: Sequence[Any] | None = None) -> str:
 
 
 def quote(name: str) -> str:
-    """A name as Newick may hold it.
+    """A name in Newick's syntax.
 
     >>> quote("plain"), quote("two words"), quote("a_b"), quote("")
     ('plain', "'two words'", "'a_b'", "''")
@@ -81,9 +81,9 @@ def quote(name: str) -> str:
 def from_newick(text: str) -> tuple[np.ndarray, list[str]]:
     """Read Newick text: the linkage matrix and the names of its leaves.
 
-    Leaves are numbered as they come. A cluster of three parts or more becomes merges at one
-    height. Branches without length give heights that count merges. A tree whose leaves do not
-    all hang equally low has no linkage matrix, and is refused.
+    Leaves are numbered in the order of the text. A cluster of three parts or more becomes
+    merges at one height. Without branch lengths, heights count merges. A tree whose leaves are
+    not equally far from the root has no linkage matrix, and is refused.
 
     Examples
     --------
@@ -98,19 +98,19 @@ def from_newick(text: str) -> tuple[np.ndarray, list[str]]:
     n = len(names)
     if n == 1:
         return np.empty((0, 4)), names
-    given = [length for length in lengths[:-1] if length is not None]
-    if given and len(given) < len(lengths) - 1:
+    missing = lengths[:-1].count(None)
+    if 0 < missing < len(lengths) - 1:
         raise ValueError(
-            f"from_newick: {len(lengths) - 1 - len(given)} of {len(lengths) - 1} branches have "
-            "no length. Give all of them one, or none."
+            f"from_newick: {missing} of {len(lengths) - 1} branches have no length. Give all "
+            "of them one, or none."
         )
-    heights = measure_up(parts, lengths) if given else levels(parts)
+    heights = levels(parts) if missing else add_lengths(parts, lengths)
     return as_linkage(n, parts, heights), names
 
 
 # --- Reading ---
 
-Node = tuple[int, ...]  # the nodes that a cluster is made of; none for a leaf
+Node = tuple[int, ...]  # the parts of a cluster; none for a leaf
 
 
 def parse(text: str) -> tuple[list[str], list[Node], list[float | None]]:
@@ -119,17 +119,17 @@ def parse(text: str) -> tuple[list[str], list[Node], list[float | None]]:
     nodes: list[Node] = []
     lengths: list[float | None] = []
     open_parts: list[list[int]] = []
-    ready = False  # a node stands complete, and may get a length
+    ready = False  # a node is complete, and may get a length
     for token, at in tokens(text):
         if ready and token not in (",", ")", ";") and token[0] != ":":
             if nodes[-1] and token != "(":
-                continue  # the name of a cluster, which a linkage matrix cannot keep
+                continue  # the name of a cluster, which a linkage matrix does not have
             raise fault(text, at, f"{token!r} where a comma or a parenthesis should be")
         if token == "(":
             open_parts.append([])
         elif token[0] == ":":
             if not ready or lengths[-1] is not None:
-                raise fault(text, at, "a length that belongs to nothing")
+                raise fault(text, at, "a length without a node")
             lengths[-1] = number(text, token[1:], at)
         elif token in (",", ")", ";"):
             if not ready:
@@ -154,7 +154,7 @@ def parse(text: str) -> tuple[list[str], list[Node], list[float | None]]:
 
 
 def tokens(text: str):
-    """Marks, names, and lengths with their colon; and where each stands."""
+    """Marks, names, and lengths with their colon; and the position of each."""
     at, colon = 0, -1
     while at < len(text):
         if text[at].isspace():
@@ -164,10 +164,10 @@ def tokens(text: str):
             if end < 0:
                 raise fault(text, at, "a comment that is never closed")
             at = end + 1
-        elif (found := TOKEN.match(text, at)) is None:
+        elif (match := TOKEN.match(text, at)) is None:
             raise fault(text, at, "a quote that is never closed or a stray bracket")
         else:
-            token = found.group(1) or found.group(2) or found.group(3)
+            token = match.group(1) or match.group(2) or match.group(3)
             if token == ":" and colon < 0:
                 colon = at
             elif colon >= 0:
@@ -175,7 +175,7 @@ def tokens(text: str):
                 colon = -1
             else:
                 yield token, at
-            at = found.end()
+            at = match.end()
     if colon >= 0:
         raise fault(text, colon, "a colon without a length")
 
@@ -213,16 +213,16 @@ def levels(nodes: list[Node]) -> list[float]:
     return out
 
 
-def measure_up(nodes: list[Node], lengths: list[float | None]) -> list[float]:
+def add_lengths(nodes: list[Node], lengths: list[float | None]) -> list[float]:
     """Heights from the lengths of branches, which must agree."""
     out: list[float] = []
     for node in nodes:
         above = [out[part] + (lengths[part] or 0.0) for part in node]
         if above and max(above) - min(above) > 1e-6 * max(abs(each) for each in above):
             raise ValueError(
-                f"from_newick: the leaves of a cluster lie {min(above):.6g} and "
-                f"{max(above):.6g} below it. A linkage matrix needs trees whose leaves are all "
-                "equally far down."
+                f"from_newick: the leaves of a cluster are {min(above):.6g} and "
+                f"{max(above):.6g} below it. A linkage matrix needs a tree whose leaves are "
+                "equally far from the root."
             )
         out.append(above[0] if above else 0.0)
     return out
@@ -230,8 +230,8 @@ def measure_up(nodes: list[Node], lengths: list[float | None]) -> list[float]:
 
 def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
     merges = Merges.empty(n)
-    lowest: list[int] = []  # of every node its lowest leaf, which is its name
-    found: list[tuple[float, int, int, int]] = []
+    lowest: list[int] = []  # the lowest leaf of every node, which is its name
+    unsorted: list[tuple[float, int, int, int]] = []
     leaf = 0
     for node, height in zip(nodes, heights, strict=True):
         if not node:
@@ -241,7 +241,7 @@ def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
         name = lowest[node[0]]
         for part in node[1:]:
             low, high = min(name, lowest[part]), max(name, lowest[part])
-            found.append((height, len(found), low, high))
+            unsorted.append((height, len(unsorted), low, high))
             name = low
         lowest.append(name)
     rising = all(
@@ -249,6 +249,6 @@ def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
         for node, height in zip(nodes, heights, strict=True)
         for part in node
     )
-    for s, (height, _, low, high) in enumerate(sorted(found) if rising else found):
+    for s, (height, _, low, high) in enumerate(sorted(unsorted) if rising else unsorted):
         merges.low[s], merges.high[s], merges.heights[s] = low, high, height
     return check_linkage(linkage_in_order(merges), name="from_newick")
