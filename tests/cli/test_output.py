@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.cli.output import check_target, clean, console, open_output
-from tacit.data.csv_writer import guard, write_rows
+from tacit.data.delimited import guard, write_rows
 
 
 @pytest.mark.parametrize(

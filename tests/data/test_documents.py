@@ -410,7 +410,7 @@ def test_ids_that_come_again_are_dealt_with_as_asked(tmp_path, policy, expected)
     assert documents.ids == expected
     assert len(texts(documents)) == len(documents.column("year")) == len(expected)
     assert documents.report.duplicate_ids == {"a": 2}
-    with pytest.raises(DataError, match=r"row 3: the id 'a' was there before"):
+    with pytest.raises(DataError, match=r"row 3: the id 'a' is repeated"):
         Documents.open(path, duplicate_ids="error")
 
 

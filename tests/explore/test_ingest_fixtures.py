@@ -115,7 +115,7 @@ CASES = [
          code=4),
     Case("half.txt.gz", half(gzip.compress(MANY)),
          ("partial, ", "the compressed data ends early: the file is truncated"), code=3,
-         said=("The result is of what could be read; --allow-partial accepts it.",)),
+         said=("The result covers what could be read; --allow-partial accepts it.",)),
     Case("half.txt.gz", half(gzip.compress(MANY)), ("the file is truncated",),
          ("--allow-partial",)),
     Case("half.jsonl.gz", half(gzip.compress(records(*MANY.decode().split("\n")))),
@@ -126,7 +126,7 @@ CASES = [
          ("partial, ", "the compressed data is damaged"), code=3),
     Case("ids.csv", TWICE, ("3 documents", "1 id(s) occur more than once: 'a'.")),
     Case("ids.csv", TWICE,
-         ("row 2: the id 'a' was there before. --duplicate-ids first, last or suffix",),
+         ("row 2: the id 'a' is repeated. --duplicate-ids first, last or suffix",),
          ("--duplicate-ids", "error"), code=4),
     *(Case("ids.csv", TWICE, ("2 documents", "1 document(s) left out because of their ids."),
            ("--duplicate-ids", which)) for which in ("first", "last")),
@@ -226,12 +226,12 @@ def test_accents_emoji_and_scripts_without_spaces_become_words():
     [
         ("", (), "there are 0 documents. Look into the file."),
         ("\n\n", (), "all 2 documents are empty"),
-        ("...\n!?\n", (), "none of the 2 documents (0 of them empty) holds a token. Look at"),
+        ("...\n!?\n", (), "none of the 2 documents (0 of them empty) has a token. Look at"),
         ("the of\nand to\n", ("--stop-words", "english"),
-         "all 4 tokens of 2 documents are stop words, or numbers that were left out. Leave out "
+         "all 4 tokens of 2 documents are stop words, or numbers that were removed. Leave out "
          "--stop-words."),
         ("white whale\nship\n", ("--min-df", "2"),
-         "no terms remain of 3 in 2 documents: min_df=2 leaves out 3 in fewer than 2"),
+         "no terms remain of 3 in 2 documents: min_df=2 removes 3 in fewer than 2"),
         ("whale\nship\n", ("--min-df", "9"), "min_df=9 is 9. Lower --min-df."),
     ],
 )  # fmt: skip

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tacit.data.scaled_rows import unit_table
 from tacit.data.table import Table, parts
-from tacit.data.unit_rows import unit_table
 from tacit.kernels.unit_rows import unit_rows
 
 

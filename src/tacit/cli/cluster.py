@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from tacit.data.files import NumberTable
+    from tacit.data.number_files import NumberTable
 
 __all__ = ["cluster"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tacit.core.progress import Step
-    from tacit.data.files import NumberTable
+    from tacit.data.number_files import NumberTable
 
 __all__ = [
     "ANY_METRIC", "METHODS", "ClusterSettings", "check_settings", "choose", "fit", "label_rows",

@@ -20,8 +20,8 @@ from tacit.cli.output import check_outputs, draw_table, print_json, say_written,
 __all__ = ["counts"]
 
 ADVICE = {  # the advice of the vectorizer in Python, and on the command line
-    r"Check where they come from; .*": "Look into the file.",
-    r"Tokens are what .*": "Look at the documents, or choose another --rule.",
+    r"Check the source; .*": "Look into the file.",
+    r"Tokens depend on .*": "Look at the documents, or choose another --rule.",
     r"Set stop_words=None or numbers=True\.": "Leave out --stop-words.",
     r"Raise max_df or lower min_df\.": "Lower --min-df.",
     r"Try a lower min_df or a higher max_df\.": "Lower --min-df.",

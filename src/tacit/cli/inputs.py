@@ -19,8 +19,8 @@ from tacit.cli.output import say
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
-    from tacit.data.files import NumberTable
     from tacit.data.label_files import LabelTable
+    from tacit.data.number_files import NumberTable
 
 __all__ = [
     "check_whole", "label_text", "open_documents", "read_labels", "read_number_file",
@@ -199,7 +199,7 @@ def read_number_file(
     path: str, columns: str | None, id_column: str | None, header: bool | None
 ) -> "NumberTable":
     """The columns of numbers of a file; a truncated one gives the rows there are."""
-    from tacit.data.files import read_numbers
+    from tacit.data.number_files import read_numbers
 
     return read_numbers(
         source_of(path),
@@ -227,7 +227,7 @@ def read_label_file(
 def read_text(path: str, *, quiet: bool = False) -> str:
     """A text file: UTF-8 unless a byte order mark says otherwise; bad bytes become U+FFFD."""
     from tacit.core.errors import PartialInput
-    from tacit.data.decode import read_raw, to_utf8
+    from tacit.data.streams import read_raw, to_utf8
 
     if path == "-":
         raw = read_raw(sys.stdin.buffer, "standard input")

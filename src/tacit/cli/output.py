@@ -151,7 +151,7 @@ def say_written(*, quiet: bool, **targets: str | None) -> None:
 
 def write_csv(path: str, titles: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a CSV file, safe to open in a spreadsheet; ``-`` is standard output."""
-    from tacit.data.csv_writer import write_rows
+    from tacit.data.delimited import write_rows
 
     with open_output(path) as stream:
         write_rows(stream, [titles])

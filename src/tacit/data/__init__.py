@@ -6,12 +6,12 @@ __all__ = ["Documents", "NumberTable", "ReadReport", "Table", "read_numbers"]
 
 __getattr__, __dir__ = attach(
     __name__,
-    submodules=["decode", "delimited", "files", "number_columns", "scaled_rows", "table"],
+    submodules=["delimited", "number_files", "scaled_rows", "table"],
     names={
         "Documents": "tacit.data.documents",
-        "NumberTable": "tacit.data.files",
-        "ReadReport": "tacit.data.files",
+        "NumberTable": "tacit.data.number_files",
+        "ReadReport": "tacit.data.number_files",
         "Table": "tacit.data.table",
-        "read_numbers": "tacit.data.files",
+        "read_numbers": "tacit.data.number_files",
     },
 )

@@ -1,29 +1,40 @@
-"""The structure of CSV and its relatives: separators, quotes, records, header.
+"""CSV and its relatives: separators, quotes, records, header, and cells safe for spreadsheets.
 
-Works on UTF-8 bytes and says in lines, as an editor counts them, where something is wrong.
-What the cells mean is another file's business (``number_columns``).
+``records`` walks UTF-8 bytes in memory, for tables of numbers and labels. ``read_csv`` reads
+line by line, for documents larger than memory. Errors name the line as an editor counts it.
 """
 
+import csv
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
 from tacit.core.errors import DataError
 
+if TYPE_CHECKING:
+    from tacit.data.document_build import IngestReport
+
 __all__ = [
     "Dialect",
     "Record",
+    "TextRecord",
     "choose_columns",
+    "guard",
+    "is_float",
     "line_of",
     "name_columns",
+    "read_csv",
     "records",
     "scan_quotes",
     "sniff",
     "whole_records",
+    "write_rows",
 ]
 
 MISSING = [
@@ -31,7 +42,10 @@ MISSING = [
     *("null", "NULL", "Null", "None", "none", "?", "."),
 ]
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
-SAMPLE = 50  # records to judge by
+SAMPLE = 50  # records that the separator is chosen by
+TEXT_DELIMITERS = ",;\t|"
+HEADER_CELL = 64  # characters; a longer cell is not the name of a column
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Dialect(NamedTuple):
@@ -117,8 +131,8 @@ def sniff(data: bytes, *, prefer: str | None = None) -> Dialect:
         even = sum(len(cells) == width for cells in sample) / len(sample)
         cells = [cell.strip() for row in sample[1:] or sample for cell in row]
         numbers, decimal = max(
-            (share_of_numbers(cells, "."), "."),
-            (share_of_numbers(cells, ","), "" if delimiter == "," else ","),
+            (proportion_of_numbers(cells, "."), "."),
+            (proportion_of_numbers(cells, ","), "" if delimiter == "," else ","),
         )
         if delimiter == " " and (even < 1 or numbers < 0.5):
             continue  # spaces are in every text
@@ -128,7 +142,7 @@ def sniff(data: bytes, *, prefer: str | None = None) -> Dialect:
     return best[1] if best else Dialect(prefer or ",")
 
 
-def share_of_numbers(cells: Sequence[bytes], decimal: str) -> float:
+def proportion_of_numbers(cells: Sequence[bytes], decimal: str) -> float:
     pattern = number_pattern(decimal)
     return sum(is_number(cell, pattern) for cell in cells) / max(1, len(cells))
 
@@ -243,3 +257,207 @@ def choose_columns(
         if asked.count(name) > 1:
             raise DataError(f"column {name!r} is asked for twice. Name it once.", file=file)
     return [name for name in columns or names if name != id_column]
+
+
+# --- Line by line ---
+
+
+class TextRecord(NamedTuple):
+    """A record of a file by column names, and the line it begins in."""
+
+    line: int
+    values: dict[str, str | None]
+
+
+def is_float(cell: str) -> bool:
+    """Whether Python reads a cell as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def read_csv(
+    lines: Iterable[str],
+    name: str,
+    report: "IngestReport",
+    *,
+    delimiter: str | None = None,
+    quoted: bool = True,
+    header: bool | None = None,
+    longest: int = 2**26,
+) -> Iterator[TextRecord]:
+    """The records of delimited text that is read line by line."""
+    tee = Tee(lines)
+    first = tee.peek()
+    if first is None:
+        return
+    delimiter = delimiter or sniff_delimiter(first, report)
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    rows = csv.reader(tee, delimiter=delimiter, quoting=quoting, strict=True)
+    columns: list[str] | None = None
+    while True:
+        begun = rows.line_num + 1
+        tee.mark()
+        try:
+            with long_fields(longest):
+                row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise csv_error(error, tee, begun, delimiter, name, longest) from None
+        if not row:
+            continue  # an empty line between records
+        if columns is None:
+            if header is None:
+                header = looks_like_header(row)
+                kind = "names the columns" if header else "is data: columns are numbered"
+                report.guessed.append(f"the first line of {name} {kind}")
+            columns = unique(row) if header else [str(i + 1) for i in range(len(row))]
+            if header:
+                continue
+        if len(row) > len(columns):
+            raise DataError(
+                f"line {begun}: {len(row)} fields, but there are {len(columns)} columns. Put "
+                f"text that holds {delimiter!r} in quotes.",
+                file=name,
+            )
+        report.short_rows += len(row) < len(columns)
+        yield TextRecord(
+            begun, {c: row[i] if i < len(row) else None for i, c in enumerate(columns)}
+        )
+
+
+class Tee:
+    """Lines, and those of the current record so far, for messages."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = iter(lines)
+        self.ahead: list[str] = []
+        self.record: list[str] = []
+
+    def peek(self) -> str | None:
+        if not self.ahead:
+            self.ahead = [line for line in [next(self.lines, None)] if line is not None]
+        return self.ahead[0] if self.ahead else None
+
+    def mark(self) -> None:
+        self.record = []
+
+    def __iter__(self) -> "Tee":
+        return self
+
+    def __next__(self) -> str:
+        line = self.ahead.pop() if self.ahead else next(self.lines)
+        self.record.append(line)
+        return line
+
+
+_limit = threading.Lock()
+
+
+@contextmanager
+def long_fields(longest: int) -> Iterator[None]:
+    """Let csv read fields over 131,072 characters. Its limit belongs to the process."""
+    with _limit:
+        before = csv.field_size_limit(max(longest, 131_072))
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
+def csv_error(
+    error: csv.Error, tee: Tee, begun: int, delimiter: str, name: str, longest: int
+) -> DataError:
+    """The error for a record, with the line it begins in."""
+    if "field larger" in str(error):
+        line = begun + open_quote(tee.record, delimiter)
+        return DataError(
+            f"line {line}: a field is longer than {longest:,} characters. Most likely a quote "
+            'opens there and never closes: close it, or double it ("") if it belongs to the '
+            "text; or raise max_document.",
+            file=name,
+        )
+    if "unexpected end" in str(error):
+        line = begun + open_quote(tee.record, delimiter)
+        return DataError(
+            f"line {line}: a quote opens here and never closes. Close it, or double it "
+            '("") if it belongs to the text.',
+            file=name,
+        )
+    line = begun + max(0, len(tee.record) - 1)
+    return DataError(
+        f"line {line}, in the record that begins in line {begun}: {error}. Double a quote "
+        '("") that belongs to the text.',
+        file=name,
+    )
+
+
+def open_quote(lines: Sequence[str], delimiter: str) -> int:
+    """The line of a record in which a quote opens that never closes.
+
+    >>> open_quote(['1,"fine ""so""\\n', 'far","and\\n', 'on'], ",")
+    1
+    """
+    inside, fresh, where = False, True, 0
+    for i, line in enumerate(lines):
+        j = 0
+        while j < len(line):
+            if inside and line.startswith('""', j):
+                j += 1  # a doubled quote is a character
+            elif line[j] == '"' and (inside or fresh):
+                inside = not inside
+                where = i if inside else where
+            fresh = not inside and line[j] in (delimiter, "\n", "\r")
+            j += 1
+    return where
+
+
+def sniff_delimiter(line: str, report: "IngestReport") -> str:
+    """The most frequent separator of the first line; a comma if there is none."""
+    best = max(TEXT_DELIMITERS, key=lambda c: (line.count(c), -TEXT_DELIMITERS.index(c)))
+    if best != "," and line.count(best):
+        report.guessed.append(f"fields are separated by {best!r}")
+    return best if line.count(best) else ","
+
+
+def looks_like_header(row: Sequence[str]) -> bool:
+    """Whether cells are short, distinct, not empty and not numbers, as column names are."""
+    short = all(0 < len(cell.strip()) <= HEADER_CELL and cell.count(" ") < 4 for cell in row)
+    named = not any(is_float(cell) for cell in row)
+    return short and named and len(set(row)) == len(row)
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Names of columns, none empty and none repeated."""
+    out: list[str] = []
+    for i, name in enumerate(names):
+        name = name.strip() or str(i + 1)
+        while name in out:
+            name += "_"
+        out.append(name)
+    return out
+
+
+# --- Writing ---
+
+
+def guard(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula. Numbers pass unchanged.
+
+    >>> guard("=HYPERLINK(0)"), guard("-1.5e3"), guard(-2), guard("plain")
+    ("'=HYPERLINK(0)", '-1.5e3', -2, 'plain')
+    """
+    if not isinstance(cell, str):
+        return cell
+    start = cell.lstrip()[:1]
+    if cell[:1] in ("\t", "\r") or (start in tuple("=+-@") and not NUMBER.fullmatch(cell)):
+        return "'" + cell
+    return cell
+
+
+def write_rows(stream: TextIO, rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows as CSV, every cell guarded."""
+    csv.writer(stream, lineterminator="\n").writerows([guard(c) for c in row] for row in rows)

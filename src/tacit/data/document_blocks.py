@@ -35,7 +35,7 @@ class ListRows(NamedTuple):
         part = self.documents[self.start : self.stop]
         return text_of(part, encoding=self.encoding, errors=self.errors, first=self.start)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         # Only the stretch travels; its rows keep their numbers.
         part = Stretch(self.start, list(self.documents[self.start : self.stop]))
         return ListRows, (part, self.start, self.stop, self.encoding, self.errors)
@@ -78,7 +78,7 @@ class ArrowRows(NamedTuple):
     def _part(self) -> Any:
         return self.table.slice(self.start, self.stop - self.start)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         # A slice would drag the whole table along.
         part = self._part().select([self.text]).take(list(range(self.stop - self.start)))
         return ArrowRows, (part, self.text, 0, self.stop - self.start, self.errors)

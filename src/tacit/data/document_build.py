@@ -1,8 +1,8 @@
-"""What is put together while documents are read, and what a caller may say about it."""
+"""The state of reading documents: options, blocks so far, and the report of what happened."""
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,17 +10,126 @@ import numpy as np
 
 from tacit.core.errors import DataError, PartialInput
 from tacit.data.document_blocks import KeptRows
-from tacit.data.document_report import FileReport, IngestReport
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
 from tacit.data.text_block import Repairs, Text, is_missing
 from tacit.data.text_lines import NOTHING, Limits, Lost
 
-__all__ = ["Build", "Options", "Stamp", "finish", "refuse_partial"]
+__all__ = [
+    "Build", "FileReport", "IngestReport", "Options", "Stamp", "finish", "refuse_partial",
+]  # fmt: skip
+
+SHOWN = 10  # files in the sentences; all of them are in to_dict()
+
+
+@dataclass
+class FileReport:
+    """Repairs and losses of one file."""
+
+    name: str
+    documents: int = 0
+    undecodable: int = 0
+    mark: str | None = None  # the byte order mark that was removed
+    encoding: str | None = None
+    partial: str | None = None  # why some of it is missing
+    skipped: str | None = None  # why all of it is
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def odd(self) -> bool:
+        """Whether there is anything to report."""
+        return bool(self.undecodable or self.mark or self.partial or self.skipped or self.notes)
+
+    def sentence(self, *, counted: bool = False) -> str:
+        """The report in a sentence, or "" if there is nothing more to report;
+        ``counted`` leaves out what the totals count already."""
+        said = list(self.notes)
+        if self.skipped:
+            said.append(f"skipped: {self.skipped}")
+        if self.partial:
+            said.append(f"partial, {self.documents:,} document(s) read: {self.partial}")
+        if self.mark:
+            said.append(f"{self.mark.upper()} byte order mark removed")
+        if self.undecodable and not counted:
+            said.append(f"{self.undecodable:,} undecodable byte sequence(s) replaced by U+FFFD")
+        return f"{self.name}: {'; '.join(said)}." if said else ""
+
+
+@dataclass
+class IngestReport:
+    """What was read, skipped and repaired.
+
+    >>> print(IngestReport("letters.csv", 3, Repairs(empty=1), text_column="body"))
+    letters.csv: 3 documents from column 'body'.
+    1 document(s) empty.
+    """
+
+    source: str
+    documents: int
+    repairs: Repairs = field(default_factory=Repairs)
+    lost: Lost = field(default_factory=Lost)
+    files_read: int = 0
+    files: list[FileReport] = field(default_factory=list)  # those with remarks
+    text_column: str | None = None
+    guessed: list[str] = field(default_factory=list)  # settings that were guessed
+    duplicate_ids: dict[str, int] = field(default_factory=dict)  # id -> how often
+    duplicate_keys: int = 0  # JSON objects with a key twice
+    short_rows: int = 0  # CSV rows with fewer fields than columns
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def partial(self) -> list[FileReport]:
+        """The files that were not read to their end."""
+        return [file for file in self.files if file.partial]
+
+    def lines(self) -> list[str]:
+        """The report in sentences."""
+        column = f" from column {self.text_column!r}" if self.text_column else ""
+        many = f" in {self.files_read:,} files" if self.files_read > 1 else ""
+        plural = "" if self.documents == 1 else "s"
+        out = [f"{self.source}: {self.documents:,} document{plural}{column}{many}."]
+        out += [f"Guessed: {what}." for what in self.guessed]
+        out += [f"{sentence}." for sentence in self.repairs.sentences()]
+        lost = {
+            "cut": "cut(s) made in documents over the limit",
+            "too_long": "document(s) over the limit left out",
+            "unreadable": "document(s) left out for undecodable bytes",
+        }
+        for f in fields(Lost):
+            if count := getattr(self.lost, f.name):
+                out.append(f"{count:,} {lost[f.name]}.")
+        if self.duplicate_ids:
+            names = ", ".join(map(repr, list(self.duplicate_ids)[:3]))
+            out.append(f"{len(self.duplicate_ids):,} id(s) occur more than once: {names}.")
+        if self.duplicate_keys:
+            out.append(f"{self.duplicate_keys:,} JSON object(s) hold a key twice.")
+        if self.short_rows:
+            out.append(f"{self.short_rows:,} row(s) have fewer fields than there are columns.")
+        out += [f"{note}." for note in self.notes]
+        alone = len(self.files) == 1 and self.files_read == 1
+        said = (file.sentence(counted=alone) for file in self.files[:SHOWN])
+        out += [sentence for sentence in said if sentence]
+        if len(self.files) > SHOWN:
+            out.append(f"And {len(self.files) - SHOWN:,} more files with remarks.")
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return {**asdict(self), "partial": [file.name for file in self.partial]}
+
+    def note_files(self, files: Iterable[FileReport]) -> None:
+        """Count files, and add those with remarks."""
+        for file in files:
+            self.files_read += not file.skipped
+            if file.odd:
+                self.files.append(file)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
 
 class Options(NamedTuple):
-    """What a caller may say about files."""
+    """The options for reading files."""
 
     format: str | None = None
     text: str | None = None
@@ -36,7 +145,7 @@ class Options(NamedTuple):
 
 @dataclass
 class Build:
-    """Blocks as they are found."""
+    """Blocks so far, and their report."""
 
     report: IngestReport
     blocks: list = field(default_factory=list)
@@ -57,7 +166,7 @@ class Build:
         self.report.lost += lost
 
     def count_repairs(self, repairs: Repairs, lost: Lost = NOTHING) -> None:
-        """Of text that is not yet cut into documents: whether they are empty is not known."""
+        """For text that is not yet cut into documents, so that none is known to be empty."""
         self.report.repairs += replace(repairs, empty=0)
         self.report.lost += lost
 
@@ -67,7 +176,7 @@ class Build:
         self.rows += [block.rows for block in spool.blocks]
 
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
-        """Give the documents their ids; ``duplicates`` is what to do if one comes again."""
+        """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""
         names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids)]
         counts: dict[str, int] = {}
         given, latest = set(names), dict[str, int]()
@@ -77,8 +186,8 @@ class Build:
             first[i] = count == 1
             if count > 1 and duplicates == "error":
                 raise DataError(
-                    f"the id {each!r} was there before. duplicate_ids='first', 'last' or "
-                    "'suffix' deals with it.",
+                    f"the id {each!r} is repeated. duplicate_ids='first', 'last' or 'suffix' "
+                    "resolves it.",
                     file=self.report.source,
                     row=i + 1,
                 )
@@ -110,7 +219,7 @@ class Build:
 
 
 class Stamp(NamedTuple):
-    """By which a file is known again."""
+    """Size and time of a file, to detect changes."""
 
     size: int
     modified: int
@@ -126,7 +235,7 @@ class Stamp(NamedTuple):
 
 
 def finish(build: Build, source: Source, options: Options) -> None:
-    """Note what is known of the file only at its end."""
+    """Complete the report at the end of a file."""
     report = build.report
     report.repairs += Repairs(undecodable=source.undecodable)
     file = FileReport(
@@ -143,11 +252,11 @@ def finish(build: Build, source: Source, options: Options) -> None:
 
 
 def refuse_partial(report: IngestReport, options: Options) -> None:
-    """Raise if a file ended early and that will not do."""
+    """Raise if a file ended early, unless partial input is allowed."""
     if report.partial and not options.allow_partial:
         file = report.partial[0]
         raise PartialInput(
             f"{file.partial}. {report.documents:,} document(s) were read before that; "
-            "allow_partial=True makes do with them.",
+            "allow_partial=True accepts them.",
             file=file.name,
         )

@@ -15,8 +15,14 @@ import numpy as np
 from tacit.core.engines import Threads
 from tacit.core.errors import DataError
 from tacit.data.document_blocks import BLOCK_BYTES
-from tacit.data.document_build import Build, Options, Stamp, refuse_partial
-from tacit.data.document_report import FileReport, IngestReport
+from tacit.data.document_build import (
+    Build,
+    FileReport,
+    IngestReport,
+    Options,
+    Stamp,
+    refuse_partial,
+)
 from tacit.data.spool import Spool
 from tacit.data.streams import Source, foreign
 from tacit.data.text_block import Text

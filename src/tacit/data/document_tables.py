@@ -1,16 +1,18 @@
 """Documents in tables: a column of text in .csv, .tsv, .jsonl or Parquet, or a dataframe.
 
-Records are walked once into a spool, with the other columns beside the text. Parquet files
-stay where they are and are read by row groups.
+Records are read once into a spool, together with the other columns. Parquet files stay where
+they are and are read by row groups.
 """
 
+import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
+from tacit.data.delimited import TextRecord, is_float, read_csv
 from tacit.data.document_blocks import (
     BLOCK_BYTES,
     ArrowRows,
@@ -19,25 +21,22 @@ from tacit.data.document_blocks import (
     text_of_arrow,
     values_of,
 )
-from tacit.data.document_build import Build, Options, Stamp
-from tacit.data.document_records import (
-    SAMPLE,
-    Record,
-    guess_text_column,
-    read_csv,
-    read_jsonl,
-)
-from tacit.data.document_report import IngestReport
+from tacit.data.document_build import Build, IngestReport, Options, Stamp
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
-from tacit.data.text_block import Text, text_of
+from tacit.data.text_block import Text, is_missing, text_of
 from tacit.data.text_lines import Limits, cut_long, line_blocks, text_of_lines
 
-__all__ = ["ParquetRows", "Shelf", "open_frame", "open_parquet", "open_records"]
+__all__ = ["ParquetRows", "RecordBlocks", "open_frame", "open_parquet", "open_records"]
 
 LARGE_GROUP = 2**28  # bytes of text in a row group that is still loaded whole
 LINE = 4  # a line or field may be this many times as long as a document, and is then cut
 IDS = ("id", "doc_id", "document_id", "uid")
+NAMES = [
+    "text", "body", "content", "document", "doc", "message", "review", "abstract", "comment",
+    "description", "sentence", "tweet", "post", "article", "review_text", "full_text",
+]  # fmt: skip
+SAMPLE = 100  # records to guess by
 
 
 class ParquetRows(NamedTuple):
@@ -99,10 +98,10 @@ def open_records(
     sample = list(islice(records, SAMPLE))
     seen = dict.fromkeys(chain.from_iterable(record.values for record in sample))
     text, identity = choose_columns([r.values for r in sample], list(seen), options, report)
-    shelf = Shelf(build, options, text, identity)
+    blocks = RecordBlocks(build, options, text, identity)
     for record in chain(sample, records):
-        shelf.add(record)
-    shelf.close()
+        blocks.add(record)
+    blocks.close()
 
 
 def decoded_lines(
@@ -136,8 +135,97 @@ def choose_columns(
     return text, identity
 
 
-class Shelf:
-    """Records on their way into blocks."""
+def read_jsonl(
+    lines: Iterable[str],
+    name: str,
+    report: IngestReport,
+    *,
+    duplicate_keys: str = "last",
+    cut_off: Callable[[], bool] = lambda: False,
+) -> Iterator[TextRecord]:
+    """Records of JSON objects, or strings, one to a line.
+
+    ``cut_off`` says, at the end, whether the input ended early: its last line may be half a
+    line then, and is left out.
+    """
+    repeats = 0
+
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeats
+        out = dict(pairs)
+        if len(out) != len(pairs):
+            repeats += 1
+            if duplicate_keys == "first":
+                out = dict(reversed(pairs))
+        return out
+
+    walk = iter(lines)
+    for number, line in enumerate(walk, 1):
+        if not line.strip():
+            continue
+        before = repeats
+        try:
+            value = json.loads(line, object_pairs_hook=build)
+        except (ValueError, RecursionError) as error:
+            if next(walk, None) is None and cut_off():
+                report.notes.append(f"line {number}, which is cut off, was left out")
+                return
+            raise DataError(
+                f"line {number} is not JSON: {what_is_wrong(error)}. Write one object to a "
+                "line.",
+                file=name,
+            ) from None
+        if repeats > before:
+            report.duplicate_keys += 1
+            if duplicate_keys == "error":
+                raise DataError(
+                    f"line {number}: an object holds a key twice. duplicate_keys='first' or "
+                    "'last' takes one of them.",
+                    file=name,
+                )
+        if isinstance(value, str):
+            value = {"text": value}
+        if not isinstance(value, dict):
+            raise DataError(
+                f"line {number} holds {type(value).__name__}, not an object or a string. Write "
+                "one object per line.",
+                file=name,
+            )
+        yield TextRecord(number, {key: as_cell(cell) for key, cell in value.items()})
+
+
+def what_is_wrong(error: Exception) -> str:
+    """Why a line is not JSON, and at which character."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.lower()} at character {error.pos + 1}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def as_cell(value: Any) -> str | None:
+    """A JSON value as the text of a cell."""
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return None
+    return json.dumps(value, ensure_ascii=False)
+
+
+def guess_text_column(samples: Sequence[dict[str, Any]], columns: Iterable[str]) -> str | None:
+    """The column with the text: by its name, else the longest."""
+    by_name = {column.strip().lower(): column for column in reversed(list(columns))}
+    for wanted in NAMES:
+        if wanted in by_name:
+            return by_name[wanted]
+
+    def length(column: str) -> int:
+        cells = (str(sample.get(column) or "") for sample in samples)
+        return sum(len(cell) for cell in cells if not is_float(cell))
+
+    return max(by_name.values(), key=length, default=None) if by_name else None
+
+
+class RecordBlocks:
+    """Collects records into blocks."""
 
     def __init__(self, build: Build, options: Options, text: str, identity: str | None) -> None:
         self.build, self.options, self.text, self.identity = build, options, text, identity
@@ -147,7 +235,7 @@ class Shelf:
         self.ids: list[str | None] = []
         self.size = 0
 
-    def add(self, record: Record) -> None:
+    def add(self, record: TextRecord) -> None:
         """Take one record."""
         text = record.values.get(self.text)
         others = {name: v for name, v in record.values.items() if name != self.text}

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from tacit.data.document_blocks import BLOCK_BYTES, ListRows, cut_by_size, sizes_of
-from tacit.data.document_build import Build, Options, finish
+from tacit.data.document_build import Build, IngestReport, Options, finish
 from tacit.data.document_files import format_of, open_folder, open_lines, refuse_binary
-from tacit.data.document_report import IngestReport
 from tacit.data.document_tables import open_frame, open_parquet, open_records
 from tacit.data.spool import Spool
 from tacit.data.streams import Source

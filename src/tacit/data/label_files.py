@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO
 
 from tacit.core.errors import DataError, PartialInput
-from tacit.data.decode import read_raw, to_utf8
 from tacit.data.delimited import (
     MISSING,
     Dialect,
@@ -23,7 +22,7 @@ from tacit.data.delimited import (
     scan_quotes,
     sniff,
 )
-from tacit.data.streams import NPY, PARQUET, name_of
+from tacit.data.streams import NPY, PARQUET, name_of, read_raw, to_utf8
 
 __all__ = ["LabelTable", "read_labels"]
 

@@ -1,12 +1,13 @@
-"""Rows shifted and scaled column by column, block by block, wherever they are loaded."""
+"""Tables whose rows are scaled as their blocks load: by column, or to length one."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.data.table import Table
+from tacit.data.table import Batch, Table, parts
+from tacit.kernels.unit_rows import unit_rows
 
-__all__ = ["ScaledRows", "scale_table"]
+__all__ = ["ScaledRows", "scale_table", "UnitRows", "unit_table"]
 
 
 class ScaledRows(NamedTuple):
@@ -40,3 +41,39 @@ def scale_table(table: Table, shift: np.ndarray, scale: np.ndarray) -> Table:
     """
     blocks = tuple(ScaledRows(block, shift, scale) for block in table)
     return Table(blocks, table.shape, np.dtype(np.float64), table.source, table.in_memory)
+
+
+class UnitRows(NamedTuple):
+    """A block whose rows load with length one."""
+
+    block: Any
+    keep_zero: bool  # rows of zeros keep their weight; otherwise they load with none
+
+    @property
+    def start(self) -> int:
+        return self.block.start
+
+    @property
+    def stop(self) -> int:
+        return self.block.stop
+
+    def load(self) -> Batch:
+        rows, labels, weights = parts(self.block.load())
+        unit, zero = unit_rows(rows)
+        if self.keep_zero:
+            return Batch(unit, labels, weights)
+        return Batch(unit, labels, np.where(zero, 0.0, 1.0 if weights is None else weights))
+
+
+def unit_table(table: Table, *, keep_zero: bool = False) -> Table:
+    """The table with every row at length one, and rows of zeros at weight zero unless they
+    are to be kept. Nothing is loaded yet.
+
+    Examples
+    --------
+    >>> table = unit_table(Table.from_array(np.array([[3.0, 4.0], [0.0, 0.0]])))
+    >>> [block.load() for block in table]
+    [Batch(rows=array([[0.6, 0.8], [0. , 0. ]]), labels=None, weights=array([1., 0.]))]
+    """
+    blocks = tuple(UnitRows(block, keep_zero) for block in table)
+    return Table(blocks, table.shape, table.dtype, table.source, table.in_memory)

@@ -30,7 +30,7 @@ class Held(NamedTuple):
     def read(self) -> Any:
         return self.raw
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Held, (bytes(memoryview(self.raw)),)
 
 
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
             file.seek(self.start)
             return file.read(self.size)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Stored, (self.path, self.start, self.size)
 
 

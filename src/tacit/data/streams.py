@@ -1,8 +1,8 @@
-"""Bytes from files and streams, decompressed and decoded piece by piece.
+"""Bytes from files and streams, decompressed and decoded: chunk by chunk, or whole files.
 
-gzip and zstd are known by their first bytes, and unpack under a cap on ratio and size;
-encodings by their byte order mark. A compressed file that ends early, or is damaged further
-on, gives what can be had of it, and says so.
+gzip and zstd are recognized by their first bytes and unpacked under a limit on ratio and size;
+encodings by their byte order mark. A compressed file that ends early or is damaged yields what
+can be read of it, and ``partial`` gives the reason. Whatever is repaired is reported.
 """
 
 import codecs
@@ -10,19 +10,20 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from tacit.core.errors import DataError
 
-__all__ = ["Source", "foreign", "name_of"]
+__all__ = ["Source", "foreign", "name_of", "Raw", "read_raw", "to_utf8"]
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 NPY = b"\x93NUMPY"
 PARQUET = b"PAR1"
-FOREIGN = {  # what people hand over by mistake, and the way out
+FOREIGN = {  # formats given by mistake, and the way out
     b"PK\x03\x04": "a zip archive, a spreadsheet or a Word file. Export it as CSV or text",
     b"BZh": "compressed with bzip2. Decompress it first with: bunzip2",
     b"\xfd7zXZ": "compressed with xz. Decompress it first with: unxz",
@@ -40,15 +41,15 @@ BOMS = [  # the longer first: UTF-32's begins with UTF-16's
 BOMB_SIZE = 2**28  # 256 MiB: a smaller output is harmless at any ratio
 BOMB_RATIO = 200  # real tables of numbers stay below 20
 CHUNK = 2**21  # as much as a block
-SIP = 2**14  # what is being unpacked when a zstd file breaks off is lost
+SIP = 2**14  # a zstd file that breaks off loses at most this much
 
 
 @dataclass
 class Source:
-    """A file or stream on its way to text, and what happened to it."""
+    """A file or stream as text, and what happened to it."""
 
     origin: Any  # a path, or an open binary file
-    encoding: str | None = None  # None looks for a byte order mark, else UTF-8
+    encoding: str | None = None  # None for the byte order mark's, else UTF-8
     errors: str = "replace"  # or "strict"
     name: str = ""
     compressed: bool = False
@@ -63,14 +64,14 @@ class Source:
 
     @property
     def plain(self) -> bool:
-        """Whether places in the file are places in the text."""
+        """Whether byte offsets in the file are offsets in the text."""
         return not self.compressed and self._codec() == "utf-8"
 
     def _codec(self) -> str:
         return codecs.lookup(self.mark or self.encoding or "utf-8").name
 
     def chunks(self) -> Iterator[bytes]:
-        """The text as UTF-8 without its mark, in pieces; not yet looked at if it is plain."""
+        """The text as UTF-8 without its mark, in chunks; not validated if it is plain."""
         pieces = self.unpacked()
         first = next(pieces, b"")
         while len(first) < 4 and (more := next(pieces, b"")):
@@ -96,7 +97,7 @@ class Source:
             ) from None
 
     def _recoded(self, text: str) -> bytes:
-        # U+FFFD that was in the file cannot be told apart here, and is rare.
+        # U+FFFD in the file itself counts too; it is rare.
         self.undecodable += text.count("\ufffd")
         if self.errors == "strict" and self.undecodable:
             raise DataError(
@@ -107,7 +108,7 @@ class Source:
         return text.encode("utf-8", "replace")
 
     def unpacked(self) -> Iterator[bytes]:
-        """The bytes in pieces, unpacked."""
+        """The unpacked bytes in chunks."""
         with opened(self.origin) as file:
             first = file.read(CHUNK)
             if first.startswith(GZIP):
@@ -138,12 +139,12 @@ class Source:
 
 
 def foreign(head: bytes) -> str | None:
-    """What a file is that is no text, by its first bytes, and what to do with it."""
+    """The format of a file that is not text, by its first bytes, and what to do with it."""
     return next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
 
 
 def name_of(source: Any) -> str:
-    """What messages call a path or a stream."""
+    """The name of a path or a stream in messages."""
     if isinstance(source, str | Path):
         return str(source)
     name = getattr(source, "name", None)
@@ -163,7 +164,7 @@ def opened(origin: Any) -> Iterator[IO[bytes]]:
 
 
 def gunzip(first: bytes, file: IO[bytes], source: Source) -> Iterator[tuple[bytes, int]]:
-    """Unpacked pieces, each with the number of bytes read so far."""
+    """Unpacked chunks, each with the number of bytes read so far."""
     data, read = first, len(first)
     member: Any = zlib.decompressobj(wbits=31)
     begun = False
@@ -229,3 +230,43 @@ class Counted:
 
     def close(self) -> None:
         self.closed = True
+
+
+@dataclass
+class Raw:
+    """Bytes as read, uncompressed; ``partial`` says why some are missing."""
+
+    data: bytes
+    name: str
+    notes: list[str] = field(default_factory=list)
+    partial: str | None = None
+
+
+def read_raw(stream: IO, name: str, head: bytes = b"") -> Raw:
+    """All of a stream after ``head``, unpacked if it is gzip or zstd."""
+    rest = stream.read()
+    data = rest.encode("utf-8", "replace") if isinstance(rest, str) else rest
+    source = Source(BytesIO(head + data if head else data), name=name)
+    data = b"".join(source.unpacked())
+    return Raw(data, name, source.notes, source.partial)
+
+
+def to_utf8(raw: Raw) -> Raw:
+    """The same text as UTF-8 without a byte order mark."""
+    data, notes = raw.data, list(raw.notes)
+    for mark, encoding in BOMS:
+        if data.startswith(mark):
+            notes.append(f"{encoding.upper()} byte order mark removed")
+            data = data[len(mark) :]
+            break
+    else:
+        encoding = "utf-8"
+    if encoding != "utf-8" or not data.isascii():
+        text = data.decode(encoding, "replace")
+        own = data.decode(encoding, "ignore").count("\ufffd") if "\ufffd" in text else 0
+        replaced = text.count("\ufffd") - own
+        if replaced:
+            some = "byte sequence is" if replaced == 1 else "byte sequences are"
+            notes.append(f"{replaced:,} {some} not {encoding.upper()}, replaced by U+FFFD")
+        data = text.encode("utf-8", "replace")
+    return Raw(data, raw.name, notes, raw.partial)

@@ -47,7 +47,7 @@ class Extent(Stats):
     sums: np.ndarray  # (d,) of w (x - pivot)
     squares: np.ndarray  # (d,) of w (x - pivot)^2
 
-    def __add__(self, other):
+    def __add__(self, other: "Extent") -> "Extent":
         return Extent(
             self.rows + other.rows,
             self.weight + other.weight,
@@ -129,7 +129,7 @@ def summary_from(
 
 
 @kernel
-def sum_dense(X, pivot, weights):
+def sum_dense(X: Any, pivot: Any, weights: Any) -> Any:
     n, d = X.shape
     largest, sums, squares = np.zeros(d), np.zeros(d), np.zeros(d)
     for i in range(n):
@@ -146,7 +146,7 @@ def sum_dense(X, pivot, weights):
 
 
 @kernel
-def sum_sparse(data, indices, indptr, weights, d):
+def sum_sparse(data: Any, indices: Any, indptr: Any, weights: Any, d: int) -> Any:
     largest, sums, squares = 0.0, np.zeros(d), np.zeros(d)
     for i in range(indptr.shape[0] - 1):
         w = weights[i] if weights.shape[0] else 1.0

@@ -26,9 +26,9 @@ import scipy.sparse as sp
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.center_estimators import RestartedEstimator
 from tacit.core.engines import Engine
+from tacit.data.scaled_rows import unit_table
 from tacit.data.summary import DataSummary
 from tacit.data.table import Batch, Table, parts
-from tacit.data.unit_rows import unit_table
 from tacit.kernels.distances import euclidean
 from tacit.kernels.unit_rows import unit_rows
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from tacit.core.atomic import atomic_write
-from tacit.data.csv_writer import guard, write_rows
+from tacit.data.delimited import guard, write_rows
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
 from tacit.explore.report.sections.groups import name_of, telling_first
