@@ -7,7 +7,14 @@ import scipy.sparse as sp
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Table
 from tacit.decompose import krylov
-from tacit.decompose.gram_panels import from_panels, gram, project, slots, spans, to_panels
+from tacit.decompose.gram_panels import (
+    chunk_caches,
+    from_panels,
+    gram,
+    project,
+    spans,
+    to_panels,
+)
 from tacit.decompose.stripes import combine, inner
 from tests.contract.cases import assert_same_bits, leaves
 
@@ -28,7 +35,7 @@ def after(passes, rows, k=6, width=16, engine=None):
     params = krylov.start(k, rows.shape[1], 0, width=width)
     table = Table.from_array(rows, block_rows=200)
     for _ in range(passes):
-        stats = Serial().reduce(krylov.collect, krylov.light(params), table)
+        stats = Serial().reduce(krylov.collect, krylov.visible(params), table)
         params = krylov.update(params, stats, engine)
     return params
 
@@ -80,9 +87,9 @@ def test_the_loss_never_rises_through_restarts_too():
     rows = rows_of("sparse")
     params, captured, sizes = krylov.start(6, rows.shape[1], 0, width=16), [], []
     for _ in range(16):
-        params = krylov.update(params, krylov.collect(krylov.light(params), rows))
+        params = krylov.update(params, krylov.collect(krylov.visible(params), rows))
         captured.append(params.values.sum())
-        sizes.append(len(params.seen))
+        sizes.append(len(params.restricted))
     assert (np.diff(captured) >= -1e-12 * captured[-1]).all()
     assert max(sizes) <= params.limit
     assert (np.diff(sizes) < 0).any()  # it did restart
@@ -100,16 +107,16 @@ def test_the_basis_is_orthonormal_and_sees_the_matrix_as_it_is(kind, passes):
     params = after(passes, rows)
     basis = np.concatenate([*params.basis, params.block])
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-10)
-    m = len(params.seen)
+    m = len(params.restricted)
     image = rows.astype(np.float64) @ basis[:m].T
-    np.testing.assert_allclose(params.seen, image.T @ image * params.scale, atol=1e-12)
+    np.testing.assert_allclose(params.restricted, image.T @ image * params.scale, atol=1e-12)
 
 
 def test_a_hundred_passes_do_not_wear_the_basis_out():
     rows = np.random.default_rng(0).integers(0, 9, size=(150, 700)).astype(float)
     params = krylov.start(3, 700, 0, width=16)
     for _ in range(100):
-        params = krylov.update(params, krylov.collect(krylov.light(params), rows))
+        params = krylov.update(params, krylov.collect(krylov.visible(params), rows))
     basis = np.concatenate([*params.basis, params.block])
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-10)
     values = np.linalg.svd(rows, compute_uv=False)[:3]
@@ -133,33 +140,33 @@ def test_products_with_panels_are_products_with_vectors(kind, p):
 
 
 @pytest.mark.parametrize("rows_to_a_chunk", [1, 7, 2**14])
-def test_what_a_block_remembers_saves_time_and_changes_nothing(monkeypatch, rows_to_a_chunk):
+def test_cached_chunks_change_nothing(monkeypatch, rows_to_a_chunk):
     monkeypatch.setattr("tacit.decompose.gram_panels.CHUNK_ROWS", rows_to_a_chunk)
     rows = rows_of("float32", n=70, d=50)
     table = Table.from_array(rows)
     panels = to_panels(np.random.default_rng(1).normal(size=(17, 50)), Serial())
-    (memory,) = slots(table)
-    first, again, bare = (gram(rows, panels, m) for m in (memory, memory, None))
-    assert memory.chunks is not None
+    (cache,) = chunk_caches(table)
+    first, again, bare = (gram(rows, panels, m) for m in (cache, cache, None))
+    assert cache.chunks is not None
     assert first.tobytes() == again.tobytes() == bare.tobytes()
-    monkeypatch.setattr("tacit.decompose.gram_panels.MEMORY_BYTES", 100)
-    (little,) = slots(table)
+    monkeypatch.setattr("tacit.decompose.gram_panels.CACHE_BYTES", 100)
+    (little,) = chunk_caches(table)
     assert gram(rows, panels, little).tobytes() == bare.tobytes()
     assert little.chunks is None  # no room
 
 
-def test_a_pass_without_room_to_remember_has_the_same_bits():
+def test_a_pass_with_caches_has_the_same_bits():
     rows = rows_of("sparse")
     table = Table.from_array(rows, block_rows=200)
     params = after(2, rows)
-    beside = slots(table)
+    caches = chunk_caches(table)
     for _ in range(2):
-        stats = Threads(2).reduce(krylov.collect, params, table, beside)
+        stats = Threads(2).reduce(krylov.collect, params, table, caches)
     assert_same_bits(stats, Serial().reduce(krylov.collect, params, table))
 
 
 def test_long_rows_are_cut_into_spans_without_losing_any(monkeypatch):
-    monkeypatch.setattr("tacit.decompose.gram_panels.SPAN", 10)
+    monkeypatch.setattr("tacit.decompose.gram_panels.CHUNK_NONZEROS", 10)
     indptr = np.array([0, 0, 4, 8, 40, 40, 41, 60, 60])
     cuts = list(spans(indptr))
     assert [row for first, last in cuts for row in range(first, last)] == list(range(8))

@@ -45,6 +45,8 @@ def iterate(
     settled: Callable[[Any, Any], bool] | None = None,
     callbacks: Sequence[Callback] = (),
     cache: list | None = None,
+    loss_of: Callable[[Any], float] | None = None,
+    visible: Callable[[Any], Any] | None = None,
     name: str = "fit",
 ) -> Fit:
     """Alternate ``collect`` over all the data with ``update``.
@@ -53,6 +55,10 @@ def iterate(
     depends neither on the units nor on the zero of the loss; or, where the model has its own
     rule, when ``settled(old, new)`` is True for the params before and after an update. The
     params returned are the ones that ``losses[-1]`` was measured at.
+
+    A model that knows its loss after ``update`` gives it as ``loss_of(params)``: no pass is
+    spent on measuring it, and ``losses[i]`` is the loss after i + 1 updates. ``visible``
+    returns the params that ``collect`` reads, if the others are large and need not travel.
     """
     losses: list[float] = []
     for callback in callbacks:
@@ -62,6 +68,15 @@ def iterate(
     try:
         # One BLAS thread in update too: more may round differently.
         with one_blas_thread(), ready(engine) as engine:
+            while loss_of is not None:
+                seen = params if visible is None else visible(params)
+                old, params = params, update(params, engine.reduce(collect, seen, data, cache))
+                losses.append(loss_of(params))
+                converged = settled is not None and settled(old, params)
+                done = converged or len(losses) >= max_iter
+                step = Step(name, len(losses), max_iter, losses, params, done, True)
+                if notify(callbacks, step) or done:
+                    return Fit(params, losses, converged)
             stats = engine.reduce(collect, params, data, cache)
             losses = [*losses, stats.loss / stats.rows]
             converged = False

@@ -1,10 +1,10 @@
-"""Rows times a few long vectors, and back: X v, and X'X v in one walk over the rows.
+"""Rows times a few long vectors, and back: X v, and X'X v in one pass over the rows.
 
-The vectors travel as panels: (panels, d, 16), so that the 16 numbers which one value of a
-sparse row meets lie side by side. Sparse rows are taken some thousands at a time: T = X v for
-these, then X'T column by column, so that the sums of a column are fetched once for all of its
-values: adding them up row by row takes twice as long. The chunks by column may be kept for
-the next pass. Values and vectors are float32 or float64, products and sums float64.
+Vectors are stored as panels, (panels, d, 16), so that the 16 numbers multiplied by one value
+of a sparse row are contiguous. Sparse rows are processed in chunks of some thousands: T = X v,
+then X'T column by column, so that the sums of a column are loaded once for all of its values
+(row by row takes twice as long). The chunks by column may be cached for the next pass. Values
+and vectors are float32 or float64, products and sums float64.
 """
 
 from collections.abc import Iterator
@@ -17,15 +17,17 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
 from tacit.data.table import Table
-from tacit.decompose.stripes import fill
+from tacit.decompose.stripes import each_stripe
 
-__all__ = ["PANEL", "Memory", "from_panels", "gram", "project", "slots", "to_panels"]
+__all__ = [
+    "PANEL", "ChunkCache", "chunk_caches", "from_panels", "gram", "project", "to_panels",
+]  # fmt: skip
 
 PANEL = 16
 CHUNK_VALUES = 2**20  # of a dense chunk: 8 MB once it is float64
 CHUNK_ROWS = 2**14  # of a sparse chunk, whose products with a panel then take 2 MB
-SPAN = 2**22  # values of a sparse chunk, unless one row has more: under 100 ms for a panel
-MEMORY_BYTES = 2**30  # for chunks by column; a quarter of it out of core
+CHUNK_NONZEROS = 2**22  # of a sparse chunk, unless one row has more: under 100 ms a panel
+CACHE_BYTES = 2**30  # for chunks by column; a quarter of it out of core
 
 
 class Chunk(NamedTuple):
@@ -33,35 +35,35 @@ class Chunk(NamedTuple):
 
     first: int  # row
     last: int
-    columns: np.ndarray  # those with values, rising
-    edges: np.ndarray  # where the values of each begin and end
-    places: np.ndarray  # uint16, the rows of the values, from ``first`` on
+    columns: np.ndarray  # those with nonzeros, ascending
+    edges: np.ndarray  # boundaries of their values
+    places: np.ndarray  # uint16, the rows of the values, counted from ``first``
     values: np.ndarray
 
 
 @dataclass
-class Room:
-    """Bytes that all blocks together may still keep."""
+class CacheSpace:
+    """Bytes that the caches of all blocks may still use."""
 
     left: int
 
 
 @dataclass
-class Memory:
-    """What a block keeps from the first pass for the others. Saves time, changes nothing."""
+class ChunkCache:
+    """The chunks of a block by column, cached for later passes. Results do not depend on it."""
 
-    room: Room
+    space: CacheSpace
     chunks: list[Chunk] | None = None
 
 
-def slots(table: Table) -> list[Memory]:
-    """A memory beside every block."""
-    room = Room(MEMORY_BYTES if table.in_memory else MEMORY_BYTES // 4)
-    return [Memory(room) for _ in table]
+def chunk_caches(table: Table) -> list[ChunkCache]:
+    """An empty cache for every block, for ``engine.reduce``."""
+    space = CacheSpace(CACHE_BYTES if table.in_memory else CACHE_BYTES // 4)
+    return [ChunkCache(space) for _ in table]
 
 
 def to_panels(rows: np.ndarray, engine: Engine, dtype: Any = np.float64) -> np.ndarray:
-    """(p, d) rows as panels; vectors of zeros fill up the last one.
+    """(p, d) rows as panels; the last one is padded with zeros.
 
     Examples
     --------
@@ -74,12 +76,12 @@ def to_panels(rows: np.ndarray, engine: Engine, dtype: Any = np.float64) -> np.n
     p, d = rows.shape
     out = np.zeros((-(-p // PANEL), d, PANEL), dtype)
 
-    def put(_: Any, columns: slice) -> None:
+    def put(columns: slice) -> None:
         for panel, i in zip(out, range(0, p, PANEL), strict=True):
             part = rows[i : i + PANEL, columns].T
             panel[columns, : part.shape[1]] = part
 
-    fill(put, (0, d), engine)
+    each_stripe(put, d, engine)
     return out
 
 
@@ -88,22 +90,25 @@ def from_panels(
 ) -> np.ndarray:
     """The first ``p`` vectors of panels, times ``scale``, as rows (p, d)."""
 
-    def put(out: np.ndarray, columns: slice) -> None:
+    out = np.empty((p, panels.shape[1]))
+
+    def put(columns: slice) -> None:
         for panel, i in zip(panels, range(0, p, PANEL), strict=True):
             part = out[i : i + PANEL, columns]
             part[:] = panel[columns, : len(part)].T * scale
 
-    return fill(put, (p, panels.shape[1]), engine)
+    each_stripe(put, panels.shape[1], engine)
+    return out
 
 
-def gram(rows: Any, panels: np.ndarray, memory: Memory | None = None) -> np.ndarray:
+def gram(rows: Any, panels: np.ndarray, cache: ChunkCache | None = None) -> np.ndarray:
     """X'X v for every vector v, as panels."""
     if not sp.issparse(rows):
         return gram_dense(rows, panels)
     out = np.zeros(panels.shape)
     products = np.empty((min(CHUNK_ROWS, rows.shape[0]), PANEL))
     csr = (rows.data, rows.indices, rows.indptr)
-    for first, last, *by_column in chunks_by_column(rows, memory):
+    for first, last, *by_column in chunks_by_column(rows, cache):
         for panel, sums in zip(panels, out, strict=True):
             check_stop()
             put_product(*csr, panel, products, first, last)
@@ -114,33 +119,33 @@ def gram(rows: Any, panels: np.ndarray, memory: Memory | None = None) -> np.ndar
 def gram_dense(rows: np.ndarray, panels: np.ndarray) -> np.ndarray:
     vectors = side_by_side(panels)
     total = np.zeros((panels.shape[0] * PANEL, panels.shape[1]))
-    with np.errstate(all="ignore"):  # whoever asks looks for what is not finite
+    with np.errstate(all="ignore"):  # the caller checks for values that are not finite
         for chunk, _ in chunks(rows):
             total += (chunk @ vectors).T @ chunk
     parts = total.reshape(panels.shape[0], PANEL, panels.shape[1])
     return np.ascontiguousarray(parts.swapaxes(1, 2))
 
 
-def chunks_by_column(rows: Any, memory: Memory | None) -> Iterator[Chunk]:
-    """The chunks of sparse rows: those kept, or new ones that are kept if there is room."""
-    if memory is not None and memory.chunks is not None:
-        yield from memory.chunks
+def chunks_by_column(rows: Any, cache: ChunkCache | None) -> Iterator[Chunk]:
+    """The chunks of sparse rows: from the cache, or new ones that are cached if they fit."""
+    if cache is not None and cache.chunks is not None:
+        yield from cache.chunks
         return
-    made = []
+    new = []
     scratch = np.zeros(rows.shape[1] + 1, np.int32)
     for first, last in spans(rows.indptr):
         check_stop()
         chunk = Chunk(
             first, last, *by_column(rows.data, rows.indices, rows.indptr, first, last, scratch)
         )
-        made.append(chunk)
+        new.append(chunk)
         yield chunk
-        if memory is None:
-            made.clear()
-    size = sum(array.nbytes for chunk in made for array in chunk[2:])
-    if memory is not None and size <= memory.room.left:
-        memory.room.left -= size
-        memory.chunks = made
+        if cache is None:
+            new.clear()
+    size = sum(array.nbytes for chunk in new for array in chunk[2:])
+    if cache is not None and size <= cache.space.left:
+        cache.space.left -= size
+        cache.chunks = new
 
 
 def project(rows: Any, panels: np.ndarray, k: int) -> np.ndarray:
@@ -165,8 +170,8 @@ def side_by_side(panels: np.ndarray) -> np.ndarray:
     return np.concatenate(panels, axis=1)
 
 
-def chunks(rows: np.ndarray):
-    """Stretches of dense rows in float64, and which rows they are."""
+def chunks(rows: np.ndarray) -> Iterator[tuple[np.ndarray, slice]]:
+    """Chunks of dense rows in float64, and their slices."""
     size = max(1, CHUNK_VALUES // max(1, rows.shape[1]))
     for i in range(0, rows.shape[0], size):
         check_stop()
@@ -175,19 +180,19 @@ def chunks(rows: np.ndarray):
 
 
 def spans(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Stretches of sparse rows: few enough, and with few values enough."""
+    """Ranges of sparse rows, bounded in rows and in values."""
     n = len(indptr) - 1
     first = 0
     while first < n:
-        limit = int(indptr[first]) + SPAN
+        limit = int(indptr[first]) + CHUNK_NONZEROS
         last = max(first + 1, int(np.searchsorted(indptr, limit, side="right")) - 1)
         last = min(last, first + CHUNK_ROWS, n)
         yield first, last
         first = last
 
 
-# --- Kernels. A width that is a multiple of 16, but not known when compiling, makes loops
-# --- over whole vector registers; a constant 16 would be unrolled into single numbers.
+# --- Kernels. A width that is a multiple of 16, but not known at compile time, gives loops
+# --- over whole vector registers; a constant 16 would be unrolled into scalars.
 
 
 @kernel

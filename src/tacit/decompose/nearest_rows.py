@@ -1,8 +1,8 @@
-"""The nearest rows of every row: exactly, or within cells where there are too many.
+"""The nearest rows of every row: exact, or approximate within cells for many rows.
 
-Up to ``EXACT_ROWS`` rows all pairs are looked at, by matrix products of tiles. Past that,
-k-means cuts the rows into cells, and a row is compared with those of the cells around its own;
-``recall`` says what share of the true neighbours that finds, measured on a sample.
+Up to ``EXACT_ROWS`` rows all pairs are compared, by matrix products of tiles. Beyond that,
+k-means partitions the rows into cells, and a row is compared with the rows of the nearest
+cells; ``recall`` is the fraction of true neighbors found, measured on a sample.
 
 The same bits on any number of threads: tiles and cells depend on the rows alone.
 """
@@ -16,47 +16,27 @@ from tacit.core.kernel import kernel
 from tacit.core.randoms import key, permutation
 from tacit.kernels.nearest_centers import nearest_centers, run_passes
 
-__all__ = ["Neighbors", "nearest_rows"]
+__all__ = ["Neighbors", "nearest_rows", "search", "squared_norms"]
 
 EXACT_ROWS = 50_000
 TILE, COLUMNS = 512, 4096  # rows and columns of a matrix product
-CELL_ROWS = 400  # rows to a cell, on average
+CELL_ROWS = 400  # rows per cell, on average
 LARGEST_CELL = 2000  # rows
-AROUND = 24  # cells to look at
-SAMPLED, PASSES = 40, 5  # rows to a cell, and passes over them, to find centers
+AROUND = 24  # cells to search
+SAMPLED, PASSES = 40, 5  # rows per cell, and passes over them, for the centers
 CHECKED = 500  # rows on which recall is measured
 
 
 class Neighbors(NamedTuple):
-    """Of each row the nearest others, the nearest first; of equals the lowest number."""
+    """The nearest other rows of each row, nearest first; ties go to the lowest number."""
 
     places: np.ndarray  # (n, k) int32
     squares: np.ndarray  # (n, k) float32 squared distances
-    recall: float  # share of the true neighbours found, 1.0 where all pairs were looked at
-
-
-class Span(NamedTuple):
-    """Rows from start to stop, as an engine wants blocks."""
-
-    start: int
-    stop: int
-
-    def load(self) -> "Span":
-        return self
-
-
-class Cell(NamedTuple):
-    """Rows to find neighbours for, and rows to find them among."""
-
-    rows: np.ndarray
-    candidates: np.ndarray
-
-    def load(self) -> "Cell":
-        return self
+    recall: float  # fraction of the true neighbors found; 1.0 where all pairs were compared
 
 
 def nearest_rows(X: np.ndarray, k: int, engine: Engine, *, seed: int = 0) -> Neighbors:
-    """The k nearest other rows of each row of X (float32), by straight distance.
+    """The k nearest other rows of each row of X (float32), by Euclidean distance.
 
     Examples
     --------
@@ -71,19 +51,21 @@ def nearest_rows(X: np.ndarray, k: int, engine: Engine, *, seed: int = 0) -> Nei
 
 
 def exact(X: np.ndarray, k: int, engine: Engine) -> Neighbors:
-    tiles = [Span(i, min(i + TILE, len(X))) for i in range(0, len(X), TILE)]
-    found = list(engine.map(search_tile, (X, lengths(X), k), tiles))
-    places, squares = (np.concatenate(each) for each in zip(*found, strict=True))
+    """Compare all pairs."""
+    norms = squared_norms(X)
+
+    def search_tile(first: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.arange(first, min(first + TILE, len(X)))
+        return search(X, norms, rows, None, k)
+
+    tiles = list(engine.each(search_tile, range(0, len(X), TILE)))
+    places, squares = (np.concatenate(each) for each in zip(*tiles, strict=True))
     return Neighbors(places, squares, 1.0)
 
 
-def search_tile(params: tuple[np.ndarray, np.ndarray, int], span: Span):
-    X, norms, k = params
-    return search(X, norms, np.arange(span.start, span.stop), None, k)
-
-
 def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
-    n, norms = len(X), lengths(X)
+    """Compare the rows of nearby cells."""
+    n, norms = len(X), squared_norms(X)
     count = max(2, n // CELL_ROWS)
     centers = cell_centers(X, count, engine, seed)
     labels = nearest_centers(X, centers, engine)
@@ -93,10 +75,12 @@ def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
     around = exact(centers, min(AROUND, count - 1), engine).places
     places, squares = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
     parts = [part for each in members for part in pieces(each)]
-    homes = np.array([labels[part[0]] for part in parts])
-    cells = (cell_of(*each, members, around, k) for each in zip(parts, homes, strict=True))
-    for part, found in zip(parts, engine.map(search_cell, (X, norms, k), cells), strict=True):
-        places[part], squares[part] = found
+
+    def search_cell(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return search(X, norms, part, candidates(part, labels[part[0]], members, around, k), k)
+
+    for part, nearest in zip(parts, engine.each(search_cell, parts), strict=True):
+        places[part], squares[part] = nearest
     sample = np.sort(permutation(key(seed, 0, 0), n)[:CHECKED])
     truth = search(X, norms, sample, None, k)[0]
     pairs = zip(truth, places[sample], strict=True)
@@ -105,41 +89,36 @@ def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
 
 
 def pieces(rows: np.ndarray) -> list[np.ndarray]:
-    """A cell in parts of a size that can be searched, however many rows are alike."""
+    """A cell in parts of bounded size, however many rows are equal."""
     return [rows[i : i + LARGEST_CELL] for i in range(0, len(rows), LARGEST_CELL)]
 
 
-def cell_of(
+def candidates(
     part: np.ndarray, c: int, members: list[np.ndarray], around: np.ndarray, k: int
-) -> Cell:
-    """Rows of a cell, and what to compare them with: the rows of the cell and of those around
-    it, thinned out where they are too many."""
+) -> np.ndarray:
+    """The rows to compare part of a cell with: those of the cell and of the nearest cells,
+    every second or third only where they are too many."""
     near = np.concatenate([members[c], *(members[j] for j in around[c])])
     if len(near) <= k:
         near = np.concatenate(members)
     most = (AROUND + 1) * LARGEST_CELL // 2
     if len(near) > most:
         near = np.union1d(part, near[:: -(-len(near) // most)])
-    return Cell(part, np.sort(near))
+    return np.sort(near)
 
 
 def cell_centers(X: np.ndarray, count: int, engine: Engine, seed: int) -> np.ndarray:
-    """Centers of cells: a few passes of k-means over a sample, from rows drawn at random.
-    They cut the rows into pieces of similar size and need not be optimal."""
+    """Centers of cells: a few passes of k-means over a sample, from random rows. They need not
+    be optimal."""
     drawn = permutation(key(seed, 0, 2), len(X))
     sample = np.ascontiguousarray(X[np.sort(drawn[: SAMPLED * count])])
     return run_passes(sample, X[np.sort(drawn[:count])], engine, passes=PASSES)[1]
 
 
-def search_cell(params: tuple[np.ndarray, np.ndarray, int], cell: Cell):
-    X, norms, k = params
-    return search(X, norms, cell.rows, cell.candidates, k)
-
-
 def search(
     X: np.ndarray, norms: np.ndarray, rows: np.ndarray, among: np.ndarray | None, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest of the rows ``among``, or of all, by tiles of a matrix product."""
+    """The nearest of the rows ``among``, or of all rows, by tiles of a matrix product."""
     places = np.full((len(rows), k), -1, np.int32)
     best = np.full((len(rows), k), np.inf, np.float32)
     queries, total = X[rows], len(X) if among is None else len(among)
@@ -154,7 +133,7 @@ def search(
     return places, np.maximum(best, np.float32(0))
 
 
-def lengths(X: Any) -> np.ndarray:
+def squared_norms(X: Any) -> np.ndarray:
     return np.einsum("nd,nd->n", X, X)
 
 

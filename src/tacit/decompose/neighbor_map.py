@@ -1,19 +1,20 @@
-"""A map in the plane that keeps neighbours together.
+"""A map of rows in the plane that keeps neighbors together.
 
-The rows' nearest neighbours make a graph: edges weigh more the nearer, relative to each row's
-own surroundings. The map starts from the two principal directions; then, over and over, every
-point is drawn to its neighbours and pushed away from points drawn at random, with the forces of
-a Cauchy kernel:
+The nearest neighbors of the rows form a graph whose edge weights decrease with distance,
+relative to the distances of each row. The map starts from the first two principal components;
+then in every step each point is attracted by its neighbors and repelled by random points, with
+the forces of a Cauchy kernel:
 
     attract  (y_j - y_i) 2 w_ij / (1 + d^2)          repel  (y_i - y_j) 2 / ((e + d^2)(1 + d^2))
 
-All points move at once, from where all of them were: so the order of visits cannot matter, and
-the map has the same bits on any number of threads. The pull is taken implicitly, (1 + A) y =
-... , which cannot overshoot however many neighbours there are. A last phase draws ten times as
-many points, which takes the noise out of the small scale.
+All points move at once, from the positions of the previous step: so the order of visits does
+not matter, and the map has the same bits on any number of threads. The attraction is implicit,
+(1 + A) y = ... , which cannot overshoot however many neighbors there are. A last phase uses ten
+times as many random points, which reduces the noise at small scale.
 
-``kept_`` says how good the map is: the share of each row's ten nearest rows that are among its
-thirty nearest on the map.
+Contract: whole, because the neighbors of a row may be any rows. The steps are passes of
+``sweep``. ``kept_`` measures the map: the fraction of each row's ten nearest rows that are
+among its thirty nearest on the map.
 
 McInnes, Healy and Melville (2018), UMAP. arXiv:1802.03426.
 Böhm, Berens and Kobak (2022), Attraction-repulsion spectrum in neighbor embeddings. JMLR 23.
@@ -28,62 +29,89 @@ import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.engines import Dask, Engine, Serial, get_engine
+from tacit.core.contract import engine_for
+from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, check_rows
 from tacit.core.kernel import kernel
-from tacit.core.progress import Step, notify
 from tacit.core.randoms import bits, key, permutation, seed_from
-from tacit.decompose.nearest_rows import Neighbors, Span, nearest_rows
+from tacit.core.sweep import Sequential, Visited, sweep
+from tacit.decompose.nearest_rows import Neighbors, nearest_rows, search, squared_norms
 from tacit.kernels.unit_rows import unit_rows
 
 __all__ = ["NeighborMap"]
 
-BLOCK = 4096  # points to a task
-START = 10.0  # how wide the first map is
-NEGATIVES, MORE = 10, 100  # points that push: at first, and in the last phase
+PART = 4096  # points of a part
+START = 10.0  # largest coordinate of the first map
+NEGATIVES, MORE = 10, 100  # random points per step: at first, and in the last phase
 LAST = 1 / 3  # of all steps
 CHECKED = 3000  # rows on which kept_ is measured
 U = np.uint64
 
 
-class Layout(NamedTuple):
-    """What a step must know."""
+class MapState(NamedTuple):
+    """The points before and after a step."""
 
-    graph: tuple[np.ndarray, np.ndarray, np.ndarray]  # weights, indices, indptr
     points: np.ndarray  # (n, 2) float32
-    rate: np.float32
-    negatives: int
-    repulsion: np.float32
-    seed: np.uint64  # of this step
+    moved: np.ndarray  # (n, 2) float32
+
+
+class Layout(Sequential):
+    """The steps of the layout. The loss of a step is how far points move, squared."""
+
+    def __init__(self, graph: sp.csr_array, n_steps: int, repulsion: float, seed: Any) -> None:
+        self.edges = (graph.data.astype(np.float32), graph.indices, graph.indptr)
+        self.n, self.n_steps = graph.shape[0], n_steps
+        self.repulsion, self.seed = np.float32(repulsion), seed
+
+    def rounds(self, number: int) -> list[list[slice]]:
+        """One round: all points move at once."""
+        return [[slice(i, min(i + PART, self.n)) for i in range(0, self.n, PART)]]
+
+    def visit(self, state: MapState, part: slice, number: int) -> Visited:
+        """Move the points of a part."""
+        rate = np.float32(1 - number / self.n_steps)
+        late = number >= int(self.n_steps * (1 - LAST))
+        old, new = state.points[part], state.moved[part]
+        move_points(
+            *self.edges, state.points, new, part.start, rate, MORE if late else NEGATIVES,
+            self.repulsion, key(self.seed, number, 0),
+        )  # fmt: skip
+        return Visited(len(new), float(np.square(new - old).sum(dtype=np.float64)))
+
+    def merge(self, state: MapState, stats: Visited) -> None:
+        """Make the new positions the current ones."""
+        state.points[:] = state.moved
 
 
 class NeighborMap(Estimator):
-    """Draw rows as points in the plane, neighbours next to neighbours.
+    """Map rows to points in the plane, neighbors next to neighbors.
 
     Parameters
     ----------
     n_neighbors : int
-        Neighbours of each row that pull at it. More give weight to the large scale.
+        Neighbors that attract each row. More give weight to the large scale.
     metric : {"cosine", "euclidean"}
-        "cosine" compares directions, as text wants.
+        "cosine" compares directions, which suits text.
     repulsion : float
-        How hard points push. More spreads clusters out.
+        Strength of the repulsion. More spreads clusters out.
     n_steps : int
+        Number of steps of the layout.
     random_state : int, RandomState or None
+        Seed of the layout.
     engine : {"serial", "threads"} or Engine
-        Where the work is done; the map does not depend on it. A Dask cluster does not help
-        here: every step needs all points.
+        Where the work is done; the map does not depend on it. With "dask" it runs in threads
+        of this process, because every step needs all points.
     callbacks : list or None
-        Told about every tenth step; see ``tacit.core.progress``.
+        Notified of every step; see ``tacit.core.progress``.
 
     Attributes
     ----------
     embedding_ : array of shape (n, 2)
     kept_ : float
-        Share of the ten nearest rows that are among the thirty nearest on the map, over at
+        Fraction of the ten nearest rows that are among the thirty nearest on the map, over at
         most 3,000 rows.
     recall_ : float
-        Share of the true neighbours that the search found; 1.0 up to 50,000 rows.
+        Fraction of the true neighbors that the search found; 1.0 up to 50,000 rows.
     neighbors_, squares_ : arrays of shape (n, n_neighbors)
         The nearest rows of each, and their squared distances.
     n_features_in_ : int
@@ -117,15 +145,15 @@ class NeighborMap(Estimator):
 
     def __init__(
         self,
-        n_neighbors=15,
+        n_neighbors: int = 15,
         *,
-        metric="cosine",
-        repulsion=7.0,
-        n_steps=600,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        metric: str = "cosine",
+        repulsion: float = 7.0,
+        n_steps: int = 600,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.repulsion = repulsion
@@ -136,26 +164,28 @@ class NeighborMap(Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> "NeighborMap":
-        """Draw the map of the rows of X, an array."""
+        """Compute the map of the rows of X, an array."""
         self._validate_params()
         rows = self._rows(X)
-        engine = here(get_engine(self.engine))
+        engine = engine_for(self)
         seed = seed_from(self.random_state)
         n = len(rows)
         k = min(self.n_neighbors, n - 1)
         if k < 1:
-            self._hold(np.zeros((n, 2), np.float32), Neighbors(*nobody(n), 1.0), 1.0)
+            none = Neighbors(np.empty((n, 0), np.int32), np.empty((n, 0), np.float32), 1.0)
+            self._store(np.zeros((n, 2), np.float32), none, 1.0)
             return self
-        found = nearest_rows(rows, k, engine, seed=int(seed) & 0x7FFFFFFF)
-        weights = weigh(found)
+        neighbors = nearest_rows(rows, k, engine, seed=int(seed) & 0x7FFFFFFF)
+        layout = Layout(edge_weights(neighbors), self.n_steps, self.repulsion, seed)
+        state = MapState(first_map(rows), np.empty((n, 2), np.float32))
         with self._fit_callbacks() as callbacks:
-            points = self._draw(first_map(rows), weights, engine, seed, callbacks)
-        kept = share_kept(rows, points, seed)
-        self._hold(points, found, kept)
+            sweep(layout, state, engine, max_iter=self.n_steps, callbacks=callbacks,
+                  name="NeighborMap")  # fmt: skip
+        self._store(state.points, neighbors, fraction_kept(rows, state.points, seed))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Draw the map and give its points: (n, 2)."""
+        """Compute the map and return its points: (n, 2)."""
         return self.fit(X).embedding_
 
     # --- Parts ---
@@ -163,58 +193,26 @@ class NeighborMap(Estimator):
     def _rows(self, X: Any) -> np.ndarray:
         if sp.issparse(X):
             raise TypeError(
-                "NeighborMap draws dense rows, and X is sparse. Reduce it first, for example "
+                "NeighborMap takes dense rows, and X is sparse. Reduce it first, for example "
                 "with TruncatedSVD(100)."
             )
         dense = check_rows(self, X, reset=True, sparse=False, finite=True)
         if self.metric == "cosine":
             return np.ascontiguousarray(unit_rows(dense)[0], np.float32)
-        # About the mean and to unit size first, so that float32 holds what matters.
+        # Center and scale first, so that float32 is precise enough.
         centered = dense - dense.mean(axis=0, dtype=np.float64)
         size = np.abs(centered).max(initial=0.0)
         return np.ascontiguousarray(centered / size if size > 0 else centered, np.float32)
 
-    def _draw(self, points, graph, engine: Engine, seed, callbacks) -> np.ndarray:
-        edges = (graph.data.astype(np.float32), graph.indices, graph.indptr)
-        n = len(points)
-        spans = [Span(i, min(i + BLOCK, n)) for i in range(0, n, BLOCK)]
-        if len(spans) == 1:
-            engine = Serial()  # no pool for one block
-        late = int(self.n_steps * (1 - LAST))
-        for step in range(self.n_steps):
-            layout = Layout(
-                edges,
-                points,
-                np.float32(1 - step / self.n_steps),
-                NEGATIVES if step < late else MORE,
-                np.float32(self.repulsion),
-                key(seed, step, 0),
-            )
-            points = np.concatenate(list(engine.map(move_block, layout, spans)))
-            last = step + 1 == self.n_steps
-            if step % 10 == 9 or last:
-                told = Step("NeighborMap", step + 1, self.n_steps, [], points, last)
-                if notify(callbacks, told):
-                    break
-        return points
-
-    def _hold(self, points: np.ndarray, found: Neighbors, kept: float) -> None:
+    def _store(self, points: np.ndarray, neighbors: Neighbors, kept: float) -> None:
         self.embedding_, self.kept_ = points, kept
-        self.neighbors_, self.squares_, self.recall_ = found
+        self.neighbors_, self.squares_, self.recall_ = neighbors
 
 
-def here(engine: Engine) -> Engine:
-    return get_engine("threads") if isinstance(engine, Dask) else engine
-
-
-def nobody(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.empty((n, 0), np.int32), np.empty((n, 0), np.float32)
-
-
-def weigh(found: Neighbors) -> sp.csr_array:
-    """Symmetric weights from 0 to 1: the nearest neighbour counts fully, the others less by a
-    width of the row's own, chosen so that all weights of a row sum to log2 of their number."""
-    distances = np.sqrt(found.squares.astype(np.float64))
+def edge_weights(neighbors: Neighbors) -> sp.csr_array:
+    """Symmetric weights from 0 to 1: 1 for the nearest neighbor, less for the others by a
+    width per row, chosen so that the weights of a row sum to log2 of their number."""
+    distances = np.sqrt(neighbors.squares.astype(np.float64))
     n, k = distances.shape
     beyond = distances - distances[:, :1]
     goal = np.log2(k) if k > 1 else 1.0
@@ -223,10 +221,10 @@ def weigh(found: Neighbors) -> sp.csr_array:
         wide = np.exp(-beyond / width[:, None]).sum(axis=1) > goal
         high, low = np.where(wide, width, high), np.where(wide, low, width)
         width = np.where(np.isinf(high), 2 * width, (low + high) / 2)
-    least = max(1e-3 * float(distances.mean()), 1e-300)  # rows among equals
+    least = max(1e-3 * float(distances.mean()), 1e-300)  # for rows with equal neighbors
     weights = np.exp(-beyond / np.maximum(width, least)[:, None])
     starts = np.arange(0, n * k + 1, k)
-    one_way = sp.csr_array((weights.ravel(), found.places.ravel(), starts), shape=(n, n))
+    one_way = sp.csr_array((weights.ravel(), neighbors.places.ravel(), starts), shape=(n, n))
     other = one_way.T.tocsr()
     both = sp.csr_array(one_way + other - one_way.multiply(other))
     both.sort_indices()
@@ -234,7 +232,7 @@ def weigh(found: Neighbors) -> sp.csr_array:
 
 
 def first_map(rows: np.ndarray) -> np.ndarray:
-    """The two principal directions, the larger one at most ``START`` from the middle."""
+    """The first two principal components, scaled to at most ``START``."""
     centered = rows - rows.mean(axis=0)
     _, vectors = np.linalg.eigh((centered.T @ centered).astype(np.float64))
     axes = vectors[:, ::-1][:, :2]
@@ -245,28 +243,16 @@ def first_map(rows: np.ndarray) -> np.ndarray:
     return flat * np.float32(START / size) if size > 0 else flat
 
 
-def share_kept(rows: np.ndarray, points: np.ndarray, seed: np.uint64) -> float:
-    """How many of ten neighbours are among thirty on the map, over a sample of the rows."""
+def fraction_kept(rows: np.ndarray, points: np.ndarray, seed: np.uint64) -> float:
+    """The fraction of ten neighbors among thirty on the map, over a sample of the rows."""
     from scipy.spatial import cKDTree
-
-    from tacit.decompose.nearest_rows import lengths, search
 
     n = len(rows)
     near, far = min(10, n - 1), min(30, n - 1)
     sample = np.sort(permutation(key(seed, 0, 1), n)[:CHECKED])
-    truth = search(rows, lengths(rows), sample, None, near)[0]
+    truth = search(rows, squared_norms(rows), sample, None, near)[0]
     drawn = cKDTree(points).query(points[sample], far + 1)[1]
     return float((truth[:, :, None] == drawn[:, None, :]).any(axis=2).mean())
-
-
-def move_block(layout: Layout, span: Span) -> np.ndarray:
-    out = np.empty((span.stop - span.start, 2), np.float32)
-    weights, indices, indptr = layout.graph
-    move_points(
-        weights, indices, indptr, layout.points, out, span.start,
-        layout.rate, layout.negatives, layout.repulsion, layout.seed,
-    )  # fmt: skip
-    return out
 
 
 # --- Kernel ---

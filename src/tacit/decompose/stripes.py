@@ -1,58 +1,45 @@
-"""Products of a few long rows, cut into stripes of columns that depend on the length alone.
+"""Products of a few long vectors, computed in stripes of columns.
 
-Models with a vector per column of the data do their own algebra here, between two passes.
-BLAS keeps to one thread, because with several its sums depend on their number; the stripes
-are the parallelism, and they add up in a fixed tree: the same bits on any machine of a kind.
+Models with a vector per column of the data do their own algebra here, between two passes. BLAS
+uses one thread, because with several its sums depend on their number; the stripes run in
+parallel. They depend on the length of the vectors alone and are summed in a fixed tree: the
+same bits on any engine.
 """
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core.engines import Engine, RunningThreads, Serial, Threads
+from tacit.core.engines import Engine
 from tacit.core.stats import tree_sum
 
-__all__ = ["combine", "fill", "inner", "nearby"]
+__all__ = ["combine", "each_stripe", "inner"]
 
 STRIPE = 8192  # columns
 
 
-class Stripe(NamedTuple):
-    """Some columns; what a block is to a table."""
-
-    start: int
-    stop: int
-
-    def load(self) -> slice:
-        return slice(self.start, self.stop)
-
-
-def cut(columns: int) -> list[Stripe]:
-    return [Stripe(i, min(i + STRIPE, columns)) for i in range(0, columns, STRIPE)]
-
-
-def nearby(engine: Engine) -> Engine:
-    """The engine itself if it works in this process, else threads: long rows stay at home."""
-    here = isinstance(engine, Serial | Threads | RunningThreads)
-    return engine if here else Threads()
+def each_stripe(function: Callable, columns: int, engine: Engine) -> list:
+    """``function`` of every stripe, a slice of columns; the results in order."""
+    stripes = [slice(i, min(i + STRIPE, columns)) for i in range(0, columns, STRIPE)]
+    return list(engine.each(function, stripes))
 
 
 def inner(pieces: Sequence[np.ndarray], rows: np.ndarray, engine: Engine) -> np.ndarray:
-    """Every row of the pieces times every one of ``rows``: (m, p).
+    """Inner products of all rows of the pieces with ``rows``: (m, p).
 
     Examples
     --------
+    >>> from tacit.core.engines import Serial
     >>> inner([np.eye(3)[:1], np.eye(3)[1:]], np.array([[1.0, 2.0, 3.0]]), Serial()).ravel()
     array([1., 2., 3.])
     """
 
-    def product(_: Any, columns: slice) -> np.ndarray:
+    def product(columns: slice) -> np.ndarray:
         part = rows[:, columns].T
         return np.concatenate([piece[:, columns] @ part for piece in pieces])
 
-    return tree_sum(engine.map(product, None, cut(rows.shape[1])))
+    return tree_sum(each_stripe(product, rows.shape[1], engine))
 
 
 def combine(
@@ -62,28 +49,23 @@ def combine(
     *,
     less_from: np.ndarray | None = None,
 ) -> np.ndarray:
-    """``weights`` (q, m) times the rows of the pieces; or what is left of ``less_from``.
+    """``weights`` (q, m) times the rows of the pieces; or ``less_from`` minus that.
 
     Examples
     --------
+    >>> from tacit.core.engines import Serial
     >>> combine(np.array([[2.0, 3.0]]), [np.eye(2)], Serial())
     array([[2., 3.]])
     """
     edges = np.cumsum([0, *map(len, pieces)])
-    shares = [weights[:, i:j] for i, j in pairwise(edges)]
+    parts = [weights[:, i:j] for i, j in pairwise(edges)]
+    out = np.empty((len(weights), pieces[0].shape[1]))
 
-    def put(out: np.ndarray, columns: slice) -> None:
+    def put(columns: slice) -> None:
         total = np.zeros((len(weights), columns.stop - columns.start))
-        for share, piece in zip(shares, pieces, strict=True):
-            total += share @ piece[:, columns]
+        for part, piece in zip(parts, pieces, strict=True):
+            total += part @ piece[:, columns]
         out[:, columns] = total if less_from is None else less_from[:, columns] - total
 
-    return fill(put, (len(weights), pieces[0].shape[1]), engine)
-
-
-def fill(put: Callable, shape: tuple[int, int], engine: Engine) -> np.ndarray:
-    """An array of long rows, written by ``put(out, columns)`` a stripe at a time."""
-    out = np.empty(shape)
-    for _ in engine.map(put, out, cut(shape[1])):
-        pass
+    each_stripe(put, out.shape[1], engine)
     return out

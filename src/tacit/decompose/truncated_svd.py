@@ -1,8 +1,14 @@
-"""Truncated singular value decomposition: rows as sums of a few directions.
+"""Truncated singular value decomposition: rows as sums of a few components.
 
-Contract: summable. The passes are those of ``svd_search``: block Lanczos on X'X finds the
-directions, one more pass measures the rows along them. This file gives them scikit-learn's
-manners.
+    search    block Lanczos on X'X (``krylov``), driven by ``iterate``; a table of few columns
+              needs one pass, which sums X'X itself
+    measure   one more pass: the rows projected onto the components
+
+The last pass rotates the components by their remaining error. Singular values then come from X
+itself and not from X'X, where values below a millionth of the largest are lost in rounding.
+
+Contract: summable. The loss is the part of |X|^2 that the components do not explain; it never
+rises.
 
 Eckart and Young (1936), The approximation of one matrix by another of lower rank.
 Psychometrika 1. The notes' section on smoothing word counts and latent semantic analysis.
@@ -10,81 +16,245 @@ Psychometrika 1. The notes' section on smoothing word counts and latent semantic
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from tacit.core.engines import Engine, get_engine, ready
+from tacit.core import moments as column_moments
+from tacit.core.engines import Engine, get_engine, one_blas_thread, ready
 from tacit.core.errors import DataError
-from tacit.core.estimator import Estimator, check_rows
+from tacit.core.estimator import Estimator
+from tacit.core.loop import iterate
+from tacit.core.moments import Moments, MomentsParams
+from tacit.core.progress import Callback
 from tacit.core.randoms import seed_from
 from tacit.data.bad_values import check_values
+from tacit.data.checked import check_table
 from tacit.data.table import Table, parts
-from tacit.decompose.gram_panels import to_panels
-from tacit.decompose.krylov import room_for
-from tacit.decompose.stripes import nearby
-from tacit.decompose.svd_search import (
-    Directions,
-    Found,
-    check_scale,
-    measure,
-    project_block,
-    search,
-    search_narrow,
-)
+from tacit.decompose import krylov
+from tacit.decompose.gram_panels import chunk_caches, project, to_panels
+from tacit.decompose.stripes import combine
 
 __all__ = ["TruncatedSVD"]
 
-NARROW = 512  # columns up to which X'X is small enough to hold
+NARROW = 512  # columns up to which X'X is summed as a whole
+LARGEST = 1e290  # squared lengths above this, or below its inverse, are out of range
+
+
+class Projection(NamedTuple):
+    """The vectors that rows are projected onto."""
+
+    panels: np.ndarray
+    number: int
+
+
+class Components(NamedTuple):
+    """The result of a search."""
+
+    rows: np.ndarray  # (k, d) orthonormal
+    errors: np.ndarray  # (k,) |X'X v - value v|
+    moments: Moments  # of the columns of X
+    passes: int
+    remainder: float  # see krylov.remainder
+
+
+class Measured(NamedTuple):
+    """Singular values, descending, with right vectors, variances and residuals."""
+
+    values: np.ndarray  # (k,)
+    rows: np.ndarray  # (k, d)
+    variances: np.ndarray  # (k,)
+    residuals: np.ndarray  # (k,)
+
+
+# --- Search ---
+
+
+def search(
+    table: Table,
+    engine: Engine,
+    *,
+    n_components: int,
+    width: int,
+    passes: int,
+    tol: float,
+    seed: Any,
+    callbacks: list[Callback],
+) -> Components:
+    """Block Lanczos until the remainder is at most ``tol``, or for ``passes`` passes."""
+
+    def update(params: krylov.KrylovParams, stats: krylov.KrylovStats) -> krylov.KrylovParams:
+        if params.step == 0:
+            check_scale(krylov.squared_length(stats.moments), table)
+        return krylov.update(params, stats, engine)
+
+    params = krylov.start(
+        n_components, table.shape[1], seed, width=width, dtype=vector_dtype(table),
+        engine=engine,
+    )  # fmt: skip
+    params = iterate(
+        params, krylov.collect, update, table, engine, max_iter=passes,
+        settled=lambda _, new: krylov.remainder(new) <= tol, callbacks=callbacks,
+        cache=chunk_caches(table), loss_of=krylov.loss, visible=krylov.visible,
+        name="TruncatedSVD",
+    ).params  # fmt: skip
+    # Vectors that no pass has multiplied may be off by anything.
+    errors = np.full(n_components, krylov.squared_length(params.moments))
+    errors[: len(params.errors)] = params.errors / params.scale
+    rows = krylov.leading(params, engine)
+    return Components(rows, errors, params.moments, params.step, krylov.remainder(params))
+
+
+def search_narrow(table: Table, engine: Engine, n_components: int) -> Components:
+    """The components of X'X, summed in one pass."""
+    moments = engine.reduce(column_moments.collect, MomentsParams(full=True), table)
+    columns = Moments(moments.weight, moments.mean, moments.variance_sum)
+    check_scale(krylov.squared_length(columns), table)
+    with one_blas_thread():
+        values, vectors = krylov.eigenpairs(gram_of(moments), n_components)
+    return Components(
+        np.ascontiguousarray(vectors.T), np.zeros(len(values)), columns, passes=1, remainder=0.0
+    )
+
+
+def vector_dtype(table: Table) -> Any:
+    """float32 for sparse rows in float32: half the memory for random access."""
+    small = table.dtype == np.float32 and sp.issparse(parts(table.blocks[0].load()).rows)
+    return np.float32 if small else np.float64
+
+
+def check_scale(total: float, table: Table) -> None:
+    """ValueError if the sum of all squares is out of the range of float64."""
+    if 1 / LARGEST < total < LARGEST:
+        return
+    largest = 0.0
+    for block in table:
+        rows = parts(block.load()).rows
+        values = rows.data if sp.issparse(rows) else rows
+        largest = max(largest, float(np.abs(values).max(initial=0)))
+    if largest > 0:
+        raise ValueError(
+            f"TruncatedSVD: the largest value in the data is {largest:.3g}, and float64 does "
+            "not hold the squares. Rescale the data, for example divide by that number."
+        )
+
+
+# --- Measure ---
+
+
+def collect_projected(params: Projection, block: Any) -> Moments:
+    """The moments of the projected rows of a block."""
+    return Moments.collect(project_block(params, block))
+
+
+def project_block(params: Projection, block: Any) -> np.ndarray:
+    """The projected rows of a block: (n, k) float64."""
+    return project(parts(block).rows, params.panels, params.number)
+
+
+def measure(found: Components, table: Table, engine: Engine) -> Measured:
+    """One pass over the projected rows, and a small SVD that rotates the components.
+
+    With Y the projected rows and D the lengths of its columns, Y'Y is D E W E' D: the singular
+    values of Y are those of sqrt(W) E' D, each to full relative precision, because the columns
+    are nearly orthogonal.
+    """
+    kind = vector_dtype(table)
+    k, n, d = len(found.rows), *table.shape
+    params = Projection(to_panels(found.rows, engine), k)
+    moments = engine.reduce(collect_projected, params, table)
+    with one_blas_thread():
+        square = gram_of(moments)
+        lengths = np.sqrt(square.diagonal())
+        nothing = max(n, d) * np.finfo(float).eps if kind == np.float64 else 1e-8
+        lengths[lengths <= lengths.max() * nothing] = 0.0
+        scale = np.divide(1.0, lengths, out=np.zeros(k), where=lengths > 0)
+        weights, turns = eigh(square * scale * scale[:, None])
+        factor = np.sqrt(np.maximum(weights, 0.0))[:, None] * turns.T * lengths
+        _, values, turned = svd(factor)
+        values[np.count_nonzero(lengths) :] = 0.0
+        variances = np.einsum("ij,jk,ik->i", turned, moments.covariance, turned)
+        rows = with_signs(combine(turned, (found.rows,), engine))
+    return Measured(
+        values,
+        rows,
+        np.maximum(variances, 0.0),
+        residuals(found.errors, values, kind),
+    )
+
+
+def gram_of(moments: Moments) -> np.ndarray:
+    """X'X from the scatter about the mean."""
+    return moments.scatter + moments.weight * np.outer(moments.mean, moments.mean)
+
+
+def with_signs(rows: np.ndarray) -> np.ndarray:
+    """Rows with a positive largest entry; of entries equal but for rounding, the first."""
+    sizes = np.abs(rows)
+    places = (sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True)).argmax(axis=1)
+    signs = np.sign(rows[np.arange(len(rows)), places])
+    return rows * np.where(signs == 0, 1.0, signs)[:, None]
+
+
+def residuals(errors: np.ndarray, values: np.ndarray, dtype: Any) -> np.ndarray:
+    """|X'u - value v| for u = X v / value; rounding in X'X sets a lower limit."""
+    floor = krylov.NOISE[np.dtype(dtype).name] * values.max(initial=0.0) ** 2
+    safe = np.maximum(values, np.sqrt(floor))
+    return np.divide(np.maximum(errors, floor), safe, out=np.zeros_like(values), where=safe > 0)
+
+
+# --- The estimator ---
 
 
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Reduce rows to the few directions that hold most of them, without centering.
+    """Reduce rows to their leading components, without centering.
 
-    Works on sparse rows as they are, reads tables larger than memory a few times (about ten
-    passes for a hundred components of text), and says how exact it is: ``residuals_``. Signs
-    are fixed, and the same seed gives the same bits on every engine.
+    Works on sparse rows without densifying them, reads tables larger than memory a few times
+    (about ten passes for a hundred components of text), and reports its error: ``residuals_``.
+    Signs are fixed, and the same seed gives the same bits on every engine.
 
     Parameters
     ----------
     n_components : int
-        How many directions to keep; at most the number of columns.
+        Number of components; at most the number of columns.
     tol : float
-        Stop when the residuals fall to this share of their singular values, in the root mean
-        square. The components then miss about its square of what the best ones capture. 0
-        goes on to the last digit, as scikit-learn's "arpack" does.
+        Stop when the residuals, relative to their singular values, fall to this root mean
+        square. The components then miss about its square of what the best ones explain. 0
+        computes to machine precision, as scikit-learn's "arpack" does.
     n_iter : "auto" or int
         "auto" stops by ``tol``. A number means scikit-learn's power iterations: the space
-        searched holds theirs, with as many ``n_oversamples``, so the answer is no worse.
+        searched contains theirs for equal ``n_oversamples``, so the result is at least as good.
     n_oversamples : int
-        With a number for ``n_iter``: how many more directions than wanted to follow.
+        With a number for ``n_iter``: additional vectors in the block.
     max_iter : int
-        Most passes that the search may make. A ConvergenceWarning tells when they were too few.
+        Maximum number of passes. A ConvergenceWarning is issued if they were too few.
     random_state : int, RandomState or None
-        Seed of the first directions. It sways what ``tol`` leaves open, and what spans the
-        rest where the data has fewer than n_components dimensions.
+        Seed of the first block. It affects the result within ``tol``, and the components
+        beyond the rank of the data.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
     callbacks : list or None
-        Told about every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
         Right singular vectors, orthonormal, the largest entry of each positive.
     singular_values_ : array of shape (n_components,)
-        Falling; exactly 0 past the rank of the data.
+        Descending; exactly 0 beyond the rank of the data.
     explained_variance_, explained_variance_ratio_ : arrays of shape (n_components,)
-        The variance of the rows along each component; its share of all variance.
+        The variance of the rows along each component, and its fraction of all variance.
     residuals_ : array of shape (n_components,)
-        A singular value of the data lies within this distance of the one found.
-    n_iter_ : int, passes that the search made
-    converged_ : bool, whether the search reached ``tol``
+        A singular value of the data lies within this distance of each one.
+    n_iter_ : int, number of passes
+    converged_ : bool, whether the residuals reached ``tol``
     n_features_in_ : int
 
     Examples
@@ -121,16 +291,16 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        tol=0.005,
-        n_iter="auto",
-        n_oversamples=10,
-        max_iter=100,
-        random_state=None,
-        engine="threads",
-        callbacks=None,
-    ):
+        tol: float = 0.005,
+        n_iter: int | str = "auto",
+        n_oversamples: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
         self.n_components = n_components
         self.tol = tol
         self.n_iter = n_iter
@@ -142,9 +312,17 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> "TruncatedSVD":
-        """Find the components. X is an array, a CSR matrix, a Table or a Dask array."""
+        """Compute the components. X is an array, a CSR matrix, a Table or a Dask array."""
         self._validate_params()
-        table = self._table(X, reset=True)
+        table = check_table(self, X, reset=True)
+        n, d = table.shape
+        if not n:
+            raise ValueError("TruncatedSVD found no rows in the table. Give it some.")
+        if self.n_components > d:
+            raise ValueError(
+                f"TruncatedSVD(n_components={self.n_components}) must be at most the "
+                f"number of columns, but the data has n_features={d}. Lower n_components."
+            )
         seed = seed_from(self.random_state)
         with ready(get_engine(self.engine)) as engine:
             with self._fit_callbacks() as callbacks:
@@ -154,31 +332,29 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         self.components_ = rows.astype(dtype)
         self.singular_values_ = values.astype(dtype)
         self.explained_variance_ = variances.astype(dtype)
-        self.explained_variance_ratio_ = shares(variances, found).astype(dtype)
+        self.explained_variance_ratio_ = ratios(variances, found).astype(dtype)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)
         self.n_iter_ = found.passes
         self.converged_ = bool(found.remainder <= self.tol)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The rows along the components: (n, n_components)."""
+        """The rows projected onto the components: (n, n_components)."""
         check_is_fitted(self)
-        table = self._table(X, reset=False)
+        table = check_table(self, X, reset=False)
         engine = get_engine(self.engine)
         rows = self.components_
-        params = Directions(to_panels(rows, nearby(engine), rows.dtype), len(rows))
+        params = Projection(to_panels(rows, engine, rows.dtype), len(rows))
         dtype = np.float32 if table.dtype == np.float32 else np.float64
         out = np.empty((len(table), len(rows)), dtype)
         for block, part in zip(table, engine.map(project_block, params, table), strict=True):
             if not np.isfinite(part).all():
-                check_values(
-                    parts(block.load()).rows, "TruncatedSVD", block.start, table.source
-                )
+                check_block(block, table)
             out[block.start : block.stop] = part
         return out
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Rows in the data's columns from rows along the components."""
+        """Rows in the columns of the data from projected rows."""
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32])
         if X.shape[1] != len(self.components_):
@@ -190,24 +366,22 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     # --- Parts ---
 
-    def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Found:
+    def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Components:
         k, d = self.n_components, table.shape[1]
         fixed = self.n_iter != "auto"
         width = k + self.n_oversamples if fixed else 16 * -(-k // 64)
-        passes = self.n_iter + 2 if fixed else self.max_iter
+        passes = int(self.n_iter) + 2 if fixed else self.max_iter
         tol = -1.0 if fixed else self.tol
         try:
-            if d <= max(NARROW, room_for(k, width)):
+            if d <= max(NARROW, krylov.room_for(k, width)):
                 return search_narrow(table, engine, k)
             found = search(
                 table, engine, n_components=k, width=width, passes=passes, tol=tol,
                 seed=seed, callbacks=callbacks,
             )  # fmt: skip
-        except DataError:  # find the place in the table, not in its block
+        except DataError:  # name the row of the table, not of its block
             for block in table:
-                check_values(
-                    parts(block.load()).rows, "TruncatedSVD", block.start, table.source
-                )
+                check_block(block, table)
             check_scale(np.inf, table)
             raise
         if found.remainder > tol and found.passes == passes and not fixed:
@@ -220,28 +394,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             )
         return found
 
-    def _table(self, X: Any, *, reset: bool) -> Table:
-        """X as blocks; arrays are checked as scikit-learn does, files as they are read."""
-        if not (isinstance(X, Table) or type(X).__module__.startswith("dask.")):
-            X = check_rows(self, X, reset=reset)
-        table = Table.of(X)
-        n, d = table.shape
-        if reset:
-            self.n_features_in_ = d
-            if not n:
-                raise ValueError("TruncatedSVD found no rows in the table. Give it some.")
-            if self.n_components > d:
-                raise ValueError(
-                    f"TruncatedSVD(n_components={self.n_components}) must be at most the "
-                    f"number of columns, but the data has n_features={d}. Lower n_components."
-                )
-        elif d != self.n_features_in_:
-            raise ValueError(
-                f"TruncatedSVD was fitted on {self.n_features_in_} columns, but X has {d}. "
-                "Give it the same columns."
-            )
-        return table
-
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
@@ -253,8 +405,13 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         return tags
 
 
-def shares(variances: np.ndarray, found: Found) -> np.ndarray:
-    """What share of all variance lies along each direction."""
+def check_block(block: Any, table: Table) -> None:
+    """DataError with row and column for a value that is not finite."""
+    check_values(parts(block.load()).rows, "TruncatedSVD", block.start, table.source)
+
+
+def ratios(variances: np.ndarray, found: Components) -> np.ndarray:
+    """The fraction of the variance along each component."""
     total = float(found.moments.variance.sum())
     if total > 0:
         return variances / total
