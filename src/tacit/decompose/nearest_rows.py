@@ -134,6 +134,7 @@ def search(
 
 
 def squared_norms(X: Any) -> np.ndarray:
+    """The squared norm of every row."""
     return np.einsum("nd,nd->n", X, X)
 
 
