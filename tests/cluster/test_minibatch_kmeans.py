@@ -70,6 +70,25 @@ def test_tables_and_sparse_rows_work(tmp_path):
     np.testing.assert_allclose(dense.cluster_centers_, sparse.cluster_centers_)
 
 
+def test_a_file_gives_the_bits_of_memory(tmp_path, monkeypatch):
+    X, weights = blobs(30_000), np.arange(30_000) % 3
+    np.save(tmp_path / "x.npy", X)
+    for mixed in (8, 2):  # all rows shuffled as a whole, and in groups
+        monkeypatch.setattr("tacit.cluster.kmeans.minibatch.MIXED", mixed)
+        for weight in (None, weights):
+            models = [
+                MiniBatchKMeans(6, random_state=0).fit(rows, sample_weight=weight)
+                for rows in (
+                    X,
+                    Table.from_npy(tmp_path / "x.npy"),
+                    Table.from_npy(tmp_path / "x.npy", block_rows=1000),
+                )
+            ]
+            assert models[0].losses_ == models[1].losses_
+            for model in models[1:]:
+                assert model.cluster_centers_.tobytes() == models[0].cluster_centers_.tobytes()
+
+
 def test_bad_values_are_named():
     X = blobs(100)
     X[5, 1] = np.nan
@@ -84,7 +103,7 @@ def test_batches_smaller_than_k_are_refused_at_the_start():
         MiniBatchKMeans(5).partial_fit(blobs(3))
 
 
-def test_a_batch_that_looked_for_far_rows_adds_to_one_that_did_not():
+def test_a_batch_with_farthest_rows_adds_to_one_without():
     from tacit.cluster.kmeans.lloyd import Farthest
 
     none = Farthest(4, np.empty(0), np.empty(0, np.int64), np.empty((0, 2)))
