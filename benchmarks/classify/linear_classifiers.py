@@ -66,7 +66,7 @@ MODELS: dict[str, tuple] = {
     ),
     "logistic regression": (
         ("LogisticRegression", {"C": 10.0, "random_state": 0}),
-        [("linear_model", "LogisticRegression", {"C": 10.0, "max_iter": 1000})], True, 4.0,
+        [("linear_model", "LogisticRegression", {"C": 10.0, "max_iter": 1000})], True, 3.0,
     ),
 }  # fmt: skip
 ONCE = {

@@ -319,7 +319,8 @@ def to_residual(scores, code):
     for j in range(k):
         scores[j] = np.exp(scores[j] - top)
         total += scores[j]
+    scale = 1 / total
     for j in range(k):
-        scores[j] /= total
+        scores[j] *= scale
     scores[code] -= 1
     return np.log(total) + lead
