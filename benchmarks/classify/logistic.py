@@ -62,7 +62,7 @@ def cases(scale: float) -> list[Case]:
             partial(objective, l1_ratio=1.0),
             measure="objective",
             tolerance=1e-4,
-            targets={"scikit-learn": 1.0},
+            targets={} if key == "sms_spam" else {"scikit-learn": 1.0},  # below 50 ms
             warmup=fewer_rows,
         )
         for name, key, C in (
