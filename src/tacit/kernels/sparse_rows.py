@@ -24,9 +24,11 @@ def chunks(indptr: np.ndarray, order: np.ndarray) -> Iterator[np.ndarray]:
     >>> [len(part) for part in chunks(np.arange(20_001), np.arange(20_000))]
     [8065, 8066, 3869]
     """
+    if not len(order) or indptr[-1] + 64 * len(order) <= CHUNK:
+        yield order
+        return
     spent = np.cumsum(np.diff(indptr)[order] + 64)
-    total = int(spent[-1]) if len(spent) else 0
-    cuts = np.searchsorted(spent, np.arange(CHUNK, total, CHUNK))
+    cuts = np.searchsorted(spent, np.arange(CHUNK, spent[-1], CHUNK))
     for start, stop in pairwise([0, *np.unique(cuts[cuts > 0]).tolist(), len(order)]):
         yield order[start:stop]
 

@@ -150,9 +150,9 @@ class CoordinateDescent(Sequential):
 
     def _violations(self, gradient: np.ndarray, w: np.ndarray) -> np.ndarray:
         """The partial derivatives of the objective; at zero, the least of them."""
-        slope = gradient + self.l2 * w
-        at_zero = np.maximum(np.abs(slope) - self.l1, 0.0)
-        return np.where(w == 0, at_zero, np.abs(slope + self.l1 * np.sign(w)))
+        smooth = gradient + self.l2 * w
+        at_zero = np.maximum(np.abs(smooth) - self.l1, 0.0)
+        return np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
 
     def _descend(self, step: "ColumnStep", passes: int) -> None:
         """Minimize the expansion, until most of the violation is gone."""
@@ -232,11 +232,11 @@ class CoordinateDescent(Sequential):
         )
         if self.intercept:
             largest = max(largest, float(np.abs(offsets).max()))
-        steepest = float(np.abs(gradients).max(initial=0.0))
+        most = float(np.abs(gradients).max(initial=0.0))
         below = -np.inf
         if self.l1 + self.l2 == 0:
             below = objective  # without a penalty there is no bound
-        for scale in {1.0, min(1.0, self.l1 / steepest if steepest else 1.0)}:
+        for scale in {1.0, min(1.0, self.l1 / most if most else 1.0)}:
             over = np.maximum(scale * np.abs(gradients) - self.l1, 0.0)
             cost = float(np.square(over).sum()) / (2 * self.l2) if self.l2 else 0.0
             if self.l2 == 0 and over.max(initial=0.0) > 1e-12 * self.l1:

@@ -296,8 +296,8 @@ class DualAscent(Sequential):
         objective, gap = (loss + penalty) / self.total, gap / self.total
         if gap > self.tol * objective and not gradient:
             return Measured(objective, gap, np.nan)
-        slopes = self.matrix.T @ residuals.astype(self.rows.data.dtype) + weights
-        largest = self.unit * float(np.abs(slopes).max(initial=0.0))
+        gradients = self.matrix.T @ residuals.astype(self.rows.data.dtype) + weights
+        largest = self.unit * float(np.abs(gradients).max(initial=0.0))
         if self.rows.bias:
             largest = max(largest, float(np.abs(residuals.sum(axis=0)).max()))
         return Measured(objective, gap, largest / self.total)

@@ -128,15 +128,15 @@ def encode(
     >>> encode(np.array(["spam", "ham", "spam"]))
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
     """
-    found, codes = distinct(y)
+    labels, codes = distinct(y)
     if classes is None:
-        return found, codes.astype(np.int32)
+        return labels, codes.astype(np.int32)
     classes = np.asarray(classes)
-    place = np.minimum(np.searchsorted(classes, found), len(classes) - 1)
-    strange = found[classes[place] != found]
-    if len(strange):
+    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    unknown = labels[classes[place] != labels]
+    if len(unknown):
         raise ValueError(
-            f"{name} was given the label {strange.tolist()[0]!r}, which is not among its "
+            f"{name} was given the label {unknown.tolist()[0]!r}, which is not among its "
             f"classes {classes.tolist()[:10]}. List all in the first call of partial_fit."
         )
     return classes, place[codes].astype(np.int32)
@@ -155,8 +155,8 @@ def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             wide = y if y.dtype.kind == "u" else y.astype(np.int64, copy=False)
             offsets = (wide - wide.dtype.type(low)).astype(np.intp)
             taken = np.bincount(offsets, minlength=high - low + 1) > 0
-            found = np.flatnonzero(taken).astype(y.dtype) + y.dtype.type(low)
-            return found, offsets if taken.all() else (np.cumsum(taken) - 1)[offsets]
+            labels = np.flatnonzero(taken).astype(y.dtype) + y.dtype.type(low)
+            return labels, offsets if taken.all() else (np.cumsum(taken) - 1)[offsets]
     return np.unique(y, return_inverse=True)
 
 

@@ -322,7 +322,7 @@ class LogisticRegression(LinearClassifier):
         if solver == "dual" and np.isinf(self.C):
             raise ValueError(
                 "LogisticRegression(solver='dual', C=inf) has no penalty, which the dual "
-                "is made of. Give a finite C, or use solver='lbfgs'."
+                "problem needs. Give a finite C, or use solver='lbfgs'."
             )
         if solver != "auto":
             return solver
@@ -352,32 +352,32 @@ class LogisticRegression(LinearClassifier):
             both = point.reshape(shape)
             return LogisticParams(np.ascontiguousarray(both[:-1]), both[-1].copy())
 
-        found = minimize(
+        minimum = minimize(
             start.ravel(), to_params, collect, objective.table, engine_for(self),
             collect_hessian=collect_hessian if self.solver_ == "newton" else None,
             scale=1 / objective.total, l2=l2.ravel(), free=free.ravel(), flat=flat,
             tol=self.tol, max_iter=max_iter, callbacks=callbacks, name="LogisticRegression",
         )  # fmt: skip
-        self.weights_, self.intercept_ = found.params.weights, found.params.intercept
-        self.objective_, self.slope_ = found.value, found.gradient
-        self.n_iter_, self.converged_ = found.iterations, found.converged
+        self.weights_, self.intercept_ = minimum.params.weights, minimum.params.intercept
+        self.objective_, self.slope_ = minimum.value, minimum.gradient
+        self.n_iter_, self.converged_ = minimum.iterations, minimum.converged
 
     def _fit_in_memory(self, objective: Objective, callbacks: list) -> None:
         """"dual" or "coordinate"; "auto" goes on with L-BFGS where the dual is slow."""
         patient = self.solver != "auto" or self.solver_ == "coordinate"
         passes = self.max_iter if patient else min(self.max_iter, PATIENCE)
-        found = self._solve(objective, callbacks, passes)
-        self.weights_, self.intercept_ = found.weights, found.intercept
-        self.objective_, self.slope_ = found.measured.objective, found.measured.gradient
-        self.n_iter_ = found.passes
+        solution = self._solve(objective, callbacks, passes)
+        self.weights_, self.intercept_ = solution.weights, solution.intercept
+        self.objective_, self.slope_ = solution.measured.objective, solution.measured.gradient
+        self.n_iter_ = solution.passes
         # L-BFGS would end where no partial derivative exceeds tol.
-        self.converged_ = found.converged or (not patient and self.slope_ <= self.tol)
-        rest = self.max_iter - found.passes
-        if not self.converged_ and not patient and found.passes == PATIENCE and rest:
+        self.converged_ = solution.converged or (not patient and self.slope_ <= self.tol)
+        rest = self.max_iter - solution.passes
+        if not self.converged_ and not patient and solution.passes == PATIENCE and rest:
             self.solver_ = "lbfgs"  # better where columns are alike or the penalty is tiny
-            start = np.vstack([found.weights, found.intercept])
+            start = np.vstack([solution.weights, solution.intercept])
             self._minimize(objective, start, callbacks, rest)
-            self.n_iter_ += found.passes
+            self.n_iter_ += solution.passes
 
     def _solve(self, objective: Objective, callbacks: list, passes: int) -> DualSolution:
         rows, codes, weights = in_memory(objective.table)
@@ -415,10 +415,10 @@ class LogisticRegression(LinearClassifier):
             stats.loss / objective.total + 0.5 * objective.l2 * float(np.vdot(w, w))
             + objective.l1 * float(np.abs(w).sum())
         )  # fmt: skip
-        slopes = gradient[:-1] + objective.l2 * w
-        at_zero = np.maximum(np.abs(slopes) - objective.l1, 0.0)
-        slopes = np.where(w != 0, np.abs(slopes + objective.l1 * np.sign(w)), at_zero)
-        self.slope_ = float(slopes.max(initial=0.0))
+        smooth = gradient[:-1] + objective.l2 * w
+        at_zero = np.maximum(np.abs(smooth) - objective.l1, 0.0)
+        partial = np.where(w != 0, np.abs(smooth + objective.l1 * np.sign(w)), at_zero)
+        self.slope_ = float(partial.max(initial=0.0))
         if self.fit_intercept:
             self.slope_ = max(self.slope_, float(np.abs(gradient[-1]).max()))
 
@@ -435,7 +435,8 @@ class LogisticRegression(LinearClassifier):
             return SgdState.zeros(self.n_features_in_, columns, adaptive=adaptive)
         if adaptive and len(self._squares) != len(self.weights_):
             raise ValueError(
-                "solver='adagrad' goes on with a fit that was made by 'sgd'. Begin anew."
+                "solver='adagrad' cannot continue a fit by 'sgd', which has no sums of "
+                "squares. Fit again."
             )
         return SgdState(
             self.weights_.copy(), self.intercept_.copy(), self._squares.copy(),

@@ -117,15 +117,15 @@ def visit(
     wrong, both times their class's weight; and how many changes were made. NaN where the
     numbers became too large.
     """
-    found = np.zeros(3)
+    sums_met = np.zeros(3)
     squares = row_squares(rows.indptr, rows.data)
     if not np.isfinite(squares).all():  # values past 1e150
         return np.full(3, np.nan)
     run = visit_two if state.weights.shape[1] == 1 else visit_many
     for part in chunks(rows.indptr, order):
         check_stop()
-        run(rows, codes, costs, part, squares, state, rule, found)
-    return found
+        run(rows, codes, costs, part, squares, state, rule, sums_met)
+    return sums_met
 
 
 class OnlineUpdates(Sequential):
@@ -160,10 +160,11 @@ class OnlineUpdates(Sequential):
         rule = self.rule
         if self.learns_first and number == 0 and not self.held_out:
             rule = rule._replace(average=False)  # it would not be used
-        found = visit(state, rule, rows, codes, self.costs, order)
-        self._check_finite(found)
+        sums_met = visit(state, rule, rows, codes, self.costs, order)
+        self._check_finite(sums_met)
         weight = float(np.bincount(codes, minlength=len(self.costs)) @ self.costs)
-        return OnlineVisited(weight, float(found[self.model._loss_place]), float(found[2]))
+        loss = float(sums_met[self.model._loss_place])
+        return OnlineVisited(weight, loss, float(sums_met[2]))
 
     def merge(self, state: State, stats: OnlineVisited) -> None:
         self.passed += stats
@@ -324,15 +325,15 @@ class OnlineClassifier(LinearClassifier):
         order = permutation(key(seed, HELD_OUT), n)
         order = order[np.argsort(codes[order], kind="stable")]  # in proportion to the classes
         wanted = max(1, round(self.validation_fraction * n))
-        held = np.zeros(n, np.bool_)
-        held[order[(np.arange(wanted) * n) // wanted]] = True
-        if len(np.unique(codes[~held])) < len(labeled.classes):
+        out = np.zeros(n, np.bool_)
+        out[order[(np.arange(wanted) * n) // wanted]] = True
+        if len(np.unique(codes[~out])) < len(labeled.classes):
             raise ValueError(
                 f"{type(self).__name__}(validation_fraction={self.validation_fraction}) leaves "
                 "no rows of some class to learn from. Lower it, or set early_stopping=False."
             )
-        kept = Table.from_array(rows[~held]).with_labels(codes[~held])
-        return Labeled(kept, labeled.classes), (rows[held], codes[held])
+        table = Table.from_array(rows[~out]).with_labels(codes[~out])
+        return Labeled(table, labeled.classes), (rows[out], codes[out])
 
     def _costs(self, labeled: Labeled) -> np.ndarray:
         """The weight of each class."""
@@ -347,7 +348,7 @@ class OnlineClassifier(LinearClassifier):
     def _averages(self) -> bool:
         return bool(self.average)
 
-    # --- What is kept ---
+    # --- The weights of a fit ---
 
     def _keep(self, state: State) -> None:
         self._last_weights, self._last_intercept = state.weights, state.intercept
@@ -356,28 +357,28 @@ class OnlineClassifier(LinearClassifier):
         self._averaged: list = []  # filled when first asked for
 
     def _state(self, *, copy: bool = True) -> State:
-        """What a fit left, with or without what an average needs."""
+        """The state at the end of a fit, with or without the sums of an average."""
         average = self._averages()
         if average and len(self._weight_sums) != len(self._last_weights):
             raise ValueError(
-                "average=True goes on with a fit that was made without. Fit again, or set "
+                "average=True continues a fit without averages. Fit again, or set "
                 "average=False."
             )
-        left = (
+        arrays = (
             self._last_weights,
             self._last_intercept,
             self._weight_sums if average else self._weight_sums[:0],
             self._intercept_sums,
             np.array([self.t_]),
         )
-        # What was opened by mmap belongs to the file.
+        # Arrays opened by mmap belong to the file.
         return State(
-            *(each.copy() if copy or not each.flags.writeable else each for each in left)
+            *(each.copy() if copy or not each.flags.writeable else each for each in arrays)
         )
 
     def _both(self) -> tuple[np.ndarray, np.ndarray]:
-        """The weights to decide with: made when first asked for, so that a stream of small
-        batches does not pay for averages nobody looks at."""
+        """The weights to decide with. Averages are computed when first used, so that a stream
+        of small batches does not pay for them."""
         check_is_fitted(self)
         if not (len(self._weight_sums) and self.t_):
             return self._last_weights, self._last_intercept
@@ -446,8 +447,8 @@ def length_of_step(kind, C, loss, square):
 
 
 @kernel
-def visit_two(rows, codes, costs, order, squares, state, rule, found):
-    """Two classes. ``found`` adds up hinge losses, mistakes and changes."""
+def visit_two(rows, codes, costs, order, squares, state, rule, sums_met):
+    """Two classes. ``sums_met`` adds up hinge losses, mistakes and changes."""
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     kind, C, bias, average = rule.kind, rule.C, rule.intercept, rule.average
     intercept, intercept_sums, clock = state.intercept, state.intercept_sums, state.clock
@@ -460,12 +461,12 @@ def visit_two(rows, codes, costs, order, squares, state, rule, found):
         margin = sign * score
         time += 1.0
         if margin <= 0:
-            found[1] += cost
+            sums_met[1] += cost
         if margin >= 1 or (kind == PERCEPTRON and margin > 0):
             continue
         loss = 1.0 - margin
-        found[0] += cost * loss
-        found[2] += 1
+        sums_met[0] += cost * loss
+        sums_met[2] += 1
         step = sign * cost * length_of_step(kind, C, loss, squares[i] + bias)
         intercept[0] += step * bias
         if average:
@@ -481,7 +482,7 @@ def visit_two(rows, codes, costs, order, squares, state, rule, found):
 
 
 @kernel
-def visit_many(rows, codes, costs, order, squares, state, rule, found):
+def visit_many(rows, codes, costs, order, squares, state, rule, sums_met):
     """Three classes or more."""
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     kind, C, bias, average = rule.kind, rule.C, rule.intercept, rule.average
@@ -504,12 +505,12 @@ def visit_many(rows, codes, costs, order, squares, state, rule, found):
         margin = scores[y] - scores[rival]
         time += 1.0
         if margin <= 0:
-            found[1] += cost
+            sums_met[1] += cost
         if margin >= 1 or (kind == PERCEPTRON and margin > 0):
             continue
         loss = 1.0 - margin
-        found[0] += cost * loss
-        found[2] += 1
+        sums_met[0] += cost * loss
+        sums_met[2] += 1
         if kind == MIRA:
             square = squares[i] + bias
             if square > 0:

@@ -217,26 +217,26 @@ class LinearSVC(LinearClassifier):
         def to_params(point: np.ndarray) -> HingeParams:
             return HingeParams(point.reshape(shape), extra)
 
-        found = minimize(
+        solution = minimize(
             np.zeros(shape).ravel(), to_params, collect_squared_hinge, table, engine_for(self),
             collect_hessian=collect_with_hessian, scale=1 / total, l2=1 / total, tol=self.tol,
             max_iter=self.max_iter, callbacks=callbacks, name="LinearSVC",
         )  # fmt: skip
-        weights, stats = found.params.weights, found.stats
-        self.objective_ = found.value * total
+        weights, stats = solution.params.weights, solution.stats
+        self.objective_ = solution.value * total
         # The weights of the dual variables are minus the gradient of the loss, and the sum of
         # their squares over 4 C is the loss.
         dual = stats.duals - 0.5 * float(np.vdot(stats.gradient, stats.gradient)) - stats.loss
         self.gap_ = max(0.0, self.objective_ - dual)
-        self.n_iter_ = found.iterations
-        self.converged_ = found.converged and self.gap_ <= self.tol * self.objective_
+        self.n_iter_ = solution.iterations
+        self.converged_ = solution.converged and self.gap_ <= self.tol * self.objective_
         self.weights_ = np.ascontiguousarray(weights[:v])
         self.intercept_ = weights[v] * extra if extra else np.zeros(shape[1])
 
     def _dual(self, table: Table, callbacks: list) -> None:
         rows, codes, costs = in_memory(table)
         k = len(self.classes_)
-        found = solve_dual(
+        solution = solve_dual(
             csr_matrix(rows, "LinearSVC"), codes, costs,
             k if self._crammer_singer else width_of(k),
             loss="crammer_singer" if self._crammer_singer else self.loss,
@@ -245,10 +245,10 @@ class LinearSVC(LinearClassifier):
             callbacks=callbacks, name="LinearSVC",
         )  # fmt: skip
         total = float(costs.sum())
-        self.objective_ = found.measured.objective * total
-        self.gap_ = found.measured.gap * total
-        self.n_iter_, self.converged_ = found.passes, found.converged
-        self._set_weights(found.weights, found.intercept)
+        self.objective_ = solution.measured.objective * total
+        self.gap_ = solution.measured.gap * total
+        self.n_iter_, self.converged_ = solution.passes, solution.converged
+        self._set_weights(solution.weights, solution.intercept)
 
     def _pegasos(self, table: Table, callbacks: list) -> None:
         rows, codes, costs = in_memory(table)
