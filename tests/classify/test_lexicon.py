@@ -90,7 +90,7 @@ def test_ties_go_to_the_first_class_or_to_the_default():
     assert list(LexiconClassifier(PLAIN, default="good").predict(texts)) == ["good", "good"]
 
 
-def test_ten_languages_are_told_apart():
+def test_ten_languages_are_identified():
     texts = {
         "de": "Ich habe nicht gewusst, dass er schon wieder hier ist.",
         "en": "They would not have come if she had been here.",
@@ -193,7 +193,7 @@ def test_lists_from_files_and_a_model_file(tmp_path):
     assert clone(model).get_params() == model.get_params()
 
 
-def test_what_cannot_be_is_refused_with_the_way_out(sentiment):
+def test_invalid_parameters_are_refused(sentiment):
     with pytest.raises(ValueError, match="Wrap it in a list"):
         sentiment.predict("one text")
     with pytest.raises(TypeError, match="a list of str"):

@@ -156,7 +156,7 @@ def test_alpha_zero_lets_a_word_rule_out_a_class():
     assert_allclose(found, [[0.5, 0.5], [3 / 7, 4 / 7]])
 
 
-def test_an_explicit_zero_meets_no_infinite_weight():
+def test_an_explicit_zero_is_not_multiplied_by_an_infinite_weight():
     model = MultinomialNB(alpha=0).fit([[3, 0], [0, 2]], ["a", "b"])
     row = sp.csr_array((np.array([0.0, 1.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     assert_array_equal(model.predict_proba(row), [[0.0, 1.0]])
@@ -198,7 +198,7 @@ def test_bad_input_is_refused_with_its_place():
         MultinomialNB().fit(X, y).predict(Table.from_array(np.ones((1, 2))))
 
 
-def test_categorical_and_multinomial_story_give_the_same_classifier():
+def test_categorical_and_multinomial_models_give_the_same_classifier():
     """Words one by one, each from phi: the same differences between classes as with counts."""
     model = MultinomialNB().fit(X, y)
     phi, mu = np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_)

@@ -33,7 +33,7 @@ def messages():
 
 
 @pytest.mark.parametrize("cls", [MultinomialNB, BernoulliNB, ComplementNB])
-def test_naive_bayes_says_what_scikit_learn_says(cls, messages):
+def test_naive_bayes_predicts_what_scikit_learn_predicts(cls, messages):
     X, y = messages
     found = cross_validate(cls(alpha=0.1), X, y, folds=5)
     theirs = getattr(naive_bayes, cls.__name__)(alpha=0.1)

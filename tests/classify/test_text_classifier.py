@@ -66,7 +66,7 @@ def test_it_is_the_sum_of_its_parts():
     assert plain.weigher_ is None
 
 
-def test_blocks_of_documents_are_asked_one_by_one(monkeypatch):
+def test_blocks_of_documents_are_predicted_one_by_one(monkeypatch):
     model = TextClassifier().fit(TEXTS, LABELS)
     whole = model.predict_proba(TEXTS)
     monkeypatch.setattr("tacit.data.document_blocks.BLOCK_BYTES", 100)
@@ -130,7 +130,7 @@ def test_nothing_of_a_fold_is_known_to_the_model_that_labels_it():
             assert_array_equal(trial.predictions[out], wanted)
 
 
-def test_settings_reach_the_models_that_know_them():
+def test_settings_are_passed_to_the_models_that_have_them():
     assert make_classifier("perceptron", random_state=7, engine="serial")[0].random_state == 7
     assert make_classifier("naive-bayes", random_state=7, engine="serial")[0].engine == "serial"
 

@@ -95,11 +95,11 @@ def test_log_loss_agrees_with_scikit_learn():
     assert_allclose(log_loss(["b"], [[0.25, 0.75]], labels=["a", "b"]), -np.log(0.75))
 
 
-def test_certainty_that_was_wrong_costs_everything():
+def test_probability_zero_of_the_right_class_is_an_infinite_loss():
     assert log_loss([0, 1], [[0.0, 1.0], [0.0, 1.0]]) == np.inf
 
 
-def test_what_is_no_probability_is_refused():
+def test_invalid_probabilities_are_refused():
     with pytest.raises(ValueError, match="row 1 has"):
         log_loss([0, 1], [[0.5, 0.5], [0.9, 0.9]])
     with pytest.raises(ValueError, match="add up to 1"):
@@ -196,7 +196,7 @@ def test_labels_of_few_bits_may_lie_far_apart(dtype):
         ([[1.0], [1.0]], "shape"),
     ],
 )
-def test_weights_that_are_no_weights_are_refused(weights, message):
+def test_invalid_weights_are_refused(weights, message):
     for measure in (accuracy_score, confusion):
         with pytest.raises(ValueError, match=message):
             measure([1, 2], [1, 2], sample_weight=weights)
@@ -209,7 +209,7 @@ def test_a_row_without_weight_adds_nothing_to_the_log_loss():
     assert found == pytest.approx(np.log(2))
 
 
-def test_an_interval_needs_rows_and_a_share():
+def test_an_interval_needs_rows_and_a_fraction():
     with pytest.raises(ValueError, match="rows=0"):
         wilson_interval(0.5, 0)
     for share in (1.5, -0.1, np.nan):
@@ -233,6 +233,6 @@ def test_probabilities_are_a_table_or_a_column():
         calibration([0, 1], 0.5)
 
 
-def test_a_bootstrap_of_a_measure_that_is_no_number_is_refused():
+def test_a_bootstrap_of_a_metric_that_is_not_finite_is_refused():
     with pytest.raises(ValueError, match="nan"):
         paired_bootstrap([0, 1], [0, 1], [1, 1], metric=lambda *_: np.nan, draws=10)

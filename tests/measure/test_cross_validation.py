@@ -46,12 +46,12 @@ def test_folds_from_counts_are_folds_from_fits(model):
     assert not hasattr(model, "classes_")
 
 
-def test_scaled_complement_weights_take_the_slow_way():
+def test_normalized_complement_weights_are_fitted_for_every_row():
     found = leave_one_out(ComplementNB(norm=True), X[:20], y[:20])
     assert len(found.predictions) == 20
 
 
-def test_a_class_with_one_row_is_not_said_about_it():
+def test_a_class_is_not_predicted_for_its_only_row():
     rows = np.array([[5, 0], [4, 1], [0, 9]])
     assert_array_equal(
         leave_one_out(MultinomialNB(), rows, list("aab")).predictions, list("aaa")
@@ -67,7 +67,7 @@ def test_rows_without_words_have_the_prior_of_the_others():
 
 
 @pytest.mark.parametrize("cls", [MultinomialNB, ComplementNB])
-def test_without_smoothing_nothing_is_said_by_a_class_that_is_gone(cls):
+def test_without_smoothing_a_class_without_rows_is_not_predicted(cls):
     rows = np.array([[5, 0], [4, 1], [0, 9]])
     assert_array_equal(leave_one_out(cls(alpha=0), rows, list("aab")).predictions[2], "a")
 

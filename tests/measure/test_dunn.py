@@ -41,7 +41,7 @@ def test_whatever_the_rows(n, k, seed, far):
     assert dunn_score(X, labels) == pytest.approx(by_pairs(X, labels), rel=1e-9, abs=1e-12)
 
 
-def test_clusters_that_touch_far_from_zero_are_told_apart():
+def test_clusters_that_touch_far_from_zero_keep_their_digits():
     X = np.array([[1e8], [1e8 + 1], [1e8 + 1.25], [1e8 + 2.25]])
     assert dunn_score(X, [0, 0, 1, 1]) == 0.25
 

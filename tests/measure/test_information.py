@@ -89,7 +89,7 @@ def test_bad_input_is_named(call, error, words):
         call()
 
 
-def test_text_that_is_impossible_in_the_first_model_is_no_sample_of_it():
+def test_text_of_probability_zero_in_the_first_model_is_refused():
     closed = NGramModel(1, smoothing="mle", open_vocabulary=False).fit(["a b"])
     with pytest.raises(ValueError, match="not a sample of it"):
         kl_divergence(closed, NGramModel(1).fit(["a b"]), text=["c"])

@@ -95,7 +95,7 @@ def test_small_calls_to_the_kernel_change_nothing(monkeypatch):
     np.testing.assert_allclose(silhouette_samples(X, labels), reference, atol=1e-14)
 
 
-def test_looking_at_every_pair_once_or_twice_is_the_same(monkeypatch):
+def test_computing_every_pair_once_or_twice_is_the_same(monkeypatch):
     X, labels = labeled(2000, 4, 5)
     once = silhouette_samples(X, labels)
     monkeypatch.setattr("tacit.measure.distance_sums.SYMMETRIC_BYTES", 0)

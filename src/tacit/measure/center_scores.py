@@ -6,7 +6,7 @@
     inertia             sum of squared distances to the own center
     Calinski-Harabasz   spread between the centers over spread around them, per degree of
                         freedom: high is good
-    Davies-Bouldin      how wide two clusters are beside the distance of their centers, for the
+    Davies-Bouldin      widths of two clusters over the distance of their centers, for the
                         worst neighbor of each: low is good
 
 Calinski and Harabasz (1974), A dendrite method for cluster analysis. Comm. in Statistics 3.

@@ -7,8 +7,8 @@ product. Each pair is computed once: a range of rows of one cluster also adds it
 the sums of the later rows. With many small clusters, where that takes too much memory, and for
 other metrics, each pair is computed from both sides.
 
-Distances are float64 about the mean of the data; those that are small beside the lengths of
-their rows, where the product loses digits, are recomputed one by one.
+Distances are float64 about the mean of the data; those that are small relative to the lengths
+of their rows, where the product loses digits, are recomputed one by one.
 """
 
 import math

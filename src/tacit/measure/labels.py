@@ -127,8 +127,8 @@ def contingency(true: Codes, pred: Codes) -> sp.csr_array:
 
 
 def by_size(labels: np.ndarray) -> np.ndarray:
-    """The same clusters, numbered by size, then by first member: whatever found them, equal
-    clusterings get equal numbers.
+    """The same clusters, numbered by size, then by first member: equal clusterings get
+    equal numbers, whichever method they come from.
 
     >>> by_size(np.array([7, 3, 3, 5]))
     array([1, 0, 0, 2], dtype=int32)
