@@ -210,6 +210,7 @@ class TextClassifier(ClassifierMixin, Estimator):
     """
 
     contract: ClassVar[str] = "summable"
+    features_: str | None = None  # of files from before there was a choice
     _parameter_constraints: ClassVar[dict] = {
         "classifier": "no_validation",
         "features": [StrOptions({"auto", "words", "characters"})],
