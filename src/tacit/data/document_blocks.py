@@ -1,7 +1,7 @@
 """Blocks of documents: each knows which documents it is and how to load them as Text.
 
 Blocks are cut by the size of the text alone, never by the machine, and hold what a worker on
-another machine needs: the documents themselves if they are in memory, else the place.
+another machine needs: the documents if they are in memory, else their place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ SMALLEST = 2**18
 
 
 class ListRows(NamedTuple):
-    """A stretch of a list of documents in memory."""
+    """A range of a list of documents in memory."""
 
     documents: Sequence[Any]
     start: int
@@ -36,13 +36,13 @@ class ListRows(NamedTuple):
         return text_of(part, encoding=self.encoding, errors=self.errors, first=self.start)
 
     def __reduce__(self) -> tuple:
-        # Only the stretch travels; its rows keep their numbers.
-        part = Stretch(self.start, list(self.documents[self.start : self.stop]))
+        # Only the range is pickled; its rows keep their numbers.
+        part = ListRange(self.start, list(self.documents[self.start : self.stop]))
         return ListRows, (part, self.start, self.stop, self.encoding, self.errors)
 
 
-class Stretch(NamedTuple):
-    """Part of a list, addressed as if it were the whole."""
+class ListRange(NamedTuple):
+    """Part of a list, indexed as if it were the whole."""
 
     first: int
     items: list
@@ -52,7 +52,7 @@ class Stretch(NamedTuple):
 
 
 class ObjectRows(NamedTuple):
-    """A stretch of documents that a user's own analyzer reads. Loads as they are."""
+    """Documents for an analyzer of the user's, loaded as they are."""
 
     documents: list
 
@@ -61,7 +61,7 @@ class ObjectRows(NamedTuple):
 
 
 class ArrowRows(NamedTuple):
-    """A stretch of an Arrow table in memory, one of whose columns is the text."""
+    """A range of an Arrow table in memory, one of whose columns is the text."""
 
     table: Any
     text: str
@@ -79,7 +79,7 @@ class ArrowRows(NamedTuple):
         return self.table.slice(self.start, self.stop - self.start)
 
     def __reduce__(self) -> tuple:
-        # A slice would drag the whole table along.
+        # A slice would pickle the whole table.
         part = self._part().select([self.text]).take(list(range(self.stop - self.start)))
         return ArrowRows, (part, self.text, 0, self.stop - self.start, self.errors)
 
@@ -100,7 +100,7 @@ class KeptRows(NamedTuple):
 
 
 def strings_of(column: Any) -> Any:
-    """An Arrow column as strings; as bytes if some of them are no UTF-8."""
+    """An Arrow column as strings; as bytes if some of them are not UTF-8."""
     import pyarrow as pa
 
     try:
@@ -117,7 +117,7 @@ def strings_of(column: Any) -> Any:
 
 
 def values_of(column: Any) -> list:
-    """The values of an Arrow column; bytes that are no UTF-8 become U+FFFD."""
+    """The values of an Arrow column; bytes that are not UTF-8 become U+FFFD."""
     try:
         return column.to_pylist()
     except UnicodeDecodeError:
@@ -126,9 +126,9 @@ def values_of(column: Any) -> list:
 
 
 def text_of_arrow(column: Any, errors: str | None = None, row: int = 0) -> Text:
-    """An Arrow column of strings as a block of text. Sound text is not copied.
+    """An Arrow column of strings as a block of text. Valid text is not copied.
 
-    ``errors`` is what to do with bytes that are no UTF-8; None trusts the column.
+    ``errors`` is what to do with bytes that are not UTF-8; None trusts the column.
     """
     import pyarrow as pa
 
@@ -186,7 +186,7 @@ def block_bytes_for(total: int) -> int:
 
 
 def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> Iterator[tuple[int, int]]:
-    """Stretches of documents of about ``block_bytes`` each.
+    """Ranges of documents of about ``block_bytes`` each.
 
     >>> list(cut_by_size(np.array([5, 5, 5, 20, 1]), 10))
     [(0, 2), (2, 4), (4, 5)]
@@ -205,7 +205,7 @@ def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> Iterator[t
 
 
 def sizes_of(documents: Sequence[Any]) -> np.ndarray:
-    """How long documents in memory are."""
+    """The lengths of documents in memory."""
     try:
         return np.fromiter(map(len, documents), np.int64, len(documents))
     except TypeError:  # None and NaN have no length; other types are refused on loading

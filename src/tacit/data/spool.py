@@ -1,8 +1,8 @@
-"""Documents that could be read only once, kept as compressed blocks.
+"""Documents that can be read only once, stored as compressed blocks.
 
-What comes from a generator, standard input or a compressed or structured file is walked once
-and held as Arrow record batches: in memory up to a limit, then in a temporary file that goes
-away with the last block that needs it.
+Documents from a generator, standard input or a compressed or structured file are read once and
+stored as Arrow record batches: in memory up to a limit, then in a temporary file, removed
+with the last block that needs it.
 """
 
 import os
@@ -40,7 +40,7 @@ class Stored(NamedTuple):
     path: str
     start: int
     size: int
-    keeper: Any = None  # removes the file when nobody holds it any more
+    keeper: Any = None  # removes the file when no block needs it
 
     def read(self) -> Any:
         with open(self.path, "rb") as file:
@@ -52,7 +52,7 @@ class Stored(NamedTuple):
 
 
 class SpooledRows(NamedTuple):
-    """A block of documents with the columns that came along."""
+    """A block of documents with its other columns."""
 
     place: Any
     rows: int
@@ -61,7 +61,7 @@ class SpooledRows(NamedTuple):
         return text_of_arrow(self.batch().column(TEXT))
 
     def column(self, name: str) -> list:
-        """A column that came along; None where there was nothing."""
+        """Another column; None where a document has no value."""
         batch = self.batch()
         key = f"{COLUMN}{name}"
         if key not in batch.schema.names:
@@ -77,7 +77,7 @@ class SpooledRows(NamedTuple):
 
 
 class Keeper:
-    """Removes a temporary file when it is itself forgotten."""
+    """Removes a temporary file when it is garbage-collected."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -89,7 +89,7 @@ def remove(path: str) -> None:
 
 
 class Spool:
-    """Takes blocks of documents and gives back what can be loaded again."""
+    """Stores blocks of documents that can be loaded again."""
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self.in_memory = in_memory

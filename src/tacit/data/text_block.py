@@ -1,8 +1,7 @@
-"""What a block of documents loads as: UTF-8 bytes, and where each document begins and ends.
+"""A loaded block of documents: UTF-8 bytes, and where each document begins and ends.
 
-Kernels read the bytes as they are; the slow paths ask for ``strings()``. Everything a
-document may be when it is handed over in memory (str, bytes, None, NaN) becomes text here,
-and what had to be done to it is counted.
+Kernels read the bytes directly; slower code asks for ``strings()``. Documents in memory (str,
+bytes, None, NaN) become text here, and repairs are counted.
 """
 
 from collections.abc import Sequence
@@ -21,16 +20,16 @@ LARGEST = 2**29  # bytes of a block: places in it are counted in 32 bits
 
 @dataclass(frozen=True)
 class Repairs(Stats):
-    """What was done to documents to make them text, in numbers."""
+    """The number of repairs made to documents, by kind."""
 
     empty: int = 0  # documents without a character, missing ones included
     missing: int = 0  # None, NaN or null, made empty
     nuls: int = 0  # NUL characters, made spaces
     surrogates: int = 0  # lone surrogates, made U+FFFD
-    undecodable: int = 0  # byte sequences that are no text, made U+FFFD or left out
+    undecodable: int = 0  # byte sequences that are not text, made U+FFFD or left out
 
     def sentences(self) -> list[str]:
-        """What happened, for people. Nothing for what did not happen."""
+        """The repairs in sentences; none for those that did not occur."""
         said = {
             "empty": "document(s) empty",
             "missing": "document(s) None, NaN or null, read as empty",
@@ -76,11 +75,11 @@ class Text:
         return self.data[self.starts[row] : self.stops[row]].tobytes().decode("utf-8")
 
     def with_repairs(self, **counts: int) -> "Text":
-        """The same text, with a note of what was done to it."""
+        """The same text, with counts of repairs."""
         return replace(self, repairs=Repairs(**counts))
 
     def with_strings(self, rows: Sequence[int], strings: Sequence[str]) -> "Text":
-        """The same documents, but for the ``rows`` given anew."""
+        """The same documents, with new strings at ``rows``."""
         added = text_of(strings)
         starts, stops = self.starts.copy(), self.stops.copy()
         starts[rows] = added.starts + len(self.data)
@@ -151,7 +150,7 @@ def as_string(
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> str:
-    """One document as a string; ``counts`` notes what was done."""
+    """One document as a string; ``counts`` counts repairs."""
     if isinstance(document, str):
         return document
     if isinstance(document, bytes | bytearray | memoryview):
@@ -184,7 +183,7 @@ def decode(raw: bytes, row: int | None, counts: Any, encoding: str, errors: str)
 
 
 def undecodable(raw: bytes, encoding: str = "utf-8") -> int:
-    """How many byte sequences cannot be decoded."""
+    """The number of byte sequences that cannot be decoded."""
     replaced = raw.decode(encoding, "replace").count("\ufffd")
     return replaced - raw.decode(encoding, "ignore").count("\ufffd")
 
@@ -209,7 +208,7 @@ def scrub_surrogates(text: str) -> tuple[str, int]:
 
 
 def scrub(text: str) -> str:
-    """Text that any file or database takes: no NUL, no lone surrogate.
+    """Text without NUL and lone surrogates, which any file or database accepts.
 
     >>> scrub("a\\0b\\ud800c")
     'a b\ufffdc'

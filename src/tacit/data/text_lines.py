@@ -1,6 +1,6 @@
-"""Blocks of lines, one document to each, from text that comes in pieces.
+"""Blocks of lines, one document to each, from text in chunks.
 
-Nothing here holds more than a block and the longest document.
+At most a block and the longest document are in memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ NEWLINE, RETURN, SPACE = 10, 13, 32
 
 
 class Limits(NamedTuple):
-    """What becomes of documents that are too long, and of bytes that are no text."""
+    """What to do with documents that are too long, and with bytes that are not text."""
 
     longest: int = 2**26  # bytes
     oversize: str = "split"  # or "skip", "error"
@@ -36,7 +36,7 @@ class Lost(Stats):
 
     cut: int = 0  # pieces made of documents that were too long, beyond the first
     too_long: int = 0  # documents left out for their length
-    unreadable: int = 0  # documents left out for bytes that are no text
+    unreadable: int = 0  # documents left out for bytes that are not text
 
 
 NOTHING = Lost()
@@ -96,12 +96,12 @@ def line_blocks(
 
 
 def count_lines(data: bytes) -> int:
-    """How many ends of lines there are; four times as fast as bytes.count."""
+    """The number of line ends; four times as fast as bytes.count."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE))
 
 
 def rechunk(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """The same bytes in chunks of one size, however they came."""
+    """The same bytes in chunks of one size."""
     held: list[bytes] = []
     count = 0
     for chunk in chunks:
@@ -122,7 +122,7 @@ def rechunk(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
 def text_of_lines(
     data: bytes, limits: Limits, name: str = "", row: int = 0
 ) -> tuple[Text, Lost]:
-    """A document per line, made sound; ``row`` is the number of the first, for messages."""
+    """A document per line, as valid text; ``row`` is the number of the first, for messages."""
     raw = np.frombuffer(data, np.uint8)
     stops = np.flatnonzero(raw == NEWLINE)
     starts = np.concatenate([[0], stops + 1])
@@ -138,7 +138,7 @@ def text_of_lines(
 def make_sound(
     data: bytes, starts: np.ndarray, stops: np.ndarray, limits: Limits, name: str, row: int = 0
 ) -> tuple[Text, Lost]:
-    """Raw bytes between ``starts`` and ``stops`` as sound text within the limits."""
+    """Raw bytes between ``starts`` and ``stops`` as valid text within the limits."""
     lost, nuls, bad = NOTHING, 0, 0
     if b"\0" in data:
         nuls = data.count(0)
@@ -160,7 +160,7 @@ def make_sound(
 
 
 def replace_bad(text: Text, limits: Limits, name: str, row: int) -> tuple[Text, int, Lost]:
-    """Documents with bytes that are no UTF-8, decoded with U+FFFD or left out."""
+    """Documents with bytes that are not UTF-8, decoded with U+FFFD or left out."""
     documents, bad, lost = [], 0, 0
     for i, (start, stop) in enumerate(zip(text.starts, text.stops, strict=True)):
         raw = text.data[start:stop].tobytes()

@@ -1,9 +1,9 @@
-"""Looks strings up among many known ones, by a hash table.
+"""Lookup of strings among many known ones, by a hash table.
 
-A slot is two uint64: what a string is known by, and its number plus one. A string of up to
-seven bytes is known by its bytes and its length, and so is not looked at again; a longer one
-by its hash, and then its bytes have to agree. Strings are looked up in lots, all hashes before
-all slots, so that one that waits for memory does not hold up the next.
+A slot is two uint64: the key of a string, and its number plus one. The key of a string of up
+to seven bytes is its bytes and its length, so that no second comparison is needed; that of a
+longer one is its hash, and then the bytes are compared. Strings are looked up in batches, all
+hashes before all slots, so that one cache miss does not delay the next.
 """
 
 from typing import NamedTuple
@@ -16,13 +16,13 @@ from tacit.kernels.hashing import KEY, load8, mix, padded
 __all__ = ["Finder", "find_strings", "make_finder"]
 
 U = np.uint64
-LONG = U(1) << U(63)  # set in what longer strings are known by
-LOT = 128  # strings looked up together
+LONG = U(1) << U(63)  # set in the keys of longer strings
+BATCH = 128  # strings looked up together
 SPAN = 1 << 20  # strings between two returns to Python
 
 
 class Finder(NamedTuple):
-    """Known strings, and where to look for them."""
+    """Known strings and their hash table."""
 
     slots: np.ndarray  # (a power of two, 2) uint64, at most half of them taken
     buffer: np.ndarray  # from ``padded``: the strings one after the other
@@ -69,7 +69,7 @@ def find_strings(
 
 @kernel(inline="always")
 def mark_of(words, at, length, key):
-    """What a string is known by."""
+    """The key of a string."""
     left, h = length, key
     while left >= U(8):
         h = mix(h ^ load8(words, at))
@@ -92,9 +92,9 @@ def fill_slots(words, offsets, first, last, key, slots):
 @kernel
 def find_slices(words, begin, end, key, slots, known, offsets, out):
     mask = U(len(slots) - 1)
-    marks, places = np.empty(LOT, np.uint64), np.empty(LOT, np.uint64)
-    for first in range(0, len(begin), LOT):
-        m = min(LOT, len(begin) - first)
+    marks, places = np.empty(BATCH, np.uint64), np.empty(BATCH, np.uint64)
+    for first in range(0, len(begin), BATCH):
+        m = min(BATCH, len(begin) - first)
         for i in range(m):
             start = U(begin[first + i])
             marks[i] = mark_of(words, start, U(end[first + i]) - start, key)
