@@ -201,7 +201,8 @@ class ProjectFolder:
 
     def set_text_bytes(self, size: int) -> None:
         """Note how much text the timings are of."""
-        self.time(TEXT_BYTES, size)
+        if self._numbers().get(TEXT_BYTES) != size:
+            self.time(TEXT_BYTES, float(size))
 
     def _numbers(self) -> dict[str, float]:
         try:

@@ -91,17 +91,16 @@ def run_stages(
     Without ``documents`` the project's own are used. Stages that ``choice`` leaves out stay if
     they are there and up to date.
     """
-    choice = choice or Choice()
+    choice, source = choice or Choice(), None
     if documents is None:
         folder.output("ingest")  # or an error: nobody could write it again
         folder.check(["ingest"])
         ingested = folder.record["stages"]["ingest"]["key"]
         keys = keys_after(ingested, settings, choice.efforts)
     else:
-        source = Source(choice.source or "", choice.text_bytes)
-        source = source if choice.source else read_through(documents)
+        known_source = Source(choice.source or "", choice.text_bytes)
+        source = known_source if choice.source else read_through(documents)
         keys = keys_of(settings, source.digest, choice.efforts)
-        folder.set_text_bytes(source.bytes)
     gone = {name for name in choice.left_out if not folder.has(name, keys[name])}
     known = ({stage.name for stage in STAGES} | {"ingest"}) - gone
     known |= {n for n, key in live_keys(keys).items() if folder.holds(n, key)}
@@ -112,6 +111,8 @@ def run_stages(
         efforts=dict(choice.efforts),
         asked=choice.asked(),
     )
+    if source is not None:
+        folder.set_text_bytes(source.bytes)  # with a record: a folder without one is nobody's
     context = Context(folder, settings, get_engine(engine), callbacks)
 
     def ingest(home: Path) -> None:

@@ -8,7 +8,7 @@ from tacit.explore.questions.contexts import concordance
 from tacit.explore.questions.documents import check_text
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.questions.text_search import MOST, WAYS, search, similar
-from tacit.search.results import Hit, Hits
+from tacit.search import Hit, Hits
 
 __all__ = ["ContextLines", "as_selection", "context_lines", "search_hits", "similar_hits"]
 

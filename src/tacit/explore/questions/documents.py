@@ -13,7 +13,7 @@ from tacit.explore.report.clean_text import (
     cut,
     title_and_opening,
 )
-from tacit.search.query import QueryError
+from tacit.search import QueryError
 
 __all__ = ["check_count", "check_text", "clean_text", "document", "pieces", "shown_hit"]
 
@@ -84,7 +84,7 @@ def pieces(text: str, marks: Sequence[tuple[int, int]]) -> list[list[Any]]:
     >>> pieces("crude oil fell", [(6, 9)])
     [['crude ', False], ['oil', True], [' fell', False]]
     """
-    from tacit.search.results import Hit
+    from tacit.search import Hit
 
     return [[part, marked] for part, marked in Hit(0, 0.0, text, tuple(marks)).parts()]
 

@@ -8,14 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tacit.classify import LogisticRegression
-from tacit.classify.calibration import calibrate
+from tacit.classify import LogisticRegression, calibrate
 from tacit.core.engines import Engine
 from tacit.explore.questions.meaning_space import inverse_frequency, weights_of
 from tacit.explore.questions.reader import ProjectReader
 from tacit.linear.losses import probabilities
-from tacit.measure.classification import wilson_interval
-from tacit.measure.cross_validation import cross_validate, fold_numbers
+from tacit.measure import cross_validate, wilson_interval
+from tacit.measure.cross_validation import fold_numbers
 
 __all__ = ["spread"]
 

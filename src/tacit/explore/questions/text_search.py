@@ -17,8 +17,8 @@ from tacit.search.inverted_index import EXPANSIONS, to_mark
 from tacit.search.matching import Ranking, answer, match
 from tacit.search.query import QueryError, bind, parse
 from tacit.search.snippets import Wanted, snippets
+from tacit.text import Vocabulary
 from tacit.text.tokens import TokenRule
-from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["WAYS", "matching_rows", "search", "similar"]
 

@@ -42,7 +42,9 @@ def the_groups(groups: list[dict[str, Any]]) -> str:
 
 def joined_names(names: list[str]) -> str:
     """Names with commas inside, as "a, b; c, d; and e, f"."""
-    return names[0] if len(names) == 1 else f"{'; '.join(names[:-1])}; and {names[-1]}"
+    if len(names) < 3:
+        return " and ".join(names)
+    return f"{'; '.join(names[:-1])}; and {names[-1]}"
 
 
 def column_name(name: str) -> str:

@@ -97,7 +97,7 @@ class Report:
 
 def tree_order(tree: list[list[float]], k: int) -> tuple[list[int], list[list[float]]]:
     """The leaves from top to bottom, and the merges with leaves named by that order."""
-    from tacit.cluster.hierarchy.dendrogram import leaves
+    from tacit.cluster import leaves
 
     order = [int(i) for i in leaves(np.asarray(tree, np.float64))]
     place = {leaf: i for i, leaf in enumerate(order)}

@@ -36,7 +36,7 @@ function editForm(name) {
   /** A question with two answers; the one that changes nothing is at hand. */
   const sure = (question, yes, act, no) => {
     const keep = button(no, back);
-    form.replaceChildren(el('div', { role: 'group', 'aria-labeledby': 'labsure' }, el('p', { class: 'txt', id: 'labsure', dir: 'auto', text: question }), el('div', { class: 'rowbtns' }, button(yes, act, { class: 'btn go' }), keep)));
+    form.replaceChildren(el('div', { role: 'group', 'aria-labelledby': 'labsure' }, el('p', { class: 'txt', id: 'labsure', dir: 'auto', text: question }), el('div', { class: 'rowbtns' }, button(yes, act, { class: 'btn go' }), keep)));
     keep.focus();
   };
   const sureMerge = to => {
