@@ -12,7 +12,8 @@ the vocabulary has a log probability of zero in the language model here; the cos
 is part of its channel score.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -41,8 +42,17 @@ __all__ = [
 
 SPAN = 4_000  # words per kernel call: some 100 ms
 LN10 = float(np.log(10.0))
-NOVEL = -8.1  # log of how often a word is new to the vocabulary
-NAME = 8.8  # and what a capital inside a sentence adds to it
+# Tuned on big.txt against clean novels; docs/spelling.md has the figures, and
+# tests/language/test_spelling_data.py would notice.
+NOVEL = -3.5  # log of how often a word is new to the vocabulary
+NAME = 8.8  # added to it for all capitals; half of it for a capital after a full stop
+FORMED = 12.0  # added to it for a regular form of a known word
+REAL = -1.5  # log of how much rarer errors are that give another word
+ENDINGS = (
+    "'s", "'d", "s", "es", "ed", "d", "ing", "er", "ers", "r", "ly", "ness", "less", "like",
+)  # fmt: skip
+PREFIXES = ("un", "re", "out", "over", "under")
+CLOSED = re.compile("[^aeiou][aeiou][^aeiouwxy]$")  # a stem whose last letter doubles
 SPLIT = 4.5  # what it costs to leave out a space
 SPLIT_LETTERS = frozenset("ai")  # words of one letter
 SPLIT_LEAST = -11.5  # log P of each part, at least: rarer ones are rather endings
@@ -209,7 +219,9 @@ def options_of(speller: Speller, keys: list[str]) -> dict[str, Options]:
     strings = strings_of(keys)
     novel = np.empty(len(keys))
     sum_letters(speller.channel.rows(strings), strings.offsets, speller.letters, novel)
-    novel = np.log1p(-speller.error_rate) + speller.context * (NOVEL + novel)
+    formed = np.array([is_regular_form(key, speller.places) for key in keys], bool)
+    novel += NOVEL + np.where(formed, FORMED, 0.0)
+    novel = np.log1p(-speller.error_rate) + speller.context * novel
     out = {}
     edges = scored.edges.tolist()
     for i, key in enumerate(keys):
@@ -224,7 +236,7 @@ def options_of(speller: Speller, keys: list[str]) -> dict[str, Options]:
         ):
             choices.ids.append(FIRST + w)
             choices.seconds.append(-1)
-            choices.scores.append(score)
+            choices.scores.append(score + REAL if known and speller.words[w] != key else score)
             choices.words.append(speller.words[w])
         if not known:
             choices.ids.append(UNKNOWN)
@@ -239,6 +251,45 @@ def options_of(speller: Speller, keys: list[str]) -> dict[str, Options]:
             choices.words.append(key)
         out[key] = choices
     return out
+
+
+def is_regular_form(word: str, known: Mapping[str, int]) -> bool:
+    """Whether a word is a known one with a regular English ending, or a prefix.
+
+    >>> [is_regular_form(w, {"wish": 0, "jingle": 1}) for w in ("wishes", "jingling", "wishs")]
+    [True, True, False]
+    >>> is_regular_form("occured", {"occur": 0})
+    False
+    """
+    for ending in ENDINGS:
+        stem = word.removesuffix(ending)
+        if len(stem) < 4 or stem == word:
+            continue
+        vowel = ending[0] in "ei"
+        if stem in known:
+            hissing = re.search("(?:[sxz]|[cs]h)$", stem) is not None
+            if ending == "s" and not hissing and not re.search("[^aeiou]y$", stem):
+                return True
+            if ending == "es" and (hissing or stem[-1] == "o"):
+                return True
+            if ending in ("d", "r") and stem[-1] == "e":
+                return True
+            if ending in ("ed", "ing", "er", "ers"):
+                if stem[-1] != "e" and not CLOSED.search(stem):
+                    return True
+            elif ending not in ("s", "es", "d", "r"):
+                return True
+        if ending == "ing" and stem + "e" in known:
+            return True
+        if vowel and stem[-1] == "i" and stem[:-1] + "y" in known:
+            return True
+        once = stem[:-1]
+        if vowel and stem[-1] == stem[-2] and once in known and CLOSED.search(once):
+            return True
+    return any(
+        word.startswith(prefix) and len(word) > len(prefix) + 3 and word[len(prefix) :] in known
+        for prefix in PREFIXES
+    )
 
 
 def is_possessive(speller: Speller, key: str) -> bool:
@@ -282,8 +333,14 @@ def make_lattice(
         if token.first:
             sentences.append(i)
         choices = options.get(token.key)
-        name = token.text[:1].isupper() and not token.first and not upper
-        if token.fixed or choices is None or not choices.ids or (choices.known and name):
+        capital = token.text[:1].isupper() and not upper
+        name = capital and not token.first
+        if (
+            token.fixed
+            or choices is None
+            or not choices.ids
+            or (name and (choices.known or not token.text.isupper()))
+        ):
             ids.append(FIRST + speller.places[token.key] if token.key in speller.places else 0)
             seconds.append(-1)
             scores.append(0.0)
@@ -295,7 +352,7 @@ def make_lattice(
             words += choices.words
             same = [word == token.key for word in choices.words]
             changed += [not each for each in same]
-            bonus = speller.context * NAME if name else 0.0
+            bonus = speller.context * (NAME if name else NAME / 2 if capital else 0.0)
             scores += [
                 score + bonus if each else score
                 for score, each in zip(choices.scores, same, strict=True)
