@@ -43,6 +43,8 @@ def iterate(
     max_iter: int = 100,
     tol: float = 1e-4,
     settled: Callable[[Any, Any], bool] | None = None,
+    stop: Callable[[list[float]], bool] | None = None,
+    penalty: Callable[[Any], float] | None = None,
     callbacks: Sequence[Callback] = (),
     cache: list | None = None,
     loss_of: Callable[[Any], float] | None = None,
@@ -53,8 +55,10 @@ def iterate(
 
     Stops when a pass brings less than ``tol`` of the whole improvement so far, a rule that
     depends neither on the units nor on the zero of the loss; or, where the model has its own
-    rule, when ``settled(old, new)`` is True for the params before and after an update. The
-    params returned are the ones that ``losses[-1]`` was measured at.
+    rule, when ``settled(old, new)`` is True for the params before and after an update, or
+    ``stop(losses)`` for the losses so far. ``penalty(params)``, minus the log of a prior, is
+    added to the loss of all rows. The params returned are the ones that ``losses[-1]`` was
+    measured at.
 
     A model that knows its loss after ``update`` gives it as ``loss_of(params)``: no pass is
     spent on measuring it, and ``losses[i]`` is the loss after i + 1 updates. ``visible``
@@ -78,16 +82,18 @@ def iterate(
                 if notify(callbacks, step) or done:
                     return Fit(params, losses, converged)
             stats = engine.reduce(collect, params, data, cache)
-            losses = [*losses, stats.loss / stats.rows]
+            losses = [*losses, mean_loss(params, stats, penalty)]
             converged = False
             while len(losses) <= max_iter and not converged:
                 if notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
                     return Fit(params, losses, converged=False)
                 old, params = params, update(params, stats)
                 stats = engine.reduce(collect, params, data, cache)
-                losses.append(stats.loss / stats.rows)
+                losses.append(mean_loss(params, stats, penalty))
                 if settled is not None:
                     converged = settled(old, params)
+                elif stop is not None:
+                    converged = stop(losses)
                 else:
                     converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
             notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
@@ -95,6 +101,10 @@ def iterate(
     finally:
         for callback in callbacks:  # bars are removed, checkpoints written
             getattr(callback, "close", lambda: None)()
+
+
+def mean_loss(params: Any, stats: Any, penalty: Callable[[Any], float] | None) -> float:
+    return (stats.loss + (penalty(params) if penalty else 0.0)) / stats.rows
 
 
 def iterate_online(

@@ -1,0 +1,201 @@
+"""Expectation-maximization: what all mixture models share.
+
+    collect   E-step: the responsibility of each component for each row, and the sufficient
+              statistics of the rows weighted by it
+    update    M-step: the most likely params for those statistics
+
+Both run in ``core.loop.iterate``. The loss is minus the mean log-likelihood of a row, with the
+log prior where a model has one; an update never raises it. A model brings ``collect``,
+``update`` and a start; ``Mixture`` does the rest: restarts, stopping, callbacks, posteriors.
+
+Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
+Journal of the Royal Statistical Society B 39.
+"""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import DensityMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.checkpoint import begin, finish
+from tacit.core.contract import engine_for
+from tacit.core.engines import Engine
+from tacit.core.estimator import Estimator
+from tacit.core.loop import Fit, iterate
+from tacit.data.table import Table
+
+__all__ = ["Mixture", "posterior"]
+
+
+def posterior(log_joint: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.ndarray]:
+    """Log evidence and responsibilities from log p(row, component), which is overwritten.
+
+    A row that is impossible under every component has evidence -inf and equal
+    responsibilities.
+
+    >>> evidence, r = posterior(np.log([[0.1, 0.3], [0.2, 0.2]]))
+    >>> np.exp(evidence).round(2)
+    array([0.4, 0.4])
+    >>> r.round(2)
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    top = log_joint.max(axis=axis, keepdims=True)
+    top[np.isneginf(top)] = 0.0
+    log_joint -= top
+    np.exp(log_joint, out=log_joint)
+    total = log_joint.sum(axis=axis, keepdims=True)
+    impossible = total == 0
+    if impossible.any():
+        np.copyto(log_joint, 1.0, where=impossible)
+        log_joint /= np.where(impossible, log_joint.shape[axis], total)
+        with np.errstate(divide="ignore"):
+            return (top + np.log(total)).squeeze(axis), log_joint
+    log_joint /= total
+    return (top + np.log(total)).squeeze(axis), log_joint
+
+
+class Mixture(DensityMixin, Estimator):
+    """Base class of the mixture models: everything but the E-step, the M-step and the start."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+
+    n_components: int
+    tol: float
+    max_iter: int
+    n_init: int
+    random_state: Any
+    callbacks: list | None
+
+    # What a model brings. ``_em`` gives collect, update and the penalty of a fit.
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        raise NotImplementedError
+
+    def _prepare(self, table: Table, engine: Engine) -> None:
+        """Settle what depends on the data, before the first start."""
+
+    def _start(self, table: Table, engine: Engine, rng: Any) -> Any:
+        raise NotImplementedError
+
+    def _em(self) -> tuple[Callable, Callable, Callable | None]:
+        raise NotImplementedError
+
+    def _store(self, params: Any) -> None:
+        raise NotImplementedError
+
+    def _params(self) -> Any:
+        raise NotImplementedError
+
+    def _log_joint(self, params: Any, block: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _n_parameters(self) -> int:
+        raise NotImplementedError
+
+    # --- Fitting ---
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the mixture. X is an array, a sparse matrix, a Table or a Dask array."""
+        self._validate_params()
+        self._fit_table(self._table(X, sample_weight, reset=True))
+        finish(self.callbacks)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit the mixture, and give the most probable component of every row."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
+
+    def _fit_table(self, table: Table) -> None:
+        name = type(self).__name__
+        if len(table) < self.n_components:
+            raise ValueError(
+                f"{name}(n_components={self.n_components}) needs at least as many rows, but "
+                f"the data has n_samples={len(table)}. Lower n_components."
+            )
+        engine, rng = engine_for(self), check_random_state(self.random_state)
+        self._prepare(table, engine)
+        best: Fit | None = None
+        with self._fit_callbacks() as callbacks:
+            for run in range(self.n_init):
+                start = self._start(table, engine, rng)
+                begin(callbacks, f"{name} {self.get_params()} {table.shape} {run}", run)
+                fit = self._run(start, table, engine, callbacks)
+                if best is None or fit.losses[-1] < best.losses[-1]:
+                    best = fit
+        assert best is not None
+        self._store(best.params)
+        self.lower_bounds_ = [-float(loss) for loss in best.losses]
+        self.lower_bound_ = self.lower_bounds_[-1]
+        self.n_iter_ = len(best.losses) - 1
+        self.converged_ = best.converged
+
+    def _run(self, start: Any, table: Table, engine: Engine, callbacks: list) -> Fit:
+        collect, update, penalty = self._em()
+        return iterate(
+            start, collect, update, table, engine, max_iter=self.max_iter,
+            stop=lambda losses: losses[-2] - losses[-1] < self.tol, penalty=penalty,
+            callbacks=callbacks, name=type(self).__name__,
+        )  # fmt: skip
+
+    # --- Posteriors and likelihoods ---
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_rows, n_components) the posterior of the components, given each row."""
+        return np.concatenate(list(self._map_blocks(block_posterior, X)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable component of every row; a tie goes to the lowest."""
+        return np.concatenate(list(self._map_blocks(block_best, X)))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The log-likelihood of every row."""
+        return np.concatenate(list(self._map_blocks(block_evidence, X)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of a row."""
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """The Bayesian information criterion: lower is better."""
+        evidence = self.score_samples(X)
+        return float(self._n_parameters() * np.log(len(evidence)) - 2 * evidence.sum())
+
+    def aic(self, X: Any) -> float:
+        """Akaike's information criterion: lower is better."""
+        return float(2 * self._n_parameters() - 2 * self.score_samples(X).sum())
+
+    def _map_blocks(self, function: Callable, X: Any) -> Any:
+        check_is_fitted(self)
+        table = self._table(X, None, reset=False)
+        return engine_for(self).map(function, (self._log_joint, self._params()), table)
+
+
+def block_evidence(model: tuple[Callable, Any], block: Any) -> np.ndarray:
+    log_joint, params = model
+    return posterior(log_joint(params, block))[0]
+
+
+def block_posterior(model: tuple[Callable, Any], block: Any) -> np.ndarray:
+    log_joint, params = model
+    return posterior(log_joint(params, block))[1]
+
+
+def block_best(model: tuple[Callable, Any], block: Any) -> np.ndarray:
+    log_joint, params = model
+    return log_joint(params, block).argmax(axis=1)

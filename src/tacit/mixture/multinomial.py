@@ -1,0 +1,453 @@
+"""Mixtures for counts and categories: documents clustered by EM.
+
+    collect   the responsibility of each component for each document; expected counts of words
+    update    smooth and normalize the expected counts: naive Bayes on fractional documents
+
+Three models differ in what a row is: word counts (multinomial), presence of words (Bernoulli),
+or one category per column (categorical). Labels restrict the components that a row may belong
+to. So the same two functions give semi-supervised naive Bayes (one component per class) and
+multi-component naive Bayes (several per class); with every label known, one pass is naive
+Bayes.
+
+The loss is minus the log-likelihood of a document, minus the log of a Dirichlet prior that adds
+``alpha`` to every count; an update never raises it. The multinomial coefficient is left out:
+the likelihood is that of the words in their order.
+
+Nigam, McCallum, Thrun and Mitchell (2000), Text classification from labeled and unlabeled
+documents using EM. Machine Learning 39. The notes' chapter on EM.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.cluster import SphericalKMeans
+from tacit.core.engines import Engine
+from tacit.core.stats import Stats
+from tacit.data.bad_values import check_values
+from tacit.data.checked import NUMBERS, check_table, is_table
+from tacit.data.table import Table, parts
+from tacit.mixture.em import Mixture, posterior
+
+__all__ = [
+    "BernoulliMixture", "CategoricalMixture", "CountParams", "CountStats", "MultinomialMixture",
+    "collect", "keywords", "log_joint", "log_prior", "update",
+]  # fmt: skip
+
+
+class CountParams(NamedTuple):
+    """Logarithms of the probabilities of components, and of words given a component."""
+
+    log_weights: np.ndarray  # (k,)
+    log_probs: np.ndarray  # (v, k)
+    log_absent: np.ndarray  # (v, k) of a word that does not occur; (0, k) unless Bernoulli
+    edges: np.ndarray  # ranges of columns whose probabilities add up to 1: [0, v]
+
+
+@dataclass(frozen=True)
+class CountStats(Stats):
+    """Expected counts."""
+
+    rows: float  # weight of all documents
+    loss: float  # minus the log-likelihood
+    documents: np.ndarray  # (k,)
+    words: np.ndarray  # (v, k)
+
+
+# --- The algorithm ---
+
+
+def collect(params: CountParams, block: Any) -> CountStats:
+    """The E-step: responsibilities, and expected counts under them.
+
+    Labels of a block are an (n, k) mask of the components that each row may belong to.
+    """
+    rows, allowed, weights = parts(block)
+    joint = log_joint(params, rows)
+    if allowed is not None:
+        joint[~allowed] = -np.inf
+    evidence, r = posterior(joint)
+    if weights is not None:
+        used = weights > 0  # a row of no weight may be impossible
+        loss, total = -(evidence[used] @ weights[used]), float(weights.sum())
+        r *= weights[:, None]
+    else:
+        loss, total = -evidence.sum(), float(rows.shape[0])
+    return CountStats(total, float(loss), r.sum(axis=0), np.asarray(rows.T @ r, np.float64))
+
+
+def update(params: CountParams, stats: CountStats, alpha: float = 1.0) -> CountParams:
+    """The M-step: add ``alpha`` to every count, and normalize."""
+    documents = stats.documents + alpha
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_weights = np.log(documents / documents.sum())
+        if len(params.log_absent):
+            present = (stats.words + alpha) / (stats.documents + 2 * alpha)
+            present = np.where(np.isnan(present), np.exp(params.log_probs), present)
+            log_probs, log_absent = np.log(present), np.log1p(-present)
+        else:
+            log_absent = params.log_absent
+            counts = stats.words + alpha
+            totals = np.add.reduceat(counts, params.edges[:-1], axis=0)
+            probs = counts / np.repeat(totals, np.diff(params.edges), axis=0)
+            # A component without any word keeps what it had.
+            log_probs = np.where(np.isnan(probs), params.log_probs, np.log(probs))
+    return params._replace(log_weights=log_weights, log_probs=log_probs, log_absent=log_absent)
+
+
+def log_joint(params: CountParams, block: Any) -> np.ndarray:
+    """(n, k) log of the probability of each row and each component."""
+    rows = parts(block).rows
+    if not len(params.log_absent):
+        return product(rows, params.log_probs) + params.log_weights
+    present = product(rows, params.log_probs) - product(rows, params.log_absent)
+    return present + params.log_absent.sum(axis=0) + params.log_weights
+
+
+def log_prior(params: CountParams, alpha: float) -> float:
+    """Minus the log of the Dirichlet prior, up to a constant: what ``iterate`` adds."""
+    if alpha == 0:
+        return 0.0
+    total = params.log_weights.sum() + params.log_probs.sum() + params.log_absent.sum()
+    return float(-alpha * total)
+
+
+def product(rows: Any, log_probs: np.ndarray) -> np.ndarray:
+    """rows @ log_probs, where a count of 0 times log 0 is 0."""
+    if np.isneginf(log_probs).any() and not sp.issparse(rows):
+        rows = sp.csr_array(rows)
+    return np.asarray(rows @ log_probs, np.float64)
+
+
+def keywords(
+    log_probs: np.ndarray, names: Sequence[str] | None = None, top: int = 10
+) -> list[list[tuple[Any, float]]]:
+    """The words that set each component apart, with their part of its divergence.
+
+    A word counts p log(p / q): p is its probability in the component, q its mean over the
+    others. The sum over all words is the Kullback-Leibler divergence of the two.
+    """
+    probs = np.exp(log_probs)
+    k = probs.shape[1]
+    others = (probs.sum(axis=1, keepdims=True) - probs) / max(1, k - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.nan_to_num(probs * np.log(probs / (others if k > 1 else 1 / len(probs))))
+    result = []
+    for j in range(k):
+        best = np.argsort(-gain[:, j], kind="stable")[:top]
+        result.append(
+            [(int(w) if names is None else str(names[w]), float(gain[w, j])) for w in best]
+        )
+    return result
+
+
+def uniform(k: int, v: int, edges: np.ndarray, *, bernoulli: bool = False) -> CountParams:
+    """All components alike: where the first pass begins."""
+    sizes = np.repeat(np.diff(edges), np.diff(edges))
+    log_probs = np.repeat(-np.log(sizes)[:, None], k, axis=1)
+    if bernoulli:
+        log_probs = np.full((v, k), np.log(0.5))
+    absent = log_probs.copy() if bernoulli else np.zeros((0, k))
+    return CountParams(np.full(k, -np.log(k)), log_probs, absent, edges)
+
+
+# --- The estimators ---
+
+
+class CountMixture(Mixture):
+    """What the three mixtures share."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **Mixture._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "init_params": [StrOptions({"kmeans", "random"})],
+    }
+    _file_schema: ClassVar[dict] = {
+        "log_weights_": ("n_components",),
+        "log_probs_": (None, "n_components"),
+    }
+    _file_nonfinite = ("log_weights_", "log_probs_")
+    _log_joint = staticmethod(log_joint)
+    _bernoulli: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        alpha: float = 0.1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The probability of each component."""
+        check_is_fitted(self)
+        return np.exp(self.log_weights_)
+
+    def keywords(self, names: Sequence[str] | None = None, *, top: int = 10) -> list:
+        """The words (or columns) that set each component apart, strongest first."""
+        check_is_fitted(self)
+        return keywords(self.log_probs_, names, top)
+
+    # --- Parts ---
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        table = check_table(self, X, sample_weight, reset=reset, dtypes=NUMBERS)
+        name = type(self).__name__
+        for block in table:
+            check_counts(parts(block.load()).rows, name, block.start, table.source)
+        return table
+
+    def _edges(self) -> np.ndarray:
+        return np.array([0, self.n_features_in_])
+
+    def _start(self, table: Table, engine: Engine, rng: Any) -> CountParams:
+        k, edges = self.n_components, self._edges()
+        params = uniform(k, int(edges[-1]), edges, bernoulli=self._bernoulli)
+        mask = np.zeros((len(table), k), bool)
+        mask[np.arange(len(table)), self._first_labels(table, rng)] = True
+        stats = engine.reduce(collect, params, table.with_labels(mask))
+        return update(params, stats, alpha=max(self.alpha, 0.01))
+
+    def _first_labels(self, table: Table, rng: Any) -> np.ndarray:
+        """A component for every row: by spherical k-means, or at random."""
+        n, k = len(table), self.n_components
+        seed = int(rng.randint(2**31))
+        if self.init_params == "random" or k == 1 or not table.in_memory:
+            return np.random.default_rng(seed).integers(k, size=n)
+        rows = sp.csr_array(table.take(np.arange(n)), dtype=np.float64)
+        rows.data = np.sqrt(rows.data)
+        present = np.maximum(1, np.bincount(rows.indices, minlength=rows.shape[1]))
+        rows.data *= np.log(1 + n / present)[rows.indices]
+        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
+        labels = np.random.default_rng(seed).integers(k, size=n)
+        filled = np.flatnonzero(lengths > 0)
+        if len(filled) >= k:
+            model = SphericalKMeans(k, n_init=1, random_state=seed, engine=self.engine)
+            labels[filled] = model.fit_predict(rows[filled])
+        return labels
+
+    def _em(self) -> tuple:
+        return collect, partial(update, alpha=self.alpha), partial(log_prior, alpha=self.alpha)
+
+    def _store(self, params: CountParams) -> None:
+        self.log_weights_, self.log_probs_ = params.log_weights, params.log_probs
+
+    def _params(self) -> CountParams:
+        absent = np.zeros((0, len(self.log_weights_)))
+        if self._bernoulli:
+            with np.errstate(divide="ignore"):
+                absent = np.log1p(-np.exp(self.log_probs_))
+        return CountParams(self.log_weights_, self.log_probs_, absent, self._edges())
+
+    def _n_parameters(self) -> int:
+        v, k = self.log_probs_.shape
+        free = v if self._bernoulli else v - (len(self._edges()) - 1)
+        return k * free + k - 1
+
+    def _after_load(self) -> None:
+        if len(self.log_probs_) != self._edges()[-1]:
+            raise ValueError("log_probs_ do not match the columns.")
+        for name in ("log_weights_", "log_probs_"):
+            values = getattr(self, name)
+            if np.isnan(values).any() or (values > 1e-9).any():
+                raise ValueError(f"{name} must be logarithms of probabilities.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class MultinomialMixture(CountMixture):
+    """Cluster documents by their word counts: a mixture of multinomials, fitted by EM.
+
+    Parameters
+    ----------
+    n_components : int
+        How many components.
+    alpha : float
+        Added to every expected count. With 0, a word that a component has not seen makes a
+        document impossible under it.
+    tol : float
+        Stop when a pass raises the mean log-posterior of a document by less than this.
+    max_iter : int
+        Most EM iterations of one run.
+    n_init : int
+        Runs to make, each from its own start; the most likely one is kept.
+    init_params : {"kmeans", "random"}
+        Start from spherical k-means on weighted counts, or from random labels. Rows on disk
+        start from random labels.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run. The result does not depend on it.
+    callbacks : list or None
+        Called after every pass; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    log_weights_ : array of shape (n_components,)
+    log_probs_ : array of shape (n_features, n_components), log P(word | component)
+    lower_bound_ : float, the mean log-posterior of a document
+    lower_bounds_ : list of float, after 0, 1, 2, ... updates; it never falls
+    n_iter_ : int
+    converged_ : bool
+
+    Examples
+    --------
+    >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 1, 3], [0, 1, 2, 2]])
+    >>> model = MultinomialMixture(2, random_state=0).fit(X)
+    >>> labels = model.predict(X)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    >>> round(model.perplexity(X), 1)
+    2.7
+    """
+
+    def perplexity(self, X: Any) -> float:
+        """exp of minus the mean log-likelihood of a word."""
+        table = self._table(X, None, reset=False)
+        words = sum(float(parts(block.load()).rows.sum()) for block in table)
+        if not words:
+            raise ValueError("perplexity needs documents with words, but X has none.")
+        return float(np.exp(-self.score_samples(X).sum() / words))
+
+    def sample(
+        self, n_samples: int = 1, length: int = 100, random_state: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw documents of ``length`` words, and the components they come from."""
+        check_is_fitted(self)
+        rng = check_random_state(random_state)
+        weights = self.weights_ / self.weights_.sum()
+        labels = rng.choice(len(weights), size=n_samples, p=weights)
+        probs = np.exp(self.log_probs_)
+        probs /= probs.sum(axis=0)
+        rows = np.empty((n_samples, len(probs)), np.int64)
+        for i, j in enumerate(labels):
+            rows[i] = rng.multinomial(length, probs[:, j])
+        return rows, labels
+
+
+class BernoulliMixture(CountMixture):
+    """Cluster rows of zeros and ones: a mixture of independent Bernoullis, fitted by EM.
+
+    Parameters and attributes are those of ``MultinomialMixture``; any value but 0 counts as 1.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 1, 1]])
+    >>> labels = BernoulliMixture(2, random_state=0).fit_predict(X)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    _bernoulli = True
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        if is_table(X):
+            raise TypeError(f"{type(self).__name__} takes arrays and sparse matrices.")
+        table = super()._table(X, None, reset=reset)
+        rows = sp.csr_array(table.take(np.arange(len(table))))
+        rows.eliminate_zeros()
+        ones = sp.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+        return weighted(Table.from_array(ones), sample_weight)
+
+
+class CategoricalMixture(CountMixture):
+    """Cluster rows of categories: in every column a code 0, 1, 2, ..., or -1 for missing.
+
+    Parameters and attributes are those of ``MultinomialMixture``; ``log_probs_`` has a row for
+    every category of every column, and ``n_categories_`` tells how many each column has.
+
+    Examples
+    --------
+    >>> X = np.array([[0, 2], [0, 2], [1, 0], [1, -1]])
+    >>> labels = CategoricalMixture(2, random_state=0).fit_predict(X)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    _file_schema: ClassVar[dict] = {
+        **CountMixture._file_schema,
+        "n_categories_": ("n_features_in_",),
+    }
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        name = type(self).__name__
+        if is_table(X) or sp.issparse(X):
+            raise TypeError(f"{name} takes a dense array of codes.")
+        table = check_table(self, X, reset=reset, dtypes=NUMBERS, finite=True)
+        codes = np.asarray(table.take(np.arange(len(table))))
+        if (codes != np.floor(codes)).any() or (codes < -1).any():
+            raise ValueError(f"{name} takes whole numbers from 0, or -1 for missing.")
+        codes = codes.astype(np.int64)
+        if reset:
+            self.n_categories_ = np.maximum(codes.max(axis=0), 0) + 1
+        over = np.argwhere(codes >= self.n_categories_)
+        if len(over):
+            row, column = over[0]
+            raise ValueError(
+                f"{name} knows {self.n_categories_[column]} categories of column {column}, but "
+                f"row {row} has the code {codes[row, column]}."
+            )
+        starts = self._edges()[:-1]
+        known = codes >= 0
+        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+        indices = (codes + starts)[known]
+        hot = sp.csr_array(
+            (np.ones(len(indices)), indices, indptr), shape=(len(codes), self._edges()[-1])
+        )
+        return weighted(Table.from_array(hot), sample_weight)
+
+    def _edges(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(self.n_categories_)]).astype(np.int64)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = True
+        return tags
+
+
+def weighted(table: Table, sample_weight: Any) -> Table:
+    from tacit.core.estimator import check_weights
+
+    weights = check_weights(sample_weight, np.empty((len(table), 1)))
+    return table if weights is None else table.with_weights(weights)
+
+
+def check_counts(rows: Any, name: str, start: int, source: str | None) -> None:
+    """Refuse what is not a count: not finite, or below 0."""
+    values = rows.data if sp.issparse(rows) else rows
+    if not np.isfinite(values.sum(dtype=np.float64)):
+        check_values(rows, name, start, source)
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to {name}, which takes counts. Give values of at "
+            "least 0."
+        )
