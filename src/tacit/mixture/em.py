@@ -30,7 +30,7 @@ from tacit.core.estimator import Estimator
 from tacit.core.loop import Fit, iterate
 from tacit.data.table import Table
 
-__all__ = ["Mixture", "posterior"]
+__all__ = ["Mixture", "posterior", "run_em"]
 
 
 def posterior(log_joint: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.ndarray]:
@@ -59,6 +59,17 @@ def posterior(log_joint: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.nda
             return (top + np.log(total)).squeeze(axis), log_joint
     log_joint /= total
     return (top + np.log(total)).squeeze(axis), log_joint
+
+
+def run_em(
+    start: Any, collect: Callable, update: Callable, penalty: Callable | None, table: Table,
+    engine: Engine, *, tol: float, max_iter: int, callbacks: list, name: str,
+) -> Fit:  # fmt: skip
+    """EM from one start, until a pass raises the mean log-likelihood by less than ``tol``."""
+    return iterate(
+        start, collect, update, table, engine, max_iter=max_iter, penalty=penalty,
+        stop=lambda losses: losses[-2] - losses[-1] < tol, callbacks=callbacks, name=name,
+    )  # fmt: skip
 
 
 class Mixture(DensityMixin, Estimator):
@@ -146,10 +157,8 @@ class Mixture(DensityMixin, Estimator):
         self.converged_ = best.converged
 
     def _run(self, start: Any, table: Table, engine: Engine, callbacks: list) -> Fit:
-        collect, update, penalty = self._em()
-        return iterate(
-            start, collect, update, table, engine, max_iter=self.max_iter,
-            stop=lambda losses: losses[-2] - losses[-1] < self.tol, penalty=penalty,
+        return run_em(
+            start, *self._em(), table, engine, tol=self.tol, max_iter=self.max_iter,
             callbacks=callbacks, name=type(self).__name__,
         )  # fmt: skip
 

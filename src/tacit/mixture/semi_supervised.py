@@ -1,0 +1,379 @@
+"""Semi-supervised naive Bayes: a few labeled documents and many unlabeled ones.
+
+    collect   as for the multinomial mixture; a label restricts a document to its class
+    update    naive Bayes on the expected counts of all documents
+
+Unlabeled documents count with a weight, lambda, so that many of them do not outvote few labels.
+The loss is minus the log-likelihood, log p(x, y) of a labeled document and lambda log p(x) of
+an unlabeled one, minus the log prior. EM starts from naive Bayes on the labeled documents.
+
+``LabeledMixture`` is the common base of this model and ``components.MultiComponentNB``:
+components that belong to classes, labels of which some are unknown, posteriors summed by class.
+
+Nigam, McCallum, Thrun and Mitchell (2000), Text classification from labeled and unlabeled
+documents using EM. Machine Learning 39. The notes' section on semi-supervised learning.
+"""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.contract import engine_for
+from tacit.core.engines import Engine
+from tacit.core.estimator import Estimator, check_weights
+from tacit.core.loop import Fit
+from tacit.data.checked import NUMBERS, check_table
+from tacit.data.table import Table, parts
+from tacit.mixture.em import posterior, run_em
+from tacit.mixture.multinomial import (
+    CountParams,
+    check_counts,
+    collect,
+    keywords,
+    log_joint,
+    log_prior,
+    uniform,
+    update,
+)
+
+__all__ = ["LabeledMixture", "SemiSupervisedNB", "read_labels"]
+
+# Tuned in benchmarks/mixture/semi_supervised.py.
+WEIGHTS = (0.0, 0.1, 0.3, 1.0)  # of unlabeled documents, tried by "auto"
+WEIGHT = 0.3  # where no label can be held out
+FOLDS, FOLD_ITERATIONS = 3, 10
+
+
+def read_labels(y: Any, n: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and the code of every row: -1 where the label is unknown.
+
+    Unknown is -1 among numbers, None or NaN among others.
+
+    >>> read_labels(["a", None, "b"], 3, "fit")
+    (array(['a', 'b'], dtype='<U1'), array([ 0, -1,  1]))
+    """
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    values = list(y) if not isinstance(y, np.ndarray) else y.tolist()
+    if len(values) != n:
+        raise ValueError(f"{name} was given {len(values)} labels for {n} rows.")
+    missing = [is_unknown(value) for value in values]
+    known = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    if not known:
+        raise ValueError(f"{name} needs at least one label, but all are unknown.")
+    kinds = {isinstance(value, str) for value in known}
+    if len(kinds) > 1:
+        raise TypeError(f"{name}: some labels are strings and some are not.")
+    classes = np.unique(np.asarray(known))
+    codes = np.full(n, -1)
+    codes[~np.asarray(missing)] = np.searchsorted(classes, np.asarray(known))
+    return classes, codes
+
+
+def is_unknown(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, str | bool):
+        return False
+    return value == -1 or value != value
+
+
+class LabeledMixture(ClassifierMixin, Estimator):
+    """Base class: components of word counts that belong to classes."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "unlabeled_weight": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+    _file_schema: ClassVar[dict] = {
+        "classes_": ("n_classes",),
+        "component_classes_": ("components",),
+        "log_weights_": ("components",),
+        "log_probs_": ("n_features_in_", "components"),
+    }
+
+    alpha: float
+    unlabeled_weight: float | str
+    tol: float
+    max_iter: int
+
+    # --- Predicting ---
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_rows, n_classes) the posterior of the classes, given each row."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of ``predict_proba``."""
+        check_is_fitted(self)
+        table = self._rows(X, None, reset=False)
+        params = (self._params(), self.component_classes_, len(self.classes_))
+        return np.concatenate(list(engine_for(self).map(block_log_posterior, params, table)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of every row; a tie goes to the first."""
+        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+
+    def keywords(self, names: Sequence[str] | None = None, *, top: int = 10) -> list:
+        """The words (or columns) that set each component apart, strongest first."""
+        check_is_fitted(self)
+        return keywords(self.log_probs_, names, top)
+
+    # --- Fitting ---
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        table = check_table(self, X, sample_weight, reset=reset, dtypes=NUMBERS)
+        for block in table:
+            check_counts(
+                parts(block.load()).rows, type(self).__name__, block.start, table.source
+            )
+        return table
+
+    def _em(
+        self, table: Table, allowed: np.ndarray, first: np.ndarray, weights: np.ndarray,
+        unlabeled: np.ndarray, engine: Engine, callbacks: list,
+    ) -> Fit:  # fmt: skip
+        """EM over rows whose components are restricted by ``allowed``.
+
+        ``first`` restricts the first pass, over labeled rows alone, to one component a row.
+        """
+        k = allowed.shape[1]
+        params = uniform(k, table.shape[1], np.array([0, table.shape[1]]))
+        labeled = np.where(unlabeled, 0.0, weights)
+        counted = table.with_labels(first).with_weights(labeled)
+        start = update(params, engine.reduce(collect, params, counted), alpha=self.alpha)
+        if not weights[unlabeled].any() and (allowed[~unlabeled] == first[~unlabeled]).all():
+            counted = table.with_labels(allowed).with_weights(labeled)
+            stats = engine.reduce(collect, start, counted)  # every label is known: one pass
+            loss = (stats.loss + log_prior(start, self.alpha)) / stats.rows
+            return Fit(start, [loss], converged=True)
+        data = table.with_labels(allowed).with_weights(weights)
+        return run_em(
+            start, collect, partial(update, alpha=self.alpha),
+            partial(log_prior, alpha=self.alpha), data, engine, tol=self.tol,
+            max_iter=self.max_iter, callbacks=callbacks, name=type(self).__name__,
+        )  # fmt: skip
+
+    def _store(self, fit: Fit, component_classes: np.ndarray) -> None:
+        self.component_classes_ = component_classes
+        self.log_weights_, self.log_probs_ = fit.params.log_weights, fit.params.log_probs
+        self.lower_bounds_ = [-float(loss) for loss in fit.losses]
+        self.n_iter_, self.converged_ = max(1, len(fit.losses) - 1), fit.converged
+        if not fit.converged:
+            warnings.warn(
+                f"{type(self).__name__}: EM did not converge in max_iter={self.max_iter} "
+                "iterations. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _params(self) -> CountParams:
+        k = len(self.log_weights_)
+        edges = np.array([0, self.n_features_in_])
+        return CountParams(self.log_weights_, self.log_probs_, np.zeros((0, k)), edges)
+
+    def _after_load(self) -> None:
+        codes = self.component_classes_
+        if codes.dtype.kind != "i" or codes.min() < 0 or codes.max() >= len(self.classes_):
+            raise ValueError("component_classes_ must be places in classes_.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def block_log_posterior(params: tuple, block: Any) -> np.ndarray:
+    """Log posteriors of components, summed by class."""
+    counts, component_classes, n_classes = params
+    joint = log_joint(counts, block)
+    evidence, _ = posterior(joint.copy())
+    result = np.full((len(joint), n_classes), -np.inf)
+    for j, code in enumerate(component_classes):
+        np.logaddexp(result[:, code], joint[:, j] - evidence, out=result[:, code])
+    return np.minimum(result, 0.0)
+
+
+class SemiSupervisedNB(LabeledMixture):
+    """Classify documents from a few labels and many unlabeled documents.
+
+    Parameters
+    ----------
+    alpha : float
+        Added to every expected count of a word, and of a class.
+    unlabeled_weight : float from 0 to 1, or "auto"
+        What an unlabeled document counts, relative to a labeled one (lambda). 0 is naive Bayes
+        on the labeled ones, 1 is plain EM. "auto" chooses by cross-validation on the labeled
+        documents: the highest accuracy, then the highest likelihood of the held-out labels.
+    tol : float
+        Stop when a pass raises the mean log-posterior by less than this.
+    max_iter : int
+        Most EM iterations.
+    random_state : int, RandomState or None
+        Seed of the folds.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run. The result does not depend on it.
+    callbacks : list or None
+        Called after every pass.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    unlabeled_weight_ : float, the weight that was used
+    unlabeled_weights_ : dict of weight to cross-validated accuracy; with "auto" alone
+    log_weights_, log_probs_ : the class prior, and log P(word | class) of shape (n_features,
+        n_classes)
+    lower_bounds_ : list of float, the mean log-posterior after 0, 1, 2, ... updates
+    n_iter_ : int
+    converged_ : bool
+
+    Examples
+    --------
+    >>> X = np.array([[3, 0, 0], [2, 1, 0], [0, 0, 4], [0, 1, 3], [0, 2, 2]])
+    >>> model = SemiSupervisedNB(unlabeled_weight=1.0).fit(X, ["sea", None, "land", None, None])
+    >>> model.predict(X).tolist()
+    ['sea', 'sea', 'land', 'land', 'land']
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        unlabeled_weight: float | str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        random_state: Any = 0,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.unlabeled_weight = unlabeled_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, partial_labels: Any = None
+    ) -> Self:
+        """Fit from rows and labels, -1 or None where a label is unknown.
+
+        ``partial_labels``, one for each row, are the classes that an unlabeled row may have;
+        None means any.
+        """
+        self._validate_params()
+        name = type(self).__name__
+        table = self._rows(X, None, reset=True)
+        n = len(table)
+        self.classes_, codes = read_labels(y, n, name)
+        given = check_weights(sample_weight, np.empty((n, 1)))
+        given = np.ones(n) if given is None else given
+        allowed = mask_of(codes, self.classes_, partial_labels, name)
+        engine = engine_for(self)
+        self.unlabeled_weight_ = self._choose(table, codes, allowed, given, engine)
+        with self._fit_callbacks() as callbacks:
+            fit = self._fit_weight(
+                self.unlabeled_weight_, table, codes, allowed, given, engine, callbacks
+            )
+        self._store(fit, np.arange(len(self.classes_)))
+        return self
+
+    def _fit_weight(
+        self, weight: float, table: Table, codes: np.ndarray, allowed: np.ndarray,
+        given: np.ndarray, engine: Engine, callbacks: list,
+    ) -> Fit:  # fmt: skip
+        unlabeled = codes < 0
+        weights = np.where(unlabeled, weight * given, given)
+        if not weights[~unlabeled].any():
+            raise ValueError(
+                "SemiSupervisedNB: the labeled rows have no weight. Give some above 0."
+            )
+        return self._em(table, allowed, allowed, weights, unlabeled, engine, callbacks)
+
+    def _choose(
+        self, table: Table, codes: np.ndarray, allowed: np.ndarray, given: np.ndarray,
+        engine: Engine,
+    ) -> float:  # fmt: skip
+        """The weight of unlabeled documents, by cross-validation on the labeled ones."""
+        if self.unlabeled_weight != "auto":
+            return float(self.unlabeled_weight)
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
+        if not (codes < 0).any() or len(self.classes_) < 2 or counts.min() < 2:
+            return WEIGHT  # a class of one document cannot be held out
+        from sklearn.model_selection import StratifiedKFold
+        from sklearn.utils import check_random_state
+
+        labeled = np.flatnonzero(codes >= 0)
+        folds = StratifiedKFold(
+            int(min(FOLDS, counts.min())), shuffle=True,
+            random_state=check_random_state(self.random_state),
+        )  # fmt: skip
+        right, likelihood = np.zeros(len(WEIGHTS)), np.zeros(len(WEIGHTS))
+        quick = clone(self).set_params(max_iter=min(self.max_iter, FOLD_ITERATIONS))
+        for _, held in folds.split(labeled[:, None], codes[labeled]):
+            rows = labeled[held]
+            hidden = codes.copy()
+            hidden[rows] = -1
+            open_mask = allowed.copy()
+            open_mask[rows] = True
+            test = table.take(rows)
+            for i, weight in enumerate(WEIGHTS):
+                fit = quick._fit_weight(weight, table, hidden, open_mask, given, engine, [])
+                joint = log_joint(fit.params, test)
+                evidence, _ = posterior(joint.copy())
+                truth = codes[rows]
+                right[i] += (joint.argmax(axis=1) == truth).sum()
+                likelihood[i] += (joint[np.arange(len(rows)), truth] - evidence).sum()
+        self.unlabeled_weights_ = {
+            str(weight): float(hits / len(labeled))
+            for weight, hits in zip(WEIGHTS, right, strict=True)
+        }
+        return WEIGHTS[max(range(len(WEIGHTS)), key=lambda i: (right[i], likelihood[i]))]
+
+
+def mask_of(
+    codes: np.ndarray, classes: np.ndarray, partial_labels: Any, name: str
+) -> np.ndarray:
+    """(n, classes) which classes each row may have."""
+    allowed = np.ones((len(codes), len(classes)), bool)
+    known = np.flatnonzero(codes >= 0)
+    allowed[known] = False
+    allowed[known, codes[known]] = True
+    if partial_labels is None:
+        return allowed
+    if len(partial_labels) != len(codes):
+        raise ValueError(
+            f"{name} was given {len(partial_labels)} partial labels for {len(codes)} rows."
+        )
+    place = {value: i for i, value in enumerate(classes.tolist())}
+    for i, options in enumerate(partial_labels):
+        if options is None or codes[i] >= 0:
+            continue
+        if isinstance(options, str) or not isinstance(options, Iterable):
+            raise TypeError(f"{name}: the partial labels of row {i} must be a set of classes.")
+        wanted = [place.get(option, -1) for option in options]
+        if not wanted or min(wanted) < 0:
+            raise ValueError(
+                f"{name}: the partial labels of row {i} must be classes that occur among the "
+                f"labels, such as {classes.tolist()[:5]}."
+            )
+        allowed[i] = False
+        allowed[i, wanted] = True
+    return allowed
