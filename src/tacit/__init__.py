@@ -26,6 +26,7 @@ __getattr__, __dir__ = attach(
         "language",
         "linear",
         "measure",
+        "mixture",
         "plot",
         "search",
         "text",

@@ -40,6 +40,15 @@ from tacit.data.table import Table
 from tacit.decompose import NeighborMap, TruncatedSVD
 from tacit.kernels.unit_rows import unit_rows
 from tacit.language import NGramModel
+from tacit.mixture import (
+    BernoulliMixture,
+    CategoricalMixture,
+    GaussianMixture,
+    MultiComponentNB,
+    MultinomialMixture,
+    MultivariateNormal,
+    SemiSupervisedNB,
+)
 from tacit.text import TfidfTransformer
 
 
@@ -104,6 +113,13 @@ ESTIMATORS = [
     TruncatedSVD(n_components=1),
     NeighborMap(n_steps=20),
     TfidfTransformer(),
+    MultivariateNormal(),
+    GaussianMixture(n_components=2),
+    GaussianMixture(n_components=2, covariance_type="diag"),
+    MultinomialMixture(n_components=2),
+    BernoulliMixture(n_components=2),
+    SemiSupervisedNB(),
+    MultiComponentNB(),
     MultinomialNB(),
     BernoulliNB(),
     ComplementNB(),
@@ -122,6 +138,7 @@ SENTENCES = "takes sentences, not rows of numbers"
 NOT_CHECKED = {
     "BrownClusters": SENTENCES,
     "CacheModel": SENTENCES,
+    "CategoricalMixture": "takes codes of categories",
     "ClassModel": SENTENCES,
     "CountVectorizer": DOCUMENTS,
     "HashingVectorizer": DOCUMENTS,
@@ -135,6 +152,7 @@ NOT_CHECKED = {
     "TextClassifier": DOCUMENTS,
     "TextFeatures": DOCUMENTS,
     "TfidfVectorizer": DOCUMENTS,
+    "WordSenses": DOCUMENTS,
 }
 
 ANIMALS, VERBS, PLACES = (
@@ -184,6 +202,10 @@ FITS = {
     "TruncatedSVD, wide": lambda: (TruncatedSVD(4), documents(n=600, v=900)[0], None),
     "KMedoids, clara": on_rows(KMedoids(3, method="clara")),
     "AgglomerativeClustering, compressed": on_rows(AgglomerativeClustering(3, compress=50)),
+    "CategoricalMixture": lambda: (
+        CategoricalMixture(3), np.random.default_rng(0).integers(3, size=(900, 4)), None,
+    ),
+    "WordSenses": on_texts("WordSenses", word="fox", min_count=1),
     "BrownClusters": on_texts("BrownClusters", n_clusters=5),
     "CacheModel": lambda: (find_class("CacheModel")(NGramModel(2).fit(TEXTS)), TEXTS, None),
     "ClassModel": on_texts("ClassModel", n_clusters=5),

@@ -122,9 +122,17 @@ def check_whole(documents: "Documents", options: DocumentOptions) -> None:
 
 
 def read_labels(
-    documents: "Documents", path: str, column: str | None, *, quiet: bool = False
+    documents: "Documents",
+    path: str,
+    column: str | None,
+    *,
+    quiet: bool = False,
+    optional: bool = False,
 ) -> list[Any]:
-    """The label of every document. A missing one is an error with its place."""
+    """The label of every document.
+
+    A missing one is an error with its place; with ``optional`` it is None.
+    """
     from tacit.core.errors import DataError
 
     if not len(documents):
@@ -155,14 +163,18 @@ def read_labels(
     labels = documents.column(column)
     for row, label in enumerate(labels):
         if label is None or label == "" or label != label:
+            if optional:
+                labels[row] = None
+                continue
             raise DataError(
                 "the label is missing. Fill it in, or leave the document out.",
                 file=path,
                 row=row,
                 column=column,
             )
-    if not all(type(label) is int and abs(label) < 2**63 for label in labels):
-        labels = [label_text(label) for label in labels]
+    known = [label for label in labels if label is not None]
+    if not all(type(label) is int and abs(label) < 2**63 for label in known):
+        labels = [None if label is None else label_text(label) for label in labels]
     return labels
 
 

@@ -38,8 +38,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tacit.cli.index:index",
         "Search documents by words or meaning; find near-duplicates.",
     ),
+    "label": ("tacit.cli.label:label", "Label all documents from a few labels."),
     "lm": ("tacit.cli.lm:lm", "Train n-gram language models; score and generate text."),
+    "mixture": ("tacit.cli.mixture:mixture", "Fit a mixture of normal distributions."),
     "model": ("tacit.cli.model:model", "Inspect a saved model."),
+    "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
     "words": ("tacit.cli.words:words", "Find words with similar meaning."),
 }

@@ -133,7 +133,7 @@ class MultiComponentNB(LabeledMixture):
         best = None
         with self._fit_callbacks() as callbacks:
             for _ in range(self.n_init):
-                first = self._first(table, codes, sizes, rng)
+                first = self._first(table, codes, sizes, given, rng)
                 fit = self._em(table, allowed, first, weights, unlabeled, engine, callbacks)
                 if best is None or fit.losses[-1] < best.losses[-1]:
                     best = fit
@@ -177,7 +177,7 @@ class MultiComponentNB(LabeledMixture):
         return max(scores, key=lambda size: (scores[size], -size)) if scores else 1
 
     def _first(
-        self, table: Table, codes: np.ndarray, sizes: np.ndarray, rng: Any
+        self, table: Table, codes: np.ndarray, sizes: np.ndarray, given: np.ndarray, rng: Any
     ) -> np.ndarray:
         """One component for every labeled row: its class, divided by spherical k-means."""
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -189,6 +189,7 @@ class MultiComponentNB(LabeledMixture):
             if size > 1:
                 start = MultinomialMixture(int(size), random_state=rng, engine=self.engine)
                 content = Table.from_array(sp.csr_array(table.take(rows)))
+                content = content.with_weights(given[rows])
                 labels = start._first_labels(content, rng)
             first[rows, starts[c] + labels] = True
         return first

@@ -106,6 +106,10 @@ class Mixture(DensityMixin, Estimator):
     def _em(self) -> tuple[Callable, Callable, Callable | None]:
         raise NotImplementedError
 
+    def _rank(self, fit: Fit) -> tuple:
+        """Of several runs the one of the lowest rank is kept."""
+        return (fit.losses[-1],)
+
     def _store(self, params: Any) -> None:
         raise NotImplementedError
 
@@ -147,7 +151,7 @@ class Mixture(DensityMixin, Estimator):
                 start = self._start(table, engine, rng)
                 begin(callbacks, f"{name} {self.get_params()} {table.shape} {run}", run)
                 fit = self._run(start, table, engine, callbacks)
-                if best is None or fit.losses[-1] < best.losses[-1]:
+                if best is None or self._rank(fit) < self._rank(best):
                     best = fit
         assert best is not None
         self._store(best.params)

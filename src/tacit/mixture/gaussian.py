@@ -38,6 +38,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from tacit.cluster import KMeans
 from tacit.core.engines import Engine, check_stop
 from tacit.core.errors import DataError
+from tacit.core.loop import Fit
 from tacit.core.stats import Stats
 from tacit.data.checked import check_table
 from tacit.data.table import Table, parts
@@ -432,7 +433,8 @@ class GaussianMixture(Mixture):
     max_iter : int
         Most EM iterations of one run.
     n_init : int
-        Runs to make, each from its own start; the most likely one is kept.
+        Runs to make, each from its own start; the most likely one without a collapsed
+        component is kept.
     init_params : {"kmeans", "k-means++", "random_from_data"}
         Where the first means come from: a fit of KMeans, its seeding alone, or random rows.
     weights_init, means_init, covariances_init : arrays or None
@@ -598,6 +600,9 @@ class GaussianMixture(Mixture):
 
     def _em(self) -> tuple:
         return collect, update, None
+
+    def _rank(self, fit: Fit) -> tuple:
+        return fit.params.floored > 0, fit.losses[-1]  # a collapsed component is too likely
 
     def _store(self, params: GaussianParams) -> None:
         self.weights_, self.means_ = params.weights, params.means

@@ -17,6 +17,7 @@ Nigam, McCallum, Thrun and Mitchell (2000), Text classification from labeled and
 documents using EM. Machine Learning 39. The notes' chapter on EM.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -239,15 +241,20 @@ class CountMixture(Mixture):
         if self.init_params == "random" or k == 1 or not table.in_memory:
             return np.random.default_rng(seed).integers(k, size=n)
         rows = sp.csr_array(table.take(np.arange(n)), dtype=np.float64)
+        held = [parts(block.load()).weights for block in table]
+        weights = np.ones(n) if held[0] is None else np.concatenate(held)
         rows.data = np.sqrt(rows.data)
-        present = np.maximum(1, np.bincount(rows.indices, minlength=rows.shape[1]))
-        rows.data *= np.log(1 + n / present)[rows.indices]
-        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
-        labels = np.random.default_rng(seed).integers(k, size=n)
-        filled = np.flatnonzero(lengths > 0)
+        spread = np.repeat(weights, np.diff(rows.indptr))
+        present = np.bincount(rows.indices, spread, minlength=rows.shape[1])
+        rows.data *= np.log1p(weights.sum() / np.maximum(present, 1e-9))[rows.indices]
+        labels = np.zeros(n, np.int64)
+        filled = np.flatnonzero((np.diff(rows.indptr) > 0) & (weights > 0))
         if len(filled) >= k:
-            model = SphericalKMeans(k, n_init=1, random_state=seed, engine=self.engine)
-            labels[filled] = model.fit_predict(rows[filled])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = SphericalKMeans(k, n_init=1, random_state=seed, engine=self.engine)
+                model.fit(rows[filled], sample_weight=weights[filled])
+                labels[filled] = model.predict(rows[filled])
         return labels
 
     def _em(self) -> tuple:

@@ -155,10 +155,9 @@ class MultivariateNormal(DensityMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Estimate mean and covariance. X is an array, a sparse matrix, a Table or a Dask
-        array."""
+        """Estimate mean and covariance. X is an array, a Table or a Dask array."""
         self._validate_params()
-        table = check_table(self, X, sample_weight, reset=True)
+        table = check_table(self, X, sample_weight, reset=True, sparse=False, finite=True)
         stats: Moments = engine_for(self).reduce(moments.collect, MomentsParams(), table)
         if stats.weight <= self.ddof:
             raise ValueError(
@@ -261,7 +260,3 @@ class MultivariateNormal(DensityMixin, Estimator):
         if self.rank_ != self.n_features_in_ - len(self.flat_directions_):
             raise ValueError("rank_ does not match flat_directions_.")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags

@@ -25,7 +25,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
@@ -63,7 +64,7 @@ def read_labels(y: Any, n: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    values = list(y) if not isinstance(y, np.ndarray) else y.tolist()
+    values = column_or_1d(y, dtype=object, warn=True).tolist()
     if len(values) != n:
         raise ValueError(f"{name} was given {len(values)} labels for {n} rows.")
     missing = [is_unknown(value) for value in values]
@@ -73,9 +74,13 @@ def read_labels(y: Any, n: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     kinds = {isinstance(value, str) for value in known}
     if len(kinds) > 1:
         raise TypeError(f"{name}: some labels are strings and some are not.")
-    classes = np.unique(np.asarray(known))
+    labels = np.asarray(known)
+    if labels.dtype.kind in "fc":
+        assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    classes = np.unique(labels)
     codes = np.full(n, -1)
-    codes[~np.asarray(missing)] = np.searchsorted(classes, np.asarray(known))
+    codes[~np.asarray(missing)] = np.searchsorted(classes, labels)
     return classes, codes
 
 
@@ -126,7 +131,8 @@ class LabeledMixture(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row; a tie goes to the first."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def keywords(self, names: Sequence[str] | None = None, *, top: int = 10) -> list:
         """The words (or columns) that set each component apart, strongest first."""
@@ -195,6 +201,7 @@ class LabeledMixture(ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # on data that are not counts
         return tags
 
 

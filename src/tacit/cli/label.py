@@ -1,0 +1,137 @@
+"""``tacit label FILE``: a few labels in, all labels out, with probabilities."""
+
+from typing import Any
+
+import click
+
+from tacit.cli.inputs import check_whole, open_documents, read_labels
+from tacit.cli.options import (
+    DocumentOptions,
+    RunOptions,
+    document_options,
+    label_option,
+    run_options,
+)
+from tacit.cli.output import check_outputs, draw_table, print_json, say, say_written, write_csv
+
+__all__ = ["label"]
+
+WORDS = 6  # shown for each class
+
+
+class Weight(click.ParamType):
+    """A number from 0 to 1, or auto."""
+
+    name = "auto|NUMBER"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
+        if str(value).lower() == "auto":
+            return "auto"
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = -1.0
+        if not 0 <= weight <= 1:
+            self.fail(f"{value!r} is neither auto nor a number from 0 to 1.", param, ctx)
+        return weight
+
+
+@click.command()
+@click.argument("file")
+@label_option
+@click.option("--out", metavar="CSV", help="File for the labels of all documents; - is stdout")
+@click.option("--weight", type=Weight(), default="auto", show_default=True,
+              help="Weight of an unlabeled document, from 0 to 1; auto cross-validates it")
+@click.option("--min-df", type=click.IntRange(1), default=2, show_default=True,
+              help="Minimum number of documents with the word")
+@document_options
+@run_options
+def label(
+    file: str,
+    label_column: str | None,
+    out: str | None,
+    weight: float | str,
+    min_df: int,
+    documents: DocumentOptions,
+    run: RunOptions,
+) -> None:
+    """Label all documents of FILE from those that have a label.
+
+    FILE is a .csv, .tsv, .jsonl or .parquet file with a column of labels, empty where the label
+    is unknown. Semi-supervised naive Bayes learns from labeled and unlabeled documents; --out
+    writes the most probable label of every document, its probability, and whether it was given.
+    """
+    check_outputs(out, as_json=run.as_json)
+    import numpy as np
+
+    from tacit.core.errors import DataError
+    from tacit.mixture import SemiSupervisedNB
+    from tacit.text import CountVectorizer
+
+    texts = open_documents(file, documents, quiet=run.quiet)
+    labels = read_labels(texts, file, label_column, quiet=run.quiet, optional=True)
+    known = np.array([each is not None for each in labels])
+    if not known.any():
+        raise DataError("no document has a label. Label a few of each class.", file=file)
+    if known.all():
+        say("Every document has a label already; it is kept.", quiet=run.quiet)
+    vectorizer = CountVectorizer(min_df=min_df, stop_words="english", engine=run.engine)
+    counts = vectorizer.fit_transform(texts)
+    model = SemiSupervisedNB(
+        alpha=0.1, unlabeled_weight=weight, random_state=run.seed, engine=run.engine
+    ).fit(counts, labels)
+    posterior = model.predict_proba(counts)
+    predicted = model.classes_[posterior.argmax(axis=1)]
+    answer = [
+        each if is_known else guess
+        for each, is_known, guess in zip(labels, known, predicted.tolist(), strict=True)
+    ]
+    if out is not None:
+        sure = np.where(known, 1.0, posterior.max(axis=1))
+        write_csv(
+            out,
+            ["id", "label", "probability", "given"],
+            (
+                [name, each, f"{p:.4g}", "yes" if is_known else "no"]
+                for name, each, p, is_known in zip(texts.ids, answer, sure, known, strict=True)
+            ),
+        )
+    words = model.keywords(vectorizer.get_feature_names_out(), top=WORDS)
+    classes = [
+        {
+            "label": name,
+            "given": int(sum(a == name for a, b in zip(answer, known, strict=True) if b)),
+            "documents": answer.count(name),
+            "words": [word for word, _ in words[j]],
+        }
+        for j, name in enumerate(model.classes_.tolist())
+    ]
+    if run.as_json:
+        print_json(
+            {
+                "file": file,
+                "documents": len(answer),
+                "labeled": int(known.sum()),
+                "unlabeled_weight": model.unlabeled_weight_,
+                "accuracy": getattr(model, "unlabeled_weights_", None),
+                "classes": classes,
+                "labels_file": out,
+            }
+        )
+    else:
+        rows = [
+            [str(each["label"]), f"{each['given']:,}", f"{each['documents']:,}",
+             ", ".join(each["words"])]
+            for each in classes
+        ]  # fmt: skip
+        titles = ["label", "given", "documents", "words"]
+        draw_table(titles, rows, right=[1, 2], stderr=out == "-")
+        accuracy = getattr(model, "unlabeled_weights_", {}).get(str(model.unlabeled_weight_))
+        if accuracy is not None:
+            say(
+                f"Unlabeled documents count {model.unlabeled_weight_:g}. Of labels held out, "
+                f"{accuracy:.0%} were predicted.",
+                quiet=run.quiet,
+            )
+    say_written(quiet=run.quiet, labels=out)
+    check_whole(texts, documents)

@@ -1,0 +1,310 @@
+"""Word senses: the occurrences of one word, clustered by the words around them.
+
+    collect   the multinomial mixture over contexts: responsibilities of senses, expected counts
+    update    smooth and normalize the expected counts
+
+An occurrence is a bag of features: the words within a window, and the words next to it with
+their place, which carry collocations ("hard to", "interest in"). EM finds ``n_senses`` clusters
+of occurrences; each is shown with the words that set it apart and its most typical examples.
+
+Schütze (1998), Automatic word sense discrimination. Computational Linguistics 24. Pedersen and
+Bruce (1997), Distinguishing word senses in untagged text. EMNLP. The notes' section on word
+sense clustering.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.callback import with_callbacks
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.engines import Engine
+from tacit.core.estimator import Estimator
+from tacit.data import Documents
+from tacit.mixture.multinomial import MultinomialMixture
+from tacit.text import tokenize
+from tacit.text.stop_words import ENGLISH
+
+__all__ = ["Example", "Sense", "WordSenses"]
+
+ENDINGS = ("s", "es", "d", "ed", "ing")
+NEAR = (-2, -1, 1, 2)  # places whose words are features of their own
+
+
+class Occurrence(NamedTuple):
+    """A place where the word stands."""
+
+    document: int
+    tokens: list[str]
+    position: int
+
+
+@dataclass(frozen=True)
+class Example:
+    """An occurrence and how sure its sense is."""
+
+    document: int
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Sense:
+    """A cluster of occurrences."""
+
+    number: int
+    size: int
+    weight: float
+    words: list[str]
+    examples: list[Example]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return {**vars(self), "examples": [vars(each) for each in self.examples]}
+
+
+class WordSenses(Estimator):
+    """Cluster the occurrences of a word by sense.
+
+    Parameters
+    ----------
+    word : str
+        The word, as it stands in a dictionary. Case is ignored.
+    n_senses : int
+        How many senses to find.
+    forms : list of str or None
+        The forms that count as the word. None: the word itself and its regular English endings
+        (-s, -es, -d, -ed, -ing).
+    window : int
+        Words on either side that belong to the context.
+    min_count : int
+        Leave out features of fewer occurrences.
+    alpha : float
+        Added to every expected count.
+    n_init : int
+        Runs of EM, each from its own start; the most likely one is kept.
+    max_iter : int
+        Most EM iterations of one run.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run. The result does not depend on it.
+    callbacks : list or None
+        Called after every pass.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_occurrences,), the most probable sense of each
+    documents_ : array of shape (n_occurrences,), the document of each
+    senses_ : list of Sense, largest first
+    vocabulary_ : list of str, the features
+    mixture_ : MultinomialMixture, fitted
+
+    Examples
+    --------
+    >>> money = ["the bank raised its interest rate", "a bank loan at a high rate"]
+    >>> river = ["we sat on the bank of the river", "the river left its muddy bank"]
+    >>> senses = WordSenses("bank", min_count=1, random_state=0).fit(2 * (money + river))
+    >>> [sorted(set(senses.documents_[senses.labels_ == j] % 4)) for j in (0, 1)] in (
+    ...     [[0, 1], [2, 3]], [[2, 3], [0, 1]])
+    True
+    >>> len(senses.senses_)
+    2
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "word": [str],
+        "n_senses": [Interval(Integral, 1, None, closed="left")],
+        "forms": [list, tuple, None],
+        "window": [Interval(Integral, 1, None, closed="left")],
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+    _saved_private: ClassVar[tuple] = ("_senses",)
+    _file_schema: ClassVar[dict] = {
+        "labels_": ("n_occurrences",),
+        "documents_": ("n_occurrences",),
+    }
+
+    def __init__(
+        self,
+        word: str = "",
+        *,
+        n_senses: int = 2,
+        forms: Sequence[str] | None = None,
+        window: int = 25,
+        min_count: int = 2,
+        alpha: float = 0.1,
+        n_init: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
+        self.word = word
+        self.n_senses = n_senses
+        self.forms = forms
+        self.window = window
+        self.min_count = min_count
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, documents: Any, y: Any = None, *, positions: Any = None) -> Self:
+        """Find the senses in documents: strings, Documents, a path, or lists of tokens.
+
+        With ``positions``, one for each list of tokens, only the token there counts.
+        """
+        self._validate_params()
+        if not self.word.strip():
+            raise ValueError("WordSenses needs a word, but word='' is empty.")
+        found = list(self._occurrences(documents, positions))
+        if len(found) < self.n_senses:
+            raise ValueError(
+                f"WordSenses(n_senses={self.n_senses}) needs at least as many occurrences, but "
+                f"{self.word!r} occurs {len(found)} times. Lower n_senses, or see forms."
+            )
+        bags = [list(self._features(each)) for each in found]
+        counts: dict[str, int] = {}
+        for bag in bags:
+            for feature in dict.fromkeys(bag):
+                counts[feature] = counts.get(feature, 0) + 1
+        self.vocabulary_ = sorted(f for f, count in counts.items() if count >= self.min_count)
+        if not self.vocabulary_:
+            raise ValueError(
+                f"No word stands near {self.word!r} in min_count={self.min_count} occurrences. "
+                "Lower min_count."
+            )
+        rows = self._rows(bags)
+        self.mixture_ = MultinomialMixture(
+            self.n_senses, alpha=self.alpha, n_init=self.n_init, max_iter=self.max_iter,
+            tol=1e-4, random_state=self.random_state, engine=self.engine,
+            callbacks=self.callbacks,
+        ).fit(rows)  # fmt: skip
+        posterior = self.mixture_.predict_proba(rows)
+        self.labels_ = posterior.argmax(axis=1)
+        self.documents_ = np.array([each.document for each in found])
+        self._senses = [sense.to_dict() for sense in self._summaries(found, posterior)]
+        return self
+
+    @property
+    def senses_(self) -> list[Sense]:
+        """The senses with their words and most typical examples, largest first."""
+        check_is_fitted(self)
+        return [
+            Sense(**{**each, "examples": [Example(**example) for example in each["examples"]]})
+            for each in self._senses
+        ]
+
+    def predict_proba(self, documents: Any, *, positions: Any = None) -> np.ndarray:
+        """The posterior of the senses for every occurrence of the word in new documents."""
+        check_is_fitted(self)
+        found = list(self._occurrences(documents, positions))
+        if not found:
+            return np.zeros((0, self.n_senses))
+        return self.mixture_.predict_proba(self._rows([self._features(o) for o in found]))
+
+    def predict(self, documents: Any, *, positions: Any = None) -> np.ndarray:
+        """The most probable sense of every occurrence of the word in new documents."""
+        return self.predict_proba(documents, positions=positions).argmax(axis=1)
+
+    # --- Parts ---
+
+    def _after_load(self) -> None:
+        self.senses_  # noqa: B018  (raises where a file holds something else)
+        if self.mixture_.n_features_in_ != len(self.vocabulary_):
+            raise ValueError("vocabulary_ does not match the mixture.")
+
+    def _forms(self) -> frozenset[str]:
+        word = self.word.strip().lower()
+        if self.forms is not None:
+            return frozenset([word, *(form.lower() for form in self.forms)])
+        stem = word[:-1] if word.endswith("e") else word
+        return frozenset([word, *(word + end for end in ENDINGS), stem + "ing", stem + "ed"])
+
+    def _occurrences(self, documents: Any, positions: Any) -> Iterator[Occurrence]:
+        if isinstance(documents, str):
+            documents = [documents] if " " in documents else Documents.open(documents)
+        forms = self._forms()
+        for number, tokens in enumerate(token_lists(documents)):
+            if positions is not None:
+                yield Occurrence(number, tokens, int(positions[number]))
+                continue
+            for position, token in enumerate(tokens):
+                if token in forms:
+                    yield Occurrence(number, tokens, position)
+
+    def _features(self, each: Occurrence) -> Iterator[str]:
+        tokens, place = each.tokens, each.position
+        for i in range(max(0, place - self.window), min(len(tokens), place + self.window + 1)):
+            token = tokens[i]
+            if i != place and token not in ENGLISH and len(token) > 1 and token.isalpha():
+                yield token
+        for offset in NEAR:
+            if 0 <= place + offset < len(tokens):
+                yield f"{offset:+d} {tokens[place + offset]}"
+
+    def _rows(self, bags: Iterable[Iterable[str]]) -> sp.csr_array:
+        place = {feature: i for i, feature in enumerate(self.vocabulary_)}
+        indices, indptr = [], [0]
+        for bag in bags:
+            indices += [place[feature] for feature in bag if feature in place]
+            indptr.append(len(indices))
+        rows = sp.csr_array(
+            (np.ones(len(indices)), np.array(indices, np.int64), np.array(indptr)),
+            shape=(len(indptr) - 1, len(place)),
+        )
+        rows.sum_duplicates()
+        return rows
+
+    def _summaries(self, found: list[Occurrence], posterior: np.ndarray) -> list[Sense]:
+        words = self.mixture_.keywords(self.vocabulary_, top=60)
+        senses = []
+        for j in range(self.n_senses):
+            member = np.flatnonzero(self.labels_ == j)
+            typical = member[np.argsort(-posterior[member, j], kind="stable")[:3]]
+            senses.append(
+                Sense(
+                    j, len(member), float(self.mixture_.weights_[j]),
+                    [word for word, _ in words[j] if word[0] not in "+-"][:10],
+                    [
+                        Example(found[i].document, excerpt(found[i]), float(posterior[i, j]))
+                        for i in typical
+                    ],
+                )
+            )  # fmt: skip
+        return sorted(senses, key=lambda sense: (-sense.size, sense.number))
+
+
+def token_lists(documents: Any) -> Iterator[list[str]]:
+    """Lower-case tokens of every document."""
+    if isinstance(documents, Documents):
+        for text in documents.texts():
+            yield tokenize(text)
+        return
+    for document in documents:
+        if isinstance(document, str):
+            yield tokenize(document)
+        else:
+            yield [str(token).lower() for token in document]
+
+
+def excerpt(each: Occurrence, reach: int = 8) -> str:
+    """The word among its neighbors."""
+    tokens, place = each.tokens, each.position
+    inside = tokens[max(0, place - reach) : place + reach + 1]
+    return " ".join(inside)
