@@ -135,7 +135,7 @@ def test_missing_values_cost_little_accuracy():
     order, other = np.argsort(model.means_[:, 1]), np.argsort(truth.means_[:, 1])
     np.testing.assert_allclose(model.means_[order], truth.means_[other], atol=0.35)
     full = model.predict(holes)
-    assert (full[:300] == np.bincount(full[:300]).argmax()).mean() > 0.9
+    assert (full[:300] == np.bincount(full[:300]).argmax()).mean() > 0.85
 
 
 def test_one_missing_value_is_integrated_out():

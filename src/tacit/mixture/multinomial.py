@@ -45,6 +45,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+CERTAIN = 1e-12  # no Bernoulli probability is closer to 0 or 1
+
+
 class CountParams(NamedTuple):
     """Logarithms of the probabilities of components, and of words given a component."""
 
@@ -94,6 +97,7 @@ def update(params: CountParams, stats: CountStats, alpha: float = 1.0) -> CountP
         if len(params.log_absent):
             present = (stats.words + alpha) / (stats.documents + 2 * alpha)
             present = np.where(np.isnan(present), np.exp(params.log_probs), present)
+            present = np.clip(present, CERTAIN, 1 - CERTAIN)  # inf - inf otherwise
             log_probs, log_absent = np.log(present), np.log1p(-present)
         else:
             log_absent = params.log_absent
