@@ -19,6 +19,9 @@ A missing value (NaN) is integrated out: a row's density is that of its observed
 the M-step uses the expectation of the missing ones under each component. As the variance goes
 to zero, the responsibilities become 0 and 1, and EM becomes k-means.
 
+One file: five covariance types, complete and incomplete rows, and the estimator share one form
+of params and stats.
+
 McLachlan and Peel (2000), Finite Mixture Models. Ghahramani and Jordan (1994), Supervised
 learning from incomplete data via an EM approach. NIPS 6. The notes' sections on mixture
 densities and density estimation.
