@@ -36,11 +36,13 @@ WITHOUT_LOSS = {
     "ComplementNB": ONE_PASS,
     "CountVectorizer": ONE_PASS,
     "MultinomialNB": ONE_PASS,
+    "MultivariateNormal": ONE_PASS,
     "SemanticIndex": "a truncated SVD of tf-idf weights",
     "TextClassifier": "its classifier may have one",
     "TextFeatures": ONE_PASS,
     "TfidfTransformer": ONE_PASS,
     "TfidfVectorizer": ONE_PASS,
+    "WordSenses": "its mixture has one",
     "TruncatedSVD": "passes enlarge a subspace; the residuals are checked in its own tests",
     "AgglomerativeClustering": "the k-means of compress has one",
     "LogisticRegression": "line searches are checked in its own tests",
@@ -87,6 +89,8 @@ def test_the_loss_of_a_fit_never_rises(name):
     if model.contract != "summable":
         return  # the law is for sums
     losses = getattr(model, "losses_", None)
+    if hasattr(model, "lower_bounds_"):  # mixtures count upwards, as in scikit-learn
+        losses = [-bound for bound in model.lower_bounds_]
     assert (losses is None) == (class_of(name) in WITHOUT_LOSS)
     if losses is None:
         return
