@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -55,7 +56,9 @@ def test_mixture_prints_a_table(numbers, capsys):
 def test_mixture_lowers_k_to_the_rows(tmp_path, capsys):
     path = tmp_path / "two.csv"
     path.write_text("a\n1\n5\n9\n", encoding="utf8")
-    assert main(["mixture", str(path), "-k", "7"]) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # the command prints them
+        assert main(["mixture", str(path), "-k", "7"]) == 0
     notes = capsys.readouterr().err
     assert "so k is 3, not 7" in notes
     assert "at the floor" in notes
