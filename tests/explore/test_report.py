@@ -15,7 +15,7 @@ from tacit.core.errors import DataError
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.project import Project, explore_documents
 from tacit.explore.report import page as report_page
-from tacit.explore.report import page_documents as shown
+from tacit.explore.report import report as shown
 from tacit.explore.report.page import as_json, make_page, scripts
 from tests.explore.corpora import HOSTILE, letters, table
 

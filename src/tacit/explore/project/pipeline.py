@@ -14,19 +14,16 @@ from tacit.explore.project.folder import ProjectFolder, digest, key_of
 from tacit.explore.project.settings import Choice, Settings
 from tacit.explore.stages.counts import count_words
 from tacit.explore.stages.fields import compare_fields
-from tacit.explore.stages.groups import find_groups
+from tacit.explore.stages.groups import find_groups, group_otherwise
 from tacit.explore.stages.index import index_texts
 from tacit.explore.stages.ingest import Source, facts_of, read_through, write_documents
 from tacit.explore.stages.language import learn_language
 from tacit.explore.stages.languages import guess_languages
-from tacit.explore.stages.map import draw_map
-from tacit.explore.stages.meaning import find_meaning
+from tacit.explore.stages.meaning import draw_map, find_meaning, find_word_neighbors
 from tacit.explore.stages.oddities import find_duplicates, find_outliers
 from tacit.explore.stages.reading import read_documents
 from tacit.explore.stages.stage import Context, Output, Stage, write_output
 from tacit.explore.stages.time import follow_time
-from tacit.explore.stages.what_if import group_otherwise
-from tacit.explore.stages.words import find_word_neighbors
 
 __all__ = [
     "LIVE_STAGES", "STAGES", "OnEvent", "StageEvent", "keys_after", "keys_of", "live_keys",
@@ -121,7 +118,7 @@ def run_stages(
         write_output(home, Output(facts=facts_of(documents)))
 
     def runner(stage: Stage) -> Callable[[Path], None]:
-        own = replace(settings, effort=choice.effort(stage.name, settings.effort))
+        own = replace(settings, effort=choice.efforts.get(stage.name, settings.effort))
         return lambda home: write_output(home, stage.run(context._replace(settings=own)))
 
     stages = [stage for stage in STAGES if stage.name not in gone]

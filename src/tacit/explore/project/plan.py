@@ -15,16 +15,15 @@ from typing import Any, NamedTuple
 from tacit.core.engines import Engine, Serial, Threads, cores, get_engine
 from tacit.core.memory import format_bytes, parse_memory
 from tacit.data.documents import Documents
-from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.inputs import folder_for, open_documents
+from tacit.explore.project.folder import ProjectFolder, folder_for
 from tacit.explore.project.pipeline import READING, STAGES, keys_after, keys_of
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
 from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context, Stage
 
 __all__ = [
-    "Plan", "PlannedStage", "about", "closure", "make_plan", "plan_again", "plan_documents",
-    "recorded_choice", "stage_memory",
+    "Plan", "PlannedStage", "about", "closure", "make_plan", "open_documents", "plan_again",
+    "plan_documents", "recorded_choice", "stage_memory",
 ]  # fmt: skip
 
 REPORT = "report"
@@ -156,6 +155,20 @@ def about(seconds: float) -> str:
 
 
 # --- Making a plan ---
+
+
+def open_documents(
+    documents: Any, k: int | None, effort: str, text: str | None, id: str | None
+) -> tuple[Documents, str | None]:
+    """Validate the settings and open documents of any origin; also their path, if any."""
+    if effort not in EFFORTS:
+        raise ValueError(f"explore(effort={effort!r}) is unknown; choose from {list(EFFORTS)}.")
+    if k is not None and k < 1:
+        raise ValueError(f"explore(k={k}) must be at least 1, or None to choose.")
+    path = os.fspath(documents) if isinstance(documents, str | os.PathLike) else None
+    if path is not None:
+        return Documents.open(path, text=text, id=id), path
+    return Documents.of(documents, text=text, id=id), None
 
 
 def plan_documents(

@@ -17,11 +17,11 @@ from tacit.core.engines import Engine, Serial
 from tacit.core.errors import DataError
 from tacit.core.progress import Callback
 from tacit.data.documents import Documents
-from tacit.explore.project.folder import RECORD, ProjectFolder
-from tacit.explore.project.inputs import SUFFIX, folder_for, open_documents
+from tacit.explore import ask
+from tacit.explore.project.folder import RECORD, SUFFIX, ProjectFolder, folder_for, sensible
+from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows, label_rows
 from tacit.explore.project.pipeline import OnEvent, run_stages
-from tacit.explore.project.plan import make_plan
-from tacit.explore.project.record import sensible
+from tacit.explore.project.plan import make_plan, open_documents
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
 from tacit.explore.project.summary import summary_lines, summary_of
 from tacit.explore.report.page import REPORT, write_report
@@ -104,29 +104,26 @@ class Project:
     def document_columns(self) -> dict[str, Any]:
         """The columns of ``documents``, for those who have no pandas."""
         with self._sense():
-            return self._columns()
-
-    def _columns(self) -> dict[str, Any]:
-        context, documents = self._context, self.texts
-        columns: dict[str, Any] = {"id": [str(each) for each in documents.ids]}
-        if not context.skipped("groups"):
-            found = context.arrays("groups")
-            columns |= {"group": found["labels"], "sure": found["confidence"]}
-        if not context.skipped("map"):
-            points = context.arrays("map")["points"]
-            columns |= {"x": points[:, 0], "y": points[:, 1]}
-        if not context.skipped("counts"):
-            columns["words"] = context.arrays("counts")["lengths"]
-        if not context.skipped("duplicates"):
-            columns["copies"] = context.arrays("duplicates")["labels"]
-        if not context.skipped("language_guess"):
-            codes = np.array([*context.facts("language_guess")["codes"], "unknown"], object)
-            guess = context.arrays("language_guess")["language"].astype(np.int64)
-            columns["language_guess"] = codes[np.minimum(guess, len(codes) - 1)]
-        for name in documents.columns:
-            if name not in columns:
-                columns[name] = documents.column(name)
-        return columns
+            context, documents = self._context, self.texts
+            columns: dict[str, Any] = {"id": [str(each) for each in documents.ids]}
+            if not context.skipped("groups"):
+                found = context.arrays("groups")
+                columns |= {"group": found["labels"], "sure": found["confidence"]}
+            if not context.skipped("map"):
+                points = context.arrays("map")["points"]
+                columns |= {"x": points[:, 0], "y": points[:, 1]}
+            if not context.skipped("counts"):
+                columns["words"] = context.arrays("counts")["lengths"]
+            if not context.skipped("duplicates"):
+                columns["copies"] = context.arrays("duplicates")["labels"]
+            if not context.skipped("language_guess"):
+                codes = np.array([*context.facts("language_guess")["codes"], "unknown"], object)
+                guess = context.arrays("language_guess")["language"].astype(np.int64)
+                columns["language_guess"] = codes[np.minimum(guess, len(codes) - 1)]
+            for name in documents.columns:
+                if name not in columns:
+                    columns[name] = documents.column(name)
+            return columns
 
     @cached_property
     def texts(self) -> Documents:
@@ -139,13 +136,13 @@ class Project:
         """Find documents: all that match a query ("boolean", see
         ``tacit.search.InvertedIndex``), the best by words ("ranked"), or the nearest in
         meaning ("meaning")."""
-        from tacit.explore.questions.answers import search_hits
+        from tacit.explore.questions.text_search import search_hits
 
         return search_hits(self.live, text, top, way)
 
     def similar(self, document: int | str, *, top: int = 10) -> Any:
         """The documents most like one, given by its row or its id."""
-        from tacit.explore.questions.answers import similar_hits
+        from tacit.explore.questions.text_search import similar_hits
 
         return similar_hits(self.live, document, top)
 
@@ -154,7 +151,7 @@ class Project:
     ) -> Any:
         """Every place of a word, a phrase or a wild* card, in context, sorted by document or
         by what stands "left" or "right" of it."""
-        from tacit.explore.questions.answers import context_lines
+        from tacit.explore.questions.contexts import context_lines
 
         return context_lines(self.live, text, sort, width, top)
 
@@ -164,43 +161,34 @@ class Project:
         A selection is a query, the number of a group, a list of rows, or {"label": name} of
         ``labels`` by row; without the second, all other documents.
         """
-        from tacit.explore.questions.answers import as_selection
-        from tacit.explore.questions.comparison import compare
+        from tacit.explore.questions.comparison import as_selection, compare
 
         return compare(self.live, as_selection(a), as_selection(b), labels=labels)
 
     def neighbors(self, word: str, *, top: int = 20) -> dict[str, Any]:
         """The words used like one, and the documents that hold it, by group."""
-        from tacit.explore.questions.meaning_space import neighbors
-
-        return neighbors(self.live, word, top=top)
+        return ask.neighbors(self.live, word, top=top)
 
     def generate(
         self, prefix: str = "", *, words: int = 60, temperature: float = 1.0, seed: int = 0
     ) -> str:
         """Text drawn from the language of the documents; same seed, same text."""
-        from tacit.explore.questions.language_model import generate
-
-        answer = generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
-        return answer["text"]
+        options = {"words": words, "temperature": temperature, "seed": seed}
+        return ask.generate(self.live, prefix, **options)["text"]
 
     def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
         """Labels of some documents, by row or id, spread to the others by a classifier, with
         how sure it is, how often it is right, and what to label next."""
-        from tacit.explore.questions.label_spreading import spread
-
         by_row = {self.live.row_of(document): name for document, name in labels.items()}
-        return spread(self.live, by_row, seed=random_state)
+        return ask.spread(self.live, by_row, seed=random_state)
 
     def export(
         self, name: str, path: str | os.PathLike, *, labels: Any = None, spread: Any = None
     ) -> Path:
         """Write one of ``tacit.explore.ask.EXPORTS``: documents.csv, atlas.parquet, tree.nwk
         and others; where it is."""
-        from tacit.explore.questions.exports import export
-
         by_row = {self.live.row_of(document): name for document, name in (labels or {}).items()}
-        export(self.live, name, path, by_row, spread=spread)
+        ask.export(self.live, name, path, by_row, spread=spread)
         return Path(path)
 
     # --- Labels ---
@@ -209,14 +197,10 @@ class Project:
     def labels(self) -> dict[int, str]:
         """The labels that are kept in the project, by row, as ``spread``, ``compare`` and
         ``export`` take them: given here or in the page of ``tacit serve``."""
-        from tacit.explore.project.labels import label_rows
-
         return label_rows(self.path, self.live)
 
     def give_label(self, documents: Iterable[int | str], name: str | None) -> None:
         """Label documents, by row or id; None takes their labels away."""
-        from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows
-
         name = None if name is None else clean_name(name)
         rows = sorted({self.live.row_of(document) for document in documents})
         with change_labels(self.path) as labels:
@@ -225,32 +209,24 @@ class Project:
     def rename_label(self, name: str, to: str, *, merge: bool = False) -> int:
         """Give all documents of a label another one; how many changed. If there is a label of
         that name, ``merge=True`` makes the two one."""
-        from tacit.explore.project.labels import change_labels, clean_name
-
         to = clean_name(to, "to")
         with change_labels(self.path) as labels:
             return labels.rename(name, to, merge=merge)
 
     def delete_label(self, name: str) -> int:
         """Take a label from all documents; how many changed."""
-        from tacit.explore.project.labels import change_labels
-
         with change_labels(self.path) as labels:
             return labels.remove(name)
 
     def undo_labels(self) -> bool:
         """Take the last change of labels back; False if there is none."""
-        from tacit.explore.project.labels import change_labels
-
         with change_labels(self.path) as labels:
             return labels.undo()
 
     @cached_property
     def live(self) -> Any:
         """The project as ``tacit.explore.questions`` wants it."""
-        from tacit.explore.questions.reader import ProjectReader
-
-        return ProjectReader(self._folder, build=True)
+        return ask.ProjectReader(self._folder, build=True)
 
     @property
     def _context(self) -> Context:
@@ -344,10 +320,8 @@ def explore_documents(
     def at(target: Path) -> Project:
         choice = None
         if stages is not None or memory is not None:
-            plan = make_plan(
-                ProjectFolder(target), opened, settings, stages=stages, memory=memory
-            )
-            choice = plan.choice
+            folder = ProjectFolder(target)
+            choice = make_plan(folder, opened, settings, stages=stages, memory=memory).choice
         return explored(target, opened, settings, engine, on_event, callbacks, choice=choice)
 
     if out is not None or path is not None:
@@ -374,15 +348,8 @@ def explored(
     """Bring a project up to date and write its report."""
     folder = ProjectFolder(target)
     with folder.writing():
-        run_stages(
-            folder,
-            documents,
-            settings,
-            engine=engine,
-            on_event=on_event,
-            callbacks=callbacks,
-            choice=choice,
-        )
+        run_stages(folder, documents, settings, engine=engine, on_event=on_event,
+                   callbacks=callbacks, choice=choice)  # fmt: skip
         write_report(folder)
     return Project(folder)
 

@@ -42,10 +42,6 @@ class Choice:
     memory: int | None = None  # bytes to stay within
     text_bytes: int = 0  # of the documents, where the source is known
 
-    def effort(self, stage: str, asked: str) -> str:
-        """The effort of a stage."""
-        return self.efforts.get(stage, asked)
-
     def asked(self) -> dict[str, Any]:
         """What it was made for, as JSON values: the next run is planned by it too."""
         stages = None if self.stages is None else list(self.stages)

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.questions.text_search import matching_rows
 
-__all__ = ["FEWEST", "compare", "rows_of"]
+__all__ = ["FEWEST", "as_selection", "compare", "rows_of"]
 
 FEWEST = 5  # documents on either side
 SHOWN = 30  # words of either side
@@ -135,3 +135,16 @@ def rows_of_group(reader: ProjectReader, group: Any) -> np.ndarray:
 
 def is_rest(side: Any) -> bool:
     return isinstance(side, Mapping) and list(side.items()) == [("rest", True)]
+
+
+def as_selection(given: Any) -> Mapping[str, Any]:
+    """A selection of documents from what one would write: see ``Project.compare``."""
+    if given is None:
+        return {"rest": True}
+    if isinstance(given, Mapping):
+        return given
+    if isinstance(given, str):
+        return {"query": given}
+    if isinstance(given, int) and not isinstance(given, bool):
+        return {"group": given}
+    return {"rows": [int(row) for row in given]}

@@ -5,6 +5,8 @@ numbers is that of words; only the lines that are shown are looked up in the tex
 """
 
 import unicodedata
+from collections.abc import Iterable
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from tacit.search.query import Leaf, QueryError, bind, look_up
 from tacit.search.snippets import locate
 from tacit.text.tokens import split
 
-__all__ = ["SORTS", "concordance"]
+__all__ = ["SORTS", "ContextLines", "concordance", "context_lines"]
 
 SORTS = ("document", "left", "right")
 MOST, WIDEST = 1000, 400  # lines, and characters to each side
@@ -214,3 +216,60 @@ def by_words(
         "key": spelled(place, place + size),
         "right": (" " + right if right else "")[:width],
     }
+
+
+# --- Lines that print themselves ---
+
+
+class ContextLines(list[dict[str, Any]]):
+    """Lines of a concordance: dicts with row, id, left, key and right.
+
+    >>> print(ContextLines([{"id": "7", "left": "a ", "key": "ship", "right": " at sea"}]))
+    a [ship] at sea    7
+    1 of 1 places in 1 document
+    """
+
+    def __init__(
+        self, lines: Iterable[dict] = (), *, total: int | None = None, documents: int = 1
+    ) -> None:
+        super().__init__(lines)
+        self.total = len(self) if total is None else total
+        self.documents = documents
+
+    def __str__(self) -> str:
+        before = max((len(line["left"]) for line in self), default=0)
+        after = max((len(line["right"]) + len(line["key"]) for line in self), default=0)
+        rows = []
+        for line in self:
+            middle = f"[{line['key']}]{line['right']}"
+            rows.append(f"{line['left']:>{before}}{middle:<{after + 2}}    {line['id']}")
+        s = "" if self.documents == 1 else "s"
+        return "\n".join(
+            [*rows, f"{len(self):,} of {self.total:,} places in {self.documents:,} document{s}"]
+        )
+
+    def _repr_html_(self) -> str:
+        """A document comes from a stranger: its words are text."""
+        rows = "".join(
+            f"<tr><td style='text-align:right'><bdi>{escape(line['left'])}</bdi></td>"
+            f"<td><b><bdi>{escape(line['key'])}</bdi></b></td>"
+            f"<td style='text-align:left'><bdi>{escape(line['right'])}</bdi></td>"
+            f"<td>{escape(str(line['id']))}</td></tr>"
+            for line in self
+        )
+        return f"<table>{rows}</table>"
+
+    def __reduce__(self):
+        return rebuild, (list(self), self.total, self.documents)
+
+
+def rebuild(lines: list[dict], total: int, documents: int) -> ContextLines:
+    return ContextLines(lines, total=total, documents=documents)
+
+
+def context_lines(
+    reader: ProjectReader, text: str, sort: str, width: int, top: int
+) -> ContextLines:
+    """A concordance that prints itself."""
+    found = concordance(reader, text, sort=sort, width=width, top=top)
+    return ContextLines(found["lines"], total=found["total"], documents=found["documents"])

@@ -100,7 +100,7 @@ class DocumentTable:
         """The names and types of the columns."""
         import pyarrow as pa
 
-        fields = [(name, kind) for name, kind, _ in self.made()]
+        fields = [(name, kind) for name, kind, _ in self.results()]
         taken = {name for name, _ in fields} | {"text"}
         for name in self.reader.columns:
             fields.append((free_name(name, taken), self.reader.table[name].type))
@@ -112,17 +112,17 @@ class DocumentTable:
         import pyarrow as pa
 
         schema = self.schema()
-        made = self.made()
+        results = self.results()
         for start, texts in blocks_of(self.reader):
             stop = start + len(texts)
-            parts = [pa.array(cut(start, stop), kind) for _, kind, cut in made]
+            parts = [pa.array(cut(start, stop), kind) for _, kind, cut in results]
             for name in self.reader.columns:
                 column = self.reader.table[name].slice(start, stop - start)
                 parts.append(column.combine_chunks() if hasattr(column, "chunks") else column)
             parts.append(pa.array(texts, pa.large_string()))
             yield pa.table(parts, schema=schema)
 
-    def made(self) -> list[tuple[str, Any, Any]]:
+    def results(self) -> list[tuple[str, Any, Any]]:
         """What the project found: name, type, and a function from rows to values."""
         import pyarrow as pa
 
@@ -212,9 +212,7 @@ VECTORS = 1024  # rows at a time
 CELL = 200  # characters
 
 
-def write_groups(
-    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
-) -> None:
+def write_groups(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
     """The groups as JSON: size, verdict, words, typical documents by id."""
     found = reader.facts("groups")
     groups = [
@@ -233,17 +231,15 @@ def write_groups(
         }
         for group in found.get("groups", [])
     ]
-    made: dict[str, Any] = {"documents": reader.n, "k": found.get("k"), "groups": groups}
-    made["note"] = found.get("skipped")
+    out: dict[str, Any] = {"documents": reader.n, "k": found.get("k"), "groups": groups}
+    out["note"] = found.get("skipped")
     if len(groups) > 1:
-        made["tree"] = tree_text(reader)
-    text = json.dumps(made, ensure_ascii=False, indent=1)
+        out["tree"] = tree_text(reader)
+    text = json.dumps(out, ensure_ascii=False, indent=1)
     file.write(text.encode("utf-8", "replace") + b"\n")
 
 
-def write_tree(
-    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
-) -> None:
+def write_tree(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
     """The tree of the groups in Newick."""
     file.write(tree_text(reader).encode("utf-8", "replace") + b"\n")
 
@@ -265,9 +261,7 @@ def tree_text(reader: ProjectReader) -> str:
     return to_newick(np.array(found["tree"], np.float64).reshape(-1, 4), names)
 
 
-def write_vectors(
-    reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
-) -> None:
+def write_vectors(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
     """A row of numbers for every document, between tabs."""
     rows = directions(reader)
     for start in range(0, len(rows), VECTORS):

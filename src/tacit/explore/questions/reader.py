@@ -14,7 +14,7 @@ from tacit.core.errors import DataError, TacitError
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.project.settings import Settings
-from tacit.explore.report.page_documents import TITLES
+from tacit.explore.report.report import TITLES
 from tacit.explore.stages.index import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
 
@@ -165,7 +165,7 @@ class ProjectReader:
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """Some documents, as they were read."""
-        if "index_or_none" in self._values or not self.missing_stage("index"):
+        if "index_or_none" in self._values or "index" not in self.missing:
             index = self.index_or_none
             if index is not None:
                 return index._fitted().stored.texts.read(rows)
@@ -230,16 +230,11 @@ class ProjectReader:
 
     # --- What is made for questions alone ---
 
-    def missing_stage(self, name: str) -> bool:
-        """Whether a stage that only questions need is not there."""
-        return name in self.missing
-
     @once
     def index_or_none(self) -> Any:
         """The index of the texts; None where no document holds a word."""
-        if self.missing_stage("index"):
-            made = self._made("index")
-            return made.models.get("index")
+        if "index" in self.missing:
+            return self._build("index").models.get("index")
         if self.skipped("index"):
             return None
         from tacit.core.modelfile import load
@@ -249,7 +244,7 @@ class ProjectReader:
     @once
     def stream(self) -> TokenStream:
         """The words of all documents, one after the other."""
-        if self.missing_stage("index"):
+        if "index" in self.missing:
             return stream_of(self.index_or_none)
         arrays = self.arrays("index")
         return TokenStream(arrays["tokens"], arrays["edges"])
@@ -257,8 +252,8 @@ class ProjectReader:
     @once
     def language_or_none(self) -> Any:
         """The language model; None where there are no words."""
-        if self.missing_stage("language"):
-            return self._made("language").models.get("model")
+        if "language" in self.missing:
+            return self._build("language").models.get("model")
         if self.skipped("language"):
             return None
         from tacit.core.modelfile import load
@@ -266,7 +261,7 @@ class ProjectReader:
         # Read and checked: the model trusts what is mapped, and a stranger may have made it.
         return load(self.folder.output("language") / "model.model")
 
-    def _made(self, name: str) -> Output:
+    def _build(self, name: str) -> Output:
         stage = next(each for each in LIVE_STAGES if each.name == name)
         if not self.build:
             raise NotReady(f"{stage.title} is not done yet. Ask again in a moment.")

@@ -1,5 +1,6 @@
 """Search: by words, by words ranked, and by meaning."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tacit.explore.questions.meaning_space import (
     weights_of,
 )
 from tacit.explore.questions.reader import ProjectReader
+from tacit.search import Hit, Hits
 from tacit.search.inverted_index import EXPANSIONS, to_mark
 from tacit.search.matching import Ranking, answer, match
 from tacit.search.query import QueryError, bind, parse
@@ -20,7 +22,7 @@ from tacit.search.snippets import Wanted, snippets
 from tacit.text import Vocabulary
 from tacit.text.tokens import TokenRule
 
-__all__ = ["WAYS", "matching_rows", "search", "similar"]
+__all__ = ["WAYS", "matching_rows", "search", "search_hits", "similar", "similar_hits"]
 
 WAYS = ("ranked", "boolean", "meaning")
 MOST = 1000  # hits in one answer
@@ -151,10 +153,10 @@ def similar(reader: ProjectReader, row: int, *, top: int = 10) -> dict[str, Any]
         scores[found["blank"]] = -1
     scores[row] = -1
     rows = best_first(scores, top).tolist()
-    return {"hits": similar_hits(reader, row, rows, scores), "note": note}
+    return {"hits": shared_words(reader, row, rows, scores), "note": note}
 
 
-def similar_hits(
+def shared_words(
     reader: ProjectReader, row: int, rows: list[int], scores: np.ndarray
 ) -> list[dict[str, Any]]:
     if not rows:
@@ -174,3 +176,37 @@ def similar_hits(
         hit = shown_hit(reader, other, scores[other], text, pieces(*shown))
         hits.append(hit | {"shared": shared})
     return hits
+
+
+# --- Hits that print themselves ---
+
+
+def search_hits(reader: ProjectReader, text: str, top: int | None, way: str) -> Hits:
+    """What a search finds, as ``InvertedIndex.search`` gives it."""
+    if way not in WAYS:
+        raise ValueError(f"search(way={way!r}) is unknown; choose from {list(WAYS)}.")
+    if way == "meaning":
+        return as_hits(reader, search(reader, text, way=way, top=MOST if top is None else top))
+    index = reader.index_or_none
+    if index is None:
+        check_text(text)
+        return Hits([], notes=[reader.skipped("counts") or "There are no words to search."])
+    return index.search(text, top=top, operator="and" if way == "boolean" else "or")
+
+
+def similar_hits(reader: ProjectReader, document: int | str, top: int) -> Hits:
+    """The documents most like one."""
+    return as_hits(reader, similar(reader, reader.row_of(document), top=top))
+
+
+def as_hits(reader: ProjectReader, answer: Mapping[str, Any]) -> Hits:
+    hits = []
+    for found in answer["hits"]:
+        text, marks = "", []
+        for piece, marked in found["snippet"]:
+            if marked:
+                marks.append((len(text), len(text) + len(piece)))
+            text += piece
+        hits.append(Hit(reader.id_of(found["row"]), found["score"], text, tuple(marks)))
+    notes = [answer["note"]] if answer.get("note") else []
+    return Hits(hits, total=answer.get("total"), notes=notes)

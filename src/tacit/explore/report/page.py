@@ -23,8 +23,7 @@ from tacit.explore.project.folder import REPORT, ProjectFolder
 from tacit.explore.project.settings import Settings
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import colors_css
-from tacit.explore.report.page_documents import texts_of
-from tacit.explore.report.report import Report
+from tacit.explore.report.report import Report, texts_of
 from tacit.explore.report.sections import page_sections
 from tacit.explore.stages.stage import Context
 

@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from tacit.explore.stages.groups import STABILITY_ROWS
+
 __all__ = [
     "column_name", "count", "group_name", "joined", "joined_names", "left_out", "minus",
     "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups", "verb",
@@ -59,8 +61,6 @@ def words_in(listed: list[dict[str, Any]], most: int) -> str:
 
 def left_out(total: int) -> str:
     """Which documents a repeat of the grouping leaves out."""
-    from tacit.explore.stages.groups import STABILITY_ROWS
-
     if 0.8 * total > STABILITY_ROWS:
         return f"only {STABILITY_ROWS:,} documents drawn at random are used"
     return "a fifth of the documents is left out"

@@ -226,7 +226,6 @@ def read_line(line: str) -> dict[str, Any]:
 
 
 HEARTBEAT = 10.0  # seconds of silence after which the line is shown to be alive
-ENDS = "end"
 
 
 class Event(NamedTuple):
@@ -267,7 +266,7 @@ class Trail:
             for event in fresh:
                 after = event.number
                 yield event
-                if event.kind == ENDS:
+                if event.kind == "end":
                     return
             if not fresh:
                 try:

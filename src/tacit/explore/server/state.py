@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import ProjectReader
-from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.folder import RECORD, ProjectFolder, digest, sensible
 from tacit.explore.project.labels import (
     LABELS,
     Key,
@@ -27,7 +27,6 @@ from tacit.explore.project.locks import LOCK, Ownership, holder_of, locked
 from tacit.explore.project.pipeline import missing_live, result_hash
 from tacit.explore.project.plan import closure, recorded_choice
 from tacit.explore.project.project import Project
-from tacit.explore.project.record import RECORD, digest, sensible
 from tacit.explore.server.jobs import Job, Jobs
 from tacit.explore.server.parameters import Refused
 from tacit.explore.server.security import page_policy

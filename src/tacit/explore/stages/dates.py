@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["DAY", "MONTH", "YEAR", "Dates", "header_date", "read_date", "read_dates"]
+__all__ = [
+    "DAY", "EPOCH", "MONTH", "MONTHS", "YEAR", "Dates", "header_date", "read_date",
+    "read_dates",
+]  # fmt: skip
 
 YEAR, MONTH, DAY = 0, 1, 2  # how exact a date is
 ENOUGH = 0.8  # of the values that are there must be dates
 FIRST, LAST = 1000, 2200  # years
-LIKELY = (
-    1700,
-    2100,
-)  # years that whole numbers may be where the name of the column gives no hint
+LIKELY = 1700, 2100  # years, for whole numbers in a column whose name gives no hint
 SECONDS = 1e8, 4.2e9  # since 1970: 1973 to 2103
 EPOCH = date(1970, 1, 1).toordinal()
 NAMED = re.compile(r"(year|date|time|when|day|published|posted|created|sent|jahr|datum|ann[ée]e"
@@ -48,7 +48,7 @@ HEADER = re.compile(r"^(?:date|sent|posted|published)[ \t]*:[ \t]*(\S.*)$", re.I
 READ = 2000  # characters of a document in which a header may be
 
 
-class Found(NamedTuple):
+class Date(NamedTuple):
     """One date."""
 
     day: int  # since 1970-01-01
@@ -78,7 +78,7 @@ def read_dates(name: str, values: list[Any]) -> Dates | None:
     if not there or not plausible(name, there):
         return None
     order = slash_order(there)
-    known: dict[Any, Found | None] = {}
+    known: dict[Any, Date | None] = {}
     days, exact = np.zeros(len(values), np.int64), np.full(len(values), -1, np.int8)
     unread: list[str] = []
     unreadable = 0
@@ -100,7 +100,7 @@ def read_dates(name: str, values: list[Any]) -> Dates | None:
     return Dates(days, exact, len(values) - len(there), unread, unreadable)
 
 
-def read_date(value: Any, *, order: str = "", named: bool = True) -> Found | None:
+def read_date(value: Any, *, order: str = "", named: bool = True) -> Date | None:
     """One date; ``order`` is "day" or "month" where it is known what comes first.
 
     >>> read_date("6 April 1993") == read_date("1993-04-06") == read_date("April 6, 1993")
@@ -118,33 +118,33 @@ def read_date(value: Any, *, order: str = "", named: bool = True) -> Found | Non
     if text.isdecimal() and len(text) != 8:
         return of_number(number_of(text), named)
     if found := PACKED.match(text):
-        return made(*map(int, found.groups())) if named else None
+        return to_date(*map(int, found.groups())) if named else None
     if found := ISO.match(text) or BACKWARD.match(text):
         year, month, day = (int(part) if part else 0 for part in found.groups())
-        return made(year, month, day)
+        return to_date(year, month, day)
     if found := POINTS.match(text):
-        return made(int(found[3]), int(found[2]), int(found[1]))
+        return to_date(int(found[3]), int(found[2]), int(found[1]))
     if found := SLASHES.match(text):
         a, b, year = map(int, found.groups())
         if order or a > 12 or b > 12:
             day_first = order == "day" or a > 12
-            return made(year, b, a) if day_first else made(year, a, b)
-        return made(year, 0, 0) if a != b else made(year, a, b)
+            return to_date(year, b, a) if day_first else to_date(year, a, b)
+        return to_date(year, 0, 0) if a != b else to_date(year, a, b)
     lowered = text.lower()
     if found := DAY_FIRST.match(lowered):
-        return made(int(found[3]), MONTHS.index(found[2][:3]) + 1, int(found[1]))
+        return to_date(int(found[3]), MONTHS.index(found[2][:3]) + 1, int(found[1]))
     if found := MONTH_FIRST.match(lowered):
-        return made(int(found[3]), MONTHS.index(found[1][:3]) + 1, int(found[2]))
+        return to_date(int(found[3]), MONTHS.index(found[1][:3]) + 1, int(found[2]))
     if found := MONTH_ONLY.match(lowered):
-        return made(int(found[2]), MONTHS.index(found[1][:3]) + 1, 0)
+        return to_date(int(found[2]), MONTHS.index(found[1][:3]) + 1, 0)
     try:
         parts = parsedate(text)  # mail headers, two-digit years too
     except (ValueError, TypeError, IndexError):
         parts = None
-    return None if parts is None or not parts[0] else made(*parts[:3])
+    return None if parts is None or not parts[0] else to_date(*parts[:3])
 
 
-def header_date(text: str) -> Found | None:
+def header_date(text: str) -> Date | None:
     """The date that the head of a document gives.
 
     >>> header_date("From: ann\\nDate: Tue, 6 Apr 1993 12:00:00 GMT\\n\\nDear Bob,").day
@@ -186,15 +186,15 @@ def slash_order(there: Iterable[Any]) -> str:
     return "" if day == month else "day" if day else "month"
 
 
-def of_number(value: float, named: bool) -> Found | None:
+def of_number(value: float, named: bool) -> Date | None:
     if FIRST <= value <= LAST and value == int(value):
-        return made(int(value), 0, 0)
+        return to_date(int(value), 0, 0)
     if named and SECONDS[0] <= value <= SECONDS[1]:
-        return Found(int(value // 86_400), DAY)
+        return Date(int(value // 86_400), DAY)
     return None
 
 
-def made(year: int, month: int, day: int) -> Found | None:
+def to_date(year: int, month: int, day: int) -> Date | None:
     """A date that the calendar has; a month or day of 0 is not known."""
     if not FIRST <= year <= LAST:
         return None
@@ -202,7 +202,7 @@ def made(year: int, month: int, day: int) -> Found | None:
         found = date(year, month or 1, day or 1).toordinal() - EPOCH
     except ValueError:
         return None
-    return Found(found, DAY if day else MONTH if month else YEAR)
+    return Date(found, DAY if day else MONTH if month else YEAR)
 
 
 def is_absent(value: Any) -> bool:

@@ -15,7 +15,7 @@ __all__ = [
     "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "written",
 ]  # fmt: skip
 
-FEWEST_KINDS, MOST_KINDS = 2, 50
+MOST_KINDS = 50
 MOST_COLUMNS = 12  # that are compared
 NONE = "(none)"
 LONGEST = 60  # characters of a value
@@ -60,7 +60,7 @@ def inspect_column(name: str, values: list[Any]) -> Column:
         return Column(name, "dates", "", dates=dates)
     raw = set(values)
     n = len(values)
-    if len(raw) <= max(2 * MOST_KINDS, FEWEST_KINDS):
+    if len(raw) <= 2 * MOST_KINDS:
         shown_as = {value: written(value) for value in raw}
         kinds = sorted(set(shown_as.values()), key=lambda kind: (kind == NONE, kind))
         real = len(kinds) - (NONE in kinds)

@@ -1,4 +1,5 @@
-"""Groups of documents: how many, how stable, what distinguishes them, and their tree.
+"""Groups of documents: how many, how stable, what distinguishes them, their tree, and the
+groups there would be for other numbers of groups.
 
 Starts and repeats draw their randomness from (seed, number), so the result is the same on any
 number of threads.
@@ -15,8 +16,8 @@ from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 
 __all__ = [
-    "FEWEST", "K_MOST", "STABILITY_ROWS", "VERDICTS", "draw_rows", "find_groups", "group_rows",
-    "repeat_groups", "tree_of", "verdict_of",
+    "STABILITY_ROWS", "find_groups", "group_otherwise", "group_rows", "repeat_groups",
+    "tree_of", "verdict_of",
 ]  # fmt: skip
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
@@ -27,6 +28,7 @@ RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
 REPEAT_STARTS = 2
 STABILITY_ROWS = 20_000  # past this, starts and repeats use a sample
+WHAT_IF_STARTS, WHAT_IF_ROWS = 3, 4000  # all rows are assigned to the centers of a sample
 PASSES = 20  # over all rows, at most
 FEW_LEAVES = 64  # of a tree
 PANEL = 8192  # rows to a matrix product
@@ -271,3 +273,39 @@ def tree_of(centers: np.ndarray) -> list[list[float]]:
     from tacit.cluster import linkage, optimal_order
 
     return optimal_order(linkage(rows, "average", "cosine"), rows, "cosine").tolist()
+
+
+def group_otherwise(context: Context) -> Output:
+    """Labels by size for every number of groups that choose_k tries, a row for each."""
+    from tacit.cluster.small_kmeans import small_kmeans
+    from tacit.kernels.nearest_centers import nearest_centers
+    from tacit.measure.labels import by_size
+
+    if why := context.skipped("meaning"):
+        return Output(skipped=why)
+    found = context.arrays("meaning")
+    placed = np.flatnonzero(~found["blank"])
+    if len(placed) < FEWEST:
+        return Output(skipped=f"Groups need {FEWEST} documents; there are {len(placed):,}.")
+    rows, seed = np.ascontiguousarray(found["rows"][placed]), seed_from(context.settings.seed)
+    sample = draw_rows(rows, WHAT_IF_ROWS, seed, 0, 8)
+
+    def group(k: int) -> np.ndarray:
+        own = int(key(seed, k, 8)) % 2**31
+        fit = small_kmeans(sample, k, own, starts=WHAT_IF_STARTS, unit=True)
+        return by_size(nearest_centers(rows, fit.centers, unit=True))
+
+    most = min(K_MOST[context.settings.effort], len(placed) // 10, 2**8)  # a label fits a byte
+    ks: list[int] = []
+    kept: list[np.ndarray] = []
+    tried = range(2, max(2, most) + 1)
+    for k, labels in zip(tried, context.engine.each(group, tried), strict=True):
+        if labels.max() + 1 < k:
+            break
+        everywhere = np.zeros(len(found["rows"]), np.uint8)
+        everywhere[placed] = labels
+        ks.append(k)
+        kept.append(everywhere)
+    if not ks:
+        return Output(skipped="All documents use the same words.")
+    return Output(arrays={"labels": np.stack(kept)}, facts={"ks": ks})

@@ -13,7 +13,6 @@ __all__ = ["TokenStream", "index_texts", "stream_of"]
 
 def index_texts(context: Context) -> Output:
     """Where every word stands: by word (the index), and by document (the stream)."""
-    from tacit.explore.stages.index import stream_of
     from tacit.search import InvertedIndex
 
     if why := context.skipped("counts"):

@@ -15,7 +15,6 @@ MANY = 1_000_000  # words, past which runs of three seen once are left out
 
 def learn_language(context: Context) -> Output:
     """Which words follow which, sentence by sentence."""
-    from tacit.explore.stages.language import spaced_sentences
     from tacit.language import NGramModel
 
     if why := context.skipped("counts"):

@@ -1,17 +1,22 @@
-"""Latent semantic analysis: documents and words as directions in one space."""
+"""Latent semantic analysis: documents and words as directions in one space, the map of the
+documents, and the nearest neighbors of frequent words."""
 
 import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.stages.stage import Context, Output
 
-__all__ = ["find_meaning", "use_words", "word_weights"]
+__all__ = ["draw_map", "find_meaning", "find_word_neighbors", "use_words", "word_weights"]
 
 DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
 MOST_SHARE = 0.5  # of the documents that a word may be in
 LEAST_DOCUMENTS = 3  # that a word must be in, of a collection of a hundred or more
 ROUNDING = 1e-6  # of the longest row; shorter ones are none
 RARE = 5000  # and of a large one, one in 5000: no direction depends on rarer words
+MAP_STEPS = {"quick": 300, "normal": 600, "thorough": 1200}
+MANY = 100_000  # documents, beyond which a map step is slow and detail cannot be seen
+WORDS = {"quick": 2000, "normal": 5000, "thorough": 10_000}  # that get neighbors
+NEAREST = 8
 
 
 def find_meaning(context: Context) -> Output:
@@ -116,3 +121,49 @@ def use_words(document_counts: np.ndarray, n: int) -> np.ndarray:
     least = fewest(n)
     most = max(MOST_SHARE * n, least)
     return np.flatnonzero((document_counts >= least) & (document_counts <= most))
+
+
+# --- Map and neighbors ---
+
+
+def draw_map(context: Context) -> Output:
+    """Documents as points in the plane, and how far the map can be trusted."""
+    from tacit.decompose import NeighborMap
+
+    if why := context.skipped("meaning"):
+        return Output(skipped=why)
+    rows = context.arrays("meaning")["rows"]
+    steps = MAP_STEPS[context.settings.effort] * min(1.0, (MANY / max(len(rows), 1)) ** 0.5)
+    model = NeighborMap(
+        n_steps=int(steps),
+        random_state=context.settings.seed,
+        engine=context.engine,
+        callbacks=list(context.callbacks),
+    ).fit(rows)
+    return Output(
+        arrays={
+            "points": model.embedding_,
+            "neighbors": model.neighbors_,
+            "squares": model.squares_,
+        },
+        facts={"kept": model.kept_, "recall": model.recall_},
+    )
+
+
+def find_word_neighbors(context: Context) -> Output:
+    """For the words in most documents, the words nearest to them in meaning."""
+    from tacit.decompose.nearest_rows import nearest_rows
+
+    if why := context.skipped("meaning"):
+        return Output(skipped=why)
+    found, counted = context.arrays("meaning"), context.arrays("counts")
+    used, spread = found["used"], counted["document_counts"]
+    order = np.lexsort([used, -spread[used]])[: WORDS[context.settings.effort]]
+    shown = np.sort(order)
+    rows, k = np.ascontiguousarray(found["words"][shown]), min(NEAREST, len(shown) - 1)
+    near = nearest_rows(rows, k, context.engine, seed=context.settings.seed)
+    cosine = (1 - near.squares / 2).astype(np.float32)
+    return Output(
+        arrays={"words": used[shown], "neighbors": near.places, "cosine": cosine},
+        facts={"words": len(shown), "of": len(used)},
+    )

@@ -19,8 +19,7 @@ from tacit.core.progress import Callback
 from tacit.core.string_array import are_offsets
 from tacit.core.tensorfile import open_tensors, write_tensors
 from tacit.data.documents import Documents
-from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.record import read_json
+from tacit.explore.project.folder import ProjectFolder, read_json
 from tacit.explore.project.settings import Settings
 
 __all__ = [

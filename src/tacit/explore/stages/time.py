@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.stages.dates import DAY, EPOCH, MONTH, YEAR, header_date
+from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, header_date
 from tacit.explore.stages.fields import columns_of, compared_words
 from tacit.explore.stages.stage import Context, Output
 
@@ -41,9 +41,6 @@ UNITS = (
     ("day", DAY, 1), ("week", DAY, 7), ("month", MONTH, 1), ("quarter", MONTH, 3),
     ("year", YEAR, 1), ("two years", YEAR, 2), ("five years", YEAR, 5), ("decade", YEAR, 10),
     ("25 years", YEAR, 25), ("century", YEAR, 100),
-)  # fmt: skip
-SHORT = (
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 )  # fmt: skip
 
 
@@ -114,10 +111,10 @@ def named(number: int, unit: str, needs: int, size: int) -> str:
     if needs == DAY:
         day = number * 7 - 3 if size == 7 else number
         when = date.fromordinal(EPOCH) + timedelta(days=day)
-        return f"{when.day} {SHORT[when.month - 1]} {when.year}"
+        return f"{when.day} {MONTHS[when.month - 1].capitalize()} {when.year}"
     if needs == MONTH:
         year, month = divmod(number * size, 12)
-        start = f"Q{month // 3 + 1}" if unit == "quarter" else SHORT[month]
+        start = f"Q{month // 3 + 1}" if unit == "quarter" else MONTHS[month].capitalize()
         return f"{start} {year + 1970}"
     year = number * size
     if unit == "decade":
@@ -128,39 +125,24 @@ def named(number: int, unit: str, needs: int, size: int) -> str:
 # --- Documents over time ---
 
 
-class Dated(NamedTuple):
-    """Dates of the documents, and where they are from."""
-
-    source: str  # the name of a column, or "" for the head of the documents
-    days: np.ndarray
-    exact: np.ndarray
-    missing: int
-    unreadable: int
-    unread: list[str]
-
-
 def follow_time(context: Context) -> Output:
     """The time line of the collection, if its documents have dates."""
     documents = context.documents()
     n = len(documents)
     columns: list[Any] = [c for c in columns_of(documents) if c.role == "dates"]
-    facts: dict[str, Any] = {
-        "documents": n,
-        "columns": [column.name for column in columns],
-        "in_header": 0,
-    }
-    dated = None
+    names = [column.name for column in columns]
+    facts: dict[str, Any] = {"documents": n, "columns": names, "in_header": 0}
+    dated, source = None, ""  # the name of a column, or "" for the head of the documents
     if columns:
         best = max(columns, key=lambda column: int((column.dates.exact >= 0).sum()))
-        dated = Dated(best.name, best.dates.days, best.dates.exact, best.dates.missing,
-                      best.dates.unreadable, best.dates.unread)  # fmt: skip
+        dated, source = best.dates, best.name
     elif n:
         dated, facts["in_header"] = from_headers(documents.texts(), n)
     if dated is None:
         return Output(facts={**facts, "why": "no column and no header holds dates"})
     known = int((dated.exact >= 0).sum())
     facts |= {
-        "source": dated.source, "dated": known, "missing": dated.missing,
+        "source": source, "dated": known, "missing": dated.missing,
         "unreadable": dated.unreadable, "unread": dated.unread,
     }  # fmt: skip
     if known < FEWEST:
@@ -177,14 +159,11 @@ def follow_time(context: Context) -> Output:
         "exact": "day" if int(dated.exact[placed].min()) == DAY else "less",
         **moving_words(context, dated.days, periods, placed),
     }
-    arrays: dict[str, np.ndarray] = {
-        "period": periods.codes.astype(np.int32),
-        "day": dated.days.astype(np.int64),
-    }
+    arrays = {"period": periods.codes.astype(np.int32), "day": dated.days.astype(np.int64)}
     return Output(arrays=arrays, facts=facts)
 
 
-def from_headers(texts: Any, n: int) -> tuple[Dated | None, int]:
+def from_headers(texts: Any, n: int) -> tuple[Dates | None, int]:
     """The dates in the heads of documents, if enough have one; and how many do."""
     days, exact = np.zeros(n, np.int64), np.full(n, -1, np.int8)
     for i, text in enumerate(texts):
@@ -193,7 +172,7 @@ def from_headers(texts: Any, n: int) -> tuple[Dated | None, int]:
     known = int((exact >= 0).sum())
     if known < max(ENOUGH * n, FEWEST):
         return None, known
-    return Dated("", days, exact, n - known, 0, []), known
+    return Dates(days, exact, n - known, [], 0), known
 
 
 # --- Words ---

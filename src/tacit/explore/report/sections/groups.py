@@ -153,8 +153,8 @@ fell "
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
-<th>Contrast words</th><th>Documents</th><th class="axis">Overlap in {repeats} repeats</th>\
-<th><span class="vh">Verdict</span></th></tr></thead><tbody></tbody></table>
+<th>Contrast words</th><th>Documents</th><th class="axis">Overlap in {repeats} repeats</th><th>\
+<span class="vh">Verdict</span></th></tr></thead><tbody></tbody></table>
 <aside class="detail" id="gd" aria-label="Selected group" aria-live="polite"></aside>
 </div>"""
     return section("groups", "Groups", heading, lead, body)

@@ -70,32 +70,24 @@ def words(report: Report) -> str:
 
 
 CHARTS = """<div class="sm"><div><h3 class="minor">Separation</h3><p class="note">Silhouette: \
-are \
-documents closer to their own group than to the next? At best 1. Dashed: data without \
-groups.</p>\
-<div id="k1"></div></div><div><h3 class="minor">Better than chance</h3><p class="note">Gap \
-statistic: \
-are groups tighter than in data of the same shape without groups? Band: standard error.</p>\
-<div id="k2"></div></div><div><h3 class="minor">Repeatability</h3><p class="note">Agreement \
-with groups \
-found in halves of the documents. Dashed: data without groups.</p><div \
-id="k3"></div></div></div>"""
+are documents closer to their own group than to the next? At best 1. Dashed: data without \
+groups.</p><div id="k1"></div></div><div><h3 class="minor">Better than chance</h3><p \
+class="note">Gap statistic: are groups tighter than in data of the same shape without groups? \
+Band: standard error.</p><div id="k2"></div></div><div><h3 class="minor">Repeatability</h3><p \
+class="note">Agreement with groups found in halves of the documents. Dashed: data without \
+groups.</p><div id="k3"></div></div></div>"""
 WHAT_IF = """
-<div class="whatif"><label for="kr">What if there were</label><output id="ko" \
-for="kr"></output>\
-<input type="range" id="kr" min="{least}" max="{most}" value="{least}"></div>
-<div class="alg"><div id="alv"></div><div class="verdict" id="verdict" \
-aria-live="polite"></div></div>"""
+<div class="whatif"><label for="kr">What if there were</label><output id="ko" for="kr">\
+</output><input type="range" id="kr" min="{least}" max="{most}" value="{least}"></div>
+<div class="alg"><div id="alv"></div><div class="verdict" id="verdict" aria-live="polite">\
+</div></div>"""
 DIVIDE = """
 <div class="block" id="divide"><h3 class="sub3">Group again</h3><p class="note">Finds the \
-groups again \
-with another number or effort. Labels stay; everything that depends on the groups is computed \
-again, and \
-this page then shows the new result.</p>
+groups again with another number or effort. Labels stay; everything that depends on the groups \
+is computed again, and this page then shows the new result.</p>
 <form class="ask" id="df"><label class="lbl" for="dk">Groups</label><input class="field short" \
-id="dk" \
-type="number" min="2" max="500" step="1" inputmode="numeric" placeholder="chosen"><label \
-class="lbl" \
-for="de">Effort</label><select class="field" id="de"><option value="quick">Quick</option>\
-<option value="normal">Normal</option><option value="thorough">Thorough</option></select>\
-<button class="btn go">Group again</button></form><div id="dividejob"></div></div>"""
+id="dk" type="number" min="2" max="500" step="1" inputmode="numeric" placeholder="chosen">\
+<label class="lbl" for="de">Effort</label><select class="field" id="de"><option \
+value="quick">Quick</option><option value="normal">Normal</option><option \
+value="thorough">Thorough</option></select><button class="btn go">Group again</button></form>\
+<div id="dividejob"></div></div>"""

@@ -196,13 +196,12 @@ MAP = f"""<div class="tools" role="toolbar" aria-label="Map tools">
 <div class="search">{LENS}<input class="field" id="q" type="search" autocomplete="off" \
 spellcheck="false" placeholder="Find documents by word" aria-label="Find documents by word" \
 aria-keyshortcuts="/">{icon_button("qx", "Clear search", "M6 6l8 8M14 6l-8 8", " hidden")}</div>
-<div class="grp"><label class="lbl" for="color">Color by</label>\
-<select class="field" id="color">{{options}}</select></div>
+<div class="grp"><label class="lbl" for="color">Color by</label><select class="field" \
+id="color">{{options}}</select></div>
 {{fade}}
 <span class="sp"></span>
 <div class="grp"><button class="btn" id="lasso" aria-pressed="false">{LASSO}Draw \
-selection</button>\
-<button class="btn" id="inview">Select view</button></div>
+selection</button><button class="btn" id="inview">Select view</button></div>
 </div>
 <div class="mapgrid">
 <div class="stage" id="stage">
@@ -219,12 +218,8 @@ aria-describedby="maphelp"></canvas>
 <aside class="side" id="side" aria-label="Legend and selection" tabindex="-1"></aside>
 </div>
 <p class="vh" id="maphelp">Arrow keys move, plus and minus zoom, zero shows everything, Enter \
-opens \
-the document under the crosshair, V selects what is in view, Escape clears. The list beside \
-the map \
-offers every kind of document as a button.</p>
+opens the document under the crosshair, V selects what is in view, Escape clears. The list \
+beside the map offers every kind of document as a button.</p>
 <p class="note noprint gest"><span class="fc">Drag to move. Click the map, then use the wheel \
-to \
-zoom. Hold Shift and drag to draw a selection. Press / to search.</span><span class="tc">Two \
-fingers \
-move and zoom the map. Tap a dot to open it.</span></p>"""
+to zoom. Hold Shift and drag to draw a selection. Press / to search.</span><span \
+class="tc">Two fingers move and zoom the map. Tap a dot to open it.</span></p>"""

@@ -2,9 +2,8 @@
 
 from html import escape
 
-from tacit.explore.report.page_documents import LISTED, copies
 from tacit.explore.report.phrases import count, percent, section, verb
-from tacit.explore.report.report import Report
+from tacit.explore.report.report import LISTED, Report, copies
 
 __all__ = ["NAV", "PLACE", "data", "words"]
 
@@ -94,14 +93,11 @@ def without_copies(report: Report) -> str:
 
 
 COPIES = """<h3 class="sub3">Copies and near copies</h3><p class="note">Compared by four-word \
-sequences. \
-Words that the other opening does not have are marked. Copies were kept in the \
-analysis.</p><div \
-class="tabs" id="duptabs" role="group" aria-label="Kind of copy"></div><div id="dups"></div>"""
+sequences. Words that the other opening does not have are marked. Copies were kept in the \
+analysis.</p><div class="tabs" id="duptabs" role="group" aria-label="Kind of copy"></div><div \
+id="dups"></div>"""
 NO_COPIES = '<h3 class="sub3">Copies and near copies</h3><p class="note">{why}</p>'
 CLOSEST_PAIRS = """<div class="block"><h3 class="sub3">Closest pairs</h3><p class="note">The \
-documents \
-most alike in the words they use.</p><div id="pairs"></div></div>"""
+documents most alike in the words they use.</p><div id="pairs"></div></div>"""
 BLANKS = """<div class="block"><h3 class="sub3">Empty or without usable words</h3><p \
-class="note">\
-{blanks} could not be placed.</p><ul class="plain" id="empt"></ul></div>"""
+class="note">{blanks} could not be placed.</p><ul class="plain" id="empt"></ul></div>"""

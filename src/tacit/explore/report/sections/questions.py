@@ -29,39 +29,32 @@ def words(report: Report) -> str:
 
 
 FIND_LEAD = """<p>Boolean search returns exactly the documents that match, ranked search the \
-best \
-matches first, and search by meaning also documents that use other words.</p>"""
+best matches first, and search by meaning also documents that use other words.</p>"""
 FIND = """<form class="ask" id="ff" role="search"><label class="vh" for="fq">Search the full \
-text\
-</label><input class="field" id="fq" type="search" autocomplete="off" spellcheck="false" \
-placeholder="Words, “a phrase”, ship AND (storm OR wreck) NOT harbor" maxlength="1000">\
-<button class="btn go">Search</button></form>
+text</label><input class="field" id="fq" type="search" autocomplete="off" spellcheck="false" \
+placeholder="Words, “a phrase”, ship AND (storm OR wreck) NOT harbor" maxlength="1000"><button \
+class="btn go">Search</button></form>
 <div id="preparing"></div>
 <div class="three" id="found" hidden></div>
 <div class="block" id="context">
 <h3 class="sub3">In context</h3><p class="note">Every use of a word or phrase with the text \
-around \
-it. The word opens its document.</p>
+around it. The word opens its document.</p>
 <form class="ask" id="cf"><label class="vh" for="cq">Word or phrase to see in context</label>\
 <input class="field" id="cq" autocomplete="off" spellcheck="false" autocapitalize="none" \
-placeholder="A word or a phrase" maxlength="200"><button class="btn go">Show</button>\
-<div class="seg" id="csort" role="group" aria-labelledby="csl"><span class="lbl" id="csl">Sort \
-by\
-</span></div></form>
+placeholder="A word or a phrase" maxlength="200"><button class="btn go">Show</button><div \
+class="seg" id="csort" role="group" aria-labelledby="csl"><span class="lbl" id="csl">Sort \
+by</span></div></form>
 <div id="lines"></div>
 </div>"""
 COMPARE_LEAD = """<p>Choose a selection, a group, a label or a search as A and another as B, \
-here or \
-with the buttons next to them.</p>"""
+here or with the buttons next to them.</p>"""
 COMPARE = """<div class="ab" id="ab"></div>
 <div id="contrast"></div>"""
 LABELS_LEAD = """<p>A label is a name of your own. Give it to a selection on the map, to \
-documents in \
-a list, or to an open document; it is saved in the project. Spread then predicts the label of \
-every \
-other document, with a probability.</p>"""
+documents in a list, or to an open document; it is saved in the project. Spread then predicts \
+the label of every other document, with a probability.</p>"""
 LABELS = """<div class="lgrid">
 <div><h3 class="sub3">Labels</h3><div id="labellist"></div></div>
-<div><h3 class="sub3">Spread to the rest</h3><div id="spreadbox"></div><div \
-id="next"></div></div>
+<div><h3 class="sub3">Spread to the rest</h3><div id="spreadbox"></div><div id="next"></div>\
+</div>
 </div>"""

@@ -73,8 +73,7 @@ def words(report: Report) -> str:
 </div>
 {strip(report) if report.grouped else ""}
 <noscript><p class="note">Scripts are off, so the map and the charts below cannot be drawn. \
-The \
-summary above is complete without them.</p></noscript>
+The summary above is complete without them.</p></noscript>
 </div>
 """
 
@@ -94,9 +93,8 @@ def strip(report: Report) -> str:
     )
     return f"""<figure class="strip-fig">
 <figcaption class="strip-cap"><span><strong>The collection in {report.meta["K"]} \
-groups.</strong> \
-Width is the number of documents; similar groups are next to each other.</span>\
-<span class="key">{key}</span></figcaption>
+groups.</strong> Width is the number of documents; similar groups are next to each \
+other.</span><span class="key">{key}</span></figcaption>
 <div class="strip">{links}</div>
 </figure>"""
 

@@ -105,10 +105,9 @@ def words(report: Report) -> str:
         )
     tested = "Tested: are documents with the word later than others of similar length? "
     tested += passed.format(time["asked"], time["found"])
-    body = f"""<div class="timegrid"><div><div id="timechart"></div></div><div \
-id="timegroups"></div></div>
-<div class="trends" id="trends"><div><h3 class="sub3">Rising words</h3><div \
-id="rising"></div></div>\
-<div><h3 class="sub3">Falling words</h3><div id="falling"></div></div></div>
+    body = f"""<div class="timegrid"><div><div id="timechart"></div></div><div id="timegroups">\
+</div></div>
+<div class="trends" id="trends"><div><h3 class="sub3">Rising words</h3><div id="rising"></div>\
+</div><div><h3 class="sub3">Falling words</h3><div id="falling"></div></div></div>
 <p class="note">{tested}</p>"""
     return section("time", "Time", heading, f"<p>{lead}</p>", body)

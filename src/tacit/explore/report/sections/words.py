@@ -136,9 +136,9 @@ def words(report: Report) -> str:
 <div>
 {lookup}
 </div>
-<div class="wcol"><h3 class="minor">Word frequency by rank</h3><p class="note">{zipf}</p>\
-<div id="zipf"></div><h3 class="minor">Vocabulary growth</h3><p class="note">{heaps}</p>\
-<div id="heaps"></div></div>
+<div class="wcol"><h3 class="minor">Word frequency by rank</h3><p class="note">{zipf}</p><div \
+id="zipf"></div><h3 class="minor">Vocabulary growth</h3><p class="note">{heaps}</p><div \
+id="heaps"></div></div>
 </div>
 {IDENTIFYING if meta["distinct"] else ""}{LANGUAGE if report.live else ""}"""
     return section("words", "Words", heading, "", body)
@@ -146,34 +146,22 @@ def words(report: Report) -> str:
 
 LOOKUP = """<form class="wform" id="wf"><label class="vh" for="w">Look up a word</label><input \
 class="field" id="w" autocomplete="off" spellcheck="false" autocapitalize="none"><button \
-class="btn">\
-Look up</button></form><div class="sugs" id="sugs" aria-live="polite"></div><div id="nb" \
-class="nbx">\
-</div>"""
+class="btn">Look up</button></form><div class="sugs" id="sugs" aria-live="polite"></div><div \
+id="nb" class="nbx"></div>"""
 TOP_WORDS = """<div class="block"><h3 class="sub3">The most frequent words</h3><ul class="wd \
-two" \
-id="topwords"></ul></div>"""
+two" id="topwords"></ul></div>"""
 IDENTIFYING = """<div class="block"><h3 class="sub3">Words that identify a group</h3><p \
-class="note">Of \
-all documents that use the word, how many are in the group shown by the dot.</p><ul class="wd" \
-id="wd">\
-</ul></div>"""
+class="note">Of all documents that use the word, how many are in the group shown by the \
+dot.</p><ul class="wd" id="wd"></ul></div>"""
 LANGUAGE = """<div class="block" id="language"><h3 class="sub3">In the collection’s own \
-words</h3>\
-<p class="note">A model of which word follows which in these documents. It imitates them and \
-knows \
-nothing.</p>
+words</h3><p class="note">A model of which word follows which in these documents. It imitates \
+them and knows nothing.</p>
 <form class="ask" id="lf"><label class="vh" for="lq">Begin a sentence</label><input \
-class="field" \
-id="lq" autocomplete="off" spellcheck="false" placeholder="Begin a sentence" \
-maxlength="2000"><button \
-class="btn go">Write on</button></form>
+class="field" id="lq" autocomplete="off" spellcheck="false" placeholder="Begin a sentence" \
+maxlength="2000"><button class="btn go">Write on</button></form>
 <div class="chips" id="chips"></div>
-<div class="knobs"><span><label class="lbl" for="lt">Temperature <output id="lto" \
-for="lt"></output>\
-</label><input type="range" id="lt" min="0.2" max="1.6" step="0.1" \
-value="1"></span><span><label \
-class="lbl" for="ls">Seed</label><input class="field short" id="ls" type="number" min="0" \
-max="999999" \
-step="1" value="0"></span></div>
+<div class="knobs"><span><label class="lbl" for="lt">Temperature <output id="lto" for="lt">\
+</output></label><input type="range" id="lt" min="0.2" max="1.6" step="0.1" value="1"></span>\
+<span><label class="lbl" for="ls">Seed</label><input class="field short" id="ls" type="number" \
+min="0" max="999999" step="1" value="0"></span></div>
 <div id="written"></div></div>"""
