@@ -11,7 +11,7 @@ from tacit.explore.report.colors import LIGHT, SLOTS, assign_slots, color_distan
 from tacit.explore.report.report import tree_order
 from tacit.explore.report.sections.groups import name_of
 from tacit.explore.report.sections.words import slope
-from tacit.explore.stages import what_if
+from tacit.explore.stages import groups
 
 
 @settings(max_examples=200, deadline=None)
@@ -161,8 +161,8 @@ def test_numbers_of_groups_end_where_the_directions_do(explored):
 
 
 def test_other_numbers_of_groups_of_many_documents_come_from_a_sample(topics, monkeypatch):
-    monkeypatch.setattr(what_if, "SAMPLE", 45)
-    found = what_if.group_otherwise(topics._context)
+    monkeypatch.setattr(groups, "WHAT_IF_ROWS", 45)
+    found = groups.group_otherwise(topics._context)
     three = found.arrays["labels"][found.facts["ks"].index(3)]
     own = topics._context.arrays("groups")["labels"]
     assert len({*zip(three.tolist(), own.tolist(), strict=True)}) == 3
