@@ -285,7 +285,6 @@ def checked(value: Any, path: Path) -> dict[str, Any]:
 
 
 def is_name(name: str) -> bool:
-    """Whether this may be the name of a stage."""
     return name.isascii() and name.isidentifier() and len(name) <= 100
 
 
@@ -353,7 +352,6 @@ def settle(path: Path) -> dict[str, Any]:
 
 
 def digest_of(path: Path) -> str:
-    """BLAKE2b of a file's bytes."""
     found = hashlib.blake2b(digest_size=32)
     with open(path, "rb") as file:
         while chunk := file.read(CHUNK):

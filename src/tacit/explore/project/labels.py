@@ -302,7 +302,6 @@ def next_step(db: sqlite3.Connection) -> int:
 
 
 def forget_before(db: sqlite3.Connection, step: int) -> None:
-    """Keep the last steps only."""
     db.execute("DELETE FROM steps WHERE step <= ?", (step - MOST_STEPS,))
 
 

@@ -389,7 +389,6 @@ def stage_memory(name: str, documents: int, text_bytes: int, effort: str) -> flo
 
 
 def speedup(engine: Engine | None) -> float:
-    """How many times faster than one thread."""
     if isinstance(engine, Serial):
         return 1.0
     workers = engine.workers if isinstance(engine, Threads) and engine.workers else cores()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.engines import Engine, Serial
+from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.progress import Callback
 from tacit.data.documents import Documents
@@ -230,8 +230,7 @@ class Project:
 
     @property
     def _context(self) -> Context:
-        settings = Settings.of(self._folder.record["settings"])
-        return Context(self._folder, settings, Serial(), ())
+        return Context.of(self._folder)
 
     # --- Showing it ---
 

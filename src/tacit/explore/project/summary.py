@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.engines import Serial
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import result_hash, stage_titles
-from tacit.explore.project.settings import Settings
 from tacit.explore.report.sections.fields import columns_of
 from tacit.explore.report.sections.groups import name_of, telling_first
 from tacit.explore.stages.stage import Context
@@ -19,7 +17,7 @@ WORDS = 6  # of each group
 
 def summary_of(folder: ProjectFolder) -> dict[str, Any]:
     """Groups with verdicts and words, what is odd, and the hash of it all."""
-    context = Context(folder, Settings.of(folder.record["settings"]), Serial(), ())
+    context = Context.of(folder)
     facts = {name: context.facts(name) for name in sorted(stage_titles())}
     found, total = facts["groups"], facts["ingest"]["documents"]
     groups = [

@@ -118,7 +118,6 @@ def find_places(stream: TokenStream, words: list[np.ndarray]) -> np.ndarray:
 def sorted_places(
     stream: TokenStream, places: np.ndarray, rows: np.ndarray, size: int, sort: str
 ) -> np.ndarray:
-    """The order of the lines."""
     if sort == "document" or not len(places):
         return np.arange(len(places))
     keys = [np.arange(len(places))]

@@ -63,7 +63,6 @@ def shown_hit(
 
 
 def group_of(reader: ProjectReader, row: int) -> int | None:
-    """The group of a document, if it is in one."""
     if reader.groups is None or reader.groups[row] < 0:
         return None
     return int(reader.groups[row])

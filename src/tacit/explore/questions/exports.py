@@ -97,7 +97,6 @@ class DocumentTable:
         self.reader, self.labels, self.spread = reader, labels or {}, spread
 
     def schema(self) -> Any:
-        """The names and types of the columns."""
         import pyarrow as pa
 
         fields = [(name, kind) for name, kind, _ in self.results()]
@@ -240,7 +239,6 @@ def write_groups(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
 
 
 def write_tree(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
-    """The tree of the groups in Newick."""
     file.write(tree_text(reader).encode("utf-8", "replace") + b"\n")
 
 

@@ -88,8 +88,11 @@ def surprise(reader: ProjectReader, text: str) -> dict[str, Any]:
     if not sentences:
         return {"words": [], "bits": None, "note": "The text holds no word."}
     found = [each for each in model.surprisal(sentences) if each.word != SPECIAL[STOP]]
-    words = [[each.word, finite(each.bits), not each.oov] for each in found]
     known = [each.bits for each in found if np.isfinite(each.bits)]
+    words = [
+        [each.word, float(each.bits) if np.isfinite(each.bits) else None, not each.oov]
+        for each in found
+    ]
     return {"words": words, "bits": float(np.mean(known)) if known else None, "note": None}
 
 
@@ -120,7 +123,3 @@ def check_length(text: Any) -> None:
         raise TypeError(f"A text is needed, not {type(text).__name__}.")
     if len(text) > LONGEST:
         raise ValueError(f"The text has {len(text):,} characters, and {LONGEST:,} is the most.")
-
-
-def finite(bits: float) -> float | None:
-    return float(bits) if np.isfinite(bits) else None

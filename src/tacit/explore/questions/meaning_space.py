@@ -167,7 +167,6 @@ def neighbors(reader: ProjectReader, word: str, *, top: int = 20) -> dict[str, A
 
 
 def documents_with_word(reader: ProjectReader, column: int) -> np.ndarray:
-    """The documents that hold a word, in order."""
     counts = reader.counts
     entries = np.flatnonzero(counts.indices == column)
     return np.searchsorted(counts.indptr, entries, side="right") - 1

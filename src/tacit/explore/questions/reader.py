@@ -9,11 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import Serial
 from tacit.core.errors import DataError, TacitError
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
-from tacit.explore.project.settings import Settings
 from tacit.explore.report.report import TITLES
 from tacit.explore.stages.index import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
@@ -64,8 +62,8 @@ class ProjectReader:
                 file=self.folder.path / RECORD,
             )
         self.build = build
-        self.settings = Settings.of(self.folder.record["settings"])
-        self.context = Context(self.folder, self.settings, Serial(), ())
+        self.context = Context.of(self.folder)
+        self.settings = self.context.settings
         self._values: dict[str, Any] = {}
         self._locks: dict[str, threading.RLock] = {}
         self._master = threading.Lock()

@@ -18,9 +18,7 @@ from typing import Any
 
 from tacit._version import __version__
 from tacit.core.atomic import atomic_write
-from tacit.core.engines import Serial
 from tacit.explore.project.folder import REPORT, ProjectFolder
-from tacit.explore.project.settings import Settings
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import colors_css
 from tacit.explore.report.report import Report, texts_of
@@ -60,7 +58,7 @@ def write_report(folder: ProjectFolder, path: str | Path | None = None) -> Path:
 
 def make_page(folder: ProjectFolder, *, live: bool = False) -> str:
     """The report of a project as HTML; ``live`` for the page that a server answers."""
-    context = Context(folder, Settings.of(folder.record["settings"]), Serial(), ())
+    context = Context.of(folder)
     sections = page_sections()
     for titles in (None, *FEWER):  # until the page is small enough
         report = Report(context, live=live, titles=titles)
@@ -104,7 +102,6 @@ def web(name: str) -> Any:
 
 
 def piece(name: str) -> str:
-    """A file of the page."""
     return web(name).read_text(encoding="utf-8")
 
 

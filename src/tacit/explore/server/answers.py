@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from tacit.explore import ask
-from tacit.explore.project.labels import MOST_NAME, clean_name
+from tacit.explore.project.labels import MOST_NAME, clean_name, keys_of_rows
 from tacit.explore.project.plan import closure
 from tacit.explore.server.parameters import MISSING, Refused, Values, check_row
 from tacit.explore.server.state import ProjectSnapshot, ServerState
@@ -167,7 +167,7 @@ def put_labels(asked: Asked) -> dict[str, Any]:
         raise Refused(400, "name must be given, as text, or null to take labels away.")
     name = None if given.given["name"] is None else new_name(given, "name")
     state.must_write()
-    state.labels.put(now.keys(rows), name)
+    state.labels.put(keys_of_rows(now.reader, rows), name)
     return state.label_facts()
 
 
@@ -181,7 +181,6 @@ def rename_label(asked: Asked) -> dict[str, Any]:
 
 
 def delete_label(asked: Asked) -> dict[str, Any]:
-    """A label taken from all documents."""
     given, state = asked.posted("name"), asked.state
     name = old_name(given)
     state.must_write()

@@ -41,7 +41,6 @@ class Reporter:
             self.out.flush()
 
     def on_event(self, event: "StageEvent") -> None:
-        """A stage begins, or has ended."""
         done = event.seconds is not None
         self._stage = {"stage": event.name, "title": event.title, "number": event.number,
                        "most": event.total, "done": done}  # fmt: skip
@@ -49,7 +48,6 @@ class Reporter:
             self.send("progress", **self._stage, part=None)
 
     def on_step(self, step: "Step") -> None:
-        """A step inside a stage."""
         now = time.monotonic()
         if self._stage and step.most and now - self._reported >= EVERY:
             self._reported = now

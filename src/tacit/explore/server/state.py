@@ -15,14 +15,7 @@ from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import ProjectReader
 from tacit.explore.project.folder import RECORD, ProjectFolder, digest, sensible
-from tacit.explore.project.labels import (
-    LABELS,
-    Key,
-    Labels,
-    keys_of_rows,
-    places_of,
-    rows_of_keys,
-)
+from tacit.explore.project.labels import LABELS, Key, Labels, places_of, rows_of_keys
 from tacit.explore.project.locks import LOCK, Ownership, holder_of, locked
 from tacit.explore.project.pipeline import missing_live, result_hash
 from tacit.explore.project.plan import closure, recorded_choice
@@ -64,10 +57,6 @@ class ProjectSnapshot:
                 page = make_page(self.folder, live=True)
                 self._page = Page(page.encode("utf-8", "replace"), page_policy(page))
             return self._page
-
-    def keys(self, rows: list[int]) -> list[Key]:
-        """What labels of these rows belong to."""
-        return keys_of_rows(self.reader, rows)
 
     def rows(self, keys: list[Key]) -> dict[Key, int]:
         """The rows of these keys, without those whose document is gone or changed."""

@@ -46,7 +46,6 @@ def count_words(context: Context) -> Output:
 
 
 def why_no_words(documents: Documents) -> str:
-    """Why there is nothing to count."""
     n, blank = len(documents), sum(not text.strip() for text in documents.texts())
     if not n:
         return "There are no documents."

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import Engine
+from tacit.core.engines import Engine, Serial
 from tacit.core.errors import DataError
 from tacit.core.progress import Callback
 from tacit.core.string_array import are_offsets
@@ -54,6 +54,11 @@ class Context(NamedTuple):
     settings: Settings
     engine: Engine
     callbacks: Sequence[Callback]
+
+    @classmethod
+    def of(cls, folder: ProjectFolder) -> "Context":
+        """To read the outputs of a project, with the settings on record."""
+        return cls(folder, Settings.of(folder.record["settings"]), Serial(), ())
 
     def arrays(self, stage: str) -> dict[str, np.ndarray]:
         """The arrays that another stage wrote, mapped from the disk."""

@@ -199,7 +199,8 @@ def moving_words(
     early, late = frequency(present, order[:third]), frequency(present, order[-third:])
     change = (late + 0.5 / third) / (early + 0.5 / third)
     sure = false_discoveries(score, FALSE)
-    by_period = frequency_by_period(present, periods.codes[placed], len(periods.names))
+    members = [np.flatnonzero(periods.codes[placed] == j) for j in range(len(periods.names))]
+    by_period = np.stack([frequency(present, rows) for rows in members])  # (periods, words)
 
     # Significance times effect size: a word in most documents is not first for its n alone.
     weight = np.abs(score) * np.minimum(np.abs(np.log2(change)), 2.0)
@@ -276,7 +277,6 @@ def ranks(days: np.ndarray) -> np.ndarray:
 
 
 def strata_of(lengths: np.ndarray) -> np.ndarray:
-    """Documents of about the same length together."""
     edges = np.quantile(lengths, np.arange(1, STRATA) / STRATA)
     return np.searchsorted(edges, lengths, side="right")
 
@@ -284,8 +284,3 @@ def strata_of(lengths: np.ndarray) -> np.ndarray:
 def frequency(present: sp.csr_array, rows: np.ndarray) -> np.ndarray:
     held = np.bincount(present[rows].indices, minlength=present.shape[1])
     return held / max(len(rows), 1)
-
-
-def frequency_by_period(present: sp.csr_array, codes: np.ndarray, k: int) -> np.ndarray:
-    """The fraction of each period's documents that have each word, (periods, words)."""
-    return np.stack([frequency(present, np.flatnonzero(codes == j)) for j in range(k)])

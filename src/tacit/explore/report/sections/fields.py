@@ -83,10 +83,9 @@ def words(report: Report) -> str:
         return ""
     ranked = ranked_columns(report)
     lead = (
-        "These columns came with the documents; nothing above was computed from them. The \
-words "
-        "distinguish the documents with a value from the others; a word is listed only if it "
-        "stands out more than any word would by chance."
+        "These columns came with the documents; nothing above was computed from them. The "
+        "words distinguish the documents with a value from the others; a word is listed only "
+        "if it stands out more than any word would by chance."
     )
     if ranked:
         lead += (

@@ -141,9 +141,8 @@ def caption(meta: dict[str, Any]) -> str:
     out = "Near means similar. Island sizes and the gaps between islands mean little."
     if meta["n"] < meta["total"]:
         out = (
-            f"{meta['n']:,} of {meta['total']:,} documents, drawn evenly from every group, \
-over "
-            f"the density of all. {out}"
+            f"{meta['n']:,} of {meta['total']:,} documents, drawn evenly from every group, "
+            f"over the density of all. {out}"
         )
     if "worded" in meta:
         out = (

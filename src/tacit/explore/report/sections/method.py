@@ -50,9 +50,9 @@ def caveats(report: Report) -> list[tuple[str, str]]:
     meta, facts, out = report.meta, report.facts, []
     if meta["n"]:
         near = (
-            f"Of the ten documents nearest to each, {percent(facts['map']['kept'])} are among \
-the "
-            "nearest thirty on the map. Hover over a dot to see lines to its true neighbors."
+            f"Of the ten documents nearest to each, {percent(facts['map']['kept'])} are among "
+            "the nearest thirty on the map. Hover over a dot to see lines to its true "
+            "neighbors."
         )
         out.append(("A map distorts distances.", near))
     if report.grouped:
@@ -89,7 +89,6 @@ def agreement(name: str, index: float) -> str:
 
 
 def settings(report: Report) -> list[tuple[str, str]]:
-    """What was done, a name and a sentence each."""
     facts, meta = report.facts, report.meta
     rows = [
         ("Effort", report.settings.effort),
@@ -146,7 +145,6 @@ def settings(report: Report) -> list[tuple[str, str]]:
 
 
 def versions(report: Report) -> list[tuple[str, str]]:
-    """What the result may depend on."""
     rows = [("Tacit", __version__), ("Python", platform.python_version())]
     rows += [(package, version(package)) for package in PACKAGES]
     return [*rows, ("Random seed", str(report.settings.seed))]
@@ -167,7 +165,6 @@ def command(report: Report) -> str:
 
 
 def times(report: Report) -> str:
-    """How long it took, and what took longest."""
     spent = report.meta["timings"]
     if not spent:
         return "Not measured."

@@ -68,9 +68,8 @@ def words(report: Report) -> str:
         outliers = escape(facts["outliers"]["skipped"])
     elif far:
         outliers = (
-            f"Of the documents with 25 words or more, {far:,} {verb(far, 'is', 'are')} more \
-than "
-            "three deviations farther from the nearest documents than usual."
+            f"Of the documents with 25 words or more, {far:,} {verb(far, 'is', 'are')} more "
+            "than three deviations farther from the nearest documents than usual."
         )
     else:
         outliers = "No document is much farther from its nearest documents than usual."

@@ -51,9 +51,8 @@ def words(report: Report) -> str:
         name = next(word for least, word in EASE if ease >= least)
         out.append(
             f"The median reading ease of the {count(n, 'English document')} with "
-            f"{report.facts['reading']['least_words']} words or more is {ease:.0f}, which \
-Flesch "
-            f"calls {name}; higher is easier."
+            f"{report.facts['reading']['least_words']} words or more is {ease:.0f}, which "
+            f"Flesch calls {name}; higher is easier."
         )
     body = f"""<div id="readings"></div>
 <p class="note readkey">{KEY}</p>"""

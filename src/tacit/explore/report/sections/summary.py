@@ -126,9 +126,8 @@ def standfirst(report: Report) -> list[str]:
     if report.grouped:
         return [*group_findings(report), *other_findings(report), *closing(report, best)]
     out = (
-        f"These {read:,} documents <b>do not fall into groups</b>: no clustering separates \
-them "
-        "better than it separates random data."
+        f"These {read:,} documents <b>do not fall into groups</b>: no clustering separates "
+        "them better than it separates random data."
     )
     if best > 1:  # one was asked for
         out = (
@@ -180,9 +179,8 @@ def group_findings(report: Report) -> list[str]:
             f"<b>{number(len(loose)).capitalize()} "
             f"{verb(len(loose), 'group is', 'groups are')} loose</b>, with "
             f"{fraction_of(loose, total)} of the documents. "
-            f"{verb(len(loose), 'It falls', 'They fall')} apart in most repeats, so do not \
-rely "
-            f"on {verb(len(loose), 'it', 'them')}. {listing(loose, 3)}"
+            f"{verb(len(loose), 'It falls', 'They fall')} apart in most repeats, so do not "
+            f"rely on {verb(len(loose), 'it', 'them')}. {listing(loose, 3)}"
         )
     return out
 
@@ -237,7 +235,6 @@ def language_findings(report: Report) -> list[str]:
 
 
 def column_findings(report: Report) -> list[str]:
-    """The column that the groups follow best."""
     ranked = ranked_columns(report)
     if not ranked or ranked[0]["adjusted"] < FOLLOWED:
         return []
@@ -305,7 +302,6 @@ def input_notes(report: Report) -> list[str]:
 
 
 def column_notes(report: Report) -> list[str]:
-    """Which columns are not compared, and why."""
     if not report.ran("fields") or not report.n_read:
         return []
     columns = report.facts["fields"]["columns"]
