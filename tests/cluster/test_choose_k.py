@@ -310,12 +310,12 @@ def test_the_decision_is_as_documented():
     table = [KRow(1, 1.0, 0.0), *(row(k) for k in (2, 3, 4))]
     above = np.array([np.nan, 9.0, 9.0, 9.0])
     gain, clear = np.array([0.0, 0.2, 0.3, 0.9]), np.ones(4)
-    firm = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain, clear)
-    assert decide(table, firm)[0] == 3  # the largest firm number
-    cut = firm._replace(clear=np.array([0.0, 0.1, 0.2, 1.0]))
-    assert decide(table, cut)[0] == 4  # firm, but hardly sharper than a cloud cut in two
+    stable = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain, clear)
+    assert decide(table, stable)[0] == 3  # the largest stable number
+    cut = stable._replace(clear=np.array([0.0, 0.1, 0.2, 1.0]))
+    assert decide(table, cut)[0] == 4  # stable, but hardly sharper than a cloud cut in two
     vague = Evidence(above, np.array([1.0, 0.7, 0.7, 0.5]), gain, clear)
-    assert decide(table, vague)[0] == 4  # nothing firm: the largest gain
+    assert decide(table, vague)[0] == 4  # nothing stable: the largest gain
     dull = vague._replace(clear=np.array([0.0, 0.5, 1.0, 0.05]))
     assert decide(table, dull)[0] == 3  # times the root of how sharp
     close = vague._replace(gain=np.array([0.0, 0.5, 0.85, 0.9]))
@@ -455,6 +455,6 @@ def test_figures_agree_with_scikit_learn(n):
 
 def test_a_row_alone_has_no_silhouette_and_equal_rows_have_none_to_speak_of():
     rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    assert unit_figures(rows, [np.array([0, 0, 1])]).silhouette[0] == pytest.approx(2 / 3)
+    assert unit_figures(rows, [np.array([0, 0, 1])])[1][0] == pytest.approx(2 / 3)
     same = np.repeat([[0.6, 0.8]], 4, axis=0)
-    assert abs(unit_figures(same, [np.array([0, 0, 1, 1])]).silhouette[0]) <= 1
+    assert abs(unit_figures(same, [np.array([0, 0, 1, 1])])[1][0]) <= 1

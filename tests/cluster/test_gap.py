@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tacit.cluster.gap import box_of
+from tacit.cluster.null_reference import draw, fit_reference
 from tacit.core.engines import Serial, Threads
 from tacit.measure import gap_statistic
 from tests.contract.cases import blobs
@@ -28,8 +28,8 @@ def test_long_thin_clusters_need_the_aligned_box():
     along = np.linspace(-10, 10, 100)
     X = np.concatenate([along, along])[:, None] * np.ones(2) + rng.normal(size=(200, 2)) * 0.1
     X[100:] += [3.0, -3.0]
-    turned = box_of(X, aligned=True)(np.uint64(1))
-    straight = box_of(X, aligned=False)(np.uint64(1))
+    turned = draw(fit_reference(X), "box", np.uint64(1))
+    straight = draw(fit_reference(X, aligned=False), "box", np.uint64(1))
 
     def across(rows):
         return np.ptp((rows - rows.mean(axis=0)) @ [1.0, -1.0])
@@ -41,12 +41,12 @@ def test_long_thin_clusters_need_the_aligned_box():
 def test_the_numbers_are_those_of_the_definition():
     X = blobs(60, d=2, k=2)
     found = gap_statistic(X, [1], n_references=6, random_state=3)
-    draw = box_of(X, aligned=True)
+    box = fit_reference(X)
     from tacit.core.randoms import key
 
     logs = []
     for b in range(6):
-        rows = draw(key(3, 1, b))
+        rows = draw(box, "box", key(3, 1, b))
         assert rows.shape == X.shape
         logs.append(np.log(((rows - rows.mean(axis=0)) ** 2).sum()))
     own = np.log(((X - X.mean(axis=0)) ** 2).sum())

@@ -75,9 +75,10 @@ def test_trees_by_edit_distance_find_the_words(survey, method):
     Z = linkage(pairwise_strings(words, condensed=True), method)
     np.testing.assert_allclose(Z, model.linkage_matrix_)
     assert cut(Z, k=6).tolist() == model.labels_.tolist()
-    assert model.predict(["kitchun", "ketchin"]).tolist() == [
-        model.labels_[words.index("kitchen")]
-    ] * 2
+    assert (
+        model.predict(["kitchun", "ketchin"]).tolist()
+        == [model.labels_[words.index("kitchen")]] * 2
+    )
     assert cophenetic_correlation(Z, pairwise_strings(words, condensed=True)) > 0.85
 
 

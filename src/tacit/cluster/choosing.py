@@ -20,12 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
-from tacit.cluster.chosen_k import ChosenK, KRow, decide, knee_of, weigh_evidence
+from tacit.cluster.chosen_k import ChosenK, KRow, compare_with_null, decide, knee_of
 from tacit.cluster.k_trials import Task, TrialResult, Trials, cluster_rows, run_task
 from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.cluster.kmeans.spherical import SphericalKMeans
 from tacit.cluster.null_reference import KINDS, fit_reference
-from tacit.cluster.partitions import Quick, clusterer_of, prepared, size_name
+from tacit.cluster.partitions import FastKMeans, copy_with_seed, get_clusterer, k_parameter
 from tacit.cluster.word_association import word_association
 from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.progress import Callback, Step, notify
@@ -111,8 +111,12 @@ def choose_k(
     engine, seed = get_engine(engine), seed_from(random_state)
     ks = check_ks(ks)
     columns = max(SPARSE_COLUMNS, *ks) if n_components is None else n_components
-    check_counts(n_references=(n_references, 2), n_resamples=(n_resamples, 1),
-                 max_rows=(max_rows, 10), n_components=(columns, 1))  # fmt: skip
+    for name, value, lowest in (
+        ("n_references", n_references, 2), ("n_resamples", n_resamples, 1),
+        ("max_rows", max_rows, 10), ("n_components", columns, 1),
+    ):  # fmt: skip
+        if not isinstance(value, int | np.integer) or value < lowest:
+            raise ValueError(f"choose_k({name}={value!r}) must be an integer from {lowest} up.")
     estimator, kind = trial_clusterer(method)
     if unit is None and kind == "SphericalKMeans":
         unit = True
@@ -124,7 +128,7 @@ def choose_k(
             X, words, max_rows=max_rows, n_components=columns, unit=unit, seed=seed,
             engine=engine,
         )  # fmt: skip
-        wanted, notes = possible(ks, data)
+        wanted, notes = possible_ks(ks, data)
         if wanted == (1,):
             return only_one(data, notes, kind)
         reference = fit_reference(data.rows, unit=data.unit)
@@ -136,7 +140,7 @@ def choose_k(
         bics = [bic_of(trials, i, spread, data, kind) for i in range(len(wanted))]
     own, null = figures_of(wanted, trials.null_ks, measures, results)
     table = table_of(wanted, spread, own, null, bics)
-    best, reasons = decide(table, weigh_evidence(own, null), association)
+    best, reasons = decide(table, compare_with_null(own, null), association)
     return ChosenK(
         best,
         tuple(table),
@@ -173,8 +177,13 @@ def prepare_rows(
 ) -> TrialRows:
     """Sample, reduce and validate. ``unit=None`` scales only sparse rows to length one."""
     notes = []
-    if not sp.issparse(X):
-        X = X if is_table(X) else as_array(X)
+    if not sp.issparse(X) and not is_table(X):
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(
+                f"choose_k needs rows and columns, but X has {X.ndim} dimension(s). Reshape it."
+            )
+        X = X if X.dtype.kind in "fiub" else np.asarray(X, np.float64)
     table = Table.of(X)
     n = len(table)
     if n > max_rows:
@@ -190,9 +199,15 @@ def prepare_rows(
         words = rows
     unit = bool(sp.issparse(rows)) if unit is None else unit
     if unit:
-        rows, left_out = drop_zero_rows(rows)
-        if left_out:
-            notes.append(f"Left out {left_out:,} rows that are all zero: no direction.")
+        sparse = sp.issparse(rows)
+        some = np.asarray(abs(rows).sum(axis=1)).ravel() > 0 if sparse else rows.any(axis=1)
+        if not some.any():
+            raise ValueError(
+                "choose_k compares directions, but all rows are zero. Give some that are not."
+            )
+        if not some.all():
+            rows = rows[some]
+            notes.append(f"Left out {(~some).sum():,} rows that are all zero: no direction.")
     if sp.issparse(rows) or rows.shape[1] > WIDE:
         columns = n_components if sp.issparse(rows) else max(n_components, DENSE_COLUMNS)
         rows, note = reduce_rows(rows, columns, unit, seed, engine)
@@ -204,15 +219,6 @@ def prepare_rows(
     return TrialRows(rows, unit, distinct, words, tuple(notes))
 
 
-def as_array(X: Any) -> np.ndarray:
-    rows = np.asarray(X)
-    if rows.ndim != 2:
-        raise ValueError(
-            f"choose_k needs rows and columns, but X has {rows.ndim} dimension(s). Reshape it."
-        )
-    return rows if rows.dtype.kind in "fiub" else np.asarray(rows, np.float64)
-
-
 def check_words(words: Any, n: int) -> sp.csr_array:
     if not sp.issparse(words) or words.shape[0] != n:
         raise ValueError(
@@ -220,19 +226,6 @@ def check_words(words: Any, n: int) -> sp.csr_array:
             f"got {getattr(words, 'shape', type(words).__name__)}. Give one, or None."
         )
     return sp.csr_array(words)
-
-
-def drop_zero_rows(rows: Any) -> tuple[Any, int]:
-    """The rows that are not all zero, and how many are."""
-    if sp.issparse(rows):
-        some = np.asarray(abs(rows).sum(axis=1)).ravel() > 0
-    else:
-        some = rows.any(axis=1)
-    if not some.any():
-        raise ValueError(
-            "choose_k compares directions, but all rows are zero. Give some that are not."
-        )
-    return (rows if some.all() else rows[some]), int((~some).sum())
 
 
 def reduce_rows(
@@ -249,34 +242,37 @@ def reduce_rows(
     if not sparse:
         rows = rows - rows.mean(axis=0)
     svd = TruncatedSVD(size, random_state=int(key(seed, 11)) % 2**31, engine=engine)
-    turned = svd.fit(rows).transform(rows)
-    how = "and compared by cosine" if unit else "and compared by Euclidean distance"
-    what = f"{'Sparse rows' if sparse else 'Rows'} of {rows.shape[1]:,} columns"
-    return turned, f"{what} were reduced to {size} by truncated SVD, {how}."
+    metric = "cosine" if unit else "Euclidean distance"
+    note = (
+        f"{'Sparse rows' if sparse else 'Rows'} of {rows.shape[1]:,} columns were reduced to "
+        f"{size} by truncated SVD, and compared by {metric}."
+    )
+    return svd.fit(rows).transform(rows), note
 
 
 # --- The trials and what they measured ---
 
 
 def trial_clusterer(method: Any) -> tuple[Any, str]:
-    """The clusterer of the trials, and the name of its class."""
-    estimator = clusterer_of(method, name="choose_k")
+    """The clusterer of the trials, ``small_kmeans`` where that has all parameters that are
+    set; and the name of its class."""
+    estimator = get_clusterer(method, name="choose_k")
     kind = type(estimator).__name__
-    if is_plain(estimator):
-        starts = estimator.n_init if isinstance(estimator.n_init, int) else 3
-        return Quick(starts, unit=kind == "SphericalKMeans"), kind
-    size_name(estimator, name="choose_k")
-    check_metric(estimator)
+    if type(estimator) in (KMeans, SphericalKMeans):
+        default = type(estimator)()
+        same = (estimator.max_iter, estimator.tol) == (default.max_iter, default.tol)
+        if same and isinstance(estimator.init, str) and estimator.init == "k-means++":
+            starts = estimator.n_init if isinstance(estimator.n_init, int) else 3
+            return FastKMeans(starts, unit=kind == "SphericalKMeans"), kind
+    k_parameter(estimator, name="choose_k")
+    metric = estimator.get_params(deep=False).get("metric", "euclidean")
+    if callable(metric) or metric == "precomputed":
+        raise ValueError(
+            f"choose_k draws reference rows and so needs rows, but the clusterer has metric="
+            f"{metric!r}. Use a metric of rows, or compare stability(clusterer, X) for "
+            "several numbers of clusters."
+        )
     return estimator, kind
-
-
-def is_plain(estimator: Any) -> bool:
-    """Whether it is our k-means with no parameter set that ``small_kmeans`` lacks."""
-    if type(estimator) not in (KMeans, SphericalKMeans):
-        return False
-    usual = type(estimator)()
-    same = (estimator.max_iter, estimator.tol) == (usual.max_iter, usual.tol)
-    return same and isinstance(estimator.init, str) and estimator.init == "k-means++"
 
 
 def run_all(
@@ -288,10 +284,10 @@ def run_all(
 ) -> tuple[dict[str, list[TrialResult]], list[str]]:
     """The results of every trial, in an order that allows a decision if it is stopped."""
     tasks = [Task(kind, i) for i in range(n_references) for kind in KINDS]
-    halves = [Task("rows", i) for i in range(n_resamples)]
+    resamples = [Task("rows", i) for i in range(n_resamples)]
     least = 2 * len(KINDS)  # references of each kind have a variance
-    tasks[least:least] = halves[:1]
-    tasks += halves[1:]
+    tasks[least:least] = resamples[:1]
+    tasks += resamples[1:]
     results: dict[str, list[TrialResult]] = {"rows": [], **{kind: [] for kind in KINDS}}
     most = len(tasks)
     each = engine.each(partial(run_task, trials), tasks)
@@ -325,17 +321,20 @@ def some_of(ks: tuple[int, ...]) -> tuple[int, ...]:
 def figures_of(ks, null_ks, measures, results) -> tuple[dict[str, list], dict]:
     """The figures of the rows, with the stability of every cluster; and of each reference."""
 
-    def between(figures: np.ndarray) -> np.ndarray:
+    def interpolate(figures: Any) -> np.ndarray:
         at, known = np.log(ks), np.log(null_ks)
-        return np.array([np.interp(at, known, each) for each in figures])
+        return np.array([np.interp(at, known, np.array(each)) for each in figures])
+
+    def summaries(kind: str, summary: Any) -> list[list[float]]:
+        return [[summary(each) for each in result.stability] for result in results[kind]]
 
     own = {"stability": [clusterwise(results["rows"], i) for i in range(len(ks))], **measures}
     null = {
         kind: {
-            "log_inertia": between(np.array([each.log_inertia for each in results[kind]])),
-            "silhouette": between(np.array([each.silhouette for each in results[kind]])),
-            "least": between(stabilities(results[kind], np.nanmin)),
-            "mean": between(stabilities(results[kind], np.nanmean)),
+            "log_inertia": interpolate(each.log_inertia for each in results[kind]),
+            "silhouette": interpolate(each.silhouette for each in results[kind]),
+            "least": interpolate(summaries(kind, np.nanmin)),
+            "mean": interpolate(summaries(kind, np.nanmean)),
         }
         for kind in KINDS
     }
@@ -348,6 +347,10 @@ def table_of(ks, spread, own, null, bics) -> list[KRow]:
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = box.mean(axis=0) - np.log(spread)
         error = box.std(axis=0) * math.sqrt(1 + 1 / len(box))
+
+    def finite(value: float) -> float | None:
+        return float(value) if math.isfinite(value) else None
+
     sharp = np.max([null[kind]["silhouette"].max(axis=0) for kind in KINDS], axis=0)
     least = np.max([null[kind]["least"].mean(axis=0) for kind in KINDS], axis=0)
     return [
@@ -369,29 +372,20 @@ def table_of(ks, spread, own, null, bics) -> list[KRow]:
     ]
 
 
-def stabilities(trials: list[TrialResult], summary: Any) -> np.ndarray:
-    """(references, ks): the least or the mean stability of the clusters of each."""
-    return np.array([[summary(again) for again in each.stability] for each in trials])
-
-
 def clusterwise(trials: list[TrialResult], i: int) -> np.ndarray:
-    """The mean stability of every cluster; 0 for one that no half had a row of."""
+    """The mean stability of every cluster; 0 for one that was never resampled."""
     seen = np.array([each.stability[i] for each in trials])
     known = ~np.isnan(seen)
     return np.where(known, seen, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
 
-def finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
 def with_starts(trials: Trials, starts: int = 10) -> Trials:
     """More starts for the rows themselves than for the references."""
-    if isinstance(trials.estimator, Quick):
-        return trials._replace(estimator=trials.estimator._replace(starts=starts))
+    if isinstance(trials.estimator, FastKMeans):
+        return trials._replace(estimator=trials.estimator._replace(n_init=starts))
     known = trials.estimator.get_params(deep=False)
     if isinstance(known.get("n_init"), int) and known["n_init"] < starts:
-        return trials._replace(estimator=prepared(trials.estimator, 0, n_init=starts))
+        return trials._replace(estimator=copy_with_seed(trials.estimator, 0, n_init=starts))
     return trials
 
 
@@ -401,9 +395,9 @@ def bic_of(
     """The model's own, or that of k equal round normals for k-means. Low is good."""
     k, (n, d) = trials.ks[i], data.rows.shape
     if hasattr(trials.estimator, "bic"):
-        parameter = size_name(trials.estimator, name="choose_k")
+        parameter = k_parameter(trials.estimator, name="choose_k")
         seed = int(key(trials.seed, 0, 0, 0, k)) % 2**31
-        model = prepared(trials.estimator, seed, **{parameter: k}).fit(data.rows)
+        model = copy_with_seed(trials.estimator, seed, **{parameter: k}).fit(data.rows)
         return float(model.bic(data.rows))
     if data.unit or kind not in ("KMeans", "MiniBatchKMeans") or n <= k or not spread[i] > 0:
         return None
@@ -426,7 +420,7 @@ def check_ks(ks: Iterable[int]) -> list[int]:
     return wanted
 
 
-def possible(ks: list[int], data: TrialRows) -> tuple[tuple[int, ...], list[str]]:
+def possible_ks(ks: list[int], data: TrialRows) -> tuple[tuple[int, ...], list[str]]:
     """The numbers that the rows allow, and a note on those that they do not."""
     most = max(1, min(len(data.rows) // 4, data.distinct - 1))
     left = [k for k in ks if k > most]
@@ -449,19 +443,3 @@ def only_one(data: TrialRows, notes: list[str], method: str) -> ChosenK:
         reason = f"With {data.distinct:,} different rows only k = 1 could be tried."
     row = KRow(1, spread, 0.0, stability=1.0)
     return ChosenK(1, (row,), (reason,), tuple(notes), None, method, len(rows))
-
-
-def check_metric(estimator: Any) -> None:
-    metric = estimator.get_params(deep=False).get("metric", "euclidean")
-    if callable(metric) or metric == "precomputed":
-        raise ValueError(
-            f"choose_k draws reference rows and so needs rows, but the clusterer has metric="
-            f"{metric!r}. Use a metric of rows, or compare stability(clusterer, X) for "
-            "several numbers of clusters."
-        )
-
-
-def check_counts(**counts: tuple[int, int]) -> None:
-    for name, (value, lowest) in counts.items():
-        if not isinstance(value, int | np.integer) or value < lowest:
-            raise ValueError(f"choose_k({name}={value!r}) must be an integer from {lowest} up.")

@@ -1,20 +1,17 @@
 """The decision of ``choose_k``: a number of clusters, the table behind it, and the reasons.
 
-1. Are there clusters? A number of clusters is *real* if its silhouette lies ``SURE`` standard
-   deviations above that of both kinds of data without clusters. If none is, the answer is 1.
-   Data that fades out or has sharp edges can be cut into neat pieces too.
-2. How many? A number is *firm* if every one of its clusters is found again in half of the rows
-   (``FIRM``). Two clusters that belong together are firm as one, and one cut in two is firm no
-   more, so the largest firm number is taken. A cloud cut in two halves is firm too: so a firm
-   number must also be above chance by some of what the sharpest is (``CLEAR``).
-3. If none is firm, clusters overlap: the number whose clusters are most stable, on average, and
-   most sharp beside those of data without clusters, each on a scale from 0 (no better) to 1 (as
-   stable as can be, as sharp as any number here): stability times the root of sharpness, since
-   stability alone favours few and sharpness alone many. Of numbers as good but for a tenth
-   (``NEARLY``) the smallest: less to read.
-4. If the gap statistic has a clear peak at a larger number, whose clusters are at least
-   recognizable (``KNOWN``) and not much less sharp (``SHARP``), that is taken instead: it sees
-   lumps that touch.
+1. Are there clusters? A k is *significant* if its silhouette lies ``SIGNIFICANT`` standard
+   deviations above that of every kind of data without clusters. If none is, the result is 1.
+2. How many? A k is *stable* if every one of its clusters is recovered from half of the rows
+   (``STABLE``). A cluster cut in two is not stable, so the largest stable k is chosen. One
+   normal cloud cut in two is stable too: so the silhouette must also exceed that of data
+   without clusters by a fraction (``CLEAR``) of the largest excess.
+3. If none is stable, clusters overlap. Each k is scored by its mean stability times the root of
+   its excess silhouette, both scaled to [0, 1]: stability alone favors few clusters, the
+   silhouette many. The smallest k within a tenth (``NEARLY``) of the best score is chosen.
+4. If the gap statistic has a clear peak at a larger k, whose clusters are recognizable
+   (``RECOGNIZABLE``) and whose silhouette is not much lower (``SHARP``), that is chosen
+   instead: it separates clusters that touch.
 
 The limits for stability are close to those that Hennig (2007) recommends: 0.85 and more for
 clusters that are highly stable, below 0.6 for those not to be trusted.
@@ -29,15 +26,15 @@ import numpy as np
 
 from tacit.cluster.word_association import Association
 
-__all__ = ["ChosenK", "Evidence", "KRow", "decide", "gap_peak", "knee_of", "weigh_evidence"]
+__all__ = ["ChosenK", "Evidence", "KRow", "decide", "gap_peak", "knee_of", "compare_with_null"]
 
-SURE = 4.0  # standard deviations: some ten numbers are tried, each has its chance
-FIRM = 0.9
-KNOWN = 0.65
+# The benchmark ``choose_k`` notices these.
+SIGNIFICANT = 4.0  # standard deviations: about ten numbers are tried
+STABLE = 0.9
+RECOGNIZABLE = 0.65
 SHARP = 0.8  # of the silhouette of the smaller number
 NEARLY = 0.9
-CLEAR = 0.3  # of the largest silhouette above chance
-NARROW = 0.05  # room above the null that stability is measured in, at least
+CLEAR = 0.3  # of the largest excess silhouette
 COLUMNS = {  # title, digits
     "k": ("k", 0),
     "inertia": ("inertia", None),
@@ -55,15 +52,14 @@ COLUMNS = {  # title, digits
 class KRow:
     """Everything measured for one number of clusters. None where it is not defined.
 
-    ``stability`` is that of the least stable cluster: the mean Jaccard index with its like when
-    half of the rows are clustered, 1 for always the same. ``null_silhouette`` is the highest
-    that data without clusters reached, ``null_stability`` the mean of the kind that reached
-    more. BIC is low where it is good, as in scikit-learn.
+    ``stability`` is that of the least stable cluster: its mean Jaccard index with the most
+    similar cluster of half of the rows. ``null_silhouette`` is the largest of data without
+    clusters, ``null_stability`` the largest mean of a kind. A low BIC is good.
     """
 
     k: int
     inertia: float
-    explained: float  # share of the total scatter that lies between clusters
+    explained: float  # fraction of the total scatter that lies between clusters
     silhouette: float | None = None
     davies_bouldin: float | None = None
     calinski_harabasz: float | None = None
@@ -86,19 +82,19 @@ class ChosenK:
     Attributes
     ----------
     best : int
-        The number recommended. 1 means that there are no clusters to speak of.
+        The number recommended. 1 means that there are no clusters.
     table : tuple of KRow
         One for every k tried.
     reasons : tuple of str
-        Why, in sentences, the weightiest first.
+        Why, in sentences, the most important first.
     notes : tuple of str
         What was done to the data: rows sampled, columns reduced, numbers of clusters left out.
     knee : int or None
         Where the inertia stops falling fast, by the scree plot.
     method : str
-        What made the clusters.
+        The class of the clusterer.
     rows : int
-        Rows looked at.
+        Rows used.
     """
 
     best: int
@@ -118,15 +114,8 @@ class ChosenK:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
-        return {
-            "best": self.best,
-            "table": [row.to_dict() for row in self.table],
-            "reasons": list(self.reasons),
-            "notes": list(self.notes),
-            "knee": self.knee,
-            "method": self.method,
-            "rows": self.rows,
-        }
+        lists = {name: list(getattr(self, name)) for name in ("reasons", "notes")}
+        return {**vars(self), "table": [row.to_dict() for row in self.table], **lists}
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame, one row for every k."""
@@ -164,7 +153,9 @@ class ChosenK:
         ]
         cells = [[COLUMNS[field][0] for field in used]]
         for row in self.table:
-            cells.append([written(getattr(row, field), COLUMNS[field][1]) for field in used])
+            cells.append(
+                [format_cell(getattr(row, field), COLUMNS[field][1]) for field in used]
+            )
         return cells
 
     def _repr_html_(self) -> str:
@@ -182,7 +173,7 @@ class ChosenK:
         )
 
 
-def written(value: float | None, digits: int | None) -> str:
+def format_cell(value: float | None, digits: int | None) -> str:
     if value is None:
         return ""
     return f"{value:.4g}" if digits is None else f"{value:.{digits}f}"
@@ -194,13 +185,13 @@ def written(value: float | None, digits: int | None) -> str:
 class Evidence(NamedTuple):
     """The figures of each k against data without clusters."""
 
-    above: np.ndarray  # deviations of the silhouette above the null; NaN for one cluster
+    above: np.ndarray  # standard deviations of the silhouette above the null; NaN for k = 1
     least: np.ndarray  # stability of the least stable cluster
     gain: np.ndarray  # mean stability above the null, from 0 to 1
-    clear: np.ndarray  # silhouette above the null, 1 for the sharpest; 0 for one cluster
+    clear: np.ndarray  # silhouette above the null, scaled to a maximum of 1; 0 for k = 1
 
 
-def weigh_evidence(own: dict[str, list], null: dict[str, dict[str, np.ndarray]]) -> Evidence:
+def compare_with_null(own: dict[str, list], null: dict[str, dict[str, np.ndarray]]) -> Evidence:
     """Compare the figures of the rows with those of each kind of reference.
 
     ``own`` has for each k the "silhouette" and the "stability" of every cluster; ``null`` for
@@ -211,19 +202,18 @@ def weigh_evidence(own: dict[str, list], null: dict[str, dict[str, np.ndarray]])
     mean = np.array([again.mean() for again in own["stability"]])
     above = np.full(len(sharp), np.inf)
     for figures in null.values():
-        seen = figures["silhouette"]
-        some = np.isfinite(seen).all(axis=0)
-        # The spread hardly depends on k, and a dozen numbers know it better than one.
-        spread = math.sqrt(seen[:, some].var(axis=0, ddof=1).mean()) if some.any() else 0.0
-        above = np.minimum(above, (sharp - seen.mean(axis=0)) / max(spread, 1e-9))
-    gain = beyond(mean, np.max([each["mean"].mean(axis=0) for each in null.values()], axis=0))
-    chance = np.max([figures["silhouette"].mean(axis=0) for figures in null.values()], axis=0)
-    beside = np.nan_to_num(np.maximum(sharp - chance, 0.0))
-    return Evidence(above, least, gain, beside / max(float(beside.max()), 1e-12))
-
-
-def beyond(value: np.ndarray, null: np.ndarray) -> np.ndarray:
-    return np.clip((value - null) / np.maximum(1 - null, NARROW), 0.0, 1.0)
+        values = figures["silhouette"]
+        some = np.isfinite(values).all(axis=0)
+        # The variance hardly depends on k, so that of all k is the better estimate.
+        spread = math.sqrt(values[:, some].var(axis=0, ddof=1).mean()) if some.any() else 0.0
+        above = np.minimum(above, (sharp - values.mean(axis=0)) / max(spread, 1e-9))
+    chance, expected = (
+        np.max([figures[name].mean(axis=0) for figures in null.values()], axis=0)
+        for name in ("silhouette", "mean")
+    )
+    gain = np.clip((mean - expected) / np.maximum(1 - expected, 0.05), 0.0, 1.0)
+    excess = np.nan_to_num(np.maximum(sharp - chance, 0.0))
+    return Evidence(above, least, gain, excess / max(float(excess.max()), 1e-12))
 
 
 def decide(
@@ -237,31 +227,35 @@ def decide(
             f"The strongest direction has {association.ratio:.2f} times the singular value of "
             "that in dealt words.",
         ]
-    real = [i for i, z in enumerate(evidence.above) if z >= SURE]
-    if not real:
-        return 1, none_real(table, evidence)
-    firm = [i for i in real if evidence.least[i] >= FIRM and evidence.clear[i] >= CLEAR]
-    worth = evidence.gain * np.sqrt(evidence.clear)
-    enough = NEARLY * max(worth[i] for i in real)
-    pick = firm[-1] if firm else next(i for i in real if worth[i] >= enough)
-    reasons = [firmness(table, evidence, pick, bool(firm))]
+    significant = [i for i, z in enumerate(evidence.above) if z >= SIGNIFICANT]
+    if not significant:
+        return 1, explain_none(table, evidence)
+    clear = [i for i in significant if evidence.clear[i] >= CLEAR]
+    stable = [i for i in clear if evidence.least[i] >= STABLE]
+    score = evidence.gain * np.sqrt(evidence.clear)
+    enough = NEARLY * max(score[i] for i in significant)
+    best = stable[-1] if stable else next(i for i in significant if score[i] >= enough)
+    reasons = [explain_stability(table, evidence, best, bool(stable))]
     peak = gap_peak(table)
-    larger = peak is not None and peak > pick and peak in real
-    if peak is not None and larger and touching(table, evidence, pick, peak):
-        row, before = table[peak], table[pick]
-        reasons = [
-            f"The gap statistic peaks at {row.k} clusters ({row.gap:.2f}, {before.gap:.2f} for "
-            f"{before.k}), and the least stable of them still shares "
-            f"{evidence.least[peak]:.0%} with its like in half of the rows."
-        ]
-        pick = peak
-    return table[pick].k, [sharpness(table, evidence, pick), *reasons, *others(table, pick)]
-
-
-def touching(table: list[KRow], evidence: Evidence, pick: int, peak: int) -> bool:
-    """Whether the clusters at the peak may be lumps that touch, rather than pieces of one."""
-    before, after = table[pick].silhouette or 0.0, table[peak].silhouette or 0.0
-    return bool(evidence.least[peak] >= KNOWN and after >= SHARP * before)
+    if peak is not None and peak > best and peak in significant:
+        row, before = table[peak], table[best]
+        sharp = (row.silhouette or 0.0) >= SHARP * (before.silhouette or 0.0)
+        if sharp and evidence.least[peak] >= RECOGNIZABLE:
+            reasons = [
+                f"The gap statistic peaks at {row.k} clusters ({row.gap:.2f}, "
+                f"{before.gap:.2f} for {before.k}), and the least stable of them still has a "
+                f"Jaccard index of {evidence.least[peak]:.2f} with the most similar cluster "
+                "of half of the rows."
+            ]
+            best = peak
+    row = table[best]
+    reasons.insert(
+        0,
+        f"{row.k} clusters are sharper than chance: a silhouette of {row.silhouette:.3f}, data "
+        f"without clusters has {row.null_silhouette:.3f} at most "
+        f"({evidence.above[best]:.0f} standard deviations).",
+    )
+    return row.k, [*reasons, *other_measures(table, best)]
 
 
 def gap_peak(table: list[KRow]) -> int | None:
@@ -291,7 +285,7 @@ def knee_of(ks: tuple[int, ...], spread: np.ndarray) -> int | None:
 # --- Sentences ---
 
 
-def none_real(table: list[KRow], evidence: Evidence) -> list[str]:
+def explain_none(table: list[KRow], evidence: Evidence) -> list[str]:
     tried = [i for i, z in enumerate(evidence.above) if math.isfinite(z)]
     if not tried:
         return ["There is nothing to compare."]
@@ -301,38 +295,30 @@ def none_real(table: list[KRow], evidence: Evidence) -> list[str]:
         f"No number of clusters is sharper than in data without clusters: at best k = {row.k}, "
         f"with a silhouette of {row.silhouette:.3f} where chance alone gives up to "
         f"{row.null_silhouette:.3f}.",
-        f"That is {evidence.above[i]:.1f} standard deviations above chance; {SURE:.0f} are "
-        "asked for.",
+        f"That is {evidence.above[i]:.1f} standard deviations above chance; "
+        f"{SIGNIFICANT:.0f} are required.",
     ]
 
 
-def sharpness(table: list[KRow], evidence: Evidence, i: int) -> str:
+def explain_stability(table: list[KRow], evidence: Evidence, i: int, stable: bool) -> str:
     row = table[i]
-    return (
-        f"{row.k} clusters are sharper than chance: a silhouette of {row.silhouette:.3f}, data "
-        f"without clusters has {row.null_silhouette:.3f} at most "
-        f"({evidence.above[i]:.0f} standard deviations)."
-    )
-
-
-def firmness(table: list[KRow], evidence: Evidence, i: int, firm: bool) -> str:
-    row = table[i]
-    if firm:
-        later = f" No larger number reaches {FIRM:.0%}." if i < len(table) - 1 else ""
+    if stable:
+        larger = f" No larger number reaches {STABLE}." if i < len(table) - 1 else ""
         return (
-            f"Half of the rows give the same {row.k} clusters again: the least stable shares "
-            f"{evidence.least[i]:.0%} with its like.{later}"
+            f"Half of the rows give the same {row.k} clusters again: the Jaccard index of the "
+            f"least stable is {evidence.least[i]:.2f}.{larger}"
         )
     return (
-        f"They overlap: the least stable cluster shares {evidence.least[i]:.0%} with its like "
-        f"in half of the rows ({row.null_stability:.0%} in data without clusters). No other "
-        "number is much further above chance in stability and sharpness together."
+        f"They overlap: the Jaccard index of the least stable cluster with the most similar "
+        f"one of half of the rows is {evidence.least[i]:.2f} ({row.null_stability:.2f} in data "
+        "without clusters). No other number is much further above chance in stability and "
+        "silhouette together."
     )
 
 
-def others(table: list[KRow], pick: int) -> list[str]:
-    """What single measures would have said, where they disagree."""
-    chosen = table[pick].k
+def other_measures(table: list[KRow], best: int) -> list[str]:
+    """The numbers that single measures prefer."""
+    chosen = table[best].k
     votes: dict[str, Any] = {
         "the silhouette": pick_by(table, "silhouette", max),
         "Davies-Bouldin": pick_by(table, "davies_bouldin", min),

@@ -1,8 +1,7 @@
-"""``describe``: what is in each cluster, in words, numbers and examples.
+"""``describe``: typical rows, borderline rows, features and keywords of each cluster.
 
-For every cluster, largest first: the rows nearest to its center, which are typical; the rows
-that might as well be in another; and the features that set it apart (``contrast``), which are
-keywords where the features are words.
+Typical rows are nearest to the center, borderline rows nearly as near to another one. Features
+are those that set the cluster apart (``contrast``); keywords where the features are words.
 
 The notes' section on evaluating clusterings.
 """
@@ -37,22 +36,22 @@ class Feature:
     outside: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON would have them."""
+        """The figures as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class ClusterDescription:
-    """What is in one cluster.
+    """The description of one cluster.
 
     Attributes
     ----------
     cluster : int
         Its number by size, 0 for the largest; ties go to the one seen first.
-    label : the label that was given
-    size, share : rows, and their share of all rows in clusters
+    label : its label in ``labels``
+    size, share : rows, and their fraction of all rows in clusters
     nearest : tuple of row numbers, the most typical first
-    borderline : tuple of (row number, the other cluster), the most doubtful first
+    borderline : tuple of (row number, the other cluster), the most uncertain first
     features : tuple of Feature, the strongest first
     keywords : tuple of str, features that are words and more frequent here; else empty
     examples : tuple of str, the beginnings of the nearest documents; else empty
@@ -95,7 +94,7 @@ class ClusterDescription:
 
 
 class Descriptions(list[ClusterDescription]):
-    """The clusters, largest first, and what to know about them."""
+    """The clusters, largest first, and notes."""
 
     def __init__(
         self, clusters: Iterable[ClusterDescription] = (), *, notes: Iterable[str] = ()
@@ -110,20 +109,13 @@ class Descriptions(list[ClusterDescription]):
     def __str__(self) -> str:
         return "\n".join([*map(str, self), *self.notes])
 
-    def __reduce__(self):
-        return rebuild, (list(self), self.notes)
-
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table>{''.join(map(html_row, self))}</table>{notes}"
 
 
-def rebuild(clusters: list[ClusterDescription], notes: list[str]) -> Descriptions:
-    return Descriptions(clusters, notes=notes)
-
-
 def html_row(each: ClusterDescription) -> str:
-    """Words and documents come from strangers: text only, and their directions stay theirs."""
+    """Words and documents are untrusted: escaped, and in ``bdi`` for their text direction."""
     quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in each.examples)
     cells = (str(each.cluster), f"{each.size:,}", f"{each.share:.0%}")
     start = "".join(f"<td>{cell}</td>" for cell in cells)
@@ -141,7 +133,7 @@ def describe(
     kind: str = "auto",
     metric: str = "auto",
 ) -> Descriptions:
-    """Tell what is in each cluster: typical rows, doubtful ones, and what sets it apart.
+    """Describe each cluster: typical and borderline rows, and what sets it apart.
 
     Parameters
     ----------
@@ -150,18 +142,18 @@ def describe(
     labels : array of n_rows labels of any kind
         Their clusters. A negative integer means none.
     feature_names : sequence or None
-        What the columns are called, such as ``vectorizer.get_feature_names_out()``. For counts
-        they are taken for words.
+        Names of the columns, such as ``vectorizer.get_feature_names_out()``. For counts
+        they are words.
     documents : sequence of str, Documents or None
-        What the rows stand for; the nearest are quoted.
+        The texts of the rows; the nearest are quoted.
     centers : array of shape (n_clusters, n_features) or None
         In the order of the sorted labels, as ``cluster_centers_`` is. None takes the means.
     top : int
-        How many rows and features to name for each cluster.
+        Most rows and features of each cluster.
     kind : {"auto", "counts", "numbers"}
-        What the columns hold. "auto" takes sparse columns without negative values for counts.
+        What the columns hold. "auto" is "counts" for sparse rows without negative values.
     metric : {"auto", "euclidean", "cosine"}
-        How far a row is from a center. "auto" is cosine for sparse rows.
+        Distance of a row to a center. "auto" is "cosine" for sparse rows.
 
     Returns
     -------
@@ -172,60 +164,64 @@ def describe(
     >>> from tacit.text import CountVectorizer
     >>> texts = ["the cat sat", "a cat and a cat", "my cat", "stocks fell", "stocks rose again"]
     >>> counter = CountVectorizer(stop_words="english")
-    >>> found = describe(counter.fit_transform(texts), [7, 7, 7, 3, 3], documents=texts,
-    ...                  feature_names=counter.get_feature_names_out(), top=2)
-    >>> print(found)
+    >>> clusters = describe(counter.fit_transform(texts), [7, 7, 7, 3, 3], documents=texts,
+    ...                     feature_names=counter.get_feature_names_out(), top=2)
+    >>> print(clusters)
     0: 3 rows (60%), cat, sat
     1: 2 rows (40%), stocks, fell
-    >>> found[0].label, found[1].examples
+    >>> clusters[0].label, clusters[1].examples
     (np.int64(7), ('stocks fell', 'stocks rose again'))
     """
     rows = load_rows(X, "euclidean", name="describe")
     check_scale(rows, "describe")
-    given = numbered(labels, rows.shape[0])
+    numbered = number_by_size(labels, rows.shape[0])
     kind, metric = check_choices(rows, kind, metric, top)
-    names = check_names(feature_names, rows.shape[1])
-    if documents is not None and len(documents) != rows.shape[0]:
-        raise ValueError(
-            f"describe got {len(documents):,} documents for {rows.shape[0]:,} rows. Give one "
-            "per row."
-        )
-    distances = to_centers(rows, given, centers, metric)
+    for given, size, what, each in (
+        (feature_names, rows.shape[1], "feature_names", "column"),
+        (documents, rows.shape[0], "documents", "row"),
+    ):
+        if given is not None and len(given) != size:
+            raise ValueError(
+                f"describe got {len(given):,} {what} for {size:,} {each}s. Give one per {each}."
+            )
+    codes = numbered.codes
+    distances = to_centers(rows, numbered, centers, metric)
     words = feature_names is not None and kind == "counts"
-    found = []
-    for j, contrast in enumerate(contrasts(rows, given.codes, len(given.names), kind)):
-        members = np.flatnonzero(given.codes == j)
+    clusters = []
+    for j, contrast in enumerate(contrasts(rows, codes, len(numbered.names), kind)):
+        members = np.flatnonzero(codes == j)
         nearest = members[np.argsort(distances[members, j], kind="stable")[:top]]
-        features = strongest(contrast, names, top, positive=kind == "counts")
-        found.append(
+        features = strongest(contrast, feature_names, top, positive=kind == "counts")
+        clusters.append(
             ClusterDescription(
                 cluster=j,
-                label=given.names[j],
+                label=numbered.names[j],
                 size=len(members),
-                share=len(members) / int((given.codes >= 0).sum()),
+                share=len(members) / int((codes >= 0).sum()),
                 nearest=tuple(nearest.tolist()),
-                borderline=doubtful(distances, members, j, top),
+                borderline=borderline_rows(distances, members, j, top),
                 features=features,
                 keywords=tuple(str(each.name) for each in features) if words else (),
-                examples=() if documents is None else quoted(documents, nearest),
+                examples=() if documents is None else excerpts(documents, nearest),
             )
         )
-    lost = int((given.codes < 0).sum())
-    return Descriptions(found, notes=[f"{lost:,} rows are in no cluster."] if lost else [])
+    outside = int((codes < 0).sum())
+    notes = [f"{outside:,} rows are in no cluster."] if outside else []
+    return Descriptions(clusters, notes=notes)
 
 
 # --- Its parts ---
 
 
-class Given(NamedTuple):
-    """Labels numbered by size, and what they were."""
+class NumberedLabels(NamedTuple):
+    """Clusters numbered by size, and their labels."""
 
     codes: np.ndarray  # (n,) -1 for rows in no cluster
-    names: np.ndarray  # (k,)
-    order: np.ndarray  # (k,) where each stood among the sorted names
+    names: np.ndarray  # (k,) the labels
+    order: np.ndarray  # (k,) position of each among the sorted labels
 
 
-def numbered(labels: Any, n: int) -> Given:
+def number_by_size(labels: Any, n: int) -> NumberedLabels:
     array = np.asarray(labels)
     known = codes_of(array, name="describe", rows=n)
     inside = array >= 0 if array.dtype.kind in "if" else np.ones(n, bool)
@@ -238,22 +234,20 @@ def numbered(labels: Any, n: int) -> Given:
     k = int(codes.max()) + 1
     order = np.empty(k, np.int64)
     order[codes[inside]] = known.codes[inside]
-    return Given(codes, known.names[order], order - order.min())
+    return NumberedLabels(codes, known.names[order], order - order.min())
 
 
-def to_centers(rows: Any, given: Given, centers: Any, metric: str) -> np.ndarray:
+def to_centers(rows: Any, labels: NumberedLabels, centers: Any, metric: str) -> np.ndarray:
     """(n, k) distances to the centers, in the order of size."""
-    k, d = len(given.names), rows.shape[1]
+    k, d = len(labels.names), rows.shape[1]
     if metric == "cosine":
         rows, _ = unit_rows(rows if rows.dtype.kind == "f" else rows.astype(np.float64))
     if centers is None:
-        inside = np.flatnonzero(given.codes >= 0)
-        shape = (k, rows.shape[0])
-        cells = (np.ones(len(inside)), (given.codes[inside], inside))
-        members = sp.csr_array(cells, shape=shape)
-        sums = members @ rows
+        inside = np.flatnonzero(labels.codes >= 0)
+        cells = (np.ones(len(inside)), (labels.codes[inside], inside))
+        sums = sp.csr_array(cells, shape=(k, rows.shape[0])) @ rows
         sums = sums.toarray() if sp.issparse(sums) else np.asarray(sums, np.float64)
-        middle = sums / np.bincount(given.codes[inside], minlength=k)[:, None]
+        middle = sums / np.bincount(labels.codes[inside], minlength=k)[:, None]
     else:
         middle = np.asarray(centers, np.float64)
         if middle.shape != (k, d):
@@ -261,7 +255,7 @@ def to_centers(rows: Any, given: Given, centers: Any, metric: str) -> np.ndarray
                 f"describe(centers=...) has shape {middle.shape}, but there are {k} clusters "
                 f"of rows of {d} columns. Give one center per cluster, or none."
             )
-        middle = middle[given.order]
+        middle = middle[labels.order]
     if metric == "cosine":
         middle, _ = unit_rows(middle)
         return np.asarray(1.0 - rows @ middle.T)
@@ -272,19 +266,19 @@ def to_centers(rows: Any, given: Given, centers: Any, metric: str) -> np.ndarray
     return between_rows(np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(middle))
 
 
-def doubtful(
+def borderline_rows(
     distances: np.ndarray, members: np.ndarray, own: int, top: int
 ) -> tuple[tuple[int, int], ...]:
     """The members that another center is nearly as near to, or nearer; and which."""
     if distances.shape[1] < 2:
         return ()
-    here = distances[members, own]
+    to_own = distances[members, own]
     others = distances[members].copy()
     others[:, own] = np.inf
     rival = others.argmin(axis=1)
-    away = others[np.arange(len(members)), rival]
-    most = np.maximum(here, away)
-    margin = np.divide(away - here, most, out=np.zeros(len(members)), where=most > 0)
+    to_rival = others[np.arange(len(members)), rival]
+    most = np.maximum(to_own, to_rival)
+    margin = np.divide(to_rival - to_own, most, out=np.zeros(len(members)), where=most > 0)
     order = np.argsort(margin, kind="stable")[:top]
     return tuple((int(members[i]), int(rival[i])) for i in order)
 
@@ -294,43 +288,35 @@ def strongest(
 ) -> tuple[Feature, ...]:
     """The features with the largest scores: of either sign for numbers, above 0 for counts."""
     size = contrast.score if positive else np.abs(contrast.score)
-    order = np.argsort(-size, kind="stable")[:top]
-    return tuple(
-        Feature(
-            int(j) if names is None else plain(names[j]),
-            float(contrast.score[j]),
-            float(contrast.inside[j]),
-            float(contrast.outside[j]),
-        )
-        for j in order
-        if size[j] > 0
-    )
+    features = []
+    for j in np.argsort(-size, kind="stable")[:top]:
+        if size[j] > 0:
+            name = j if names is None else names[j]
+            name = name.item() if isinstance(name, np.generic) else name
+            features.append(Feature(name, *(float(values[j]) for values in contrast)))
+    return tuple(features)
 
 
-def plain(name: Any) -> Any:
-    return name.item() if isinstance(name, np.generic) else name
-
-
-def quoted(documents: Sequence[str], places: np.ndarray) -> tuple[str, ...]:
+def excerpts(documents: Sequence[str], places: np.ndarray) -> tuple[str, ...]:
     """The beginnings of some documents, on one line each and without control characters."""
-    found = []
+    texts = []
     for i in places.tolist():
         text = documents[i]
         start = " ".join(("" if text is None else str(text))[: 4 * EXCERPT].split())
         start = "".join(each for each in start if each.isprintable())
-        found.append(start if len(start) <= EXCERPT else f"{start[: EXCERPT - 1]}…")
-    return tuple(found)
+        texts.append(start if len(start) <= EXCERPT else f"{start[: EXCERPT - 1]}…")
+    return tuple(texts)
 
 
 def check_choices(rows: Any, kind: str, metric: str, top: int) -> tuple[str, str]:
-    if kind not in ("auto", "counts", "numbers"):
-        raise ValueError(
-            f"describe(kind={kind!r}) is unknown. Choose 'auto', 'counts' or 'numbers'."
-        )
-    if metric not in ("auto", "euclidean", "cosine"):
-        raise ValueError(
-            f"describe(metric={metric!r}) is unknown. Choose 'auto', 'euclidean' or 'cosine'."
-        )
+    for name, value, one, other in (
+        ("kind", kind, "counts", "numbers"),
+        ("metric", metric, "euclidean", "cosine"),
+    ):
+        if value not in ("auto", one, other):
+            raise ValueError(
+                f"describe({name}={value!r}) is unknown. Choose 'auto', {one!r} or {other!r}."
+            )
     if not isinstance(top, int | np.integer) or top < 1:
         raise ValueError(f"describe(top={top!r}) must be an integer from 1 up.")
     sparse = sp.issparse(rows)
@@ -346,11 +332,3 @@ def check_choices(rows: Any, kind: str, metric: str, top: int) -> tuple[str, str
     if metric == "auto":
         metric = "cosine" if sparse else "euclidean"
     return kind, metric
-
-
-def check_names(names: Sequence[Any] | None, d: int) -> Sequence[Any] | None:
-    if names is not None and len(names) != d:
-        raise ValueError(
-            f"describe got {len(names):,} feature_names for {d:,} columns. Give one per column."
-        )
-    return names

@@ -40,18 +40,10 @@ from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
 
 __all__ = [
-    "FuzzyCMeans",
-    "FuzzyParams",
-    "MembershipStats",
-    "SoftClusters",
-    "collect",
-    "collect_memberships",
-    "mean_centers",
-    "memberships",
-    "squares_to_centers",
-    "start",
+    "FuzzyCMeans", "FuzzyParams", "MembershipStats", "SoftClusters", "collect",
+    "collect_memberships", "mean_centers", "memberships", "squares_to_centers", "start",
     "update",
-]
+]  # fmt: skip
 
 CHUNK = 1024  # rows whose distances to all centers are in memory at once
 

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.cluster.null_reference import draw, fit_reference
 from tacit.core.engines import Engine, get_engine
-from tacit.core.randoms import key, seed_from, uniforms
+from tacit.core.randoms import key, seed_from
 from tacit.measure.center_scores import inertia
 from tacit.measure.distance_sums import load_rows
 
@@ -98,16 +99,22 @@ def gap_statistic(
       2   1.310   0.109 *
       3   1.003   0.058
     """
-    rows = np.asarray(check_dense(load_rows(X, "euclidean", name="gap_statistic")), np.float64)
+    rows = load_rows(X, "euclidean", name="gap_statistic")
+    if sp.issparse(rows):
+        raise TypeError(
+            "gap_statistic draws rows from a box, which sparse data does not fill. Reduce it "
+            "to a few columns first, for example with TruncatedSVD."
+        )
+    rows = np.asarray(rows, np.float64)
     wanted = sorted({int(k) for k in ks})
     check_request(wanted, n_references, reference, len(rows))
     engine, seed = get_engine(engine), seed_from(random_state)
     method = clusterer or partition_by_kmeans(engine)
     own = [log_inertia(rows, k, method, seed, 0, engine) for k in wanted]
-    draw = box_of(rows, aligned=reference == "aligned")
+    box = fit_reference(rows, aligned=reference == "aligned")
     others = np.empty((n_references, len(wanted)))
     for b in range(n_references):
-        drawn = draw(key(seed, 1, b))
+        drawn = draw(box, "box", key(seed, 1, b))
         for i, k in enumerate(wanted):
             others[b, i] = log_inertia(drawn, k, method, seed, b + 1, engine)
     mean = others.mean(axis=0)
@@ -146,7 +153,8 @@ def partition_by_kmeans(engine: Engine) -> Clusterer:
 def log_inertia(
     rows: np.ndarray, k: int, method: Clusterer, seed: Any, data: int, engine: Engine
 ) -> float:
-    labels = np.zeros(len(rows), int) if k == 1 else method(rows, k, seed_for(seed, data, k))
+    own = int(key(seed, 0, data, k)) % 2**31  # a seed in scikit-learn's range
+    labels = np.zeros(len(rows), int) if k == 1 else method(rows, k, own)
     value = inertia(rows, labels, engine=engine)
     if not value > 0:
         raise ValueError(
@@ -155,42 +163,6 @@ def log_inertia(
             "distinct rows themselves."
         )
     return math.log(value)
-
-
-def seed_for(seed: Any, data: int, k: int) -> int:
-    """A seed as scikit-learn accepts it."""
-    return int(key(seed, 0, data, k)) % 2**31
-
-
-def box_of(rows: np.ndarray, *, aligned: bool) -> Callable[[Any], np.ndarray]:
-    """A function from a key to as many rows, drawn uniformly from a box around the rows."""
-    mean = rows.mean(axis=0)
-    centered = rows - mean
-    axes = principal_axes(centered) if aligned else np.eye(rows.shape[1])
-    rotated = centered @ axes
-    low, high = rotated.min(axis=0), rotated.max(axis=0)
-
-    def draw(stream: Any) -> np.ndarray:
-        return (low + (high - low) * uniforms(stream, rotated.shape)) @ axes.T + mean
-
-    return draw
-
-
-def principal_axes(centered: np.ndarray) -> np.ndarray:
-    """(d, m) directions, by the smaller of the two Gram matrices."""
-    n, d = centered.shape
-    if d <= n:
-        return np.linalg.eigh(centered.T @ centered)[1]
-    return np.linalg.svd(centered, full_matrices=False)[2].T
-
-
-def check_dense(rows: Any) -> np.ndarray:
-    if sp.issparse(rows):
-        raise TypeError(
-            "gap_statistic draws rows from a box, which sparse data does not fill. Reduce it "
-            "to a few columns first, for example with TruncatedSVD."
-        )
-    return rows
 
 
 def check_request(ks: list[int], n_references: int, reference: str, n: int) -> None:

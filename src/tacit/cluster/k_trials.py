@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.cluster.null_reference import Reference, draw
-from tacit.cluster.partitions import Quick, labelings
+from tacit.cluster.partitions import FastKMeans, labels_for_each_k
 from tacit.cluster.small_kmeans import are_units
 from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.randoms import key, permutation
@@ -36,12 +36,8 @@ from tacit.measure.silhouette import silhouette_score
 __all__ = ["Task", "TrialResult", "Trials", "cluster_rows", "recovery", "run_task"]
 
 PANEL = 512  # rows of a matrix product
-STREAMS = {
-    "rows": 0,
-    "box": 1,
-    "normal": 2,
-    "radial": 6,
-}  # of random numbers; 3 more for halves
+# Of random numbers; 3 more for half of the rows.
+STREAMS = {"rows": 0, "box": 1, "normal": 2, "radial": 6}
 
 
 class Trials(NamedTuple):
@@ -72,25 +68,18 @@ class TrialResult(NamedTuple):
     stability: tuple[np.ndarray, ...]  # of every cluster, in half of the rows
 
 
-class Figures(NamedTuple):
-    """For each clustering."""
-
-    inertia: np.ndarray
-    silhouette: np.ndarray  # NaN for one cluster
-
-
 def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, dict[str, list]]:
     """Cluster the rows: the labels, their inertia, and the measures that need no reference."""
     own = seeds(trials, trials.ks, 0, 0)
-    if isinstance(trials.estimator, Quick):
+    if isinstance(trials.estimator, FastKMeans):
 
         def label(task: tuple[int, int]) -> np.ndarray:
-            return labelings(trials.estimator, trials.rows, task[:1], task[1:])[0]
+            return labels_for_each_k(trials.estimator, trials.rows, task[:1], task[1:])[0]
 
         tasks = list(zip(trials.ks, own, strict=True))[::-1]  # the longest first
         each_k = list(engine.each(label, tasks))[::-1]
     else:  # a tree is built once for all numbers
-        each_k = labelings(trials.estimator, trials.rows, trials.ks, own)
+        each_k = labels_for_each_k(trials.estimator, trials.rows, trials.ks, own)
     labels = [by_size(each) for each in each_k]
     spread, sharp = figures_of(trials.rows, labels)
     measures: dict[str, list] = {
@@ -122,11 +111,12 @@ def run_task(trials: Trials, task: Task) -> TrialResult:
     stream = STREAMS[task.kind]
     rows = draw(trials.reference, task.kind, key(trials.seed, 1, stream, task.number))
     ks = trials.null_ks
-    each_k = labelings(trials.estimator, rows, ks, seeds(trials, ks, stream, task.number))
-    labels = [by_size(each) for each in each_k]
+    own = seeds(trials, ks, stream, task.number)
+    labels = [by_size(each) for each in labels_for_each_k(trials.estimator, rows, ks, own)]
     spread, sharp = figures_of(rows, labels)
     again = compare_half(trials, rows, ks, labels, task)
-    return TrialResult(np.array([log_of(value) for value in spread]), sharp, again)
+    logs = [math.log(value) if value > 0 else -math.inf for value in spread]
+    return TrialResult(np.array(logs), sharp, again)
 
 
 def compare_half(
@@ -137,7 +127,7 @@ def compare_half(
     order = permutation(key(trials.seed, 2, stream, task.number), len(rows))
     half = np.sort(order[: (len(rows) + 1) // 2])
     own = seeds(trials, ks, stream + 3, task.number)
-    parts = labelings(trials.estimator, rows[half], ks, own)
+    parts = labels_for_each_k(trials.estimator, rows[half], ks, own)
     return tuple(
         recovery(whole[half], part, int(whole.max()) + 1)
         for whole, part in zip(labels, parts, strict=True)
@@ -159,12 +149,17 @@ def recovery(whole: np.ndarray, part: np.ndarray, size: int) -> np.ndarray:
     return best
 
 
-def figures_of(rows: np.ndarray, labels: list[np.ndarray]) -> Figures:
-    """The inertia and the silhouette of every clustering of the rows."""
+def figures_of(rows: np.ndarray, labels: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The inertia and the silhouette of every clustering; NaN for one cluster."""
     if are_units(rows):
         return unit_figures(rows, labels)
-    spread = np.array([inertia(rows, each, engine=Serial()) for each in labels])
-    return Figures(spread, np.array([silhouette_of(rows, each) for each in labels]))
+    spread, sharp = np.empty(len(labels)), np.full(len(labels), math.nan)
+    for i, each in enumerate(labels):
+        check_stop()
+        spread[i] = inertia(rows, each, engine=Serial())
+        if each.any():
+            sharp[i] = silhouette_score(rows, each, engine=Serial())
+    return spread, sharp
 
 
 def calinski_harabasz(rows: np.ndarray, k: int, within: float) -> float:
@@ -172,17 +167,6 @@ def calinski_harabasz(rows: np.ndarray, k: int, within: float) -> float:
     n = len(rows)
     total = float(((rows - rows.mean(axis=0)) ** 2).sum())
     return (total - within) * (n - k) / (within * (k - 1)) if within > 0 and n > k else 0.0
-
-
-def silhouette_of(rows: np.ndarray, labels: np.ndarray) -> float:
-    check_stop()
-    if not labels.any():
-        return math.nan
-    return silhouette_score(rows, labels, engine=Serial())
-
-
-def log_of(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf
 
 
 def seeds(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
@@ -193,12 +177,14 @@ def seeds(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
 # --- Figures of rows of length one ---
 
 
-def unit_figures(rows: np.ndarray, labelings: Sequence[np.ndarray]) -> Figures:
+def unit_figures(
+    rows: np.ndarray, labelings: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Measure clusterings, labels from 0, of the same rows of length one.
 
     >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> unit_figures(rows, [np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0])])
-    Figures(inertia=array([0., 2.]), silhouette=array([ 1., nan]))
+    (array([0., 2.]), array([ 1., nan]))
     """
     n = len(rows)
     sizes = [np.bincount(labels) for labels in labelings]
@@ -210,7 +196,8 @@ def unit_figures(rows: np.ndarray, labelings: Sequence[np.ndarray]) -> Figures:
     sums = members.T.astype(np.float64) @ rows
     squares = np.einsum("cd,cd->c", sums, sums) / np.maximum(counts, 1)
     total = float(np.einsum("nd,nd->", rows, rows))
-    inertia = np.array([max(0.0, total - squares[a:b].sum()) for a, b in spans(edges)])
+    spans = [(int(a), int(b)) for a, b in pairwise(edges)]
+    inertia = np.array([max(0.0, total - squares[a:b].sum()) for a, b in spans])
     silhouette = np.zeros(len(labelings))
     for start in range(0, n, PANEL):
         check_stop()
@@ -219,11 +206,11 @@ def unit_figures(rows: np.ndarray, labelings: Sequence[np.ndarray]) -> Figures:
         apart = np.sqrt(np.maximum(2 - 2 * apart, 0)).astype(np.float32)
         apart[np.arange(stop - start), np.arange(start, stop)] = 0
         sums_apart = apart @ members
-        for i, (a, b) in enumerate(spans(edges)):
+        for i, (a, b) in enumerate(spans):
             values = of_panel(sums_apart[:, a:b], labelings[i][start:stop], counts[a:b])
             silhouette[i] += values.sum(dtype=np.float64)
     one = [int((size > 0).sum()) < 2 for size in sizes]
-    return Figures(inertia, np.where(one, np.nan, silhouette / n))
+    return inertia, np.where(one, np.nan, silhouette / n)
 
 
 def unit_davies_bouldin(rows: np.ndarray, labels: np.ndarray) -> float:
@@ -240,12 +227,8 @@ def unit_davies_bouldin(rows: np.ndarray, labels: np.ndarray) -> float:
     away = np.sqrt(((rows - centers[labels]) ** 2).sum(axis=1))
     widths = (members.T @ away) / counts
     apart = np.sqrt(((centers[:, None] - centers) ** 2).sum(axis=2))
-    apart[apart == 0] = np.inf  # the cluster itself; and those that cannot be told apart
+    apart[apart == 0] = np.inf  # the cluster itself, and centers in the same place
     return float(((widths[:, None] + widths) / apart).max(axis=1).mean())
-
-
-def spans(edges: np.ndarray) -> list[tuple[int, int]]:
-    return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def of_panel(sums: np.ndarray, own: np.ndarray, counts: np.ndarray) -> np.ndarray:

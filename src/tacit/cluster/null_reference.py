@@ -1,4 +1,4 @@
-"""Data like the rows, but without clusters: the null model of ``choose_k``.
+"""Data like the rows, but without clusters: the null model of ``choose_k`` and of the gap.
 
     box      uniform in the box along the principal axes that holds the rows
     normal   one normal cloud with the mean and the covariance of the rows
@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.gap import principal_axes
 from tacit.core.randoms import key, normals, permutation, uniforms
 from tacit.kernels.unit_rows import unit_rows
 
@@ -40,8 +39,8 @@ class Reference(NamedTuple):
     unit: bool  # rows have length one
 
 
-def fit_reference(rows: np.ndarray, *, unit: bool) -> Reference:
-    """The parameters of the null model of these rows.
+def fit_reference(rows: np.ndarray, *, unit: bool = False, aligned: bool = True) -> Reference:
+    """The parameters of the null model of these rows; if not ``aligned``, along the columns.
 
     >>> reference = fit_reference(np.array([[0.0, 1.0], [4.0, 1.0]]), unit=False)
     >>> reference.deviation.round(3)
@@ -49,13 +48,21 @@ def fit_reference(rows: np.ndarray, *, unit: bool) -> Reference:
     """
     mean = rows.mean(axis=0)
     centered = rows - mean
-    axes = principal_axes(centered)
+    axes = principal_axes(centered) if aligned else np.eye(rows.shape[1])
     turned = centered @ axes
     deviation = np.sqrt((turned**2).mean(axis=0))
     some = deviation > 1e-9 * deviation.max(initial=0.0)
     radii = np.sqrt(((turned[:, some] / deviation[some]) ** 2).sum(axis=1))
     low, high = turned.min(axis=0), turned.max(axis=0)
     return Reference(len(rows), mean, axes, low, high, deviation, radii, unit)
+
+
+def principal_axes(centered: np.ndarray) -> np.ndarray:
+    """(d, m) directions, by the smaller of the two Gram matrices."""
+    n, d = centered.shape
+    if d <= n:
+        return np.linalg.eigh(centered.T @ centered)[1]
+    return np.linalg.svd(centered, full_matrices=False)[2].T
 
 
 def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:

@@ -1,8 +1,7 @@
-"""One clusterer, many numbers of clusters: what ``choose_k`` and ``stability`` run.
+"""The clusterers of ``choose_k`` and ``stability``: one estimator, many data sets and seeds.
 
-A clusterer is the name of one of ours, or any estimator in scikit-learn's manner. It is never
-fitted itself: every partition is made by a copy with its own seed, in the calling thread, so
-that the partitions of many data sets can run side by side with the same result.
+The estimator that is passed in is never fitted: every data set is clustered by a copy with its
+own seed, in the calling thread, so that data sets can run in parallel with the same result.
 """
 
 from collections.abc import Sequence
@@ -15,16 +14,10 @@ from sklearn.base import clone
 from tacit.cluster.small_kmeans import are_units, small_kmeans
 from tacit.core.engines import Serial, check_stop
 
-__all__ = [
-    "METHODS",
-    "Quick",
-    "clusterer_of",
-    "labelings",
-    "labels_by",
-    "prepared",
-    "size_name",
-]
+__all__ = ["METHODS", "FastKMeans", "copy_with_seed", "find_labels", "get_clusterer",
+           "k_parameter", "labels_for_each_k"]  # fmt: skip
 
+LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 # Name, class in tacit.cluster, parameters.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "kmeans": ("KMeans", {"n_init": 3}),
@@ -34,30 +27,19 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "fuzzy": ("FuzzyCMeans", {}),
     "soft": ("SoftKMeans", {}),
     "divisive": ("DivisiveClustering", {}),
-    **{
-        linkage: ("AgglomerativeClustering", {"linkage": linkage})
-        for linkage in (
-            "single",
-            "complete",
-            "average",
-            "weighted",
-            "centroid",
-            "median",
-            "ward",
-        )
-    },
+    **{name: ("AgglomerativeClustering", {"linkage": name}) for name in LINKAGES},
 }
 
 
-class Quick(NamedTuple):
-    """k-means by ``small_kmeans``, which needs no estimator."""
+class FastKMeans(NamedTuple):
+    """The parameters of ``small_kmeans``, which replaces the estimator."""
 
-    starts: int = 3
+    n_init: int = 3
     unit: bool = False  # centers of length one
 
 
-def clusterer_of(method: Any, *, name: str) -> Any:
-    """The estimator that a name stands for, or the one given."""
+def get_clusterer(method: Any, *, name: str) -> Any:
+    """The estimator with this name, or the estimator itself."""
     if isinstance(method, str):
         if method not in METHODS:
             raise ValueError(
@@ -78,8 +60,8 @@ def clusterer_of(method: Any, *, name: str) -> Any:
     return method
 
 
-def size_name(estimator: Any, *, name: str) -> str:
-    """The parameter that says how many clusters."""
+def k_parameter(estimator: Any, *, name: str) -> str:
+    """The name of the parameter for the number of clusters."""
     known = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     for parameter in ("n_clusters", "n_components"):
         if parameter in known:
@@ -90,56 +72,51 @@ def size_name(estimator: Any, *, name: str) -> str:
     )
 
 
-def prepared(estimator: Any, seed: int, **settings: Any) -> Any:
+def copy_with_seed(estimator: Any, seed: int, **settings: Any) -> Any:
     """An unfitted copy with this seed that runs in the calling thread."""
     if not hasattr(estimator, "get_params"):
         return deepcopy(estimator)
     copy = clone(estimator)
-    here: dict[str, Any] = {"random_state": seed, "engine": Serial(), "callbacks": None}
-    for name in copy.get_params(deep=True):  # those of the steps of a pipeline too
+    local: dict[str, Any] = {"random_state": seed, "engine": Serial(), "callbacks": None}
+    for name in copy.get_params(deep=True):  # also of the steps of a pipeline
         last = name.rpartition("__")[2]
-        if last in here:
-            settings.setdefault(name, here[last])
+        if last in local:
+            settings.setdefault(name, local[last])
     return copy.set_params(**settings)
 
 
-def labels_by(model: Any, rows: Any) -> np.ndarray:
-    """Fit the model, and give the label of every row."""
+def find_labels(model: Any, rows: Any) -> np.ndarray:
+    """Fit the model and return the label of every row."""
     if hasattr(model, "fit_predict"):
         return np.asarray(model.fit_predict(rows))
     return np.asarray(model.fit(rows).predict(rows))
 
 
-def labelings(estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]) -> list:
+def labels_for_each_k(
+    estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]
+) -> list[np.ndarray]:
     """The labels of the rows for every k; a tree is built once and cut many times."""
     from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
+    from tacit.cluster.hierarchy.dendrogram import cut
 
-    if isinstance(estimator, Quick):
-        return quick_labelings(estimator, rows, ks, seeds)
+    if isinstance(estimator, FastKMeans):
+        if are_units(rows):
+            rows = rows.astype(np.float32)  # products of such rows keep six digits
+        n_init, unit = estimator
+        return [
+            small_kmeans(rows, k, seed, starts=n_init, unit=unit).labels
+            for k, seed in zip(ks, seeds, strict=True)
+        ]
     if isinstance(estimator, AgglomerativeClustering) and estimator.compress is None:
-        return cuts(estimator, rows, ks)
-    parameter = size_name(estimator, name="choose_k")
-    found = []
+        model = copy_with_seed(estimator, 0, n_clusters=1, distance_threshold=None).fit(rows)
+        return [cut(model.linkage_matrix_, k=k) for k in ks]
+    parameter = k_parameter(estimator, name="choose_k")
+    labels = []
     for k, seed in zip(ks, seeds, strict=True):
         check_stop()
         if k == 1:
-            found.append(np.zeros(rows.shape[0], np.int32))
+            labels.append(np.zeros(rows.shape[0], np.int32))
         else:
-            found.append(labels_by(prepared(estimator, seed, **{parameter: k}), rows))
-    return found
-
-
-def quick_labelings(quick: Quick, rows: Any, ks: Sequence[int], seeds: Sequence[int]) -> list:
-    if are_units(rows):
-        rows = rows.astype(np.float32)  # whose products lose only the last of seven digits
-    return [
-        small_kmeans(rows, k, seed, starts=quick.starts, unit=quick.unit).labels
-        for k, seed in zip(ks, seeds, strict=True)
-    ]
-
-
-def cuts(estimator: Any, rows: Any, ks: Sequence[int]) -> list:
-    from tacit.cluster.hierarchy.dendrogram import cut
-
-    model = prepared(estimator, 0, n_clusters=1, distance_threshold=None).fit(rows)
-    return [cut(model.linkage_matrix_, k=k) for k in ks]
+            model = copy_with_seed(estimator, seed, **{parameter: k})
+            labels.append(find_labels(model, rows))
+    return labels

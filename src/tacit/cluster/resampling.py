@@ -35,7 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tacit.cluster.hierarchy.dendrogram import cut
 from tacit.cluster.hierarchy.linkage import linkage
 from tacit.cluster.k_trials import recovery
-from tacit.cluster.partitions import clusterer_of, labels_by, prepared
+from tacit.cluster.partitions import copy_with_seed, find_labels, get_clusterer
 from tacit.core.engines import Engine, Serial, get_engine, one_blas_thread
 from tacit.core.kernel import kernel
 from tacit.core.moments import MomentsParams, collect
@@ -181,7 +181,7 @@ class Stability:
         )
 
     def __str__(self) -> str:
-        lines = ["  ".join(title.rjust(len(title)) for title in TITLES)]
+        lines = ["  ".join(TITLES)]
         for cells in map(cells_of, self.clusters):
             pairs = zip(cells, TITLES, strict=True)
             lines.append("  ".join(cell.rjust(len(title)) for cell, title in pairs).rstrip())
@@ -222,52 +222,43 @@ class Source(NamedTuple):
     seed: np.uint64
 
 
-def make_source(
-    X: Any, estimator: Any, perturb: str, noise: float, seed: np.uint64, *, square: bool
-) -> Source:
-    """The source of the resamples of X."""
-    size = np.empty(0)
-    if perturb == "noise":
-        if square or isinstance(X, list):
-            what = "distances" if square else "objects"
-            raise ValueError(
-                f"stability(perturb='noise') adds noise to columns of numbers, which {what} do "
-                "not have. Use perturb='bootstrap'."
-            )
-        if sp.issparse(X):
-            size = np.full(1, noise)
-        else:
-            moments = Serial().reduce(collect, MomentsParams(full=False), Table.of(X))
-            size = noise * np.sqrt(moments.variance)
-    return Source(X, square, estimator, perturb, size, seed)
+def noise_size(X: Any, noise: float, *, square: bool) -> np.ndarray:
+    """The standard deviation of the noise of every column; one number for sparse rows."""
+    if square or isinstance(X, list):
+        what = "distances" if square else "objects"
+        raise ValueError(
+            f"stability(perturb='noise') adds noise to columns of numbers, which {what} do "
+            "not have. Use perturb='bootstrap'."
+        )
+    if sp.issparse(X):
+        return np.full(1, noise)
+    moments = Serial().reduce(collect, MomentsParams(full=False), Table.of(X))
+    return noise * np.sqrt(moments.variance)
 
 
 def label_resample(source: Source, b: int) -> np.ndarray:
     """The label of every row in resample b, from 0; UNSEEN and NOWHERE below that."""
     n = count_rows(source.X)
-    model = prepared(source.estimator, int(key(source.seed, 1, b)) % 2**31)
+    model = copy_with_seed(source.estimator, int(key(source.seed, 1, b)) % 2**31)
     if source.perturb == "noise":
-        return clean_labels(labels_by(model, with_noise(source, key(source.seed, 2, b))))
+        return clean_labels(find_labels(model, add_noise(source, key(source.seed, 2, b))))
     drawn = integers(key(source.seed, 2, b), n, n)
-    drawn_labels = clean_labels(labels_by(model, taken(source, drawn)))
+    if isinstance(source.X, list):
+        rows: Any = [source.X[i] for i in drawn]
+    else:
+        rows = source.X[np.ix_(drawn, drawn) if source.square else drawn]
     labels = np.full(n, UNSEEN, np.int32)
-    labels[drawn] = drawn_labels  # of copies of a row the last one counts
+    labels[drawn] = clean_labels(find_labels(model, rows))  # the last copy of a row counts
     return labels
 
 
-def with_noise(source: Source, drawn: np.uint64) -> Any:
+def add_noise(source: Source, stream: np.uint64) -> Any:
     X = source.X
     if sp.issparse(X):
         changed = sp.csr_array(X, dtype=np.float64, copy=True)
-        changed.data *= np.exp(source.size[0] * normals(drawn, len(changed.data)))
+        changed.data *= np.exp(source.size[0] * normals(stream, len(changed.data)))
         return changed
-    return np.asarray(X, np.float64) + source.size * normals(drawn, X.shape)
-
-
-def taken(source: Source, places: np.ndarray) -> Any:
-    if isinstance(source.X, list):
-        return [source.X[i] for i in places]
-    return source.X[np.ix_(places, places)] if source.square else source.X[places]
+    return np.asarray(X, np.float64) + source.size * normals(stream, X.shape)
 
 
 def clean_labels(labels: np.ndarray) -> np.ndarray:
@@ -334,7 +325,7 @@ def stability(
     Returns
     -------
     Stability, with ``clusters``, ``rows``, ``tree`` and ``coassociation``. Clusters are
-    numbered by size, 0 the largest, unless ``labels`` were given.
+    numbered by size, 0 the largest, unless ``labels`` is set.
 
     Examples
     --------
@@ -350,10 +341,11 @@ def stability(
     array([4])
     """
     seed = seed_from(random_state)
-    estimator = clusterer_of(clusterer, name="stability")
+    estimator = get_clusterer(clusterer, name="stability")
     check_request(perturb, noise, n_resamples, max_rows)
     X, square = in_memory(X, estimator)
-    source = make_source(X, estimator, perturb, noise, seed, square=square)
+    size = noise_size(X, noise, square=square) if perturb == "noise" else np.empty(0)
+    source = Source(X, square, estimator, perturb, size, seed)
     base, names = base_labels(source, labels)
     n = len(base)
     order = permutation(key(seed, 3), n)[:max_rows] if n > max_rows else np.arange(n)
@@ -381,7 +373,8 @@ def stability(
     matrix = Z = None
     if tree and len(sample) > 1:
         matrix = coassociation(np.array(seen_labels), base[sample], means[sample], engine)
-        Z = linkage(condensed(1 - matrix), "average")
+        condensed = np.maximum((1 - matrix)[np.triu_indices(len(matrix), 1)], 0.0)
+        Z = linkage(condensed, "average")
     notes = () if len(sample) == n else (
         f"The tree and the matrix are of {len(sample):,} of {n:,} rows, drawn at random.",
     )  # fmt: skip
@@ -431,7 +424,7 @@ def mean_coassociation(pairs: Pairs, base: np.ndarray) -> np.ndarray:
     means = np.divide(
         pairs.together, pairs.seen, out=np.zeros(pairs.seen.shape), where=pairs.seen > 0
     )
-    # The confidence of a row without companions is how rarely it was with other clusters.
+    # The confidence of a row that is alone in its cluster: 1 less the largest of the others.
     inside = np.flatnonzero(base >= 0)
     alone = inside[pairs.seen[inside, base[inside]] == 0]
     means[alone, base[alone]] = 0.0
@@ -440,40 +433,34 @@ def mean_coassociation(pairs: Pairs, base: np.ndarray) -> np.ndarray:
 
 
 def rows_of(base: np.ndarray, means: np.ndarray, names: np.ndarray) -> RowStability:
-    own, rival, value = np.full(len(base), -1), np.full(len(base), -1), np.zeros(len(base))
+    own, rival = np.full(len(base), -1), np.full(len(base), -1)
+    confidence, rival_share = np.zeros(len(base)), np.zeros(len(base))
     inside = np.flatnonzero(base >= 0)
     own[inside] = names[base[inside]]
-    confidence = np.zeros(len(base))
     confidence[inside] = means[inside, base[inside]]
     if means.shape[1] > 1:
         others = means.copy()
         others[inside, base[inside]] = -1.0
         at = others.argmax(axis=1)
-        rival, value = names[at], others[np.arange(len(base)), at]
-    return RowStability(own, confidence, rival, value)
+        rival, rival_share = names[at], others[np.arange(len(base)), at]
+    return RowStability(own, confidence, rival, rival_share)
 
 
 def clusters_of(
     base: np.ndarray, means: np.ndarray, recovered: list, names: np.ndarray
 ) -> tuple[ClusterStability, ...]:
-    again = np.array(recovered) if recovered else np.zeros((1, len(names)))
-    known = ~np.isnan(again)
-    mean = np.where(known, again, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    indices = np.array(recovered) if recovered else np.zeros((1, len(names)))
+    known = ~np.isnan(indices)
+    mean = np.where(known, indices, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     clusters = []
     for j, name in enumerate(names):
         members = base == j
         own = means[members].mean(axis=0)
-        rival, share = None, None
-        if len(names) > 1:
-            others = own.copy()
-            others[j] = -1.0
-            at = int(others.argmax())
-            rival, share = int(names[at]), float(others[at])
-        clusters.append(
-            ClusterStability(
-                int(name), int(members.sum()), float(own[j]), float(mean[j]), rival, share
-            )
-        )
+        figures = (int(name), int(members.sum()), float(own[j]), float(mean[j]))
+        own[j] = -1.0
+        at = int(own.argmax())
+        rival = (int(names[at]), float(own[at])) if len(names) > 1 else (None, None)
+        clusters.append(ClusterStability(*figures, *rival))
     return tuple(clusters)
 
 
@@ -488,8 +475,8 @@ def coassociation(
 ) -> np.ndarray:
     """(n, n): how often two rows were together, of the times that both were drawn.
 
-    ``labels`` holds a resample in every row. Where two rows never met, the mean of how each
-    stands to the cluster of the other.
+    ``labels`` holds a resample in every row. Two rows that were never drawn together get the
+    mean of their co-association with the cluster of the other.
     """
     labels = np.ascontiguousarray(labels.T, np.int32)  # (n, resamples)
     n = len(labels)
@@ -500,17 +487,12 @@ def coassociation(
 
     for _ in get_engine(engine).each(match, range(0, n, PANEL), work=n * labels.size):
         pass
-    strangers = np.isnan(matrix)
-    if strangers.any():
-        guess = np.where(base >= 0, means[:, base], 0.0)
-        matrix[strangers] = ((guess + guess.T) / 2)[strangers]
+    missing = np.isnan(matrix)
+    if missing.any():
+        estimate = np.where(base >= 0, means[:, base], 0.0)
+        matrix[missing] = ((estimate + estimate.T) / 2)[missing]
     np.fill_diagonal(matrix, 1.0)
     return matrix
-
-
-def condensed(matrix: np.ndarray) -> np.ndarray:
-    """The upper triangle, row by row, as ``linkage`` wants it."""
-    return np.maximum(matrix[np.triu_indices(len(matrix), 1)], 0.0)
 
 
 # --- Input ---
@@ -520,22 +502,22 @@ def base_labels(source: Source, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows from 0, NOWHERE where there is none; and the names of the clusters."""
     n = count_rows(source.X)
     if labels is None:
-        model = prepared(source.estimator, int(key(source.seed, 0)) % 2**31)
+        model = copy_with_seed(source.estimator, int(key(source.seed, 0)) % 2**31)
         with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            codes = clean_labels(labels_by(model, source.X))
+            codes = clean_labels(find_labels(model, source.X))
         if (codes >= 0).any():
             codes[codes >= 0] = by_size(codes[codes >= 0])
     else:
-        given = np.asarray(labels)
-        if given.shape != (n,) or given.dtype.kind not in "iu":
+        labels = np.asarray(labels)
+        if labels.shape != (n,) or labels.dtype.kind not in "iu":
             raise ValueError(
                 f"stability(labels=...) needs an integer for each of {n:,} rows, but has shape "
-                f"{given.shape} of {given.dtype}. Give one label per row."
+                f"{labels.shape} of {labels.dtype}. Give one label per row."
             )
-        names = np.unique(given[given >= 0])
+        names = np.unique(labels[labels >= 0])
         codes = np.full(n, NOWHERE, np.int32)
-        codes[given >= 0] = np.searchsorted(names, given[given >= 0])
+        codes[labels >= 0] = np.searchsorted(names, labels[labels >= 0])
         if len(names):
             return codes, names
     if not (codes >= 0).any():

@@ -23,16 +23,9 @@ from tacit.core.kernel import kernel
 from tacit.kernels.unit_rows import unit_rows
 
 __all__ = [
-    "METRICS",
-    "Metric",
-    "between_objects",
-    "between_rows",
-    "distance_matrix",
-    "euclidean",
-    "recompute_small",
-    "sparse_squared",
-    "squared_distance",
-]
+    "METRICS", "Metric", "between_objects", "between_rows", "distance_matrix", "euclidean",
+    "recompute_small", "sparse_squared", "squared_distance",
+]  # fmt: skip
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
 Metric = str | Callable[[Any, Any], float]

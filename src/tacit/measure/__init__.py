@@ -34,6 +34,5 @@ HOMES = {
     "tacit.measure.silhouette": "silhouette_samples silhouette_score",
 }
 __getattr__, __dir__ = attach(
-    __name__,
-    names={name: home for home, names in HOMES.items() for name in names.split()},
+    __name__, names={name: home for home, names in HOMES.items() for name in names.split()}
 )

@@ -34,18 +34,11 @@ from tacit.core.kernel import kernel
 from tacit.measure.labels import contingency, two_labelings
 
 __all__ = [
-    "adjusted_mutual_info_score",
-    "adjusted_rand_score",
-    "best_matching_accuracy",
-    "completeness_score",
-    "homogeneity_completeness_v_measure",
-    "homogeneity_score",
-    "mutual_info_score",
-    "normalized_mutual_info_score",
-    "purity",
-    "rand_score",
+    "adjusted_mutual_info_score", "adjusted_rand_score", "best_matching_accuracy",
+    "completeness_score", "homogeneity_completeness_v_measure", "homogeneity_score",
+    "mutual_info_score", "normalized_mutual_info_score", "purity", "rand_score",
     "v_measure_score",
-]
+]  # fmt: skip
 
 MOST_CELLS = 2**27  # of the table of the best matching: 1 GB
 

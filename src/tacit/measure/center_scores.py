@@ -30,13 +30,9 @@ from tacit.kernels.distances import between_rows, euclidean, sparse_squared
 from tacit.measure.labels import Codes, check_two_clusters, codes_of, warn_undefined
 
 __all__ = [
-    "Spread",
-    "calinski_harabasz_score",
-    "center_distances",
-    "davies_bouldin_score",
-    "inertia",
+    "Spread", "calinski_harabasz_score", "center_distances", "davies_bouldin_score", "inertia",
     "spread_of",
-]
+]  # fmt: skip
 
 
 class Spread(NamedTuple):
@@ -46,13 +42,6 @@ class Spread(NamedTuple):
     centers: np.ndarray  # (k, d) float64
     distances: np.ndarray  # (k,) sum of distances to the own center
     squares: np.ndarray  # (k,) sum of their squares
-
-
-class Pivot(NamedTuple):
-    """Params of the first pass."""
-
-    row: np.ndarray  # (d,) subtracted before adding, so that an offset costs no digits
-    k: int
 
 
 # --- The scores ---
@@ -180,21 +169,22 @@ def centers_of(table: Table, codes: Codes, engine: Engine, name: str) -> np.ndar
     else:
         row = np.asarray(first[0], np.float64)
         row = np.where(np.isfinite(row), row, 0.0)
-    sums = engine.reduce(sum_by_cluster, Pivot(row, len(codes.counts)), table)
+    sums = engine.reduce(sum_by_cluster, (row, len(codes.counts)), table)
     if not np.isfinite(sums).all():
         for block in table:
             check_values(parts(block.load()).rows, name, block.start, table.source)
     return row + sums / codes.counts[:, None]
 
 
-def sum_by_cluster(pivot: Pivot, block: Any) -> np.ndarray:
-    """(k, d) sums of the rows of every cluster, less the pivot."""
-    rows, codes, _ = parts(block)
-    sums = np.zeros((pivot.k, rows.shape[1]))
+def sum_by_cluster(params: tuple[np.ndarray, int], block: Any) -> np.ndarray:
+    """(k, d) sums of the rows of every cluster, less the pivot row: an offset costs no digits.
+    The params are the pivot and k."""
+    (pivot, k), (rows, codes, _) = params, parts(block)
+    sums = np.zeros((k, rows.shape[1]))
     if sp.issparse(rows):
         sum_sparse(rows.data, rows.indices, rows.indptr, codes, sums)
     else:
-        sum_dense(rows, pivot.row, codes, sums)
+        sum_dense(rows, pivot, codes, sums)
     return sums
 
 

@@ -28,15 +28,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tacit.measure.labels import codes_of
 
 __all__ = [
-    "Calibration",
-    "Confusion",
-    "accuracy_score",
-    "calibration",
-    "confusion",
-    "log_loss",
-    "precision_recall_f",
-    "wilson_interval",
-]
+    "Calibration", "Confusion", "accuracy_score", "calibration", "confusion", "log_loss",
+    "precision_recall_f", "wilson_interval",
+]  # fmt: skip
 
 SHOWN = 30  # classes of a printed table
 

@@ -28,14 +28,9 @@ from tacit.kernels.distances import METRICS, between_objects, between_rows, squa
 from tacit.measure.labels import Codes
 
 __all__ = [
-    "SortedRows",
-    "column_spans",
-    "distance_sums",
-    "distance_tiles",
-    "load_rows",
-    "row_ranges",
+    "SortedRows", "column_spans", "distance_sums", "distance_tiles", "load_rows", "row_ranges",
     "sort_rows",
-]
+]  # fmt: skip
 
 ROWS = 256  # of a range
 COLUMNS = 512  # of a tile: it stays in cache (silhouette in benchmarks/measure/clustering.py)

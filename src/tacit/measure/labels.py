@@ -8,14 +8,9 @@ import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
 __all__ = [
-    "Codes",
-    "by_size",
-    "check_two_clusters",
-    "codes_of",
-    "contingency",
-    "two_labelings",
+    "Codes", "by_size", "check_two_clusters", "codes_of", "contingency", "two_labelings",
     "warn_undefined",
-]
+]  # fmt: skip
 
 
 class Codes(NamedTuple):

@@ -7,25 +7,13 @@ A picture lives in a file of its own that does not have its name (``dendrogram``
 
 from tacit.core.lazy import attach
 
-__all__ = [
-    "cluster_map",
-    "decision_regions",
-    "dendrogram",
-    "kmeans_steps",
-    "losses",
-    "scree",
-    "silhouette",
-]
+__all__ = ["cluster_map", "decision_regions", "dendrogram", "kmeans_steps", "losses", "scree",
+           "silhouette"]  # fmt: skip
 
+FILES = ("map", "regions", "dendrogram", "kmeans_steps", "loss", "scree", "silhouette")
 __getattr__, __dir__ = attach(
     __name__,
-    names={  # one line for every picture
-        "cluster_map": "tacit.plot.map_picture",
-        "decision_regions": "tacit.plot.regions_picture",
-        "dendrogram": "tacit.plot.dendrogram_picture",
-        "kmeans_steps": "tacit.plot.kmeans_steps_picture",
-        "losses": "tacit.plot.loss_picture",
-        "scree": "tacit.plot.scree_picture",
-        "silhouette": "tacit.plot.silhouette_picture",
+    names={
+        name: f"tacit.plot.{file}_picture" for name, file in zip(__all__, FILES, strict=True)
     },
 )

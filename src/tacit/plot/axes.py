@@ -9,20 +9,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "FAINT",
-    "NEUTRAL",
-    "PALETTE",
-    "cluster_colors",
-    "darker",
-    "draw_dots",
-    "in_words",
-    "legend_beside",
-    "new_axes",
-    "new_grid",
-    "quiet_frame",
-    "title_and_note",
-    "write_name",
-]
+    "FAINT", "NEUTRAL", "PALETTE", "cluster_colors", "darker", "draw_dots", "in_words",
+    "legend_beside", "new_axes", "new_grid", "quiet_frame", "title_and_note", "write_name",
+]  # fmt: skip
 
 # Tol's "muted" scheme: nine colors that remain distinct to color-blind eyes, on white.
 PALETTE = (

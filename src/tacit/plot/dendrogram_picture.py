@@ -20,7 +20,7 @@ from tacit.cluster.hierarchy.dendrogram import (
     subtree_heights,
 )
 from tacit.cluster.hierarchy.dendrogram import cut as cut_tree
-from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, darker, new_axes
+from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, darker, new_axes, title_and_note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,8 +96,11 @@ def dendrogram(
     clusters = None if cut is None else labels_of(Z, cut)
     sideways = orientation in ("left", "right")
     if ax is None:
-        ax = axes_for(n, names, sideways)
-    room = length_of(ax, sideways)
+        # The figure grows with the leaves, within reason.
+        side = float(np.clip(0.18 * n, 4.0, 12.0))
+        ax = new_axes(*((8.0, side) if sideways else (max(6.0, side), 5.0)))
+    box = ax.get_window_extent()
+    room = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
     p = groups_to_draw(n, truncate, room, clusters)
     tree = simplify(Z, clusters, cut_height(Z, clusters, cut), p)
     from matplotlib.colors import to_hex
@@ -228,20 +231,6 @@ def simplify(Z: np.ndarray, clusters: np.ndarray | None, cut_at: float, p: int) 
 # --- The drawing ---
 
 
-def axes_for(n: int, names: list[str] | None, sideways: bool) -> "Axes":
-    """Axes in a figure that grows with the leaves, within reason."""
-    long_side = float(np.clip(0.18 * n, 4.0, 12.0))
-    size = (8.0, max(3.0, long_side)) if sideways else (max(6.0, long_side), 5.0)
-    return new_axes(*size)
-
-
-def length_of(ax: "Axes", sideways: bool) -> float:
-    """Points along the side of the leaves; names and margins take some."""
-    box = ax.get_window_extent()
-    pixels = box.height if sideways else box.width
-    return float(pixels) * 72 / ax.figure.dpi
-
-
 @dataclass
 class Picture:
     """The axes and the tree that is drawn into them."""
@@ -307,17 +296,12 @@ class Picture:
                     colors.append(self.color(int(cluster)))
                     brackets[s, at, 1] = end
         order = np.argsort(tree.merge_colors, kind="stable")  # clusters on top of the rest
-        lines = [*self.at(brackets)[order], *stems]
-        colors = self.paint(tree.merge_colors[order]) + colors
-        self.ax.add_collection(
-            LineCollection(
-                lines,
-                colors=colors,
-                linewidths=self.line_width,
-                capstyle="butt" if len(lines) > 500 else "projecting",
-                joinstyle="miter",
-            )
-        )
+        lines = LineCollection(
+            [*self.at(brackets)[order], *stems], linewidths=self.line_width, joinstyle="miter",
+            colors=self.paint(tree.merge_colors[order]) + colors,
+            capstyle="butt" if len(order) + len(stems) > 500 else "projecting",
+        )  # fmt: skip
+        self.ax.add_collection(lines)
 
     def draw_groups(self) -> None:
         """Wedges for groups of leaves."""
@@ -328,23 +312,14 @@ class Picture:
         if not len(folded):
             return
         zeros, half = np.zeros(len(folded)), 0.36
-        wedges = np.stack(
-            [
-                np.column_stack([folded - half, zeros]),
-                np.column_stack([folded + half, zeros]),
-                np.column_stack([folded.astype(float), tree.tops[folded]]),
-            ],
-            axis=1,
-        )
+        x = np.stack([folded - half, folded + half, folded.astype(float)], axis=1)
+        y = np.stack([zeros, zeros, tree.tops[folded]], axis=1)
         tints = self.paint(tree.colors[folded])
-        self.ax.add_collection(
-            PolyCollection(
-                list(self.at(wedges)),
-                facecolors=[(tint, 0.30) for tint in tints],
-                edgecolors=tints,
-                linewidths=self.line_width,
-            )
-        )
+        wedges = PolyCollection(
+            list(self.at(np.stack([x, y], axis=2))), linewidths=self.line_width,
+            facecolors=[(tint, 0.30) for tint in tints], edgecolors=tints,
+        )  # fmt: skip
+        self.ax.add_collection(wedges)
 
     def draw_names(self) -> None:
         tree, ax = self.tree, self.ax
@@ -382,10 +357,8 @@ class Picture:
         if tree.clusters is None:
             return
         sizes = np.bincount(tree.clusters)
-        if 1 < len(sizes) <= 12:
-            self.draw_legend(sizes)
-
-    def draw_legend(self, sizes: np.ndarray) -> None:
+        if not 1 < len(sizes) <= 12:
+            return
         from matplotlib.patches import Patch
         from matplotlib.transforms import ScaledTranslation
 
@@ -401,16 +374,10 @@ class Picture:
         figure = self.ax.figure
         beside = ScaledTranslation(width / figure.dpi + 0.12, 0, figure.dpi_scale_trans)
         self.ax.legend(
-            handles=patches,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            bbox_transform=self.ax.transAxes + beside,
-            borderaxespad=0.0,
-            frameon=False,
-            fontsize=8.5,
-            handlelength=0.9,
-            handleheight=0.9,
-        )
+            handles=patches, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0,
+            bbox_transform=self.ax.transAxes + beside, frameon=False, fontsize=8.5,
+            handlelength=0.9, handleheight=0.9,
+        )  # fmt: skip
 
     def finish(self, title: str | None) -> None:
         tree, ax = self.tree, self.ax
@@ -433,14 +400,7 @@ class Picture:
         for name, spine in ax.spines.items():
             spine.set_visible(name == ("bottom" if self.sideways else "left"))
             spine.set_color(FAINT)
-        note = self.note()
-        if title is not None:
-            ax.set_title(title, loc="left", fontsize=12, pad=20 if note else 8)
-        if note:
-            ax.annotate(
-                note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
-                fontsize=8.5, color=NEUTRAL,
-            )  # fmt: skip
+        title_and_note(ax, title, self.note())
 
     def note(self) -> str:
         """What is not drawn."""

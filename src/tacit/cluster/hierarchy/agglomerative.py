@@ -45,11 +45,54 @@ from tacit.core.kernel import kernel
 from tacit.core.progress import Callback
 from tacit.data.bad_values import check_values
 from tacit.data.checked import check_table, is_table
+from tacit.data.table import Table
 
-__all__ = ["AgglomerativeClustering"]
+__all__ = ["AgglomerativeClustering", "TreeClustering"]
 
 
-class AgglomerativeClustering(ClusterMixin, Estimator):
+class TreeClustering(ClusterMixin, Estimator):
+    """What the two estimators of trees share."""
+
+    n_clusters: int | None
+    metric: Any
+    engine: Any
+    n_clusters_: int
+
+    def _load(self, X: Any, alternative: str) -> Any:
+        """The rows in float64, or a list of objects where the metric is a function of two."""
+        if callable(self.metric) and not hasattr(X, "shape"):
+            self.__dict__.pop("n_features_in_", None)
+            return list(X)
+        dtypes = (np.float64,)
+        return check_table(self, X, reset=True, dtypes=dtypes, alternative=alternative).load()
+
+    def _label(self, function: Callable, params: Any, table: Table) -> np.ndarray:
+        """The label of every row of a table, by a function of params and a block."""
+        for block in table:
+            check_values(block.load(), type(self).__name__, block.start, table.source)
+        labels = get_engine(self.engine).map(function, params, table)
+        return np.concatenate([np.empty(0, np.int32), *labels])
+
+    def _check_enough(self, n: int) -> None:
+        if self.n_clusters is not None and n < self.n_clusters:
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
+                f"rows, but the data has n_samples={n}. Lower n_clusters."
+            )
+
+    def _check_tree(self, Z: np.ndarray, labels: np.ndarray) -> None:
+        check_linkage(Z, name="the tree")
+        if not np.array_equal(np.unique(labels), np.arange(self.n_clusters_)):
+            raise ValueError("the labels do not count from 0 to n_clusters_ - 1")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric in ("euclidean", "sqeuclidean", "cosine")
+        return tags
+
+
+class AgglomerativeClustering(TreeClustering):
     """Merge the closest clusters, from single rows up to ``n_clusters``.
 
     The whole tree is always built; ``tacit.cluster.cut`` gives other numbers of clusters
@@ -190,10 +233,7 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         table = check_table(self, X, reset=False)
         if hasattr(self, "compressor_"):
             return self.leaf_labels_[self.compressor_.predict(table)]
-        for block in table:
-            check_values(block.load(), type(self).__name__, block.start, table.source)
-        labels = get_engine(self.engine).map(nearest_clusters, self._labeled_rows(), table)
-        return np.concatenate([np.empty(0, np.int32), *labels])
+        return self._label(nearest_clusters, self._labeled_rows(), table)
 
     @property
     def linkage_matrix_(self) -> np.ndarray:
@@ -229,12 +269,7 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
 
     def _fit_rows(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
-        if callable(self.metric) and not hasattr(X, "shape"):
-            rows: Any = list(X)
-            self.__dict__.pop("n_features_in_", None)
-        else:
-            table = check_table(self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER)
-            rows = table.load()
+        rows = self._load(X, SMALLER)
         data = check_input(rows, self.linkage, self.metric, engine, name=name)
         self._check_enough(data.n)
         Z = self._build_tree(data, rows, callbacks)
@@ -304,22 +339,12 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
             self.linkage, self.metric,
         )  # fmt: skip
 
-    def _check_enough(self, n: int) -> None:
-        if self.n_clusters is not None and n < self.n_clusters:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
-                f"rows, but the data has n_samples={n}. Lower n_clusters."
-            )
-
     def _after_load(self) -> None:
         # Before any kernel uses them as indices: a merge joins leaves or earlier merges.
         first = self.n_leaves_ + np.arange(len(self.children_))
         if (self.children_ < 0).any() or (self.children_ >= first[:, None]).any():
             raise ValueError("children_ names clusters that do not exist by then")
-        check_linkage(self.linkage_matrix_, name="the tree")
-        labels = np.unique(self.leaf_labels_)
-        if not np.array_equal(labels, np.arange(self.n_clusters_)):
-            raise ValueError("the labels do not count from 0 to n_clusters_ - 1")
+        self._check_tree(self.linkage_matrix_, self.leaf_labels_)
         if hasattr(self, "compressor_"):
             if len(self.compressor_.cluster_centers_) != self.n_leaves_:
                 raise ValueError("there is not one center for every leaf")
@@ -332,12 +357,6 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
                 raise ValueError("the rows or centers of the clusters have the wrong shape")
         elif self.linkage in CENTERED and len(self._spread) != self.n_clusters_:
             raise ValueError("there is not one spread for every cluster")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric in ("euclidean", "sqeuclidean", "cosine")
-        return tags
 
 
 # --- Kernels ---

@@ -29,14 +29,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClusterMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.hierarchy.dendrogram import check_linkage, cut
+from tacit.cluster.hierarchy.agglomerative import TreeClustering
+from tacit.cluster.hierarchy.dendrogram import cut
 from tacit.cluster.hierarchy.inputs import METRICS, check_input, square_matrix
 from tacit.cluster.hierarchy.linkage import notify_merges
 from tacit.cluster.hierarchy.merges import Merges, sorted_linkage
@@ -48,11 +48,9 @@ from tacit.cluster.hierarchy.nearest_cluster import (
 )
 from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.core.engines import Engine, get_engine
-from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback
-from tacit.data.bad_values import check_values
 from tacit.data.checked import check_table
 from tacit.data.summary import summarize
 from tacit.kernels.distances import euclidean
@@ -253,7 +251,7 @@ def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray
 # --- The estimator ---
 
 
-class DivisiveClustering(ClusterMixin, Estimator):
+class DivisiveClustering(TreeClustering):
     """Split all rows into ``n_clusters``, and keep the tree of the splits.
 
     Parameters
@@ -370,22 +368,16 @@ class DivisiveClustering(ClusterMixin, Estimator):
         """The cluster of every row, also of new ones. For bisecting: down the tree, at every
         split to the nearer center. For diana: where the mean distance is smallest."""
         check_is_fitted(self)
-        function: Callable = descend
-        params: Any = None
-        if self.method == "diana":
-            function = nearest_clusters
-            params = gather_rows(
-                self.labels_, self._rows, self._weights, np.empty((0, 0)), np.empty(0),
-                "average", self.metric,
-            )  # fmt: skip
-            if not hasattr(self, "n_features_in_"):
-                return nearest_clusters(params, list(X))
-        table = check_table(self, X, reset=False)
-        for block in table:
-            check_values(block.load(), type(self).__name__, block.start, table.source)
-        params = (self._splits, self._parts) if params is None else params
-        labels = get_engine(self.engine).map(function, params, table)
-        return np.concatenate([np.empty(0, np.int32), *labels])
+        if self.method == "bisecting":
+            params = (self._splits, self._parts)
+            return self._label(descend, params, check_table(self, X, reset=False))
+        rows = gather_rows(
+            self.labels_, self._rows, self._weights, np.empty((0, 0)), np.empty(0), "average",
+            self.metric,
+        )  # fmt: skip
+        if not hasattr(self, "n_features_in_"):
+            return nearest_clusters(rows, list(X))
+        return self._label(nearest_clusters, rows, check_table(self, X, reset=False))
 
     def _fit_bisecting(self, X: Any, callbacks: list) -> None:
         name = type(self).__name__
@@ -401,20 +393,13 @@ class DivisiveClustering(ClusterMixin, Estimator):
         rng = check_random_state(self.random_state)
 
         def make_kmeans() -> KMeans:
-            return KMeans(
-                2,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                random_state=rng.randint(2**31 - 1),
-                engine=self.engine,
-            )
+            settings = {"n_init": self.n_init, "max_iter": self.max_iter, "engine": self.engine}
+            return KMeans(2, random_state=rng.randint(2**31 - 1), **settings)
 
+        largest = self.bisecting_strategy == "largest_cluster"
+        pause = notify_merges(name, self.n_clusters, callbacks)
         result = bisect(
-            X,
-            self.n_clusters,
-            largest=self.bisecting_strategy == "largest_cluster",
-            make_kmeans=make_kmeans,
-            pause=notify_merges(name, self.n_clusters, callbacks),
+            X, self.n_clusters, largest=largest, make_kmeans=make_kmeans, pause=pause
         )
         self.labels_, self.linkage_matrix_ = result.labels, result.Z
         dtype = np.float32 if X.dtype == np.float32 else np.float64
@@ -432,12 +417,7 @@ class DivisiveClustering(ClusterMixin, Estimator):
 
     def _fit_diana(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
-        if callable(self.metric) and not hasattr(X, "shape"):
-            rows: Any = list(X)
-            self.__dict__.pop("n_features_in_", None)
-        else:
-            table = check_table(self, X, reset=True, dtypes=(np.float64,), alternative=SMALLER)
-            rows = table.load()
+        rows = self._load(X, SMALLER)
         n = len(rows) if isinstance(rows, list) else rows.shape[0]
         self._check_enough(n)
         check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", SMALLER)
@@ -451,17 +431,8 @@ class DivisiveClustering(ClusterMixin, Estimator):
         stored = sort_rows(rows, self.labels_, weights, "average", self.metric)
         self._rows, self._weights = stored.rows, stored.weights
 
-    def _check_enough(self, n: int) -> None:
-        if n < self.n_clusters:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
-                f"rows, but the data has n_samples={n}. Lower n_clusters."
-            )
-
     def _after_load(self) -> None:
-        check_linkage(self.linkage_matrix_, name="the tree")
-        if not np.array_equal(np.unique(self.labels_), np.arange(self.n_clusters_)):
-            raise ValueError("the labels do not count from 0 to n_clusters_ - 1")
+        self._check_tree(self.linkage_matrix_, self.labels_)
         if self.method == "diana":
             if len(self._weights) != len(self.labels_):
                 raise ValueError("there is not one weight for every row")
@@ -476,12 +447,6 @@ class DivisiveClustering(ClusterMixin, Estimator):
             or not (after > own)[self._parts < 0].all()
         ) and self.n_clusters_ > 1:
             raise ValueError("the splits do not make a tree")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric in ("euclidean", "sqeuclidean", "cosine")
-        return tags
 
 
 # --- Kernels ---

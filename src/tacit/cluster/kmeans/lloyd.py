@@ -126,15 +126,8 @@ class BlockCache:
 def start(centers: np.ndarray, summary: DataSummary, *, sparse: bool = False) -> KMeansParams:
     """Params for given first centers."""
     centers = np.array(centers, np.float64, order="C")
-    return KMeansParams(
-        centers,
-        centers,
-        0,
-        0,
-        sparse,
-        summary,
-        prepare_centers(centers, centers, summary, sparse),
-    )
+    geometry = prepare_centers(centers, centers, summary, sparse)
+    return KMeansParams(centers, centers, 0, 0, sparse, summary, geometry)
 
 
 def collect(params: KMeansParams, block: Any, cache: BlockCache | None = None) -> KMeansStats:
@@ -144,14 +137,10 @@ def collect(params: KMeansParams, block: Any, cache: BlockCache | None = None) -
     cache = BlockCache() if cache is None else cache
     label_rows(params, rows, weights, cache)
     weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
+    loss = loss_from_sums(params, cache.square, cache.counts.sum(axis=0), cache.sums)
+    farthest = farthest_rows(params, rows, weights, cache.labels)
     # The sums are the cache's own, not a copy: they are valid until the block's next pass.
-    return KMeansStats(
-        weight,
-        loss_from_sums(params, cache.square, cache.counts.sum(axis=0), cache.sums),
-        cache.counts,
-        cache.sums,
-        farthest_rows(params, rows, weights, cache.labels),
-    )
+    return KMeansStats(weight, loss, cache.counts, cache.sums, farthest)
 
 
 def update(params: KMeansParams, stats: KMeansStats) -> KMeansParams:

@@ -14,7 +14,7 @@ Cappé and Moulines (2009), On-line EM algorithm for latent data models. JRSS B 
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -28,7 +28,7 @@ from tacit.core.engines import Engine, get_engine
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
-from tacit.data.summary import summarize
+from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Batch, BatchRows, Table, block_rows_for, is_sparse
 
 __all__ = ["MiniBatchKMeans"]
@@ -111,12 +111,7 @@ class MiniBatchKMeans(CenterEstimator):
     """
 
     contract: ClassVar[str] = "online"
-    _saved_private: ClassVar[tuple] = (
-        "_fingerprint",
-        "_faded_counts",
-        "_faded_sums",
-        "_faded_loss",
-    )
+    _saved_private = ("_fingerprint", "_faded_counts", "_faded_sums", "_faded_loss")
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
@@ -153,7 +148,7 @@ class MiniBatchKMeans(CenterEstimator):
         self.callbacks = callbacks
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MiniBatchKMeans":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the centers in passes over shuffled batches."""
         self._validate_params()
         table = self._table(X, sample_weight, reset=True)
@@ -161,7 +156,7 @@ class MiniBatchKMeans(CenterEstimator):
         engine = get_engine(self.engine)
         summary = summarize(table, engine, name="MiniBatchKMeans")
         rng = check_random_state(self.random_state)
-        centers = first_centers(self.init, table, self.n_clusters, rng, name="MiniBatchKMeans")
+        centers = self._first_centers(table, rng)
         seed = int(rng.randint(2**31))
         params = lloyd.start(centers, summary, sparse=is_sparse(table))
         batches = max(1, len(table) // self.batch_size)
@@ -176,17 +171,17 @@ class MiniBatchKMeans(CenterEstimator):
                 callbacks=[*callbacks, *self._patience(batches)],
                 name="MiniBatchKMeans",
             )
-        self._fingerprint = fingerprint(table, summary)
-        self._save_stats(fit)
-        self.n_iter_ = -(-fit.steps // batches_per_pass(table, self.batch_size))
+        per_pass = sum(
+            -(-len(places) // self.batch_size) for places in row_groups(table, np.uint64(0))
+        )
+        self.n_iter_ = -(-fit.steps // per_pass)
+        self._save_stats(fit, table, summary)
         labels = table.in_memory and X is not table
         self._set_results(fit.params, None, table, summary, engine, labels=labels)
         return self
 
     @with_callbacks
-    def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None
-    ) -> "MiniBatchKMeans":
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Move the centers by one batch; the first call also chooses them."""
         self._validate_params()
         first = not hasattr(self, "cluster_centers_")
@@ -196,24 +191,16 @@ class MiniBatchKMeans(CenterEstimator):
         if first:
             self._check_enough(table)
             rng = check_random_state(self.random_state)
-            name = "MiniBatchKMeans"
-            centers = first_centers(self.init, table, self.n_clusters, rng, name=name)
-            memory, steps = None, 0
-            self.n_iter_ = 1
+            centers = self._first_centers(table, rng)
+            memory, steps, self.n_iter_ = None, 0, 1
         else:
             centers, memory, steps = self.cluster_centers_, self._faded_stats(), self.n_steps_
         params = lloyd.start(centers, summary, sparse=is_sparse(table))
         fit = iterate_online(
-            params,
-            lloyd.collect,
-            lloyd.update,
-            table,
-            decay=self.decay,
-            memory=memory,
+            params, lloyd.collect, lloyd.update, table, decay=self.decay, memory=memory,
             steps=steps,
-        )
-        self._fingerprint = fingerprint(table, summary)
-        self._save_stats(fit)
+        )  # fmt: skip
+        self._save_stats(fit, table, summary)
         labels = table.in_memory and X is not table
         self._set_results(fit.params, None, table, summary, engine, labels=labels)
         return self
@@ -223,7 +210,12 @@ class MiniBatchKMeans(CenterEstimator):
             return []
         return [Patience(self.max_no_improvement, smoothing=2 / (batches + 1))]
 
-    def _save_stats(self, fit: OnlineFit) -> None:
+    def _first_centers(self, table: Table, rng: np.random.RandomState) -> np.ndarray:
+        name = type(self).__name__
+        return first_centers(self.init, table, self.n_clusters, rng, name=name)
+
+    def _save_stats(self, fit: OnlineFit, table: Table, summary: DataSummary) -> None:
+        self._fingerprint = fingerprint(table, summary)
         self.losses_ = [float(loss) for loss in fit.losses]
         self.n_steps_ = fit.steps
         self._faded_counts, self._faded_sums = fit.memory.counts, fit.memory.sums
@@ -264,10 +256,6 @@ def row_groups(table: Table, drawn: np.uint64) -> Iterator[np.ndarray]:
     for first in range(0, len(starts), MIXED):
         chosen = np.sort(starts[first : first + MIXED])
         yield np.concatenate([np.arange(i, min(i + size, n)) for i in chosen])
-
-
-def batches_per_pass(table: Table, batch_size: int) -> int:
-    return sum(-(-len(places) // batch_size) for places in row_groups(table, np.uint64(0)))
 
 
 def weights_of(table: Table, places: np.ndarray) -> np.ndarray | None:

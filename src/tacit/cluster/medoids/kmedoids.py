@@ -17,7 +17,6 @@ The notes' section on k-means and its variations.
 """
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -59,29 +58,26 @@ SAMPLES = "Use method='clara', which works on samples, or compress the rows with
 # --- Items: whatever has distances ---
 
 
-class Items(ABC):
-    """Items that distances are known of. Indices are sorted."""
+class Items:
+    """Items with a distance, which subclasses define by ``len`` and these methods:
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    take        the items at sorted indices; None where there are only distances
+    matrix      the square matrix of distances between these items, or between all; ValueError
+                where it would not fit in memory
+    distances   (n, k) distances to centers, whose indices in the fit are passed too
+    """
 
-    @abstractmethod
-    def take(self, indices: np.ndarray) -> Any:
-        """The items themselves; None where there are only distances."""
+    take: Callable
+    matrix: Callable
+    distances: Callable
 
-    @abstractmethod
-    def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
-        """The square matrix of distances between these items, or between all. ValueError where
-        it would not fit in memory."""
+    def __len__(self) -> int:
+        raise NotImplementedError
 
-    @abstractmethod
     def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
         """The nearest center of every item, the lowest where they tie, and the sum of the
-        distances to them. ``indices`` are those of the centers among the items of the fit."""
-
-    @abstractmethod
-    def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
-        """(n, k) distances to the centers."""
+        distances to them."""
+        return smallest(self.distances(centers, indices))
 
 
 class Rows(Items):
@@ -136,9 +132,6 @@ class Objects(Items):
         objects = self.objects if indices is None else self.take(indices)
         return between_objects(objects, objects, self.metric)
 
-    def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
-        return smallest(self.distances(centers, indices))
-
     def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
         return between_objects(self.objects, centers, self.metric)
 
@@ -158,9 +151,6 @@ class Distances(Items):
 
     def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
         return self.values if indices is None else self.values[np.ix_(indices, indices)]
-
-    def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
-        return smallest(self.values[:, indices])
 
     def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
         return self.values[:, indices]
