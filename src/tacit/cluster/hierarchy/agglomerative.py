@@ -53,7 +53,7 @@ __all__ = ["AgglomerativeClustering", "TreeClustering"]
 class TreeClustering(ClusterMixin, Estimator):
     """What the two estimators of trees share."""
 
-    n_clusters: int | None
+    n_clusters: Any
     metric: Any
     engine: Any
     n_clusters_: int
