@@ -14,7 +14,6 @@ from tacit.core.engines import (
     Serial,
     Stopped,
     Threads,
-    both,
     check_stop,
     get_engine,
     one_blas_thread,
@@ -124,18 +123,7 @@ def test_a_pass_that_is_given_up_stops_its_blocks():
     assert threading.active_count() == before
 
 
-@every_engine
-def test_two_things_are_done_and_the_first_error_is_raised(engine):
-    def invert(x):
-        return 1 / x
-
-    with ready(engine) as running:
-        assert both(running, invert, 2, 4) == [0.5, 0.25]
-        with pytest.raises(ZeroDivisionError):
-            both(running, invert, 1, 0)
-
-
-def test_of_two_things_one_that_fails_stops_the_other():
+def test_a_piece_that_fails_stops_the_running_ones():
     started, stopped = threading.Event(), threading.Event()
 
     def run(long):
@@ -152,7 +140,7 @@ def test_of_two_things_one_that_fails_stops_the_other():
             raise
 
     with ready(Threads(2)) as running, pytest.raises(OSError, match="the first"):
-        both(running, run, False, True)
+        list(running.each(run, [False, True]))
     assert stopped.is_set()
 
 

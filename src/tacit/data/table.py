@@ -74,7 +74,10 @@ class Rows(NamedTuple):
     stop: int
 
     def load(self) -> Any:
-        return self.array[self.start : self.stop]
+        rows = self.array[self.start : self.stop]
+        # An array that came from another process may be unaligned, and then NumPy multiplies
+        # without BLAS: other last bits.
+        return rows.copy() if getattr(rows, "flags", None) and not rows.flags.aligned else rows
 
 
 class CsrRows(NamedTuple):

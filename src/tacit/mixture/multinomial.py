@@ -32,7 +32,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster import SphericalKMeans
-from tacit.core.engines import Engine
+from tacit.core.engines import Engine, Serial
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
 from tacit.data.checked import NUMBERS, check_table, is_table
@@ -45,6 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+SAMPLE = 20_000  # rows that the first k-means sees
 CERTAIN = 1e-12  # no Bernoulli probability is closer to 0 or 1
 
 
@@ -76,6 +77,7 @@ def collect(params: CountParams, block: Any) -> CountStats:
     Labels of a block are an (n, k) mask of the components that each row may belong to.
     """
     rows, allowed, weights = parts(block)
+    rows = presence(rows) if len(params.log_absent) else rows
     joint = log_joint(params, rows)
     if allowed is not None:
         joint[~allowed] = -np.inf
@@ -114,6 +116,7 @@ def log_joint(params: CountParams, block: Any) -> np.ndarray:
     rows = parts(block).rows
     if not len(params.log_absent):
         return product(rows, params.log_probs) + params.log_weights
+    rows = presence(rows)
     present = product(rows, params.log_probs) - product(rows, params.log_absent)
     return present + params.log_absent.sum(axis=0) + params.log_weights
 
@@ -124,6 +127,15 @@ def log_prior(params: CountParams, alpha: float) -> float:
         return 0.0
     total = params.log_weights.sum() + params.log_probs.sum() + params.log_absent.sum()
     return float(-alpha * total)
+
+
+def presence(rows: Any) -> Any:
+    """Rows with 1 for every value but 0."""
+    if not sp.issparse(rows):
+        return (np.asarray(rows) != 0).astype(np.float64)
+    return sp.csr_array(
+        ((rows.data != 0).astype(np.float64), rows.indices, rows.indptr), shape=rows.shape
+    )
 
 
 def product(rows: Any, log_probs: np.ndarray) -> np.ndarray:
@@ -239,26 +251,34 @@ class CountMixture(Mixture):
         return update(params, stats, alpha=max(self.alpha, 0.01))
 
     def _first_labels(self, table: Table, rng: Any) -> np.ndarray:
-        """A component for every row: by spherical k-means, or at random."""
+        """A component for every row: by spherical k-means on a sample, or at random."""
         n, k = len(table), self.n_components
         seed = int(rng.randint(2**31))
-        if self.init_params == "random" or k == 1 or not table.in_memory:
+        if self.init_params == "random" or k == 1:
             return np.random.default_rng(seed).integers(k, size=n)
-        rows = sp.csr_array(table.take(np.arange(n)), dtype=np.float64)
-        held = [parts(block.load()).weights for block in table]
-        weights = np.ones(n) if held[0] is None else np.concatenate(held)
-        rows.data = np.sqrt(rows.data)
-        spread = np.repeat(weights, np.diff(rows.indptr))
-        present = np.bincount(rows.indices, spread, minlength=rows.shape[1])
-        rows.data *= np.log1p(weights.sum() / np.maximum(present, 1e-9))[rows.indices]
+        held = [block.weights for block in table if hasattr(block, "weights")]
+        weights = np.ones(n)
+        if held and held[0] is not None:
+            weights = np.concatenate([each.load() for each in held])
+        chosen = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
+        sample = sp.csr_array(table.take(chosen), dtype=np.float64)
+        spread = np.repeat(weights[chosen], np.diff(sample.indptr))
+        present = np.bincount(sample.indices, spread, minlength=sample.shape[1])
+        idf = np.log1p(weights[chosen].sum() / np.maximum(present, 1e-9))
+        rows = weighted_rows(sample, idf)
+        filled = np.flatnonzero((np.diff(rows.indptr) > 0) & (weights[chosen] > 0))
         labels = np.zeros(n, np.int64)
-        filled = np.flatnonzero((np.diff(rows.indptr) > 0) & (weights > 0))
-        if len(filled) >= k:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model = SphericalKMeans(k, n_init=1, random_state=seed, engine=self.engine)
-                model.fit(rows[filled], sample_weight=weights[filled])
-                labels[filled] = model.predict(rows[filled])
+        if len(filled) < k:
+            return labels
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = SphericalKMeans(k, n_init=1, random_state=seed, engine=Serial())
+            model.fit(rows[filled], sample_weight=weights[chosen][filled])
+        for block in table:
+            own = weighted_rows(sp.csr_array(parts(block.load()).rows, dtype=np.float64), idf)
+            filled = np.flatnonzero(np.diff(own.indptr) > 0)
+            if len(filled):
+                labels[block.start + filled] = model.predict(own[filled])
         return labels
 
     def _em(self) -> tuple:
@@ -311,8 +331,8 @@ class MultinomialMixture(CountMixture):
     n_init : int
         Runs to make, each from its own start; the most likely one is kept.
     init_params : {"kmeans", "random"}
-        Start from spherical k-means on weighted counts, or from random labels. Rows on disk
-        start from random labels.
+        Start from spherical k-means on weighted counts (of at most 20,000 rows), or from random
+        labels.
     random_state : int, RandomState or None
         Seed of the starts.
     engine : {"serial", "threads", "dask"} or Engine
@@ -379,15 +399,6 @@ class BernoulliMixture(CountMixture):
 
     _bernoulli = True
 
-    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
-        if is_table(X):
-            raise TypeError(f"{type(self).__name__} takes arrays and sparse matrices.")
-        table = super()._table(X, None, reset=reset)
-        rows = sp.csr_array(table.take(np.arange(len(table))))
-        rows.eliminate_zeros()
-        ones = sp.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
-        return weighted(Table.from_array(ones), sample_weight)
-
 
 class CategoricalMixture(CountMixture):
     """Cluster rows of categories: in every column a code 0, 1, 2, ..., or -1 for missing.
@@ -443,6 +454,14 @@ class CategoricalMixture(CountMixture):
         tags.input_tags.sparse = False
         tags.input_tags.categorical = True
         return tags
+
+
+def weighted_rows(rows: sp.csr_array, idf: np.ndarray) -> sp.csr_array:
+    """The square roots of the counts, times the weights of the words."""
+    rows = rows.copy()
+    rows.eliminate_zeros()
+    rows.data = np.sqrt(rows.data) * idf[rows.indices]
+    return rows
 
 
 def weighted(table: Table, sample_weight: Any) -> Table:
