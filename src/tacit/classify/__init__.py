@@ -3,22 +3,10 @@
 from tacit.core.lazy import attach
 
 __all__ = [
-    "BernoulliNB",
-    "CalibratedClassifier",
-    "ComplementNB",
-    "Explanation",
-    "LexiconClassifier",
-    "LinearSVC",
-    "LogisticRegression",
-    "MultinomialNB",
-    "PassiveAggressiveClassifier",
-    "Perceptron",
-    "TextClassifier",
-    "calibrate",
-    "choose_classifier",
-    "explain",
-    "read_lexicon",
-]
+    "BernoulliNB", "CalibratedClassifier", "ComplementNB", "Explanation", "LexiconClassifier",
+    "LinearSVC", "LogisticRegression", "MultinomialNB", "PassiveAggressiveClassifier",
+    "Perceptron", "TextClassifier", "calibrate", "choose_classifier", "explain", "read_lexicon",
+]  # fmt: skip
 
 __getattr__, __dir__ = attach(
     __name__,

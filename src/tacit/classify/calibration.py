@@ -109,9 +109,7 @@ def fit_logistic(
     return float(best.x[0] / largest), float(best.x[1])
 
 
-def fit_isotonic(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def fit_isotonic(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(m, 2) scores and probabilities between which to interpolate, never exactly 0 or 1."""
     least = 1 / (weights.sum() + 2)
     model = IsotonicRegression(y_min=least, y_max=1 - least, out_of_bounds="clip")
@@ -226,8 +224,6 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         """The most probable class; of equals the first."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-    # --- Parts ---
 
     def _fit_rows(self, X: Any, y: np.ndarray, weights: Any, rows: np.ndarray) -> Any:
         extra = {} if weights is None else {"sample_weight": weights[rows]}

@@ -18,13 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.classify.naive_bayes import (
-    BernoulliNB,
-    ClassCounts,
-    ComplementNB,
-    collect,
-    present,
-)
+from tacit.classify.naive_bayes import BernoulliNB, ClassCounts, ComplementNB, collect, present
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import tree_sum
@@ -140,9 +134,6 @@ def one_block(table: Any) -> Batch:
     stack = sp.vstack if sp.issparse(blocks[0].rows) else np.vstack
     rows = blocks[0].rows if len(blocks) == 1 else stack([block.rows for block in blocks])
     return Batch(csr_rows(rows).tocsr(), np.concatenate([block.labels for block in blocks]))
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -117,12 +117,8 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         turn: float = 0.75,
         default: Any = None,
     ) -> None:
-        self.lists = lists
-        self.negators = negators
-        self.intensifiers = intensifiers
-        self.reach = reach
-        self.turn = turn
-        self.default = default
+        self.lists, self.negators, self.intensifiers = lists, negators, intensifiers
+        self.reach, self.turn, self.default = reach, turn, default
 
     def fit(self, X: Any = None, y: Any = None) -> "LexiconClassifier":
         """Load the lists. Documents and labels are not used."""
@@ -201,8 +197,6 @@ class LexiconClassifier(ClassifierMixin, Estimator):
             )
         ranked = sorted(self.entries_[at[0]].items(), key=lambda item: (-item[1], item[0]))
         return ranked[:n]
-
-    # --- Parts ---
 
     def _scores(self, X: Iterable[str]) -> np.ndarray:
         if isinstance(X, str | bytes):

@@ -47,24 +47,12 @@ from tacit.data.bad_values import check_values
 from tacit.data.checked import NUMBERS
 from tacit.data.table import Table, parts
 from tacit.linear.labeled_rows import check_labeled, check_more
-from tacit.linear.linear_classifier import (
-    Csr,
-    LinearClassifier,
-    check_finite,
-    csr_rows,
-    scores,
-)
+from tacit.linear.linear_classifier import Csr, LinearClassifier, check_finite, csr_rows, scores
 
 __all__ = [
-    "BernoulliNB",
-    "ClassCounts",
-    "ComplementNB",
-    "Counting",
-    "MultinomialNB",
-    "NaiveBayes",
-    "collect",
-    "present",
-]
+    "BernoulliNB", "ClassCounts", "ComplementNB", "Counting", "MultinomialNB", "NaiveBayes",
+    "collect", "present",
+]  # fmt: skip
 
 STEP = 1 << 22  # entries to a kernel call: some 20 ms
 TABLE = 1024  # logarithms of smaller integers are looked up
@@ -232,11 +220,8 @@ class NaiveBayes(LinearClassifier):
         class_prior: Any = None,
         engine: Any = "threads",
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.engine = engine
+        self.alpha, self.force_alpha, self.fit_prior = alpha, force_alpha, fit_prior
+        self.class_prior, self.engine = class_prior, engine
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
@@ -300,8 +285,6 @@ class NaiveBayes(LinearClassifier):
         self._validate_params()
         classes, joint = left_out_scores(self, X, y)
         return classes[joint.argmax(axis=1)]
-
-    # --- Parts ---
 
     def _counting(self, n_classes: int) -> Counting:
         return Counting(type(self).__name__, n_classes)
@@ -576,9 +559,6 @@ class ComplementNB(NaiveBayes):
         self.weights_ = logs / logs.sum(axis=0) if self.norm else np.negative(logs, out=logs)
         one = len(self.classes_) == 1
         self.intercept_ = self.class_log_prior_ if one else np.zeros(len(self.classes_))
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -32,16 +32,9 @@ from tacit.text.counts import CountVectorizer
 from tacit.text.tfidf import TfidfTransformer
 
 __all__ = [
-    "CANDIDATES",
-    "FEATURES",
-    "Candidate",
-    "FeatureChoice",
-    "TextClassifier",
-    "check_document_labels",
-    "choose_features",
-    "make_classifier",
-    "make_vectorizer",
-]
+    "CANDIDATES", "FEATURES", "Candidate", "FeatureChoice", "TextClassifier",
+    "check_document_labels", "choose_features", "make_classifier", "make_vectorizer",
+]  # fmt: skip
 
 SAMPLE = 2_000  # documents that the features are chosen on, and their characters at most
 SAMPLE_CHARACTERS = 1_000_000
@@ -230,12 +223,8 @@ class TextClassifier(ClassifierMixin, Estimator):
         random_state: Any = None,
         engine: Any = "threads",
     ) -> None:
-        self.classifier = classifier
-        self.features = features
-        self.vectorizer = vectorizer
-        self.weighting = weighting
-        self.random_state = random_state
-        self.engine = engine
+        self.classifier, self.features, self.vectorizer = classifier, features, vectorizer
+        self.weighting, self.random_state, self.engine = weighting, random_state, engine
 
     def fit(self, X: Any, y: Any) -> "TextClassifier":
         """Learn from documents: a list of str, a dataframe column, Documents; and labels."""
@@ -299,8 +288,6 @@ class TextClassifier(ClassifierMixin, Estimator):
         check_is_fitted(self)
         names = self.counter_.get_feature_names_out()
         return self.classifier_.top_features(class_, n=n, names=names)
-
-    # --- Parts ---
 
     def _make(self) -> tuple[Any, bool]:
         """The classifier to fit, and whether its input is weighted."""

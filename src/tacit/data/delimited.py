@@ -21,21 +21,10 @@ if TYPE_CHECKING:
     from tacit.data.document_build import IngestReport
 
 __all__ = [
-    "Dialect",
-    "Record",
-    "TextRecord",
-    "choose_columns",
-    "guard",
-    "is_float",
-    "line_of",
-    "name_columns",
-    "read_csv",
-    "records",
-    "scan_quotes",
-    "sniff",
-    "whole_records",
+    "Dialect", "Record", "TextRecord", "choose_columns", "guard", "is_float", "line_of",
+    "name_columns", "read_csv", "records", "scan_quotes", "sniff", "whole_records",
     "write_rows",
-]
+]  # fmt: skip
 
 MISSING = [
     *("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-nan", "-NaN", "NAN"),
@@ -65,9 +54,6 @@ class Record(NamedTuple):
     line: int
     cells: list[bytes]
     end: int
-
-
-# --- Records ---
 
 
 def records(data: bytes, delimiter: str = ",") -> Iterator[Record]:

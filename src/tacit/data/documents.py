@@ -85,8 +85,6 @@ class Documents:
             vars(self)["_recent"] = (k, text)
         return text.string(row - int(edges[k]))  # type: ignore[union-attr]
 
-    # --- Making them ---
-
     @classmethod
     def of(
         cls,
@@ -216,8 +214,6 @@ class Documents:
         )  # fmt: skip
         return cls._of_build(open_documents(os.fspath(path), options))
 
-    # --- Reading them ---
-
     @property
     def ids(self) -> Sequence[Any]:
         """The names of the documents: ids, relative paths, or numbers from 0."""
@@ -244,8 +240,6 @@ class Documents:
             raise KeyError(f"There is no column {name!r}; there are {list(self.columns)}.")
         values = list(chain.from_iterable(block.column(name) for block in self.blocks))
         return as_numbers(values)
-
-    # --- Parts ---
 
     @classmethod
     def _of_list(cls, documents: Sequence[Any], encoding: str, errors: str) -> "Documents":

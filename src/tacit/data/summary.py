@@ -125,9 +125,6 @@ def summary_from(
     )
 
 
-# --- Kernels ---
-
-
 @kernel
 def sum_dense(X: Any, pivot: Any, weights: Any) -> Any:
     n, d = X.shape

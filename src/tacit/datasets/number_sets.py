@@ -131,9 +131,6 @@ def word_similarity(folder: Path, part: str) -> Fields:
     return {"data": np.array(questions, str), "metadata": {"section": sections}}
 
 
-# --- Parts ---
-
-
 def table(path: Path, separator: str, width: int) -> list[list[str]]:
     """Lines of as many fields; those that begin with # are remarks."""
     rows = []

@@ -10,19 +10,9 @@ from tacit.core.errors import DataError
 from tacit.datasets.data_files import read_csv, read_jsonl, read_lines, read_text
 
 __all__ = [
-    "brown_tagged",
-    "enwiki",
-    "federalist",
-    "langid",
-    "movie_reviews",
-    "names",
-    "newsgroups",
-    "oz",
-    "ptb",
-    "senseval",
-    "shakespeare",
-    "sms_spam",
-]
+    "brown_tagged", "enwiki", "federalist", "langid", "movie_reviews", "names", "newsgroups",
+    "oz", "ptb", "senseval", "shakespeare", "sms_spam",
+]  # fmt: skip
 
 Fields = dict[str, Any]
 

@@ -4,13 +4,9 @@ passive-aggressive. Public in ``tacit.classify`` too."""
 from tacit.core.lazy import attach
 
 __all__ = [
-    "Explanation",
-    "LinearSVC",
-    "LogisticRegression",
-    "PassiveAggressiveClassifier",
-    "Perceptron",
-    "explain",
-]
+    "Explanation", "LinearSVC", "LogisticRegression", "PassiveAggressiveClassifier",
+    "Perceptron", "explain",
+]  # fmt: skip
 
 __getattr__, __dir__ = attach(
     __name__,

@@ -264,9 +264,6 @@ class ColumnStep(NamedTuple):
     offset_gradient: float  # before the step
 
 
-# --- Kernels ---
-
-
 @kernel
 def measure_columns(indptr, indices, data, step):
     """Second derivatives of the active columns."""

@@ -22,17 +22,9 @@ from tacit.data.checked import FLOATS, check_table
 from tacit.data.table import Batch, BatchRows, Table
 
 __all__ = [
-    "Labeled",
-    "check_factors",
-    "check_labeled",
-    "check_labels",
-    "check_more",
-    "check_two_classes",
-    "encode",
-    "in_memory",
-    "labels_of",
-    "weigh_rows",
-]
+    "Labeled", "check_factors", "check_labeled", "check_labels", "check_more",
+    "check_two_classes", "encode", "in_memory", "labels_of", "weigh_rows",
+]  # fmt: skip
 
 
 MISSING = ("None", "nan", "NaT", "<NA>")  # as they print

@@ -33,18 +33,9 @@ from tacit.kernels.sparse_rows import chunks
 from tacit.linear.explanation import check_listed
 
 __all__ = [
-    "Csr",
-    "LinearClassifier",
-    "Scorer",
-    "check_finite",
-    "csr_arrays",
-    "csr_matrix",
-    "csr_rows",
-    "scores",
-    "top_classes",
-]
-
-
+    "Csr", "LinearClassifier", "Scorer", "check_finite", "csr_arrays", "csr_matrix", "csr_rows",
+    "scores", "top_classes",
+]  # fmt: skip
 
 
 class Csr(NamedTuple):
@@ -217,17 +208,13 @@ class LinearClassifier(ClassifierMixin, Estimator):
         order = np.lexsort((j, -np.abs(pushes)))[:n]
         return [(named(names, j[i]), float(pushes[i])) for i in order]
 
-    # --- Parts ---
-
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         return self._map_blocks(scores, X)
 
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
         """``scores`` or ``top_classes`` of the blocks of X."""
         check_is_fitted(self)
-        table = check_table(
-            self, X, reset=False, dtypes=NUMBERS, distinct=self._distinct
-        )
+        table = check_table(self, X, reset=False, dtypes=NUMBERS, distinct=self._distinct)
         engine = get_engine(getattr(self, "engine", "serial"))
         return engine.map(function, Scorer(self.weights_, self.intercept_), table)
 
@@ -259,9 +246,6 @@ class LinearClassifier(ClassifierMixin, Estimator):
         return tags
 
 
-# --- Small pieces ---
-
-
 def against_first(scores: np.ndarray) -> np.ndarray:
     """One score per row: the second class's less the first's."""
     return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
@@ -283,9 +267,6 @@ def against_others(weights: np.ndarray, code: int) -> np.ndarray:
 
 def named(names: Sequence[str] | None, column: int) -> Any:
     return int(column) if names is None else str(names[column])
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -199,20 +199,11 @@ class LogisticRegression(LinearClassifier):
         engine: Any = "threads",
         callbacks: Any = None,
     ) -> None:
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.C, self.l1_ratio, self.solver, self.tol = C, l1_ratio, solver, tol
+        self.max_iter, self.fit_intercept = max_iter, fit_intercept
+        self.class_weight, self.learning_rate, self.eta0 = class_weight, learning_rate, eta0
+        self.power_t, self.n_iter_no_change = power_t, n_iter_no_change
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @property
     def contract(self) -> str:  # type: ignore[override]
@@ -290,8 +281,6 @@ class LogisticRegression(LinearClassifier):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    # --- Parts ---
-
     def _objective(self, labeled: Labeled, seen: float = 0.0) -> Objective:
         """The table with the weights of rows and classes together, and the penalties of mean
         losses; ``seen`` is the weight of earlier rows."""
@@ -300,9 +289,7 @@ class LogisticRegression(LinearClassifier):
         total = float(weights.sum()) + seen
         penalty = 0.0 if np.isinf(self.C) else 1 / (self.C * total)
         table = labeled.table.with_weights(weights)
-        return Objective(
-            table, total, (1 - self.l1_ratio) * penalty, self.l1_ratio * penalty
-        )
+        return Objective(table, total, (1 - self.l1_ratio) * penalty, self.l1_ratio * penalty)
 
     def _choose(self, objective: Objective) -> str:
         """The solver, if it can do what is asked."""
@@ -363,7 +350,7 @@ class LogisticRegression(LinearClassifier):
         self.n_iter_, self.converged_ = minimum.iterations, minimum.converged
 
     def _fit_in_memory(self, objective: Objective, callbacks: list) -> None:
-        """"dual" or "coordinate"; "auto" goes on with L-BFGS where the dual is slow."""
+        """ "dual" or "coordinate"; "auto" goes on with L-BFGS where the dual is slow."""
         patient = self.solver != "auto" or self.solver_ == "coordinate"
         passes = self.max_iter if patient else min(self.max_iter, PATIENCE)
         solution = self._solve(objective, callbacks, passes)

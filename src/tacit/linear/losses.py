@@ -33,20 +33,10 @@ from tacit.kernels.sparse_rows import chunks
 from tacit.linear.linear_classifier import csr_arrays
 
 __all__ = [
-    "HingeParams",
-    "HingeStats",
-    "LogisticHessian",
-    "LogisticParams",
-    "LogisticStats",
-    "collect",
-    "collect_hessian",
-    "collect_squared_hinge",
-    "hinge_losses",
-    "log_probabilities",
-    "probabilities",
-    "update",
-    "width_of",
-]
+    "HingeParams", "HingeStats", "LogisticHessian", "LogisticParams", "LogisticStats",
+    "collect", "collect_hessian", "collect_squared_hinge", "hinge_losses", "log_probabilities",
+    "probabilities", "update", "width_of",
+]  # fmt: skip
 
 LARGEST = 1e120  # values whose squares can be added up without overflow
 
@@ -268,9 +258,6 @@ def squarable(rows: Any, name: str) -> np.ndarray:
         f"{name}: X holds {rows[i, j]:.3g}, too large to be squared. Scale the columns down.",
         column=j,
     )
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -429,9 +429,6 @@ def restart_average(state: State) -> None:
         each[:] = 0
 
 
-# --- Kernels ---
-
-
 @kernel
 def length_of_step(kind, C, loss, square):
     """The step for a row whose change has this squared length."""

@@ -150,21 +150,11 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         average: bool = True,
         callbacks: Any = None,
     ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
+        self.C, self.fit_intercept, self.max_iter, self.tol = C, fit_intercept, max_iter, tol
+        self.early_stopping, self.validation_fraction = early_stopping, validation_fraction
+        self.n_iter_no_change, self.shuffle, self.verbose = n_iter_no_change, shuffle, verbose
+        self.loss, self.n_jobs, self.random_state = loss, n_jobs, random_state
+        self.warm_start, self.class_weight, self.average = warm_start, class_weight, average
         self.callbacks = callbacks
 
     @with_callbacks

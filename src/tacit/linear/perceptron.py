@@ -115,18 +115,11 @@ class Perceptron(OnlineClassifier):
         random_state: Any = None,
         callbacks: Any = None,
     ) -> None:
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.callbacks = callbacks
+        self.average, self.fit_intercept, self.max_iter = average, fit_intercept, max_iter
+        self.tol, self.early_stopping = tol, early_stopping
+        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
+        self.shuffle, self.class_weight, self.warm_start = shuffle, class_weight, warm_start
+        self.random_state, self.callbacks = random_state, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> "Perceptron":

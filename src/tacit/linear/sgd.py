@@ -227,9 +227,6 @@ class Pegasos(Sequential):
         return (total * state.weights + state.sums) / (steps - self.middle)
 
 
-# --- Kernels ---
-
-
 @kernel
 def rate_at(schedule, t, eta0, power, l2):
     if schedule == 0:
@@ -246,9 +243,7 @@ def soft(w, shift):
 
 
 @kernel
-def sgd_rows(
-    rows, codes, weights, order, state, due, schedule, power, l2, l1, with_intercept
-):
+def sgd_rows(rows, codes, weights, order, state, due, schedule, power, l2, l1, with_intercept):
     coef, intercept = state.weights, state.intercept
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     faded, shifted, clock = due.decays, due.shifts, due.total
@@ -321,9 +316,7 @@ def shrunk(w, square, lag, eta, l2, l1):
 
 
 @kernel
-def adagrad_rows(
-    rows, codes, weights, order, state, last, steps, eta, l2, l1, with_intercept
-):
+def adagrad_rows(rows, codes, weights, order, state, last, steps, eta, l2, l1, with_intercept):
     coef, intercept = state.weights, state.intercept
     squares, offset_squares = state.squares, state.offset_squares
     indptr, indices, data = rows.indptr, rows.indices, rows.data

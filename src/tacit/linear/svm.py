@@ -34,19 +34,9 @@ from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep
 from tacit.data.table import Table
 from tacit.linear.dual import solve_dual
-from tacit.linear.labeled_rows import (
-    check_labeled,
-    check_two_classes,
-    in_memory,
-    weigh_rows,
-)
+from tacit.linear.labeled_rows import check_labeled, check_two_classes, in_memory, weigh_rows
 from tacit.linear.linear_classifier import LinearClassifier, csr_arrays, csr_matrix
-from tacit.linear.losses import (
-    HingeParams,
-    collect_squared_hinge,
-    hinge_losses,
-    width_of,
-)
+from tacit.linear.losses import HingeParams, collect_squared_hinge, hinge_losses, width_of
 from tacit.linear.sgd import Pegasos, PegasosState
 
 __all__ = ["LinearSVC"]
@@ -139,18 +129,10 @@ class LinearSVC(LinearClassifier):
         engine: Any = "threads",
         callbacks: Any = None,
     ) -> None:
-        self.C = C
-        self.loss = loss
-        self.multi_class = multi_class
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.C, self.loss, self.multi_class, self.solver = C, loss, multi_class, solver
+        self.tol, self.max_iter, self.fit_intercept = tol, max_iter, fit_intercept
+        self.intercept_scaling, self.class_weight = intercept_scaling, class_weight
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @property
     def contract(self) -> str:  # type: ignore[override]
@@ -178,8 +160,6 @@ class LinearSVC(LinearClassifier):
                 stacklevel=3,
             )
         return self
-
-    # --- Parts ---
 
     @property
     def _crammer_singer(self) -> bool:

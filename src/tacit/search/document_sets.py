@@ -51,9 +51,6 @@ def either(a: DocumentSet, b: DocumentSet) -> DocumentSet:
     return both(a.inverted(), b.inverted()).inverted()
 
 
-# --- Kernels ---
-
-
 @kernel
 def intersect(few, many):
     """The intersection of two sorted arrays."""

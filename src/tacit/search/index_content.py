@@ -14,9 +14,7 @@ from tacit.data.text_block import Text
 from tacit.search.postings import Postings, invert, merge_postings, no_postings
 from tacit.search.ranking import document_norms
 from tacit.search.spill import SpillFile, in_file
-from tacit.search.stored_documents import (
-    FIELDS as DOCUMENT_FIELDS,
-)
+from tacit.search.stored_documents import FIELDS as DOCUMENT_FIELDS
 from tacit.search.stored_documents import (
     StoredDocuments,
     Texts,
@@ -81,11 +79,7 @@ class Index(NamedTuple):
 
     def arrays(self) -> dict[str, np.ndarray | None]:
         """The arrays of a file, by name; None for those that this index does without."""
-        return {
-            **postings_arrays(self.postings),
-            "norms_": self.norms,
-            **self.stored.arrays(),
-        }
+        return {**postings_arrays(self.postings), "norms_": self.norms, **self.stored.arrays()}
 
 
 def postings_arrays(postings: Postings) -> dict[str, np.ndarray]:

@@ -150,15 +150,9 @@ class InvertedIndex(Estimator):
         memory: int | float | str = 2**30,
         engine: str | Engine = "threads",
     ) -> None:
-        self.rule = rule
-        self.lowercase = lowercase
-        self.min_length = min_length
-        self.stop_words = stop_words
-        self.k1 = k1
-        self.b = b
-        self.store_text = store_text
-        self.memory = memory
-        self.engine = engine
+        self.rule, self.lowercase, self.min_length = rule, lowercase, min_length
+        self.stop_words, self.k1, self.b, self.store_text = stop_words, k1, b, store_text
+        self.memory, self.engine = memory, engine
 
     # --- Building ---
 
@@ -285,8 +279,6 @@ class InvertedIndex(Estimator):
     def ids(self) -> list[int | str]:
         """The names of the documents in order, or their numbers."""
         return self._fitted().stored.ids()
-
-    # --- Parts ---
 
     def _fitted(self) -> Index:
         if not hasattr(self, "_index"):

@@ -109,9 +109,6 @@ def choose_bands(threshold: float, n_hashes: int, recall: float) -> tuple[int, i
     )
 
 
-# --- Kernels ---
-
-
 @kernel(inline="always")
 def mix(x):
     x = (x ^ (x >> U(32))) * U(0xD6E8FEB86659FD93)

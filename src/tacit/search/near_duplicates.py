@@ -156,15 +156,9 @@ class NearDuplicates(ClusterMixin, Estimator):
         random_state: Any = None,
         engine: str | Engine = "threads",
     ) -> None:
-        self.threshold = threshold
-        self.shingle = shingle
-        self.recall = recall
-        self.n_hashes = n_hashes
-        self.rule = rule
-        self.lowercase = lowercase
-        self.min_length = min_length
-        self.memory = memory
-        self.random_state = random_state
+        self.threshold, self.shingle, self.recall = threshold, shingle, recall
+        self.n_hashes, self.rule, self.lowercase = n_hashes, rule, lowercase
+        self.min_length, self.memory, self.random_state = min_length, memory, random_state
         self.engine = engine
 
     def fit(self, documents: Any, y: Any = None) -> "NearDuplicates":

@@ -264,9 +264,6 @@ def damaged() -> ModelFileError:
     )
 
 
-# --- Kernels ---
-
-
 @kernel(inline="always")
 def put(out, at, value):
     """Write a number; where the next one goes."""

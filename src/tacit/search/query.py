@@ -457,9 +457,6 @@ def join(pieces: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"".join(pieces), np.uint8), edges
 
 
-# --- Kernels ---
-
-
 @kernel
 def prefix_range(data, offsets, prefix):
     """The sorted words that begin with the prefix: first and last."""

@@ -124,9 +124,6 @@ def best_of_all(scores: np.ndarray, top: int | None) -> tuple[np.ndarray, int]:
     return heap[:size], total
 
 
-# --- Kernels ---
-
-
 @kernel
 def add_bm25(documents, counts, lengths, weight, constant, per_word, scores):
     for i in range(len(documents)):

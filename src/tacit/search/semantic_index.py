@@ -188,14 +188,9 @@ class SemanticIndex(Estimator):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.weighting = weighting
-        self.vectorizer = vectorizer
-        self.store_text = store_text
-        self.tol = tol
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_components, self.weighting, self.vectorizer = n_components, weighting, vectorizer
+        self.store_text, self.tol, self.random_state = store_text, tol, random_state
+        self.engine, self.callbacks = engine, callbacks
 
     # --- Building ---
 
@@ -362,8 +357,6 @@ class SemanticIndex(Estimator):
     def ids(self) -> list[int | str]:
         """The names of the documents in order, or their numbers."""
         return self._fitted().stored.ids()
-
-    # --- Inside ---
 
     def _weigh(self, counts: sp.csr_array) -> sp.csr_array:
         if self.weigher_ is None or not counts.shape[0]:

@@ -182,9 +182,6 @@ def group(pairs: np.ndarray, n: int) -> np.ndarray:
     return labels
 
 
-# --- Kernels ---
-
-
 @kernel(inline="always")
 def jaccard(edges, hashes, a, b):
     """The Jaccard similarity of two sorted sets."""

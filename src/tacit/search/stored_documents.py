@@ -232,9 +232,7 @@ def names_of(source: Documents, ids: Sequence[str] | None) -> StringArray | None
     return StringArray.of(names)
 
 
-def join_names(
-    old: StoredDocuments, names: StringArray | None, n: int
-) -> StringArray | None:
+def join_names(old: StoredDocuments, names: StringArray | None, n: int) -> StringArray | None:
     """The names of the documents of an index and of n new ones."""
     if n and (old.names is None) != (names is None):
         has, lacks = ("named", "not") if old.names is not None else ("not named", "named")
@@ -249,9 +247,6 @@ def join_names(
     if again is not None:
         raise ValueError(f"The index holds a document {again!r} already. Give it another id.")
     return old.names.joined(names)
-
-
-# --- Checks ---
 
 
 def check_dtypes(arrays: Mapping[str, Any], fields: Mapping[str, np.dtype]) -> None:

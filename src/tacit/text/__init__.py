@@ -3,23 +3,11 @@
 from tacit.core.lazy import attach
 
 __all__ = [
-    "CountVectorizer",
-    "EditCosts",
-    "HashingVectorizer",
-    "TextFeatures",
-    "TfidfTransformer",
-    "TfidfVectorizer",
-    "Vocabulary",
-    "alignment",
-    "damerau",
-    "derive_stop_words",
-    "levenshtein",
-    "optimal_string_alignment",
-    "pairwise_strings",
-    "string_distance_blocks",
-    "tokenize",
+    "CountVectorizer", "EditCosts", "HashingVectorizer", "TextFeatures", "TfidfTransformer",
+    "TfidfVectorizer", "Vocabulary", "alignment", "damerau", "derive_stop_words", "levenshtein",
+    "optimal_string_alignment", "pairwise_strings", "string_distance_blocks", "tokenize",
     "tree_edit_distance",
-]
+]  # fmt: skip
 
 __getattr__, __dir__ = attach(
     __name__,

@@ -32,17 +32,9 @@ from tacit.core.kernel import kernel
 from tacit.data.text_block import Text
 
 __all__ = [
-    "Characters",
-    "characters_of_class",
-    "characters_of_rule",
-    "plain_characters",
-    "Composed",
-    "compose",
-    "call_ranges",
-    "decode_at",
-    "encode_to",
-    "is_ascii",
-]
+    "Characters", "characters_of_class", "characters_of_rule", "plain_characters", "Composed",
+    "compose", "call_ranges", "decode_at", "encode_to", "is_ascii",
+]  # fmt: skip
 
 CALL_BYTES = 2**24  # text between two returns to Python: well under 200 ms
 
@@ -300,9 +292,6 @@ def is_ascii(data, start, stop):
     for i in range(start, stop):
         any_high |= data[i]
     return any_high < 0x80
-
-
-# --- Kernels ---
 
 
 @kernel

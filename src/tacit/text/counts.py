@@ -150,28 +150,14 @@ class CountVectorizer(Vectorizer):
         time_limit: float = 10.0,
         engine: Any = "threads",
     ) -> None:
-        self.input = input
-        self.encoding = encoding
-        self.decode_error = decode_error
-        self.strip_accents = strip_accents
-        self.lowercase = lowercase
-        self.preprocessor = preprocessor
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.analyzer = analyzer
-        self.max_df = max_df
-        self.min_df = min_df
-        self.max_features = max_features
-        self.vocabulary = vocabulary
-        self.binary = binary
-        self.dtype = dtype
-        self.rule = rule
-        self.min_length = min_length
-        self.numbers = numbers
-        self.time_limit = time_limit
-        self.engine = engine
+        self.input, self.encoding, self.decode_error = input, encoding, decode_error
+        self.strip_accents, self.lowercase = strip_accents, lowercase
+        self.preprocessor, self.tokenizer, self.stop_words = preprocessor, tokenizer, stop_words
+        self.token_pattern, self.ngram_range = token_pattern, ngram_range
+        self.analyzer, self.max_df, self.min_df = analyzer, max_df, min_df
+        self.max_features, self.vocabulary, self.binary = max_features, vocabulary, binary
+        self.dtype, self.rule, self.min_length, self.numbers = dtype, rule, min_length, numbers
+        self.time_limit, self.engine = time_limit, engine
 
     def fit(self, raw_documents: Any, y: Any = None) -> "CountVectorizer":
         """Learn the terms. Documents may be larger than memory."""
@@ -252,8 +238,6 @@ class CountVectorizer(Vectorizer):
         names = np.empty(len(self.vocabulary_), object)
         names[list(self.vocabulary_.values())] = list(self.vocabulary_)
         return names
-
-    # --- Parts ---
 
     def _begin(self) -> None:
         self._check_settings()

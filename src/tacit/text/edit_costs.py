@@ -98,8 +98,6 @@ class EditCosts:
         for name in ("insert", "delete", "substitute", "transpose"):
             self._check_table(name, getattr(self, name))
 
-    # --- Checks ---
-
     def _check_table(self, name: str, table: Any) -> None:
         single = name in ("insert", "delete")
         if isinstance(table, Mapping):
@@ -258,11 +256,7 @@ def find_edits(
 
 
 def fill_calls(
-    pair: CodedPair,
-    tables: CostTables,
-    transpose: bool,
-    limit: float,
-    edits: np.ndarray | None,
+    pair: CodedPair, tables: CostTables, transpose: bool, limit: float, edits: np.ndarray | None
 ) -> float:
     """Fill the table by calls short enough to stop between."""
     n, m = len(pair.source), len(pair.target)

@@ -60,16 +60,9 @@ from tacit.text.edit_kernels import (
 )
 
 __all__ = [
-    "Alignment",
-    "Edit",
-    "EditCosts",
-    "alignment",
-    "damerau",
-    "levenshtein",
-    "optimal_string_alignment",
-    "pairwise_strings",
-    "string_distance_blocks",
-]
+    "Alignment", "Edit", "EditCosts", "alignment", "damerau", "levenshtein",
+    "optimal_string_alignment", "pairwise_strings", "string_distance_blocks",
+]  # fmt: skip
 
 METRICS = ("levenshtein", "optimal_string_alignment", "damerau")
 FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
@@ -726,9 +719,6 @@ def is_symmetric(costs: EditCosts | None, tables: CostTables | None) -> bool:
         and np.array_equal(tables.substitute, tables.substitute.T)
         and np.array_equal(tables.transpose, tables.transpose.T)
     )
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -402,21 +402,11 @@ class TextFeatures(Estimator):
         dtype: Any = np.float64,
         engine: Any = "threads",
     ) -> None:
-        self.capitals = capitals
-        self.prefixes = prefixes
-        self.suffixes = suffixes
-        self.shapes = shapes
-        self.bigrams = bigrams
-        self.punctuation = punctuation
-        self.offset = offset
-        self.lowercase = lowercase
-        self.rule = rule
-        self.max_df = max_df
-        self.min_df = min_df
-        self.max_features = max_features
-        self.n_features = n_features
-        self.dtype = dtype
-        self.engine = engine
+        self.capitals, self.prefixes, self.suffixes = capitals, prefixes, suffixes
+        self.shapes, self.bigrams, self.punctuation = shapes, bigrams, punctuation
+        self.offset, self.lowercase, self.rule, self.max_df = offset, lowercase, rule, max_df
+        self.min_df, self.max_features, self.n_features = min_df, max_features, n_features
+        self.dtype, self.engine = dtype, engine
 
     def fit(self, raw_documents: Any, y: Any = None) -> "TextFeatures":
         """Learn the features. Documents may be larger than memory."""
@@ -452,8 +442,6 @@ class TextFeatures(Estimator):
             learned = [f"hashed:{i}" for i in range(self.n_features if self._learns else 0)]
         names = [*(CAPITALS if self.capitals else ()), *learned]
         return np.array([*names, *(["offset"] if self.offset else [])], object)
-
-    # --- Parts ---
 
     @property
     def _learns(self) -> bool:

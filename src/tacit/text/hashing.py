@@ -98,27 +98,14 @@ class HashingVectorizer(Vectorizer):
         time_limit: float = 10.0,
         engine: Any = "threads",
     ) -> None:
-        self.input = input
-        self.encoding = encoding
-        self.decode_error = decode_error
-        self.strip_accents = strip_accents
-        self.lowercase = lowercase
-        self.preprocessor = preprocessor
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.analyzer = analyzer
-        self.n_features = n_features
-        self.binary = binary
-        self.norm = norm
-        self.alternate_sign = alternate_sign
-        self.dtype = dtype
-        self.rule = rule
-        self.min_length = min_length
-        self.numbers = numbers
-        self.time_limit = time_limit
-        self.engine = engine
+        self.input, self.encoding, self.decode_error = input, encoding, decode_error
+        self.strip_accents, self.lowercase = strip_accents, lowercase
+        self.preprocessor, self.tokenizer, self.stop_words = preprocessor, tokenizer, stop_words
+        self.token_pattern, self.ngram_range = token_pattern, ngram_range
+        self.analyzer, self.n_features, self.binary = analyzer, n_features, binary
+        self.norm, self.alternate_sign, self.dtype = norm, alternate_sign, dtype
+        self.rule, self.min_length, self.numbers = rule, min_length, numbers
+        self.time_limit, self.engine = time_limit, engine
 
     def fit(self, X: Any, y: Any = None) -> "HashingVectorizer":
         """Check the parameters. There is nothing to learn."""
@@ -178,9 +165,6 @@ class Hashing(NamedTuple):
 
     def __call__(self, analysis: Analysis, block: Any) -> sp.csr_array:
         return hash_block(HashParams(analysis, *self), block)
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -25,19 +25,9 @@ from tacit.text.terms import Terms
 from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
-    "BlockCounts",
-    "BlockTerms",
-    "TermStats",
-    "add_all",
-    "assemble",
-    "count_terms",
-    "no_terms",
-    "term_stats",
-    "check_limits",
-    "choose_terms",
-    "why_empty",
-    "why_pruned",
-]
+    "BlockCounts", "BlockTerms", "TermStats", "add_all", "assemble", "count_terms", "no_terms",
+    "term_stats", "check_limits", "choose_terms", "why_empty", "why_pruned",
+]  # fmt: skip
 
 U = np.uint64
 
@@ -271,9 +261,6 @@ def why_pruned(stats: TermStats, estimator: Any) -> str:
         f"documents, max_df={max_df} {np.count_nonzero(df > high):,} in more than {high:g}. "
         "Try a lower min_df or a higher max_df."
     )
-
-
-# --- Kernels ---
 
 
 @kernel

@@ -185,9 +185,6 @@ def char_grams(
     return Terms(vocabulary, stream, np.concatenate([[0], np.cumsum(counts)]))
 
 
-# --- Kernels ---
-
-
 @kernel
 def remove_ids(ids, edges, place):
     """New ids of the tokens that have one, and their edges."""

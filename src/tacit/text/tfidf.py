@@ -184,13 +184,8 @@ class TfidfTransformer(
         b: float = 0.75,
         engine: Any = "threads",
     ) -> None:
-        self.norm = norm
-        self.use_idf = use_idf
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
-        self.weighting = weighting
-        self.k1 = k1
-        self.b = b
+        self.norm, self.use_idf, self.smooth_idf = norm, use_idf, smooth_idf
+        self.sublinear_tf, self.weighting, self.k1, self.b = sublinear_tf, weighting, k1, b
         self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> "TfidfTransformer":
@@ -217,8 +212,6 @@ class TfidfTransformer(
         if self.norm is not None:
             rows = normalize(rows, norm=self.norm, copy=False)
         return _align_api_if_sparse(rows)
-
-    # --- Parts ---
 
     def _learn(self, stats: DocumentFrequencies, dtype: Any = np.float64) -> "TfidfTransformer":
         dtype = dtype if dtype in FLOATS else np.float64
@@ -351,13 +344,8 @@ class TfidfVectorizer(CountVectorizer):
             time_limit=time_limit,
             engine=engine,
         )
-        self.norm = norm
-        self.use_idf = use_idf
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
-        self.weighting = weighting
-        self.k1 = k1
-        self.b = b
+        self.norm, self.use_idf, self.smooth_idf = norm, use_idf, smooth_idf
+        self.sublinear_tf, self.weighting, self.k1, self.b = sublinear_tf, weighting, k1, b
 
     @property
     def idf_(self) -> np.ndarray:

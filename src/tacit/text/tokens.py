@@ -170,9 +170,6 @@ def split(text: Text, rule: TokenRule) -> Spans:
     return Spans(buffer, begin[:count], end[:count], edges)
 
 
-# --- Kernels ---
-
-
 @kernel
 def split_documents(
     data, starts, stops, first, last, codes, head, fast, shortest, buffer, at, begin, end, edges

@@ -250,9 +250,6 @@ def check_costs(costs: EditCosts | None) -> None:
             )
 
 
-# --- Kernel ---
-
-
 @kernel
 def advance(a, b, roots, others, prices, trees, forests, budget, state):
     """Continue with the tables of all pairs of key roots, for about ``budget`` cells.

@@ -171,9 +171,6 @@ def has_capital(term: str) -> bool:
     return any(map(str.isupper, term))
 
 
-# --- Kernels ---
-
-
 @kernel
 def leading_bytes(data, begin, length):
     """The first eight bytes of each string as a number that sorts as they do."""
