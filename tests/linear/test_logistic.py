@@ -15,8 +15,8 @@ import tacit
 from tacit.classify import LinearSVC, LogisticRegression
 from tacit.core.engines import Serial, Threads
 from tacit.data.table import Batch, Table
-from tacit.linear.labeled_rows import distinct
 from tacit.linear.losses import LogisticParams, collect, log_probabilities, update
+from tacit.measure.labels import codes_of
 from tacit.text import TfidfVectorizer
 
 EXACT = ("newton", "lbfgs", "dual", "coordinate")
@@ -377,8 +377,9 @@ def test_the_dual_refuses_what_its_numbers_cannot_hold(value, C, k):
 
 def test_labels_of_few_bits_may_lie_far_apart():
     y = np.tile(np.arange(-100, 101), 3).astype(np.int8)
-    found, codes = distinct(y)
-    np.testing.assert_array_equal(found[codes], y)
+    codes, names, _ = codes_of(y, name="test")
+    np.testing.assert_array_equal(names[codes], y)
+    assert names.dtype == np.int8
 
 
 def test_labels_that_are_missing_or_mixed_are_named():

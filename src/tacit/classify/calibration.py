@@ -34,9 +34,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from tacit.core.estimator import Estimator, check_weights
-from tacit.linear.labeled_rows import check_labels, encode
+from tacit.linear.labeled_rows import check_labels
 from tacit.linear.losses import log_probabilities, probabilities
 from tacit.measure.cross_validation import fold_numbers
+from tacit.measure.labels import codes_of
 
 __all__ = ["CalibratedClassifier", "calibrate"]
 
@@ -188,7 +189,7 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         check_consistent_length(X, y)
         if not len(y):
             raise ValueError("CalibratedClassifier was given 0 rows. Give some of each class.")
-        self.classes_, codes = encode(y, name="CalibratedClassifier")
+        codes, self.classes_, _ = codes_of(y, name="CalibratedClassifier")
         weights = check_weights(sample_weight, codes)
         if len(self.classes_) < 2:
             raise ValueError(

@@ -445,12 +445,9 @@ class BernoulliNB(NaiveBayes):
         engine: Any = "threads",
     ) -> None:
         super().__init__(
-            alpha=alpha,
-            force_alpha=force_alpha,
-            fit_prior=fit_prior,
-            class_prior=class_prior,
+            alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior,
             engine=engine,
-        )
+        )  # fmt: skip
         self.binarize = binarize
 
     @property
@@ -539,12 +536,9 @@ class ComplementNB(NaiveBayes):
         engine: Any = "threads",
     ) -> None:
         super().__init__(
-            alpha=alpha,
-            force_alpha=force_alpha,
-            fit_prior=fit_prior,
-            class_prior=class_prior,
+            alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior,
             engine=engine,
-        )
+        )  # fmt: skip
         self.norm = norm
 
     @property

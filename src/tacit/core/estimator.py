@@ -27,6 +27,14 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
     """Base class of the models."""
 
     contract: ClassVar[str] = "summable"
+    _takes_text: ClassVar[bool] = False  # documents, not rows of numbers
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self._takes_text:
+            tags.input_tags.string, tags.input_tags.two_d_array = True, False
+            tags.no_validation = True
+        return tags
 
     def _validate_params(self) -> None:
         """As in scikit-learn, which rebuilds the constraints in every call. Ours are cached;

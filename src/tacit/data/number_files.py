@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -96,28 +96,6 @@ class NumberTable:
     names: list[str]
     ids: list[str] | None
     report: ReadReport
-
-
-class ChosenRows(NamedTuple):
-    """Some columns of another block, as floats."""
-
-    rows: Any
-    columns: tuple | None
-    dtype: str
-
-    @property
-    def start(self) -> int:
-        return self.rows.start
-
-    @property
-    def stop(self) -> int:
-        return self.rows.stop
-
-    def load(self) -> np.ndarray:
-        block = self.rows.load()
-        if self.columns is not None:
-            block = block[:, list(self.columns)]
-        return np.ascontiguousarray(block, dtype=self.dtype)
 
 
 def read_numbers(
@@ -250,8 +228,11 @@ def pick(table: Table, columns: tuple | None, width: int) -> Table:
     dtype = np.dtype(np.float32 if table.dtype.newbyteorder("=") == np.float32 else np.float64)
     if columns is None and table.dtype == dtype:
         return table
-    blocks = tuple(ChosenRows(block, columns, dtype.str) for block in table)
-    return Table(blocks, (table.shape[0], width), dtype, table.source, table.in_memory)
+    return table.mapped(pick_columns, columns, dtype.str, width=width, dtype=dtype)
+
+
+def pick_columns(rows: np.ndarray, columns: tuple | None, dtype: str) -> np.ndarray:
+    return np.ascontiguousarray(rows if columns is None else rows[:, list(columns)], dtype)
 
 
 def from_parquet(

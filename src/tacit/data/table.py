@@ -57,7 +57,7 @@ def parts(block: Any) -> Batch:
 
 def is_sparse(table: "Table") -> bool:
     """Whether the blocks load as CSR matrices. Files are not read to find out."""
-    block = getattr(table.blocks[0], "rows", table.blocks[0])
+    block = innermost(table.blocks[0])
     if isinstance(block, Rows | CsrRows | NpyRows | ParquetRows):
         return isinstance(block, CsrRows)
     return sp.issparse(parts(block.load()).rows)
@@ -164,6 +164,32 @@ class BatchRows(NamedTuple):
         return Batch(self.rows.load(), *cut)
 
 
+class MappedRows(NamedTuple):
+    """A block whose rows a function changes as they load."""
+
+    rows: Any
+    function: Any
+    params: tuple
+
+    @property
+    def start(self) -> int:
+        return self.rows.start
+
+    @property
+    def stop(self) -> int:
+        return self.rows.stop
+
+    def load(self) -> Any:
+        return self.function(self.rows.load(), *self.params)
+
+
+def innermost(block: Any) -> Any:
+    """The block that the rows are read from."""
+    while isinstance(block, BatchRows | MappedRows):
+        block = block.rows
+    return block
+
+
 # --- The table ---
 
 
@@ -191,8 +217,7 @@ class Table:
         """Stored values, for the engine to decide whether threads pay; None for files."""
         if not self.in_memory or not self.blocks:
             return None
-        block = getattr(self.blocks[0], "rows", self.blocks[0])
-        matrix = getattr(block, "matrix", None)
+        matrix = getattr(innermost(self.blocks[0]), "matrix", None)
         return self.shape[0] * self.shape[1] if matrix is None else matrix.nnz
 
     def __len__(self) -> int:
@@ -317,6 +342,15 @@ class Table:
         blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: DaskRows(array, i, j))
         return cls(blocks, (n, d), np.dtype(array.dtype))
 
+    def mapped(
+        self, function: Any, *params: Any, width: int | None = None, dtype: Any = None
+    ) -> "Table":
+        """The table of ``function(block, *params)``. Nothing is loaded yet."""
+        blocks = tuple(MappedRows(block, function, params) for block in self)
+        shape = (self.shape[0], self.shape[1] if width is None else width)
+        dtype = self.dtype if dtype is None else np.dtype(dtype)
+        return Table(blocks, shape, dtype, self.source, self.in_memory)
+
     def with_labels(self, labels: Any) -> "Table":
         """The same blocks, each loading as a Batch that holds its labels."""
         return self._with(labels=np.asarray(labels))
@@ -347,7 +381,9 @@ class Table:
     def load(self) -> Any:
         """All rows as one array or CSR matrix, without labels and weights. Rows that are one
         in memory already are not copied."""
-        block = getattr(self.blocks[0], "rows", self.blocks[0]) if self.blocks else None
+        block = self.blocks[0] if self.blocks else None
+        if isinstance(block, BatchRows):
+            block = block.rows
         if isinstance(block, Rows | CsrRows):
             whole = block.array if isinstance(block, Rows) else block.matrix
             if whole.shape[0] == self.shape[0]:

@@ -20,10 +20,11 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from tacit.core.estimator import check_weights
 from tacit.data.checked import FLOATS, check_table
 from tacit.data.table import Batch, BatchRows, Table
+from tacit.measure.labels import Codes, codes_of
 
 __all__ = [
     "Labeled", "check_factors", "check_labeled", "check_labels", "check_more",
-    "check_two_classes", "encode", "in_memory", "labels_of", "weigh_rows",
+    "check_two_classes", "in_memory", "labels_of", "weigh_rows",
 ]  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def check_labeled(
         raise ValueError(
             f"{type(estimator).__name__} was given 0 rows and needs a minimum of 1."
         )
-    classes, codes = encode(y, classes, name=type(estimator).__name__)
+    codes, classes, _ = encode(y, classes, type(estimator).__name__)
     table = table.with_labels(codes)
     weights = check_weights(sample_weight, codes)
     return Labeled(table if weights is None else table.with_weights(weights), classes)
@@ -112,44 +113,20 @@ def labels_of(estimator: Any, table: Table) -> np.ndarray:
     return np.concatenate([block.labels.load() for block in blocks])
 
 
-def encode(
-    y: np.ndarray, classes: Any = None, *, name: str = "fit"
-) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, sorted, and the place of every label among them.
-
-    >>> encode(np.array(["spam", "ham", "spam"]))
-    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
-    """
-    labels, codes = distinct(y)
+def encode(y: np.ndarray, classes: np.ndarray | None, name: str) -> Codes:
+    """The classes, sorted, and the place of every label among them."""
+    found = codes_of(y, name=name)
     if classes is None:
-        return labels, codes.astype(np.int32)
-    classes = np.asarray(classes)
-    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    unknown = labels[classes[place] != labels]
+        return found
+    place = np.minimum(np.searchsorted(classes, found.names), len(classes) - 1)
+    unknown = found.names[classes[place] != found.names]
     if len(unknown):
         raise ValueError(
             f"{name} was given the label {unknown.tolist()[0]!r}, which is not among its "
             f"classes {classes.tolist()[:10]}. List all in the first call of partial_fit."
         )
-    return classes, place[codes].astype(np.int32)
-
-
-def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As ``np.unique`` with the inverse; whole numbers close together need no sorting.
-
-    >>> distinct(np.array([7, 5, 7]))
-    (array([5, 7]), array([1, 0, 1]))
-    """
-    if y.dtype.kind in "iu" and len(y):
-        low, high = int(y.min()), int(y.max())
-        if high - low < len(y):
-            # Of int8 labels, the distances from the lowest may not fit into int8.
-            wide = y if y.dtype.kind == "u" else y.astype(np.int64, copy=False)
-            offsets = (wide - wide.dtype.type(low)).astype(np.intp)
-            taken = np.bincount(offsets, minlength=high - low + 1) > 0
-            labels = np.flatnonzero(taken).astype(y.dtype) + y.dtype.type(low)
-            return labels, offsets if taken.all() else (np.cumsum(taken) - 1)[offsets]
-    return np.unique(y, return_inverse=True)
+    codes = place[found.codes].astype(np.int32)
+    return Codes(codes, classes, np.bincount(codes, minlength=len(classes)))
 
 
 def check_factors(factors: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -198,11 +175,10 @@ def weigh_rows(estimator: Any, labeled: Labeled) -> np.ndarray:
 
 
 def in_memory(table: Table) -> Batch:
-    """The arrays that the blocks of a table in memory were cut from."""
+    """All rows of a table in memory, with their labels and weights."""
     block = table.blocks[0]
-    rows = block.rows.matrix if hasattr(block.rows, "matrix") else block.rows.array
     weights = None if block.weights is None else block.weights.array
-    return Batch(rows, block.labels.array, weights)
+    return Batch(table.load(), block.labels.array, weights)
 
 
 def check_more(

@@ -29,10 +29,13 @@ parsers. ACL.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Serial, check_stop
@@ -99,13 +102,8 @@ def new_state(n_features: int, n_classes: int, average: bool) -> State:
     """Zeros."""
     k = 1 if n_classes == 2 else n_classes
     v = n_features if average else 0
-    return State(
-        np.zeros((n_features, k)),
-        np.zeros(k),
-        np.zeros((v, k)),
-        np.zeros(k),
-        np.zeros(1, np.int64),
-    )
+    clock = np.zeros(1, np.int64)
+    return State(np.zeros((n_features, k)), np.zeros(k), np.zeros((v, k)), np.zeros(k), clock)
 
 
 def visit(
@@ -212,12 +210,23 @@ class OnlineClassifier(LinearClassifier):
     """Base class: passes, stopping, averages. A model says which ``_rule`` it follows."""
 
     contract: ClassVar[str] = "sequential"
+    _parameter_constraints: ClassVar[dict] = {
+        "average": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "callbacks": "no_validation",
+    }
     _saved_private: ClassVar[tuple] = (
-        "_last_weights",
-        "_last_intercept",
-        "_weight_sums",
-        "_intercept_sums",
-    )
+        "_last_weights", "_last_intercept", "_weight_sums", "_intercept_sums",
+    )  # fmt: skip
     _file_schema: ClassVar[dict] = {
         "classes_": ("n_classes",),
         "_last_weights": ("n_features_in_", "columns"),
@@ -234,7 +243,9 @@ class OnlineClassifier(LinearClassifier):
 
     # --- Fitting ---
 
-    def _fit(self, X: Any, y: Any) -> Any:
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn in passes over the rows of an array, a sparse matrix or a Table."""
         self._validate_params()
         labeled = check_labeled(self, X, y)
         check_two_classes(self, labeled.classes)
@@ -263,7 +274,8 @@ class OnlineClassifier(LinearClassifier):
         self._keep(state)
         return self
 
-    def _partial_fit(self, X: Any, y: Any, classes: Any) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Any:
+        """Visit more rows once. The first call names all ``classes`` there will ever be."""
         self._validate_params()
         if self.class_weight == "balanced":
             raise ValueError(
@@ -296,7 +308,7 @@ class OnlineClassifier(LinearClassifier):
         return self.warm_start and hasattr(self, "_last_weights")
 
     def _start(self, classes: np.ndarray) -> State:
-        width, average = self.n_features_in_, self._averages()
+        width = self.n_features_in_
         if self._goes_on():
             shape = (width, 1 if len(classes) == 2 else len(classes))
             if self._last_weights.shape != shape or not np.array_equal(self.classes_, classes):
@@ -309,7 +321,7 @@ class OnlineClassifier(LinearClassifier):
             if self._learns_first:
                 restart_average(state)
             return state
-        return new_state(width, len(classes), average)
+        return new_state(width, len(classes), self._averages())
 
     def _hold_out(self, labeled: Labeled, seed: int) -> tuple[Labeled, Any]:
         """With early stopping, the rows to learn from, and those that are held out."""
@@ -404,7 +416,7 @@ class OnlineClassifier(LinearClassifier):
 
     def _after_load(self) -> None:
         self._averaged = []
-        for name in ("_last_weights", "_last_intercept", "_weight_sums", "_intercept_sums"):
+        for name in self._saved_private:
             if getattr(self, name).dtype != np.float64:
                 raise ValueError(f"{name} must be float64.")
         if len(self._weight_sums) not in (0, self.n_features_in_) or self.t_ < 1:

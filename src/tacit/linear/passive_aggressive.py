@@ -21,7 +21,6 @@ problems. JMLR 3. The notes' section on large-margin classification.
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.linear.online_updates import MIRA, PA, PA_I, PA_II, OnlineClassifier, Rule
@@ -29,14 +28,8 @@ from tacit.linear.online_updates import MIRA, PA, PA_I, PA_II, OnlineClassifier,
 __all__ = ["PassiveAggressiveClassifier"]
 
 CALM = 0.3  # the square of the intercept's feature among features that few rows have
-RULES = {
-    "hinge": PA_I,
-    "PA-I": PA_I,
-    "squared_hinge": PA_II,
-    "PA-II": PA_II,
-    "PA": PA,
-    "MIRA": MIRA,
-}
+RULES = {"hinge": PA_I, "PA-I": PA_I, "squared_hinge": PA_II, "PA-II": PA_II, "PA": PA,
+         "MIRA": MIRA}  # fmt: skip
 
 
 class PassiveAggressiveClassifier(OnlineClassifier):
@@ -57,14 +50,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         Stop after ``n_iter_no_change`` passes in which the mean hinge loss did not fall by
         this part of what it was in the first pass. None: only where a pass changes nothing. An
         average is good long before the last weights are; without one try 1e-3 and five passes.
-    early_stopping : bool
-        Hold out a share of the rows, and let their accuracy, not the loss, decide when to stop.
-    validation_fraction : float
-        That share.
-    n_iter_no_change : int
-        See ``tol``. With few rows it takes as many passes as make a thousand visits.
-    shuffle : bool
-        Whether every pass visits the rows in another order, drawn from the seed.
+    early_stopping, validation_fraction, n_iter_no_change, shuffle : as for ``Perceptron``
     verbose : int
         Above 0, shows progress on standard error.
     loss : {"hinge", "squared_hinge", "PA", "MIRA"}
@@ -72,33 +58,21 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         all classes at once.
     n_jobs : int or None
         Taken for scikit-learn's sake. All classes are learned together, in one thread.
-    random_state : int, RandomState or None
-        Seed of the orders.
-    warm_start : bool
-        Whether ``fit`` goes on with the weights there are.
+    random_state, warm_start, callbacks : as for ``Perceptron``
     class_weight : dict, "balanced" or None
         What the steps for each class are multiplied by; "balanced" is the inverse of its
         frequency.
     average : bool
         Decide with the average of the weights over all visits but those of the first pass, if
         there are more; otherwise, as scikit-learn does, with the last.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), sorted
-    weights_ : array of shape (n_features, n_classes); one column, the second class against
-        the first, where there are two
-    intercept_ : array, one for every column
-    coef_ : the weights as scikit-learn lays them out, rows of features
     separated_ : bool, whether the last pass changed nothing: every margin was 1 or more
     losses_ : list of float, the mean hinge loss in each pass, of rows as they came
-    validation_scores_ : list of float, with early stopping the accuracy on rows held out
-    n_iter_ : int, passes made
-    converged_ : bool, False where ``max_iter`` or a callback ended the fit
     t_ : int, visits that averages are taken over: all but those of the first pass, or, for
         class weights that lie far apart, of the first passes
+    The others are those of ``Perceptron``.
 
     Examples
     --------
@@ -112,22 +86,11 @@ class PassiveAggressiveClassifier(OnlineClassifier):
 
     _learns_first: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
+        **OnlineClassifier._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
         "verbose": ["verbose"],
         "loss": [StrOptions(set(RULES))],
         "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "warm_start": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "average": ["boolean"],
-        "callbacks": "no_validation",
     }
 
     def __init__(
@@ -156,17 +119,6 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         self.loss, self.n_jobs, self.random_state = loss, n_jobs, random_state
         self.warm_start, self.class_weight, self.average = warm_start, class_weight, average
         self.callbacks = callbacks
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> "PassiveAggressiveClassifier":
-        """Learn in passes over the rows of an array, a sparse matrix or a Table."""
-        return self._fit(X, y)
-
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None
-    ) -> "PassiveAggressiveClassifier":
-        """Visit more rows once. The first call names all ``classes`` there will ever be."""
-        return self._partial_fit(X, y, classes)
 
     def _rule(self, sparse: bool) -> Rule:
         offset = (CALM if sparse else 1.0) * self.fit_intercept

@@ -2,7 +2,7 @@
 
     visit   guess the class of a row; if it is not y, add f(x, y) and take away f(x, guess)
 
-Sequential. The loss is the share of wrong guesses in a pass. If some weights separate the
+Sequential. The loss is the error rate of a pass. If some weights separate the
 classes, so do the perceptron's after finitely many mistakes, and a pass without one says so.
 If none do the weights go round in circles; their average over all visits settles, and errs
 less on new rows. The average is kept up to date without touching weights that do not change.
@@ -13,11 +13,7 @@ Machine Learning 37. Collins (2002), Discriminative training methods for hidden 
 EMNLP. The notes' section on the perceptron.
 """
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
-
-from sklearn.callback import with_callbacks
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.linear.online_updates import PERCEPTRON, OnlineClassifier, Rule
 
@@ -36,13 +32,13 @@ class Perceptron(OnlineClassifier):
     max_iter : int
         Most passes over the rows.
     tol : float or None
-        Stop after ``n_iter_no_change`` passes in which the share of mistakes did not fall by
-        this part of what it was in the first pass. None: only where a pass makes no mistake. An
+        Stop after ``n_iter_no_change`` passes in which the error rate did not fall by this
+        fraction of what it was in the first pass. None: only where a pass makes no mistake. An
         average is good long before the last weights are; without one try 1e-3 and five passes.
     early_stopping : bool
-        Hold out a share of the rows, and let their accuracy, not the loss, decide when to stop.
+        Hold out some rows, and let their accuracy, not the loss, decide when to stop.
     validation_fraction : float
-        That share.
+        The fraction of rows to hold out.
     n_iter_no_change : int
         See ``tol``. With few rows it takes as many passes as make a thousand visits.
     shuffle : bool
@@ -65,7 +61,7 @@ class Perceptron(OnlineClassifier):
     coef_ : the weights as scikit-learn lays them out, rows of features
     separated_ : bool, whether the last pass made no mistake: the last weights, not their
         average, separate the classes
-    losses_ : list of float, the share of mistakes in each pass
+    losses_ : list of float, the error rate of each pass
     validation_scores_ : list of float, with early stopping the accuracy on rows held out
     n_iter_ : int, passes made
     converged_ : bool, False where ``max_iter`` or a callback ended the fit
@@ -84,20 +80,6 @@ class Perceptron(OnlineClassifier):
     """
 
     _loss_place: ClassVar[int] = 1  # mistakes
-    _parameter_constraints: ClassVar[dict] = {
-        "average": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-        "callbacks": "no_validation",
-    }
 
     def __init__(
         self,
@@ -120,15 +102,6 @@ class Perceptron(OnlineClassifier):
         self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
         self.shuffle, self.class_weight, self.warm_start = shuffle, class_weight, warm_start
         self.random_state, self.callbacks = random_state, callbacks
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> "Perceptron":
-        """Learn in passes over the rows of an array, a sparse matrix or a Table."""
-        return self._fit(X, y)
-
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "Perceptron":
-        """Visit more rows once. The first call names all ``classes`` there will ever be."""
-        return self._partial_fit(X, y, classes)
 
     def _rule(self, sparse: bool) -> Rule:
         return Rule(PERCEPTRON, 1.0, float(self.fit_intercept), self._averages())

@@ -62,7 +62,8 @@ def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
 
 
 def count_codes(array: np.ndarray, low: int, high: int) -> Codes:
-    if array.dtype.kind == "i":  # differences of int8 may not fit int8
+    dtype = array.dtype
+    if dtype.kind == "i":  # differences of int8 may not fit int8
         array = array.astype(np.int64, copy=False)
     offsets = (array - array.dtype.type(low)).astype(np.int64, copy=False)
     counts = np.bincount(offsets, minlength=high - low + 1)
@@ -73,7 +74,7 @@ def count_codes(array: np.ndarray, low: int, high: int) -> Codes:
         code = np.zeros(len(counts), np.int32)
         code[used] = np.arange(len(used), dtype=np.int32)
         codes = code[offsets]
-    return Codes(codes, (used + low).astype(array.dtype), counts[used].astype(np.int64))
+    return Codes(codes, used.astype(dtype) + dtype.type(low), counts[used].astype(np.int64))
 
 
 def check_two_clusters(codes: Codes, name: str) -> None:

@@ -33,6 +33,7 @@ from tacit.search.ranking import best_of_all, cosine
 from tacit.search.results import Hits
 from tacit.search.snippets import Wanted
 from tacit.search.stored_documents import (
+    SCHEMA,
     StoredDocuments,
     Texts,
     check_top,
@@ -102,6 +103,7 @@ class InvertedIndex(Estimator):
     """
 
     contract: ClassVar[str] = "summable"
+    _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "rule": [StrOptions(set(RULES))],
         "lowercase": ["boolean"],
@@ -125,16 +127,9 @@ class InvertedIndex(Estimator):
         "places_": (None,),
         "lengths_": ("n_documents_",),
         "norms_": ("n_documents_",),
-        "names_": (None,),
-        "name_edges_": ("n_documents_+1",),
-        "text_edges_": ("n_documents_+1",),
-        "piece_rows_": ("n_pieces+1",),
-        "piece_edges_": ("n_pieces+1",),
-        "pieces_": (None,),
+        **SCHEMA,
     }
-    _file_optional = (
-        "names_", "name_edges_", "text_edges_", "piece_rows_", "piece_edges_", "pieces_",
-    )  # fmt: skip
+    _file_optional = tuple(SCHEMA)
     _file_renamed: ClassVar[dict] = {"memory_bytes": "memory"}
 
     def __init__(
@@ -315,13 +310,6 @@ class InvertedIndex(Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_index")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
 
 # --- Queries ---

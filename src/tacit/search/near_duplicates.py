@@ -117,6 +117,7 @@ class NearDuplicates(ClusterMixin, Estimator):
     """
 
     contract: ClassVar[str] = "summable"
+    _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "threshold": [Interval(Real, 0, 1, closed="right")],
         "shingle": [Interval(Integral, 1, 1000, closed="both")],
@@ -236,10 +237,3 @@ class NearDuplicates(ClusterMixin, Estimator):
         if hasattr(self, "names_"):
             return StringArray(self.names_, self.name_edges_).get
         return int
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags

@@ -44,7 +44,7 @@ from tacit.search.semantic_space import (
 )
 from tacit.search.snippets import Wanted
 from tacit.search.stored_documents import (
-    FIELDS,
+    SCHEMA,
     StoredDocuments,
     check_dtypes,
     check_top,
@@ -123,7 +123,7 @@ class SemanticIndex(Estimator):
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run. The index does not depend on it.
     callbacks : list or None
-        Told about every pass of the decomposition; see ``tacit.core.progress``.
+        Notified of every pass of the decomposition; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class SemanticIndex(Estimator):
     components_ : float32 array of shape (n_components_, n_terms_), the directions
     singular_values_ : float64 array of shape (n_components_,)
     document_vectors_ : float32 array of shape (n_documents_, n_components_), of length one
-    expected_ : float, share of an unseen document's weight that the space should hold
+    expected_ : float, the fraction of an unseen document that the space should explain
     counter_, weigher_ : the fitted CountVectorizer and TfidfTransformer (or None)
 
     Examples
@@ -152,6 +152,7 @@ class SemanticIndex(Estimator):
     """
 
     contract: ClassVar[str] = "summable"
+    _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "weighting": [StrOptions(set(WEIGHTINGS)), None],
@@ -167,14 +168,9 @@ class SemanticIndex(Estimator):
         "singular_values_": ("n_components_",),
         "document_vectors_": ("n_documents_", "n_components_"),
         "counts_": ("n_documents_", "n_terms_"),
-        "names_": (None,),
-        "name_edges_": ("n_documents_+1",),
-        "text_edges_": ("n_documents_+1",),
-        "piece_rows_": ("n_pieces+1",),
-        "piece_edges_": ("n_pieces+1",),
-        "pieces_": (None,),
+        **SCHEMA,
     }
-    _file_optional = ("counts_", *FIELDS)
+    _file_optional = ("counts_", *SCHEMA)
 
     def __init__(
         self,
@@ -420,10 +416,3 @@ class SemanticIndex(Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_content")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags

@@ -19,7 +19,7 @@ from tacit.search.snippets import Snippet, Wanted, snippets
 from tacit.text.tokens import TokenRule
 
 __all__ = [
-    "FIELDS", "StoredDocuments", "Texts", "check_dtypes", "check_edges", "check_top",
+    "FIELDS", "SCHEMA", "StoredDocuments", "Texts", "check_dtypes", "check_edges", "check_top",
     "join_names", "merge_texts", "names_of", "pack_texts",
 ]  # fmt: skip
 
@@ -32,6 +32,10 @@ TEXTS: dict[str, np.dtype] = {
     "piece_edges_": np.dtype(np.int64), "pieces_": np.dtype(np.uint8),
 }  # fmt: skip
 FIELDS = {**NAMES, **TEXTS}  # attributes of an index, as its file holds them
+SCHEMA: dict[str, tuple] = {
+    "names_": (None,), "name_edges_": ("n_documents_+1",), "text_edges_": ("n_documents_+1",),
+    "piece_rows_": ("n_pieces+1",), "piece_edges_": ("n_pieces+1",), "pieces_": (None,),
+}  # fmt: skip
 DIVIDED = {"name_edges_": "names_", "text_edges_": None, "piece_rows_": None,
            "piece_edges_": "pieces_"}  # fmt: skip
 

@@ -379,6 +379,7 @@ class TextFeatures(Estimator):
     offset            [1. 1. 1.]
     """
 
+    _takes_text: ClassVar[bool] = True
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
     __metadata_request__transform: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -544,13 +545,6 @@ class TextFeatures(Estimator):
     def _after_load(self) -> None:
         if self.n_features is None:
             check_vocabulary(self.vocabulary_ or None)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
 
 def learned_counts(blocks: list[FeatureBlock]) -> list[BlockCounts]:

@@ -122,7 +122,8 @@ class HashingVectorizer(Vectorizer):
     def transform(self, X: Any) -> Any:
         """The rows of documents."""
         self._check_sizes()
-        blocks = list(self._pass(self._hash, X))
+        params = HashParams(self._analysis(), int(self.n_features), bool(self.alternate_sign))
+        blocks = list(self._engine().map(hash_block, params, self._documents(X)))
         if blocks:
             rows = sp.vstack(blocks, format="csr", dtype=self.dtype)
         else:
@@ -136,10 +137,6 @@ class HashingVectorizer(Vectorizer):
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """The rows of documents."""
         return self.fit(X, y).transform(X)
-
-    @property
-    def _hash(self) -> Any:
-        return Hashing(int(self.n_features), bool(self.alternate_sign))
 
     def _check_sizes(self) -> None:
         if not 1 <= self.n_features < 2**31:
@@ -155,16 +152,6 @@ class HashingVectorizer(Vectorizer):
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         return tags
-
-
-class Hashing(NamedTuple):
-    """``hash_block`` with its settings; a class, so that it can be pickled."""
-
-    n_features: int
-    alternate_sign: bool
-
-    def __call__(self, analysis: Analysis, block: Any) -> sp.csr_array:
-        return hash_block(HashParams(analysis, *self), block)
 
 
 @kernel

@@ -321,29 +321,14 @@ class TfidfVectorizer(CountVectorizer):
         engine: Any = "threads",
     ) -> None:
         super().__init__(
-            input=input,
-            encoding=encoding,
-            decode_error=decode_error,
-            strip_accents=strip_accents,
-            lowercase=lowercase,
-            preprocessor=preprocessor,
-            tokenizer=tokenizer,
-            analyzer=analyzer,
-            stop_words=stop_words,
-            token_pattern=token_pattern,
-            ngram_range=ngram_range,
-            max_df=max_df,
-            min_df=min_df,
-            max_features=max_features,
-            vocabulary=vocabulary,
-            binary=binary,
-            dtype=dtype,
-            rule=rule,
-            min_length=min_length,
-            numbers=numbers,
-            time_limit=time_limit,
+            input=input, encoding=encoding, decode_error=decode_error,
+            strip_accents=strip_accents, lowercase=lowercase, preprocessor=preprocessor,
+            tokenizer=tokenizer, analyzer=analyzer, stop_words=stop_words,
+            token_pattern=token_pattern, ngram_range=ngram_range, max_df=max_df, min_df=min_df,
+            max_features=max_features, vocabulary=vocabulary, binary=binary, dtype=dtype,
+            rule=rule, min_length=min_length, numbers=numbers, time_limit=time_limit,
             engine=engine,
-        )
+        )  # fmt: skip
         self.norm, self.use_idf, self.smooth_idf = norm, use_idf, smooth_idf
         self.sublinear_tf, self.weighting, self.k1, self.b = sublinear_tf, weighting, k1, b
 
@@ -418,14 +403,9 @@ class TfidfVectorizer(CountVectorizer):
                 stacklevel=3,
             )
         transformer = TfidfTransformer(
-            norm=self.norm,
-            use_idf=self.use_idf,
-            smooth_idf=self.smooth_idf,
-            sublinear_tf=self.sublinear_tf,
-            weighting=self.weighting,
-            k1=self.k1,
-            b=self.b,
+            norm=self.norm, use_idf=self.use_idf, smooth_idf=self.smooth_idf,
+            sublinear_tf=self.sublinear_tf, weighting=self.weighting, k1=self.k1, b=self.b,
             engine=self.engine,
-        )
+        )  # fmt: skip
         transformer._check_settings()
         return transformer

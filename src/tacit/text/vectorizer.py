@@ -253,6 +253,7 @@ def strip_accents_ascii(text: str) -> str:
 class Vectorizer(Estimator):
     """Base of the vectorizers: their settings, and the analysis that follows from them."""
 
+    _takes_text: ClassVar[bool] = True
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
     __metadata_request__transform: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -473,13 +474,6 @@ class Vectorizer(Estimator):
     def _pass(self, function: Callable, raw: Any, binary: bool = False) -> Iterable[Any]:
         """``function`` of the analysis and each block."""
         return self._engine().map(function, self._analysis(binary), self._documents(raw))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
 
 # --- Parts of an analyzer: classes, so that they can be pickled ---

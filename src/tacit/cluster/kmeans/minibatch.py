@@ -265,8 +265,5 @@ def weights_of(table: Table, places: np.ndarray) -> np.ndarray | None:
 
 
 def arrays_of(table: Table) -> tuple[Any, np.ndarray | None]:
-    """The arrays that the blocks of a table in memory were cut from."""
-    block = table.blocks[0]
-    rows = getattr(block, "rows", block)
-    source = rows.matrix if hasattr(rows, "matrix") else rows.array
-    return source, weights_of(table, np.arange(len(table)))
+    """The rows and weights of a table in memory."""
+    return table.load(), weights_of(table, np.arange(len(table)))
