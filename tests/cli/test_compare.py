@@ -188,7 +188,7 @@ def test_a_file_without_a_header_can_say_so(tacit, tmp_path):
         ("cluster\n1\n", "cluster\n1\n", ["--label-a", "nope"], "no column 'nope'"),
         ("cluster\n1\n", "cluster\n1\n", ["--id", "who"], "no column 'who'"),
         ("x,y\n1,2\n", "cluster\n1\n", [], "2 columns could hold the labels: x, y"),
-        ("id,cluster\n1,a\n1,b\n", "id,cluster\n1,a\n", [], "the id '1' comes 2 times"),
+        ("id,cluster\n1,a\n1,b\n", "id,cluster\n1,a\n", [], "the id '1' occurs 2 times"),
         ("id,cluster\n1,a\n2,\n", "id,cluster\n1,a\n", [], "the label is missing (line 3)"),
         ("id,cluster\n1,a\n2\n", "id,cluster\n1,a\n", [], "line 3 has 1 cells"),
         ('cluster\n"1\n', "cluster\n1\n", [], "line 2 opens a quote"),

@@ -596,7 +596,7 @@ def test_codecs_that_are_no_encodings_of_text_are_refused(tmp_path, encoding):
 def test_utf_16_without_a_mark_is_told_by_its_zeros(tmp_path):
     for kind in ("utf-16-le", "utf-16-be"):
         path = write(tmp_path / "t.txt", ("the cat sat on the mat\n" * 5).encode(kind))
-        with pytest.raises(DataError, match=f"say encoding='{kind}'"):
+        with pytest.raises(DataError, match=f"use encoding='{kind}'"):
             Documents.open(path)
-        with pytest.raises(DataError, match=r"t\.txt: .* Say encoding='utf-16-le' or"):
+        with pytest.raises(DataError, match=r"t\.txt: .* Use encoding='utf-16-le' or"):
             Documents.open(path, encoding="utf-16")

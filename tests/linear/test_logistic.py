@@ -385,7 +385,7 @@ def test_labels_of_few_bits_may_lie_far_apart():
 def test_labels_that_are_missing_or_mixed_are_named():
     X = [[0.0], [1.0], [2.0]]
     for missing in (None, np.nan):
-        with pytest.raises(ValueError, match="in row 1, which is no label"):
+        with pytest.raises(ValueError, match="in row 1, which is not a label"):
             LogisticRegression().fit(X, np.array(["a", missing, "b"], object))
     with pytest.raises(TypeError, match="that of row 2 is 1"):
         LogisticRegression().fit(X, np.array(["a", "b", 1], object))

@@ -29,7 +29,7 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
     contract: ClassVar[str] = "summable"
     _takes_text: ClassVar[bool] = False  # documents, not rows of numbers
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._takes_text:
             tags.input_tags.string, tags.input_tags.two_d_array = True, False

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.data.document_build import IngestReport
 
 __all__ = [
-    "Dialect", "Record", "TextRecord", "choose_columns", "guard", "is_float", "line_of",
+    "Dialect", "Record", "TextRecord", "check_quotes", "choose_columns", "guard", "is_float",
     "name_columns", "read_csv", "records", "scan_quotes", "sniff", "whole_records",
     "write_rows",
 ]  # fmt: skip
@@ -57,7 +57,7 @@ class Record(NamedTuple):
 
 
 def records(data: bytes, delimiter: str = ",") -> Iterator[Record]:
-    """Walk the records; empty lines are none.
+    """The records of delimited text, without empty lines.
 
     >>> [record.cells for record in records(b'a,"b,1"\\n\\n2,"c ""d"" e"\\n')]
     [[b'a', b'b,1'], [b'2', b'c "d" e']]
@@ -89,13 +89,8 @@ def records(data: bytes, delimiter: str = ",") -> Iterator[Record]:
         start = end
 
 
-def line_of(data: bytes, position: int) -> int:
-    """The line, counted from 1, that a byte is on."""
-    return 1 + count_newlines(data[:position])
-
-
 def count_newlines(data: bytes) -> int:
-    """How many lines end in here, whichever of the three conventions they follow."""
+    """The number of line ends: \\n, \\r\\n or \\r."""
     return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
@@ -167,10 +162,8 @@ def scan_quotes(data: bytes, dialect: Dialect) -> tuple[int | None, int]:
 
 
 def newlines_in_quotes(data: bytes, dialect: Dialect) -> int | None:
-    """How many lines end inside quotes, if quotes open and close by turns; else None.
-
-    They do so in files that programs wrote, and then counting is all it takes.
-    """
+    """How many lines end inside quotes, by counting; None where quotes do not alternate, as
+    they do in files that programs wrote."""
     letters = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(letters == ord('"'))
     if len(quotes) % 2 or data.count(b"\r") > data.count(b"\r\n"):
@@ -182,6 +175,18 @@ def newlines_in_quotes(data: bytes, dialect: Dialect) -> int | None:
         return None
     newlines = np.flatnonzero(letters == ord("\n"))
     return int((np.searchsorted(quotes, newlines) % 2).sum())
+
+
+def check_quotes(data: bytes, dialect: Dialect, file: str) -> int:
+    """How many lines end inside quotes; DataError for a quote that never closes."""
+    opened, inside = scan_quotes(data, dialect)
+    if opened is not None:
+        raise DataError(
+            f"line {1 + count_newlines(data[:opened])} opens a quote that never closes. "
+            'Close it, or double it ("") if it belongs to the text.',
+            file=file,
+        )
+    return inside
 
 
 def whole_records(data: bytes, dialect: Dialect) -> bytes:
@@ -199,7 +204,7 @@ def whole_records(data: bytes, dialect: Dialect) -> bytes:
 def name_columns(
     first: Sequence[bytes], header: bool | None, dialect: Dialect
 ) -> tuple[list[str], bool, list[str]]:
-    """The columns' names, whether the first record is a header, and what was made up.
+    """The columns' names, whether the first record is a header, and notes on changed names.
 
     >>> name_columns([b"x", b"", b"x"], None, Dialect())
     (['x', 'c1', 'x_2'], True, ['column 2 has no name, called c1', ...])
@@ -241,7 +246,7 @@ def choose_columns(
             some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise DataError(f"there is no column {name!r}. The columns are {some}.", file=file)
         if asked.count(name) > 1:
-            raise DataError(f"column {name!r} is asked for twice. Name it once.", file=file)
+            raise DataError(f"column {name!r} is named twice. Name it once.", file=file)
     return [name for name in columns or names if name != id_column]
 
 

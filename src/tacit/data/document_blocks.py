@@ -19,7 +19,6 @@ __all__ = [
 ]  # fmt: skip
 
 BLOCK_BYTES = 2**21
-SMALLEST = 2**18
 
 
 class ListRows(NamedTuple):
@@ -126,10 +125,8 @@ def values_of(column: Any) -> list:
 
 
 def text_of_arrow(column: Any, errors: str | None = None, row: int = 0) -> Text:
-    """An Arrow column of strings as a block of text. Valid text is not copied.
-
-    ``errors`` is what to do with bytes that are not UTF-8; None trusts the column.
-    """
+    """An Arrow column of strings as a block of text; valid text is not copied. ``errors`` is
+    what to do with bytes that are not UTF-8; None trusts the column."""
     import pyarrow as pa
 
     whole = column.cast(pa.large_string()) if errors is None else strings_of(column)
@@ -161,7 +158,7 @@ def text_of_arrow(column: Any, errors: str | None = None, row: int = 0) -> Text:
 
 
 def text_of_bytes(documents: list[bytes | None], errors: str, row: int) -> Text:
-    """Bytes of a table, some of which are no UTF-8: U+FFFD in their place, or an error."""
+    """Bytes of a table, some of them not UTF-8: replaced by U+FFFD, or an error."""
     if errors == "replace":
         return text_of(documents, errors="replace")
     for i, document in enumerate(documents, row + 1):
@@ -176,23 +173,15 @@ def text_of_bytes(documents: list[bytes | None], errors: str, row: int) -> Text:
     raise DataError("the column of the text cannot be read as strings.")
 
 
-def block_bytes_for(total: int) -> int:
-    """Bytes to a block: a sixteenth of what there is, within limits.
-
-    >>> block_bytes_for(10**6), block_bytes_for(2**24), block_bytes_for(10**10)
-    (262144, 1048576, 2097152)
-    """
-    return max(SMALLEST, min(BLOCK_BYTES, total // 16))
-
-
 def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> Iterator[tuple[int, int]]:
-    """Ranges of documents of about ``block_bytes`` each.
+    """Ranges of documents of about ``block_bytes`` each: by default a sixteenth of all, from
+    256 KB to 2 MB.
 
     >>> list(cut_by_size(np.array([5, 5, 5, 20, 1]), 10))
     [(0, 2), (2, 4), (4, 5)]
     """
     total = int(sizes.sum()) + len(sizes)
-    block_bytes = block_bytes or block_bytes_for(total)
+    block_bytes = block_bytes or max(2**18, min(BLOCK_BYTES, total // 16))
     if total <= block_bytes:
         yield from [(0, len(sizes))] if len(sizes) else []
         return

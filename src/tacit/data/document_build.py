@@ -41,8 +41,8 @@ class FileReport:
         return bool(self.undecodable or self.mark or self.partial or self.skipped or self.notes)
 
     def sentence(self, *, counted: bool = False) -> str:
-        """The report in a sentence, or "" if there is nothing more to report;
-        ``counted`` leaves out what the totals count already."""
+        """The report in a sentence, or "" without anything to report; ``counted`` leaves out
+        what the totals count already."""
         said = list(self.notes)
         if self.skipped:
             said.append(f"skipped: {self.skipped}")
@@ -239,14 +239,9 @@ def finish(build: Build, source: Source, options: Options) -> None:
     report = build.report
     report.repairs += Repairs(undecodable=source.undecodable)
     file = FileReport(
-        source.name,
-        report.documents,
-        report.repairs.undecodable,
-        source.mark,
-        source.encoding,
-        source.partial,
-        notes=source.notes,
-    )
+        source.name, report.documents, report.repairs.undecodable, source.mark, source.encoding,
+        source.partial, notes=source.notes,
+    )  # fmt: skip
     report.note_files([file])
     refuse_partial(report, options)
 

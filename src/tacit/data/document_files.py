@@ -1,7 +1,7 @@
 """Documents in text files: one to a line, or one to a file of a folder.
 
-Plain UTF-8 files stay where they are and are read when a block is loaded. Packed files and
-other encodings are walked once and kept as compressed text.
+Plain UTF-8 files stay where they are and are read when a block is loaded. Compressed files and
+other encodings are read once and stored as compressed text.
 """
 
 import os
@@ -32,7 +32,7 @@ from tacit.data.text_lines import (
     Lost,
     cut_at_space,
     line_blocks,
-    make_sound,
+    make_valid,
     text_of_lines,
     too_long,
 )
@@ -43,14 +43,12 @@ PACKED = (".gz", ".zst", ".zstd")
 TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 PARQUET = (".parquet", ".pq")
 CONTROLS = [*range(9), *range(14, 27), *range(28, 32)]
-MOST_CONTROLS = 0.02  # share of control characters in a file that is still text
-HEAD = 8192  # bytes to tell that by
-ENOUGH = 64  # bytes that a lone file must have to be refused for a twentieth of them
-PROJECT, RECORD = ".tacit", "project.json"  # what tacit explore leaves beside documents
+HEAD = 8192  # bytes in which control characters are counted
+RECORD = ".tacit/project.json"  # of a folder that tacit explore writes
 
 
 class LineRows(NamedTuple):
-    """A stretch of lines of a plain file."""
+    """A range of lines of a plain file."""
 
     path: str
     start: int
@@ -86,15 +84,15 @@ class FileRows(NamedTuple):
 
 
 def text_of_parts(parts: list[bytes], limits: Limits, name: str) -> tuple[Text, Lost]:
-    """Files in memory as a block, made sound."""
+    """Files in memory as a block of valid text."""
     sizes = np.array([len(part) for part in parts], np.int64)
     stops = np.cumsum(sizes + 1) - 1
-    # Something between them: the end of one and the start of the next are no character.
-    return make_sound(b"\n".join(parts), stops - sizes, stops, limits, name)
+    # A byte between them: the end of one and the start of the next must not form a character.
+    return make_valid(b"\n".join(parts), stops - sizes, stops, limits, name)
 
 
 def format_of(name: str) -> str:
-    """The format that a file's name announces."""
+    """The format by the name of a file."""
     suffixes = [s.lower() for s in Path(name).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -103,11 +101,11 @@ def format_of(name: str) -> str:
 
 
 def open_lines(source: Source, chunks: Iterable[bytes], options: Options, build: Build) -> None:
-    """One document per line. A plain file is only remembered by its places."""
+    """One document per line. Of a plain file only the offsets are stored."""
     limits, spool = options.limits, Spool()
     stamp = Stamp.of(source.origin) if isinstance(source.origin, str | Path) else None
     blocks = line_blocks(chunks, limits, source.name)
-    # Reading here, looking for the ends of lines on all cores.
+    # Reading is sequential; the ends of lines are found on all cores.
     for lines, text, lost in Threads().map(find_lines, (limits, source.name), blocks):
         if stamp is not None and source.plain:
             start = source.head + lines.start
@@ -127,7 +125,7 @@ def find_lines(params: tuple[Limits, str], lines: Lines) -> tuple[Lines, Text, L
 def open_folder(root: str, options: Options) -> Build:
     """One document per file."""
     build = Build(IngestReport(root, 0), ids=[])
-    limits, waiting = options.limits, Waiting(root, options.limits)
+    limits, pending = options.limits, PendingFiles(root, options.limits, build)
     files = []
     for name in list_files(root, options.pattern):
         report = FileReport(name)
@@ -142,16 +140,16 @@ def open_folder(root: str, options: Options) -> Build:
         if source.plain and stamp.size <= limits.longest:
             data = b"".join([first, *chunks])
             text, lost = text_of_parts([data], limits, path)
-            waiting.add(name, source.head, stamp, len(data), build, text, lost)
+            build.count(text, lost)
             count, bad = len(text), text.repairs.undecodable
-        else:
-            # Packed, in another encoding, or too long: kept as text.
-            waiting.flush(build)
+            pending.add(name, source.head, stamp, len(data), count)
+        else:  # compressed, in another encoding, or too long
+            pending.flush()
             count, bad = spool_file(chain([first], chunks), limits, path, build)
-            build.ids += suffixed(name, count)  # type: ignore[operator]
+        build.ids += suffixed(name, count)  # type: ignore[operator]
         report.documents, report.undecodable = count, bad + source.undecodable
         report.mark, report.partial, report.notes = source.mark, source.partial, source.notes
-    waiting.flush(build)
+    pending.flush()
     build.report.note_files(files)
     if not build.report.files_read:
         raise DataError(
@@ -163,44 +161,34 @@ def open_folder(root: str, options: Options) -> Build:
     return build
 
 
-class Waiting:
-    """Files of a folder that are still to become a block."""
+class PendingFiles:
+    """Files of a folder that are not yet in a block."""
 
-    def __init__(self, root: str, limits: Limits) -> None:
-        self.root, self.limits = root, limits
+    def __init__(self, root: str, limits: Limits, build: Build) -> None:
+        self.root, self.limits, self.build = root, limits, build
         self.entries: list[tuple[str, int, Stamp]] = []
         self.rows = self.size = 0
 
-    def add(
-        self,
-        name: str,
-        head: int,
-        stamp: Stamp,
-        size: int,
-        build: Build,
-        text: Text,
-        lost: Lost,
-    ) -> None:
+    def add(self, name: str, head: int, stamp: Stamp, size: int, rows: int) -> None:
         self.entries.append((name, head, stamp))
-        self.rows, self.size = self.rows + len(text), self.size + size
-        build.ids += suffixed(name, len(text))  # type: ignore[operator]
-        build.count(text, lost)
+        self.rows, self.size = self.rows + rows, self.size + size
         if self.size >= BLOCK_BYTES:
-            self.flush(build)
+            self.flush()
 
-    def flush(self, build: Build) -> None:
+    def flush(self) -> None:
         if self.entries:
             names, heads, stamps = zip(*self.entries, strict=True)
-            build.blocks.append(FileRows(self.root, names, heads, stamps, self.limits))
-            build.rows.append(self.rows)
+            self.build.blocks.append(FileRows(self.root, names, heads, stamps, self.limits))
+            self.build.rows.append(self.rows)
         self.entries, self.rows, self.size = [], 0, 0
 
 
 def spool_file(
     chunks: Iterable[bytes], limits: Limits, path: str, build: Build
 ) -> tuple[int, int]:
-    """A file kept as text, in pieces if it is too long: how many, and what was replaced."""
-    spool, held, before = Spool(), b"", build.report.repairs.undecodable
+    """Store a file as text, in pieces if it is too long; returns the number of pieces and of
+    replacements."""
+    spool, rest, before = Spool(), b"", build.report.repairs.undecodable
 
     def add(data: bytes, lost: Lost) -> None:
         text, more = text_of_parts([data], limits, path)
@@ -208,18 +196,18 @@ def spool_file(
         build.count(text, lost + more)
 
     for chunk in chunks:
-        held += chunk
-        while len(held) > limits.longest:
+        rest += chunk
+        while len(rest) > limits.longest:
             if limits.oversize == "error":
-                raise too_long(len(held), limits, path, 0)
+                raise too_long(len(rest), limits, path, 0)
             if limits.oversize == "skip":
                 build.report.lost += Lost(too_long=1)
                 return 0, 0
-            cut = cut_at_space(held, limits.longest)
-            add(held[:cut], Lost(cut=1))
-            held = held[cut:]
-    if held or not spool.blocks:
-        add(held, Lost())
+            cut = cut_at_space(rest, limits.longest)
+            add(rest[:cut], Lost(cut=1))
+            rest = rest[cut:]
+    if rest or not spool.blocks:
+        add(rest, Lost())
     build.add_spooled(spool)
     count = sum(block.rows for block in spool.blocks)
     return count, build.report.repairs.undecodable - before
@@ -236,17 +224,13 @@ def list_files(root: str, pattern: str) -> list[str]:
         relative = path.relative_to(root)
         if path.is_file() and not any(part.startswith(".") for part in relative.parts):
             names.append(relative.as_posix())
-    projects = [f"{name.removesuffix(RECORD)}" for name in names if is_record(name)]
+    # The files of a project are not documents.
+    projects = [name.removesuffix("project.json") for name in names if name.endswith(RECORD)]
     return sorted(name for name in names if not name.startswith(tuple(projects)))
 
 
-def is_record(name: str) -> bool:
-    """Whether a file is the record of a project, whose files are no documents."""
-    return name.endswith(f"{PROJECT}/{RECORD}")
-
-
 def why_not_text(path: str, name: str) -> str | None:
-    """Why a file of a folder is no document; None if it is one."""
+    """Why a file of a folder is not a document; None if it is one."""
     if format_of(name) != "lines":
         return "a table; open it by itself"
     try:
@@ -261,7 +245,7 @@ def why_not_text(path: str, name: str) -> str | None:
     if marked or Path(name).suffix.lower() in PACKED:
         return None
     controls = count_controls(head)
-    if controls > MOST_CONTROLS * len(head):
+    if controls > 0.02 * len(head):
         return f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
     return None
 
@@ -272,21 +256,21 @@ def count_controls(head: bytes) -> int:
 
 
 def refuse_binary(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The same pieces, unless the first shows that the file is a picture, a program, ..."""
-    walk = iter(chunks)
-    first = next(walk, b"")
+    """The same chunks; DataError if the first shows that the file is not text."""
+    rest = iter(chunks)
+    first = next(rest, b"")
     head = first[:HEAD]
     controls, nuls = count_controls(head), head.count(0)
-    if len(head) >= ENOUGH and controls > len(head) / 20:
+    if len(head) >= 64 and controls > len(head) / 20:
         kind = "be" if 2 * head[::2].count(0) > nuls else "le"  # where the zeros of Latin are
         way_out = (
-            f"If it is UTF-16 without a mark, say encoding='utf-16-{kind}'."
+            f"If it is UTF-16 without a mark, use encoding='utf-16-{kind}'."
             if nuls > len(head) / 4
-            else "If it is text all the same, say format='lines'."
+            else "If it is text all the same, use format='lines'."
         )
         raise DataError(
-            f"{controls:,} of its first {len(head):,} bytes are control characters: this is no "
-            f"text. {way_out}",
+            f"{controls:,} of its first {len(head):,} bytes are control characters: this is "
+            f"not text. {way_out}",
             file=name,
         )
-    return chain([first], walk)
+    return chain([first], rest)

@@ -81,14 +81,10 @@ def open_records(
         )
     lines = decoded_lines(source, chunks, limits, build)
     if kind == "jsonl":
-        keys = options.duplicate_keys
         records = read_jsonl(
-            lines,
-            source.name,
-            report,
-            duplicate_keys=keys,
+            lines, source.name, report, duplicate_keys=options.duplicate_keys,
             cut_off=lambda: source.partial is not None,
-        )
+        )  # fmt: skip
     else:
         tab = kind == "tsv"
         records = read_csv(
@@ -145,8 +141,8 @@ def read_jsonl(
 ) -> Iterator[TextRecord]:
     """Records of JSON objects, or strings, one to a line.
 
-    ``cut_off`` says, at the end, whether the input ended early: its last line may be half a
-    line then, and is left out.
+    ``cut_off`` returns, at the end, whether the input ended early: its last line may be
+    incomplete then, and is left out.
     """
     repeats = 0
 
@@ -296,7 +292,7 @@ def open_parquet(
     if isinstance(source.origin, str | Path) and is_parquet(source.origin):
         add_groups(str(source.origin), options, build)
         return
-    with tempfile.TemporaryFile() as file:  # packed, or from a pipe: it must be seekable
+    with tempfile.TemporaryFile() as file:  # compressed, or from a pipe: it must be seekable
         for chunk in chunks:
             file.write(chunk)
         file.seek(0)

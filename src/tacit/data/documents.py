@@ -2,12 +2,12 @@
 
     Documents.of      a list, a dataframe or one of its columns, a generator
     Documents.open    a text file (one document per line), a folder of text files, .csv, .tsv,
-                      .jsonl, .parquet, each also packed with gzip or zstd, "-" for standard
+                      .jsonl, .parquet, each also compressed with gzip or zstd, "-" for standard
                       input
 
 A block loads as ``Text``: UTF-8 bytes, and where each document begins and ends. Documents are
 never all in memory unless they were there before: plain files are read again in each pass,
-what can be read only once is kept as compressed blocks. ``report`` says what was read,
+what can be read only once is stored as compressed blocks. ``report`` counts what was read,
 repaired, cut and left out.
 """
 
@@ -27,8 +27,8 @@ from tacit.data.document_files import format_of, open_folder, open_lines, refuse
 from tacit.data.document_tables import open_frame, open_parquet, open_records
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
-from tacit.data.text_block import Text, text_of
-from tacit.data.text_lines import NOTHING, Limits
+from tacit.data.text_block import text_of
+from tacit.data.text_lines import Limits
 
 __all__ = ["Documents"]
 
@@ -61,8 +61,8 @@ class Documents:
     counts: tuple[int, ...] = ()  # documents of each block
     source: str | None = None  # where they come from, for messages
     names: list[str] | None = None
-    columns: tuple[str, ...] = ()  # that came along with the text
-    found: IngestReport | None = field(default=None, repr=False)
+    columns: tuple[str, ...] = ()  # besides the text
+    ingest_report: IngestReport | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator:
         return iter(self.blocks)
@@ -79,8 +79,8 @@ class Documents:
         row = range(self.rows)[row]
         edges = np.cumsum([0, *self.counts])
         k = int(np.searchsorted(edges, row, side="right")) - 1
-        held, text = vars(self).get("_recent", (None, None))
-        if held != k:  # neighbours are asked for together
+        cached, text = vars(self).get("_recent", (None, None))
+        if cached != k:  # neighboring documents are often read together
             text = self.blocks[k].load()
             vars(self)["_recent"] = (k, text)
         return text.string(row - int(edges[k]))  # type: ignore[union-attr]
@@ -104,12 +104,12 @@ class Documents:
             Documents are str, bytes, or None or NaN for empty ones. A generator is walked
             once, here. A str or path is opened as a file.
         text, id : str or None
-            Of a dataframe: the column that holds the text, and the one that names the
-            documents. Guessed, and the guess reported, if not given.
+            Columns of a dataframe: the text, and the ids of the documents. None guesses, and
+            reports the guess.
         encoding, errors : str
             How documents that are bytes are decoded.
         duplicate_ids : {"suffix", "error", "first", "last"}
-            What to do with an id that comes again.
+            What to do with repeated ids.
         """
         if isinstance(data, Documents):
             return data
@@ -157,30 +157,31 @@ class Documents:
         ----------
         path : path, or "-" for standard input
         format : {"lines", "csv", "tsv", "jsonl", "parquet"} or None
-            None goes by the name of the file.
+            None infers it from the name of the file.
         text, id : str or None
-            The column with the text, and the one that names the documents. Guessed, and the
-            guess reported, if not given. In a folder, ids are the relative paths.
+            Columns: the text, and the ids of the documents. None guesses, and reports the
+            guess. In a folder, ids are the relative paths.
         header : bool or None
             Whether the first line of a .csv file names the columns; None guesses.
         encoding : str or None
             None is UTF-8, unless a byte order mark says otherwise.
         errors : {"replace", "strict", "skip"}
-            Bytes that cannot be decoded become U+FFFD, raise DataError, or cost the document.
+            Replace bytes that cannot be decoded by U+FFFD, raise DataError, or leave out the
+            document.
         max_document : int
-            Bytes that a document may have.
+            The longest document, in bytes.
         oversize : {"split", "skip", "error"}
-            What becomes of longer ones.
+            What to do with longer ones.
         duplicate_ids : {"suffix", "error", "first", "last"}
-            What to do with an id that comes again.
+            What to do with repeated ids.
         duplicate_keys : {"last", "first", "error"}
-            Which value counts where a JSON object holds a key twice.
+            Which value to take where a JSON object repeats a key.
         allow_partial : bool
-            Whether what can be had of a truncated or damaged packed file will do. If not, it
-            raises PartialInput.
+            Whether to accept the readable part of a truncated or damaged compressed file;
+            otherwise PartialInput is raised.
         pattern : str
-            Which files of a folder to read. Hidden files never are; tables and files that are
-            not text are skipped, and reported.
+            Which files of a folder to read. Hidden files, tables and files that are not text
+            are skipped; the latter two are reported.
 
         Examples
         --------
@@ -222,8 +223,8 @@ class Documents:
     @cached_property
     def report(self) -> IngestReport:
         """What was read, repaired, cut and left out."""
-        if self.found is not None:
-            return self.found
+        if self.ingest_report is not None:
+            return self.ingest_report
         report = IngestReport(self.source or "the list", self.rows)
         for block in self.blocks:
             report.repairs += block.load().repairs
@@ -235,11 +236,10 @@ class Documents:
             yield from block.load().strings()
 
     def column(self, name: str) -> list:
-        """A column that came along with the text. Numbers are numbers if all of them are."""
+        """Another column than the text; converted to numbers if all its values are numbers."""
         if name not in self.columns:
             raise KeyError(f"There is no column {name!r}; there are {list(self.columns)}.")
-        values = list(chain.from_iterable(block.column(name) for block in self.blocks))
-        return as_numbers(values)
+        return as_numbers([value for block in self.blocks for value in block.column(name)])
 
     @classmethod
     def _of_list(cls, documents: Sequence[Any], encoding: str, errors: str) -> "Documents":
@@ -250,22 +250,22 @@ class Documents:
     @classmethod
     def _of_iterator(cls, documents: Iterator, encoding: str, errors: str) -> "Documents":
         build, spool = Build(IngestReport("the generator", 0)), Spool()
-        held: list[Any] = []
+        waiting: list[Any] = []
         size = 0
 
         def flush() -> None:
             first = build.report.documents
-            text: Text = text_of(held, encoding=encoding, errors=errors, first=first)
+            text = text_of(waiting, encoding=encoding, errors=errors, first=first)
             spool.add(text)
-            build.count(text, NOTHING)
+            build.count(text)
 
         for document in documents:
-            held.append(document)
+            waiting.append(document)
             size += 1 + (len(document) if isinstance(document, str | bytes) else 0)
             if size > BLOCK_BYTES:
                 flush()
-                held, size = [], 0
-        if held:
+                waiting, size = [], 0
+        if waiting:
             flush()
         build.add_spooled(spool)
         return cls._of_build(build)
@@ -273,14 +273,9 @@ class Documents:
     @classmethod
     def _of_build(cls, build: Build) -> "Documents":
         return cls(
-            tuple(build.blocks),
-            sum(build.rows),
-            tuple(build.rows),
-            build.report.source,
-            build.ids,
-            tuple(build.columns),
-            build.report,
-        )
+            tuple(build.blocks), sum(build.rows), tuple(build.rows), build.report.source,
+            build.ids, tuple(build.columns), build.report,
+        )  # fmt: skip
 
 
 def open_documents(path: str, options: Options) -> Build:
@@ -312,7 +307,7 @@ def open_stream(source: Source, options: Options, kind: str | None) -> Build:
     if kind == "parquet":
         open_parquet(source, chunks, options, build)
     elif kind == "lines":
-        if options.format is None:  # nobody said that it is text
+        if options.format is None:  # it may be anything
             chunks = refuse_binary(chunks, source.name)
         open_lines(source, chunks, options, build)
     else:
@@ -327,21 +322,18 @@ def arrow_table(data: Any) -> Any:
         return None
     import pyarrow as pa
 
-    if isinstance(data, pa.Table | pa.RecordBatch):
-        return pa.table(data)
-    if hasattr(data, "columns") and hasattr(data, "__arrow_c_stream__"):
+    streams = hasattr(data, "__arrow_c_stream__")
+    if isinstance(data, pa.Table | pa.RecordBatch) or (streams and hasattr(data, "columns")):
         return pa.table(data)
     if isinstance(data, pa.Array | pa.ChunkedArray):
-        column = data
-    elif hasattr(data, "__arrow_c_stream__") and str(data.dtype) != "object":
-        column = pa.chunked_array(data)
-    else:
-        return None
-    return pa.table({"text": column})
+        return pa.table({"text": data})
+    if streams and str(data.dtype) != "object":
+        return pa.table({"text": pa.chunked_array(data)})
+    return None
 
 
 def as_numbers(values: list) -> list:
-    """Strings as numbers, if every one of them is how Python would write a number."""
+    """Strings as numbers, if every one is written as Python would write it."""
     if not all(value is None or isinstance(value, str) for value in values):
         return values
     for kind in (int, float):

@@ -1,6 +1,6 @@
-"""Files of labels: a column that says which group each row belongs to, perhaps one of ids.
+"""Files of labels: a column with the group of each row, and possibly one with ids.
 
-CSV with any common separator and encoding, plain or packed, as ``tacit cluster --out`` and
+CSV with any common separator and encoding, plain or compressed, as ``tacit cluster --out`` and
 spreadsheets write it. Labels and ids are text and stay as they are.
 """
 
@@ -15,11 +15,10 @@ from tacit.core.errors import DataError, PartialInput
 from tacit.data.delimited import (
     MISSING,
     Dialect,
+    check_quotes,
     choose_columns,
-    line_of,
     name_columns,
     records,
-    scan_quotes,
     sniff,
 )
 from tacit.data.streams import NPY, PARQUET, name_of, read_raw, to_utf8
@@ -27,7 +26,6 @@ from tacit.data.streams import NPY, PARQUET, name_of, read_raw, to_utf8
 __all__ = ["LabelTable", "read_labels"]
 
 LABEL_NAMES = ("cluster", "label", "labels", "class", "group")  # taken where there is a choice
-ID_NAMES = ("id", "row")
 
 
 @dataclass
@@ -56,18 +54,18 @@ def read_labels(
     ----------
     source : path or stream
     column : str or None
-        Which column has the labels. None takes the only one there is besides ids, or one
-        called cluster, label, labels, class or group.
+        The column of the labels. None takes the only one besides ids, or one called cluster,
+        label, labels, class or group.
     id_column : str or None
-        Which column names the rows. None takes one called id or row, if there is one.
+        The column of the ids. None takes one called id or row, if there is one.
     header : bool or None
-        Whether line one names the columns. None looks whether it is all numbers.
+        Whether line one names the columns. None: unless all its cells are numbers.
 
     Raises
     ------
     DataError
-        With file, row and line, for a label that is missing, for rows of uneven width, for
-        quotes that never close, for an id that comes twice.
+        With file, row and line, for a missing label, rows of uneven width, quotes that never
+        close, or a repeated id.
 
     Examples
     --------
@@ -83,7 +81,7 @@ def read_labels(
     else:
         raw = read_raw(source, file)
     if raw.data.startswith((PARQUET, NPY)):
-        raise DataError("labels are read from CSV, and this is none. Convert it.", file=file)
+        raise DataError("labels are read from CSV, and this is not CSV. Convert it.", file=file)
     if raw.partial:
         raise PartialInput(f"{raw.partial}. Get the file again.", file=file)
     raw = to_utf8(raw)
@@ -91,13 +89,7 @@ def read_labels(
         raise DataError("the file is empty. There are no labels to read.", file=file)
     tabs = re.search(r"\.(tsv|tab)(\.(gz|zst))?$", file.lower()) is not None
     dialect = sniff(raw.data, prefer="\t" if tabs else None)
-    opened, _ = scan_quotes(raw.data, dialect)
-    if opened is not None:
-        raise DataError(
-            f"line {line_of(raw.data, opened)} opens a quote that never closes. "
-            'Close it, or double it ("") if it belongs to the text.',
-            file=file,
-        )
+    check_quotes(raw.data, dialect, file)
     return from_text(raw.data, file, dialect, column, id_column, header, [*raw.notes])
 
 
@@ -119,7 +111,7 @@ def from_text(
         raise DataError("there is a header, but no rows follow it.", file=file)
     choose_columns(names, None if column is None else [column], id_column, file)
     if id_column is None:
-        id_column = pick([name for name in names if name != column], ID_NAMES)
+        id_column = pick([name for name in names if name != column], ("id", "row"))
     column = column or label_column(names, id_column, file)
     if len(names) == 1:
         id_column = None
@@ -147,7 +139,7 @@ def from_text(
 
 
 def pick(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """The first of the wanted names that there is, in any case of letters."""
+    """The first of the wanted names, whatever the case of its letters; None without any."""
     lower = {name.lower(): name for name in reversed(names)}
     return next((lower[each] for each in wanted if each in lower), None)
 
@@ -158,21 +150,21 @@ def label_column(names: list[str], id_column: str | None, file: str) -> str:
     if len(others) > 1 and known is None:
         some = ", ".join(others[:20]) + (", ..." if len(others) > 20 else "")
         raise DataError(
-            f"{len(others)} columns could hold the labels: {some}. Say which one does.",
+            f"{len(others)} columns could hold the labels: {some}. Name one.",
             file=file,
         )
     return others[0] if len(others) == 1 else str(known)
 
 
 def check_ids(ids: list[str], lines: list[int], file: str, column: str | None) -> None:
-    """Every row needs an id of its own."""
+    """DataError for repeated ids."""
     if len({*ids}) == len(ids):
         return
     (twice, times), *_ = Counter(ids).most_common(1)
     first, second = [line for line, each in zip(lines, ids, strict=True) if each == twice][:2]
     what = f"the id {twice!r}" if twice else "an empty id"
     raise DataError(
-        f"{what} comes {times:,} times, first on lines {first} and {second}. Give every row "
+        f"{what} occurs {times:,} times, first on lines {first} and {second}. Give every row "
         "an id of its own, or compare row by row.",
         file=file,
         column=column,

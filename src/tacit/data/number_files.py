@@ -24,13 +24,12 @@ from tacit.core.errors import DataError, PartialInput
 from tacit.data.delimited import (
     MISSING,
     Dialect,
+    check_quotes,
     choose_columns,
     count_newlines,
-    line_of,
     name_columns,
     number_pattern,
     records,
-    scan_quotes,
     sniff,
     whole_records,
 )
@@ -214,7 +213,7 @@ def from_npy(
     check_shape(len(table), len(chosen), file)
     ids = None
     if id_column is not None:
-        (j,) = (names.index(id_column),)
+        j = names.index(id_column)
         ids = [str(each) for block in table for each in block.load()[:, j]]
     picked = None if chosen == names else tuple(names.index(name) for name in chosen)
     left_out = {n: "not chosen" for n in names if n not in chosen and n != id_column}
@@ -362,13 +361,7 @@ def read_delimited(
     dialect = sniff(data, prefer="\t" if tabs else None)
     if cut_off:
         data = whole_records(data, dialect)
-    opened, quoted_newlines = scan_quotes(data, dialect)
-    if opened is not None:
-        raise DataError(
-            f"line {line_of(data, opened)} opens a quote that never closes. "
-            'Close it, or double it ("") if it belongs to the text.',
-            file=file,
-        )
+    quoted_newlines = check_quotes(data, dialect, file)
     first = next(records(data, dialect.delimiter), None)
     if first is None:
         raise DataError("no whole row is left of the truncated file.", file=file)
@@ -382,7 +375,8 @@ def read_delimited(
     table = parse(text, start, names, reading, id_column, quoted_newlines > 0)
     if table.num_rows == 0:
         raise DataError("there is a header, but no rows follow it.", file=file)
-    blank = count_lines(data) - quoted_newlines - table.num_rows - header
+    lines = count_newlines(data) + (not data.endswith((b"\n", b"\r")))
+    blank = lines - quoted_newlines - table.num_rows - header
     if blank:
         notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
 
@@ -487,7 +481,8 @@ def to_numbers(
         cells = pc.replace_substring_regex(cells, r"^\+", "")
         return cells.cast(pa.float64()).to_numpy(), ""
     row = pc.index(other, True).as_py()
-    shown = repr(short(cells[row].as_py()))
+    cell = cells[row].as_py()
+    shown = repr(cell if len(cell) <= 40 else cell[:37] + "...")
     if chosen or n_numbers >= others:
         count = "" if others == 1 else f", nor are {others - 1:,} more below it"
         rest = f"{count}. Correct it, or choose other columns."
@@ -529,11 +524,3 @@ def clean_ids(column: pa.ChunkedArray, notes: list[str]) -> list[str]:
     if repeated:
         notes.append(f"{repeated:,} ids repeat an earlier one")
     return ids
-
-
-def count_lines(data: bytes) -> int:
-    return count_newlines(data) + (not data.endswith((b"\n", b"\r")))
-
-
-def short(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."

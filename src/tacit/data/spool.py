@@ -62,11 +62,9 @@ class SpooledRows(NamedTuple):
 
     def column(self, name: str) -> list:
         """Another column; None where a document has no value."""
-        batch = self.batch()
-        key = f"{COLUMN}{name}"
-        if key not in batch.schema.names:
-            return [None] * self.rows
-        return batch.column(key).to_pylist()
+        batch, key = self.batch(), f"{COLUMN}{name}"
+        there = key in batch.schema.names
+        return batch.column(key).to_pylist() if there else [None] * self.rows
 
     def batch(self) -> Any:
         """The Arrow table that holds text and columns."""
@@ -81,11 +79,7 @@ class Keeper:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._remove = weakref.finalize(self, remove, path)
-
-
-def remove(path: str) -> None:
-    Path(path).unlink(missing_ok=True)
+        weakref.finalize(self, Path(path).unlink, missing_ok=True)
 
 
 class Spool:
@@ -145,5 +139,6 @@ def arrow_of_text(text: Text) -> Any:
         np.add.at(keep, text.starts, 1)
         np.add.at(keep, text.stops, -1)
         data = text.data[np.cumsum(keep[:-1], dtype=np.int8).astype(np.bool_)]
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.LargeStringArray.from_buffers(len(text), buffers[1], buffers[2])
+    return pa.LargeStringArray.from_buffers(
+        len(text), pa.py_buffer(offsets), pa.py_buffer(data)
+    )

@@ -1,8 +1,8 @@
 """Bytes from files and streams, decompressed and decoded: chunk by chunk, or whole files.
 
 gzip and zstd are recognized by their first bytes and unpacked under a limit on ratio and size;
-encodings by their byte order mark. A compressed file that ends early or is damaged yields what
-can be read of it, and ``partial`` gives the reason. Whatever is repaired is reported.
+encodings by their byte order mark. A compressed file that ends early or is damaged yields its
+readable part, and ``partial`` gives the reason. Whatever is repaired is reported.
 """
 
 import codecs
@@ -92,7 +92,7 @@ class Source:
             yield self._recoded(decoder.decode(b"", True))
         except UnicodeError as error:  # UTF-16 that does not say which kind it is
             raise DataError(
-                f"{error}. Say encoding='{self._codec()}-le' or '{self._codec()}-be'.",
+                f"{error}. Use encoding='{self._codec()}-le' or '{self._codec()}-be'.",
                 file=self.name,
             ) from None
 

@@ -113,16 +113,9 @@ def summary_from(
     scale = 2.0 ** -math.frexp(size)[1] if size > 0 else 1.0
     total = most * extent.largest
     return DataSummary(
-        extent.rows,
-        extent.weight,
-        variance,
-        origin,
-        scale,
-        grids(total, most),
-        grids(most, most),
-        extent.whole,
-        dtype,
-    )
+        extent.rows, extent.weight, variance, origin, scale, grids(total, most),
+        grids(most, most), extent.whole, dtype,
+    )  # fmt: skip
 
 
 @kernel

@@ -1,7 +1,7 @@
-"""A table: rows in blocks, each loaded by whoever works on it.
+"""A table: rows in blocks, each loaded by the worker that needs it.
 
-Blocks are cut by a rule that depends on the shape alone, never on the machine, so a fit
-gives the same bits wherever it runs.
+Blocks are cut by the shape alone, never by the machine, so that a fit gives the same bits
+wherever it runs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,8 @@ SPLIT_ROWS = 4096  # rows that are worth four blocks
 def block_rows_for(width: int, rows: int | None = None) -> int:
     """Rows to a block: at most 16,384, and fewer when rows are wide.
 
-    Where the number of rows is known they are cut into equal blocks, a multiple of eight of
-    them or at least four, so that workers end together.
+    If the number of rows is known, blocks are of equal size, and at least four or a multiple
+    of eight, so that workers finish together.
 
     >>> block_rows_for(2), block_rows_for(784), block_rows_for(30_000)
     (16384, 8192, 256)
@@ -43,7 +43,7 @@ def block_rows_for(width: int, rows: int | None = None) -> int:
 
 
 class Batch(NamedTuple):
-    """What a block with labels or weights loads as."""
+    """A loaded block with its labels and weights."""
 
     rows: Any
     labels: Any = None
@@ -99,7 +99,7 @@ class CsrRows(NamedTuple):
 
 
 class NpyRows(NamedTuple):
-    """A range of rows of a .npy file, read when asked for."""
+    """A range of rows of a .npy file."""
 
     path: str
     start: int
@@ -134,7 +134,7 @@ class ParquetRows(NamedTuple):
 
 
 class DaskRows(NamedTuple):
-    """A range of rows of a Dask array, computed where the block is worked on."""
+    """A range of rows of a Dask array, computed by the worker that loads it."""
 
     array: Any
     start: int
@@ -195,7 +195,7 @@ def innermost(block: Any) -> Any:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows in blocks that can be walked any number of times.
+    """Rows in blocks that can be read any number of times.
 
     >>> import numpy as np
     >>> table = Table.from_array(np.arange(10.0).reshape(5, 2), block_rows=2)
@@ -232,7 +232,7 @@ class Table:
 
     @classmethod
     def of(cls, data: Any, block_rows: int | None = None) -> "Table":
-        """A table of whatever holds rows: an array, CSR, a path, a Dask array, a table."""
+        """A table of an array, a CSR matrix, a path, a Dask array or a table."""
         if isinstance(data, Table):
             return data
         if isinstance(data, str | Path):
@@ -260,25 +260,22 @@ class Table:
         if sp.issparse(array):
             matrix = array if array.format == "csr" else array.tocsr()
             width = -(-matrix.nnz // max(1, matrix.shape[0]))
-            blocks = cut(
-                matrix.shape[0],
-                block_rows or block_rows_for(width, matrix.shape[0]),
-                lambda i, j: CsrRows(matrix, i, j),
-            )
+            rows = block_rows or block_rows_for(width, matrix.shape[0])
+            blocks = cut(matrix.shape[0], rows, lambda i, j: CsrRows(matrix, i, j))
             return cls(blocks, matrix.shape, matrix.dtype, in_memory=True)
-        rows = np.asarray(array)
-        if rows.ndim != 2:
+        array = np.asarray(array)
+        if array.ndim != 2:
             raise ValueError(
                 f"Table.from_array needs rows and columns, but the array has "
-                f"{rows.ndim} dimension(s). Reshape it to two."
+                f"{array.ndim} dimension(s). Reshape it to two."
             )
-        n, d = rows.shape
-        blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: Rows(rows, i, j))
-        return cls(blocks, (n, d), rows.dtype, in_memory=True)
+        n, d = array.shape
+        blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: Rows(array, i, j))
+        return cls(blocks, (n, d), array.dtype, in_memory=True)
 
     @classmethod
     def from_npy(cls, path: str | Path, block_rows: int | None = None) -> "Table":
-        """Rows of a .npy file, larger than memory if need be."""
+        """Rows of a .npy file, which may be larger than memory."""
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if array.ndim != 2:
             raise ValueError(
@@ -366,7 +363,7 @@ class Table:
         return self.take(np.sort(rng.permutation(self.shape[0])[:size]))
 
     def take(self, indices: np.ndarray) -> Any:
-        """The rows at sorted ``indices``, in memory. Labels and weights stay behind."""
+        """The rows at sorted ``indices``, in memory, without labels and weights."""
         starts = [block.start for block in self]
         edges = np.searchsorted(indices, [*starts, self.shape[0]])
         picked = [
@@ -379,8 +376,8 @@ class Table:
         return sp.vstack(picked, format="csr") if sp.issparse(picked[0]) else np.vstack(picked)
 
     def load(self) -> Any:
-        """All rows as one array or CSR matrix, without labels and weights. Rows that are one
-        in memory already are not copied."""
+        """All rows as one array or CSR matrix, without labels and weights; not copied if they
+        are one in memory already."""
         block = self.blocks[0] if self.blocks else None
         if isinstance(block, BatchRows):
             block = block.rows

@@ -16,7 +16,7 @@ from tacit.data.text_block import Repairs, Text, text_of, undecodable
 
 __all__ = [
     "NOTHING", "Limits", "Lines", "Lost", "cut_at_space", "cut_long", "line_blocks",
-    "make_sound", "text_of_lines", "too_long",
+    "make_valid", "text_of_lines", "too_long",
 ]  # fmt: skip
 
 NEWLINE, RETURN, SPACE = 10, 13, 32
@@ -132,10 +132,10 @@ def text_of_lines(
         stops = np.append(stops, len(raw))
     returns = np.flatnonzero((stops > starts) & (raw[np.maximum(stops - 1, 0)] == RETURN))
     stops[returns] -= 1
-    return make_sound(data, starts, stops, limits, name, row)
+    return make_valid(data, starts, stops, limits, name, row)
 
 
-def make_sound(
+def make_valid(
     data: bytes, starts: np.ndarray, stops: np.ndarray, limits: Limits, name: str, row: int = 0
 ) -> tuple[Text, Lost]:
     """Raw bytes between ``starts`` and ``stops`` as valid text within the limits."""

@@ -1,8 +1,7 @@
-"""What examples, demos and tests read: the docstrings of installed packages, and public data.
+"""Data for examples, demos and tests: docstrings of installed packages, and public data sets.
 
-``docstrings()`` works on every machine. ``load(name)`` reads the sets that a folder holds, the
-one that the environment variable TACIT_DATA names; ``available()`` says which those are. No
-data comes with Tacit.
+``docstrings()`` works on every machine. ``load(name)`` reads a set from the folder that the
+environment variable TACIT_DATA names; ``available()`` lists them. No data comes with Tacit.
 """
 
 from tacit.core.lazy import attach

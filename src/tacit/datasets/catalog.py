@@ -1,8 +1,8 @@
-"""Which data sets there are, what their folders hold, and where they come from.
+"""The catalog of data sets: what their folders hold, and where they come from.
 
 The folder that TACIT_DATA names has one folder for each set, with the files listed here. Text
-is UTF-8, .gz files are packed with gzip, .jsonl files hold one JSON object a line. Fields and
-columns are described with the loaders, in ``text_sets`` and ``number_sets``.
+is UTF-8, .gz files are gzip, .jsonl files hold one JSON object a line. Fields and columns are
+described with the loaders, in ``text_sets`` and ``number_sets``.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Reading the files of data sets: packed or not, with the place of what is wrong."""
+"""Read the files of data sets, compressed or not; errors name the file and row."""
 
 import csv
 import gzip
@@ -16,7 +16,7 @@ __all__ = ["read_csv", "read_jsonl", "read_lines", "read_npz", "read_text"]
 
 @contextmanager
 def opened(path: Path) -> Iterator[TextIO]:
-    """A text file in UTF-8, packed if its name ends in .gz."""
+    """A text file in UTF-8, compressed if its name ends in .gz."""
     try:
         with (
             gzip.open(path, "rt", encoding="utf-8", newline="")
@@ -39,13 +39,13 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines that hold something, without what is around them."""
+    """The lines that are not blank, without surrounding white space."""
     return [line.strip() for line in read_text(path).split("\n") if line.strip()]
 
 
 def read_jsonl(path: Path, *fields: str) -> list[dict[str, Any]]:
     """One JSON object a line, each with these fields."""
-    found = []
+    records = []
     with opened(path) as stream:
         for number, line in enumerate(stream, 1):
             try:
@@ -56,8 +56,8 @@ def read_jsonl(path: Path, *fields: str) -> list[dict[str, Any]]:
             absent = [f for f in fields if not isinstance(record, dict) or f not in record]
             if absent:
                 raise DataError(f"has no {absent[0]!r}.", file=path, row=number)
-            found.append(record)
-    return found
+            records.append(record)
+    return records
 
 
 def read_csv(path: Path, *fields: str) -> list[dict[str, str]]:

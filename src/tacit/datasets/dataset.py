@@ -1,4 +1,4 @@
-"""What every data set is handed over as."""
+"""The form of every data set."""
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ __all__ = ["Dataset"]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Documents or rows, what is known of each, and where they come from.
+    """Documents or rows, with targets and metadata.
 
     Attributes
     ----------
@@ -20,16 +20,16 @@ class Dataset:
     data : array or None
         Rows of numbers; or of words, for word pairs.
     target : array or None
-        One for each document or row: a place in ``target_names``, or a number to predict.
+        For each document or row an index into ``target_names``, or a number to predict.
     target_names : list of str
-        What the classes are called; empty where the target is a number.
+        The names of the classes; empty where the target is a number.
     metadata : dict of str to list
-        More of each document or row, by column: "id" names them where there is one.
+        Further columns, one value per document or row, such as "id".
     extra : dict
-        What belongs to the set as a whole, such as a word list or the names of columns.
+        Data about the set as a whole, such as a word list or the names of columns.
     description : str
     licence : str
-        What is known of the terms of use. Look before you republish anything.
+        The terms of use, as far as known. Check them before you republish anything.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Dataset:
         return f"Dataset {self.name!r}: {', '.join(parts)}"
 
     def take(self, places: Any) -> "Dataset":
-        """Some of the documents or rows, with all that is known of them.
+        """Some of the documents or rows, with their targets and metadata.
 
         >>> Dataset("toy", ["a", "b", "c"], metadata={"id": [1, 2, 3]}).take([2, 0]).metadata
         {'id': [3, 1]}
@@ -91,7 +91,7 @@ class Dataset:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What the set is, in plain values, without its documents and rows."""
+        """A summary in plain values, without the documents and rows."""
         return {
             "name": self.name,
             "rows": len(self),

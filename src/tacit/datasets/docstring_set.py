@@ -27,8 +27,8 @@ KINDS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 BRANCHES = (ast.If, ast.Try, ast.With)
 
 
-class Found(NamedTuple):
-    """A docstring and whose it is."""
+class Docstring(NamedTuple):
+    """A docstring, and the object it documents."""
 
     id: str
     module: str
@@ -44,10 +44,10 @@ def docstrings(
     Parameters
     ----------
     packages : sequence of str or None
-        Names as in an import statement. None takes those there are of numpy, scipy, sklearn,
+        Names as in an import statement. None takes the installed ones of numpy, scipy, sklearn,
         numba, pandas, matplotlib, dask, polars, networkx, statsmodels, sympy and xarray.
     min_words : int
-        Leave out shorter ones, which are mostly boilerplate; ``extra`` says how many.
+        Leave out shorter ones, which are mostly boilerplate.
     limit : int or None
         Keep at most this many, spread evenly over all.
 
@@ -56,9 +56,8 @@ def docstrings(
     Dataset
         Documents in the order of packages, files and lines. The target is the package;
         ``metadata`` has the id ("scipy.stats._mstats_basic.mode"), package, module and kind
-        (module, class, function or method). ``extra`` counts what was left out: too short,
-        the same text again, the same id again, files that are not Python; and has the
-        packages' versions.
+        (module, class, function or method). ``extra`` counts what was left out (short,
+        repeated, same id, unreadable files) and has the packages' versions.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def docstrings(
 
 
 def as_dataset(
-    names: list[str], kept: list[tuple[str, Found]], total: int, left_out: dict[str, int]
+    names: list[str], kept: list[tuple[str, Docstring]], total: int, left_out: dict[str, int]
 ) -> Dataset:
     import numpy as np
 
@@ -138,7 +137,7 @@ def as_dataset(
 
 
 def folder_of(package: str) -> Path | None:
-    """Where an installed package lies, without importing it."""
+    """The folder of an installed package, without importing it."""
     if not package.isidentifier():
         return None
     try:
@@ -159,11 +158,11 @@ def version_of(package: str) -> str | None:
 
 
 @lru_cache(maxsize=32)
-def read_package(package: str) -> tuple[tuple[Found, ...], int]:
+def read_package(package: str) -> tuple[tuple[Docstring, ...], int]:
     """The docstrings of a package, and how many files could not be read."""
     root = folder_of(package)
-    assert root is not None  # the caller has looked
-    found: list[Found] = []
+    assert root is not None  # the caller checked
+    found: list[Docstring] = []
     unreadable = 0
     for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).parts):
         parts = path.relative_to(root).parts
@@ -183,17 +182,17 @@ def read_package(package: str) -> tuple[tuple[Found, ...], int]:
     return tuple(found), unreadable
 
 
-def walk(tree: ast.Module, module: str) -> Iterator[Found]:
+def walk(tree: ast.Module, module: str) -> Iterator[Docstring]:
     """The docstrings of a module, its public classes, functions and methods, in order."""
     text = ast.get_docstring(tree)
     if text:
-        yield Found(module, module, "module", text)
+        yield Docstring(module, module, "module", text)
     yield from walk_body(tree.body, module, module, inside=False)
 
 
 def walk_body(
     body: Sequence[ast.stmt], module: str, prefix: str, *, inside: bool
-) -> Iterator[Found]:
+) -> Iterator[Docstring]:
     for node in body:
         if isinstance(node, BRANCHES):
             parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
@@ -207,6 +206,6 @@ def walk_body(
         text = ast.get_docstring(node)
         if text:
             kind = "class" if is_class else "method" if inside else "function"
-            yield Found(name, module, kind, text)
+            yield Docstring(name, module, kind, text)
         if is_class:
             yield from walk_body(node.body, module, name, inside=True)

@@ -132,7 +132,7 @@ def word_similarity(folder: Path, part: str) -> Fields:
 
 
 def table(path: Path, separator: str, width: int) -> list[list[str]]:
-    """Lines of as many fields; those that begin with # are remarks."""
+    """Lines of ``width`` fields; those that begin with # are comments."""
     rows = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip() or line.startswith("#"):
@@ -149,4 +149,4 @@ def numbers(path: Path, records: list[dict[str, str]], columns: tuple[str, ...])
     try:
         return np.array([[float(record[name]) for name in columns] for record in records])
     except ValueError as error:
-        raise DataError(f"holds what is no number: {error}.", file=path) from None
+        raise DataError(f"holds a value that is not a number: {error}.", file=path) from None

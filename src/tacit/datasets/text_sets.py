@@ -18,7 +18,7 @@ Fields = dict[str, Any]
 
 
 def classes(labels: Sequence[str]) -> Fields:
-    """Labels as places among their sorted names."""
+    """Labels as indices of their sorted names."""
     names, target = np.unique(np.array(labels, str), return_inverse=True)
     return {"target": target.astype(np.int64), "target_names": names.tolist()}
 
@@ -110,7 +110,7 @@ def newsgroups(folder: Path, part: str) -> Fields:
 
 def oz(folder: Path, part: str) -> Fields:
     """file, author, label, title, year, series. The target is the label: "contested" is The
-    Royal Book of Oz, "baum_nonoz" and "thompson_nonoz" are no books of Oz."""
+    Royal Book of Oz, "baum_nonoz" and "thompson_nonoz" are not books of Oz."""
     fields = ("file", "author", "label", "title", "year", "series")
     records = read_csv(folder / "index.csv", *fields)
     return {

@@ -1,17 +1,17 @@
 """Hash tables that turn byte strings and pairs of numbers into ids, and MurmurHash3.
 
-Ids count up from 0 in order of first appearance, so they depend on the input alone. The
-table is keyed with a random number drawn once per process: a hostile document cannot be
-written to fall into one slot, and nothing that leaves this module depends on the key.
+Ids are numbered from 0 in order of first appearance, so they depend on the input alone. Hashes
+are keyed with a random number drawn once per process, so that no document can be written to
+collide in one slot; no result depends on the key.
 
-A slot of the string table is one row of four uint64, a cache line's half:
+A slot of the string table is a row of four uint64, half a cache line:
 
-    0   the first 8 bytes, little-endian, zeros behind the end
+    0   the first 8 bytes, little-endian, padded with zeros
     1   the next 8
-    2   where the string lies in the buffer << 32 | its length
+    2   offset of the string in the buffer << 32 | its length
     3   id + 1; 0 marks a free slot
 
-A string of up to 16 bytes is its own key: most words are compared without being looked at.
+Most words have up to 16 bytes, and are compared by the slot alone.
 """
 
 import secrets
@@ -32,7 +32,7 @@ FIRST_SLOTS = 1 << 10
 
 
 class Slices(NamedTuple):
-    """Distinct strings as places in a buffer, in order of their ids."""
+    """Distinct strings as slices of a buffer, in order of their ids."""
 
     begin: np.ndarray  # int64
     length: np.ndarray  # int64
@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
 
 
 def padded(size: int) -> np.ndarray:
-    """A byte buffer that kernels may read eight bytes at a time, to its very end."""
+    """A byte buffer that kernels may read eight bytes at a time, up to its end."""
     buffer = np.empty((size + 31) // 8 * 8, np.uint8)
     buffer[size:] = 0
     return buffer
@@ -105,7 +105,7 @@ class PairInterner:
         self.used = 0
 
     def ids(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """The number of each pair, new ones after those there are."""
+        """The ids of the pairs."""
         out = np.empty(len(left), np.int32)
         at = 0
         while at < len(left):
@@ -153,7 +153,7 @@ def slot_of(first, second, tail, length, key):
 
 @kernel
 def hash_tail(buffer, begin, end, key):
-    """What comes after the first 16 bytes."""
+    """The hash of the bytes after the first 16."""
     h = key
     for q in range(begin, end):
         h = (h ^ U(buffer[q])) * U(0x100000001B3)
@@ -193,7 +193,7 @@ def intern_slices(buffer, words, begin, end, at, stop, key, table, used, begins,
                 row[0], row[1], row[2], row[3] = first, second, (b << U(32)) | length, U(used)
                 out[at] = used - 1
                 break
-            # Only strings longer than their key need a second look.
+            # Longer strings are compared in the buffer.
             if (
                 row[0] == first
                 and row[1] == second

@@ -89,7 +89,7 @@ def check_objects(y: np.ndarray) -> None:
     for row in np.flatnonzero(~texts):
         if str(y[row]) in MISSING:
             raise ValueError(
-                f"y contains {y[row]} in row {row}, which is no label. Leave out rows that "
+                f"y contains {y[row]} in row {row}, which is not a label. Leave out rows that "
                 "have none."
             )
     if texts.any() and not texts.all():

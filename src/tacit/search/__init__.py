@@ -1,4 +1,4 @@
-"""Find documents: by words and phrases, by meaning, and those that say the same twice."""
+"""Find documents by words and phrases, by meaning, and near-duplicates."""
 
 from tacit.core.lazy import attach
 

@@ -356,5 +356,5 @@ def explain_no_words(source: Documents, rule: WordRule) -> str:
         )
     return (
         f"The {len(source):,} documents hold no words of {rule.token.min_length} letters or "
-        "more. Lower min_length, or look at the documents."
+        "more. Lower min_length, or check the documents."
     )

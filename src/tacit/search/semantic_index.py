@@ -1,8 +1,8 @@
 """Find documents by what they are about: latent semantic indexing.
 
     counts     the words of the documents (``tacit.text``), weighted
-    space      the leading directions of the weighted documents (``tacit.decompose``)
-    documents  lie where the space holds them, queries too (``search.semantic_space``)
+    space      the leading components of the weighted documents (``tacit.decompose``)
+    documents  and queries are projected onto the space (``search.semantic_space``)
 
 Contract: summable; the passes are those of the vectorizer and of the truncated SVD.
 
@@ -99,16 +99,14 @@ class Content(NamedTuple):
 class SemanticIndex(Estimator):
     """Search documents by meaning: a document may be found without a word of the query.
 
-    Words that go together are laid along few directions (latent semantic analysis), and
-    documents, words and queries are compared there, by the cosine. Any number of threads may
-    search at once.
+    Documents, words and queries are projected onto few components (latent semantic analysis)
+    and compared there by the cosine. Any number of threads may search at once.
 
     Parameters
     ----------
     n_components : int
-        How many directions, at most: documents that span fewer get as many as they span. Few
-        bring more documents together; 100 to 300 suit thousands of documents, and a handful
-        of documents wants a few.
+        The number of components, at most the rank of the documents. Fewer bring more documents
+        together; 100 to 300 suit thousands of documents.
     weighting : {"bm25", "log", "tfidf", "notes"} or None
         How counts are weighted, see ``tacit.text.TfidfTransformer``; rows are then scaled to
         length one. None takes them as they are.
@@ -117,7 +115,7 @@ class SemanticIndex(Estimator):
     store_text : bool
         Whether to keep the documents, compressed to about half, for snippets and counts.
     tol : float
-        How exact the directions must be, see ``TruncatedSVD``.
+        Accuracy of the components, see ``TruncatedSVD``.
     random_state : int, RandomState or None
         Seed of the decomposition.
     engine : {"serial", "threads", "dask"} or Engine
@@ -128,9 +126,9 @@ class SemanticIndex(Estimator):
     Attributes
     ----------
     n_documents_, n_terms_, n_components_ : int
-        Documents, different terms, directions.
+        Documents, different terms, components.
     n_fitted_ : int, documents that the space was fitted to; the others were added
-    components_ : float32 array of shape (n_components_, n_terms_), the directions
+    components_ : float32 array of shape (n_components_, n_terms_)
     singular_values_ : float64 array of shape (n_components_,)
     document_vectors_ : float32 array of shape (n_documents_, n_components_), of length one
     expected_ : float, the fraction of an unseen document that the space should explain
@@ -226,10 +224,10 @@ class SemanticIndex(Estimator):
         return self
 
     def add(self, documents: Any, *, ids: Sequence[str] | None = None) -> Receipt:
-        """Fold in documents behind those that are there: the space stays as it is.
+        """Fold in documents: they are appended, and the space does not change.
 
-        The receipt says how far that is from a new fit, and whether to make one. Searches
-        that run meanwhile see the index as it was.
+        The receipt estimates the distance from a new fit. Searches that run meanwhile see the
+        index as it was.
         """
         with writing:
             old = self._fitted()
@@ -263,8 +261,6 @@ class SemanticIndex(Estimator):
             folded=self.n_documents_ - self.n_fitted_,
             fitted=self.n_fitted_,
         )
-
-    # --- Asking ---
 
     def search(self, text: str, *, top: int | None = 10, snippet: int = 160) -> Hits:
         """The documents nearest to a text in meaning, the nearest first.
@@ -315,11 +311,11 @@ class SemanticIndex(Estimator):
     def smoothed_counts(
         self, id: int | str | None = None, *, text: str | None = None, top: int | None = 20
     ) -> dict[str, float]:
-        """How often a document should hold each term, going by the others: largest first.
+        """The expected counts of terms in a document, given the others: largest first.
 
-        The document's counts, weighted by term, are laid onto the space and read off there. A
-        term that it does not hold gets a positive count where documents like it hold the term.
-        ``text`` asks this of a document that is not in the index.
+        The weighted counts are projected onto the space and back. A term that the document does
+        not hold gets a positive count if similar documents hold it. ``text`` is a document that
+        is not in the index.
         """
         counts = self._counts_of(self._fitted(), id, text)
         weights = np.ones(self.n_terms_)
@@ -333,7 +329,7 @@ class SemanticIndex(Estimator):
         return {str(self._terms[i]): float(smooth[i]) for i in order.tolist()}
 
     def transform(self, documents: Any) -> np.ndarray:
-        """Where documents lie: (n, n_components_) float32, rows of length one.
+        """The coordinates of documents: (n, n_components_) float32, rows of length one.
 
         Documents as ``fit`` takes them. Those without a known word are rows of zeros.
         """

@@ -1,4 +1,4 @@
-"""A few words of a document around the matches of a query, with the matches to mark.
+"""Snippets: a few words of a document around the matches of a query, which are marked.
 
 The window is the first of those with the most different words of the query. It is cut between
 words, white space becomes one space, and control characters and marks that reorder text are
@@ -22,8 +22,8 @@ __all__ = ["Wanted", "Snippet", "snippets"]
 
 WIDTH = 160  # characters
 SLACK = 24  # characters that a cut may move to the end of a word
-GLANCE = 2**12  # characters searched first,
-SCAN = 2**18  # and if there is no match among them
+HEAD = 2**12  # characters searched first
+MOST = 2**18  # characters searched if there is no match among them
 CUT = "…"
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -32,7 +32,7 @@ PIECE = re.compile(r"\S+")
 
 
 class Wanted(NamedTuple):
-    """What to mark: words, and phrases."""
+    """The words and phrases to mark."""
 
     words: Vocabulary
     phrases: Sequence[tuple[Sequence[str], Sequence[int]]] = ()  # words, distances
@@ -63,16 +63,16 @@ def snippets(
     >>> snippets(["Crude\\toil fell."], wanted, TokenRule())
     [Snippet(text='Crude oil fell.', marks=((0, 5), (6, 9)))]
     """
-    texts = [unicodedata.normalize("NFC", text[: SCAN + width]) for text in texts]
-    places = find_words([head(text, GLANCE) for text in texts], wanted, rule)
+    texts = [unicodedata.normalize("NFC", text[: MOST + width]) for text in texts]
+    places = find_words([head(text, HEAD) for text in texts], wanted, rule)
     if wanted:
         for i, text in enumerate(texts):
-            if not places[i] and len(text) > GLANCE:
-                (places[i],) = find_words([head(text, SCAN)], wanted, rule)
+            if not places[i] and len(text) > HEAD:
+                (places[i],) = find_words([head(text, MOST)], wanted, rule)
     return [cut_out(text, there, width) for text, there in zip(texts, places, strict=True)]
 
 
-# --- Where the words are ---
+# --- Matches ---
 
 
 def head(text: str, size: int) -> str:
@@ -161,7 +161,7 @@ def locate(
     return places
 
 
-# --- What is shown ---
+# --- Windows ---
 
 
 def cut_out(text: str, places: list[Match], width: int) -> Snippet:
@@ -211,7 +211,7 @@ def best_places(places: list[Match], width: int) -> list[Match]:
 
 
 def window(text: str, shown: list[Match], width: int) -> tuple[int, int]:
-    """Where to cut: around the matches shown, and between words if one ends nearby."""
+    """Start and stop of the window around the matches, between words if one ends nearby."""
     first, last = (shown[0].start, shown[-1].stop) if shown else (0, 0)
     start = max(0, first - max(0, width - (last - first)) // 2)
     start = max(0, min(start, len(text) - width))

@@ -1,4 +1,4 @@
-"""The documents that an index holds: their names, and their text for snippets.
+"""The documents of an index: their names, and their text for snippets.
 
 Text is compressed in pieces of some 8 KB of consecutive documents (zstd): reading one document
 takes some tens of microseconds, and all of them half of their size.

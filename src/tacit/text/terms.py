@@ -158,7 +158,7 @@ def char_grams(
     text = compose(text, characters, lowercase).text
     size = 2 * int((text.stops - text.starts + 1).sum())  # lower case and spaces take more
     buffer = padded(size)
-    places, reach = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)
+    places, limit = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)
     edges = np.zeros(len(text) + 1, np.int64)
     write = write_words if by_word else write_text
     at = 0
@@ -166,7 +166,7 @@ def char_grams(
         check_stop()
         at = write(
             text.data, text.starts, text.stops, first, last, characters.codes, buffer, at,
-            places, reach, edges,
+            places, limit, edges,
         )  # fmt: skip
     places[edges[-1]] = at
     table, ids, counts = Interner(buffer), [], np.zeros(len(text), np.int64)
@@ -176,7 +176,7 @@ def char_grams(
     while position < edges[-1]:
         check_stop()
         position, document, k = list_spans(
-            places, reach, edges, position, document, shortest, longest, by_word, begin, end,
+            places, limit, edges, position, document, shortest, longest, by_word, begin, end,
             counts,
         )  # fmt: skip
         ids.append(table.ids(begin[:k], end[:k]))
@@ -214,7 +214,7 @@ def write_grams(data, offsets, words, place, out, out_offsets):
 
 
 @kernel
-def write_text(data, starts, stops, first, last, codes, buffer, at, places, reach, edges):
+def write_text(data, starts, stops, first, last, codes, buffer, at, places, limit, edges):
     """Documents in lower case; two white spaces or more become one space.
 
     Fills in where each character begins, and the number of the last one it may be with.
@@ -242,13 +242,13 @@ def write_text(data, starts, stops, first, last, codes, buffer, at, places, reac
                     k += 1
                     at = encode_to(buffer, at, c)
             i += length
-        reach[edges[d] : k] = k
+        limit[edges[d] : k] = k
         edges[d + 1] = k
     return at
 
 
 @kernel
-def write_words(data, starts, stops, first, last, codes, buffer, at, places, reach, edges):
+def write_words(data, starts, stops, first, last, codes, buffer, at, places, limit, edges):
     """The words of documents in lower case, each between two spaces."""
     k = edges[first]
     for d in range(first, last):
@@ -265,7 +265,7 @@ def write_words(data, starts, stops, first, last, codes, buffer, at, places, rea
                 buffer[at] = SPACE_BYTE
                 at += 1
                 if inside:
-                    reach[word:k] = k
+                    limit[word:k] = k
                     word = k
                 inside = not inside
             if not is_space:
@@ -279,7 +279,7 @@ def write_words(data, starts, stops, first, last, codes, buffer, at, places, rea
 
 @kernel
 def list_spans(
-    places, reach, edges, position, document, shortest, longest, by_word, begin, end, counts
+    places, limit, edges, position, document, shortest, longest, by_word, begin, end, counts
 ):
     """N-grams that begin at ``position`` and after it, as many as fit.
 
@@ -289,8 +289,8 @@ def list_spans(
     while position < edges[-1] and k < CALL_SPANS:
         while position >= edges[document + 1]:
             document += 1
-        before, room = k, reach[position] - position
-        if room < shortest and by_word and (position == 0 or reach[position - 1] == position):
+        before, room = k, limit[position] - position
+        if room < shortest and by_word and (position == 0 or limit[position - 1] == position):
             begin[k], end[k] = places[position], places[position + room]
             k += 1
         for n in range(shortest, min(longest, room) + 1):

@@ -127,7 +127,7 @@ def unite(parts: Sequence[Vocabulary]) -> Union:
     length = np.concatenate([np.diff(part.offsets) for part in parts])
     begin = np.cumsum(length) - length
     keys = np.concatenate([part.keys for part in parts])
-    order = np.argsort(keys, kind="stable")  # which is quick where stretches are sorted
+    order = np.argsort(keys, kind="stable")  # quick on sorted runs
     settle_ties(data, begin, length, keys, order)
     place, first = number_distinct(data, begin, length, keys, order)
     offsets = np.zeros(len(first) + 1, np.int64)
