@@ -41,8 +41,7 @@ from tacit.kernels.distances import recompute_small
 
 __all__ = [
     "FuzzyCMeans", "FuzzyParams", "MembershipStats", "SoftClusters", "collect",
-    "collect_memberships", "mean_centers", "memberships", "squares_to_centers", "start",
-    "update",
+    "collect_memberships", "memberships", "squares_to_centers", "start", "update",
 ]  # fmt: skip
 
 CHUNK = 1024  # rows whose distances to all centers are in memory at once
@@ -79,14 +78,14 @@ def start(centers: np.ndarray, summary: DataSummary, *, m: float = 2.0) -> Fuzzy
 
 def collect(params: FuzzyParams, block: Any) -> MembershipStats:
     """Memberships of every row; sums under their m-th power."""
-    return collect_memberships(
-        params.centers, params.origin, block, partial(powers, m=params.m)
-    )
+    return collect_memberships(params, block, partial(powers, m=params.m))
 
 
-def update(params: FuzzyParams, stats: MembershipStats) -> FuzzyParams:
-    """Centers become weighted means."""
-    return params._replace(centers=mean_centers(params.centers, params.origin, stats))
+def update(params: Any, stats: MembershipStats) -> Any:
+    """Centers become weighted means; a center without weight stays."""
+    centers, some = params.centers.copy(), stats.counts > 0
+    centers[some] = params.origin + stats.sums[some] / stats.counts[some, None]
+    return params._replace(centers=centers)
 
 
 # --- Their parts ---
@@ -128,11 +127,10 @@ def powers(squares: np.ndarray, m: float) -> tuple[np.ndarray, np.ndarray]:
 # --- Shared with soft k-means ---
 
 
-def collect_memberships(
-    centers: np.ndarray, origin: np.ndarray, block: Any, weigh: Weigh
-) -> MembershipStats:
+def collect_memberships(params: Any, block: Any, weigh: Weigh) -> MembershipStats:
     """The statistics of a block, a chunk of rows at a time."""
     rows, _, weights = parts(block)
+    centers, origin = params.centers, params.origin
     k, d = centers.shape
     counts, sums, loss = np.zeros(k), np.zeros((k, d)), 0.0
     for first in range(0, rows.shape[0], CHUNK):
@@ -151,14 +149,6 @@ def collect_memberships(
         loss += float(losses.sum())
     weight = float(rows.shape[0] if weights is None else weights.sum())
     return MembershipStats(weight, loss, counts, sums)
-
-
-def mean_centers(centers: np.ndarray, origin: np.ndarray, stats: MembershipStats) -> np.ndarray:
-    """The weighted means; a center without weight stays."""
-    moved = centers.copy()
-    some = stats.counts > 0
-    moved[some] = origin + stats.sums[some] / stats.counts[some, None]
-    return moved
 
 
 def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np.ndarray:

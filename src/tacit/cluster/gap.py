@@ -109,7 +109,13 @@ def gap_statistic(
     wanted = sorted({int(k) for k in ks})
     check_request(wanted, n_references, reference, len(rows))
     engine, seed = get_engine(engine), seed_from(random_state)
-    method = clusterer or partition_by_kmeans(engine)
+
+    def find_clusters(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
+        from tacit.cluster.kmeans.kmeans import KMeans
+
+        return KMeans(k, n_init=3, random_state=seed, engine=engine).fit_predict(rows)
+
+    method = clusterer or find_clusters
     own = [log_inertia(rows, k, method, seed, 0, engine) for k in wanted]
     box = fit_reference(rows, aligned=reference == "aligned")
     others = np.empty((n_references, len(wanted)))
@@ -139,15 +145,6 @@ def choose(ks: list[int], gap: np.ndarray, error: np.ndarray) -> int:
 
 
 # --- Parts ---
-
-
-def partition_by_kmeans(engine: Engine) -> Clusterer:
-    from tacit.cluster.kmeans.kmeans import KMeans
-
-    def labels(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
-        return KMeans(k, n_init=3, random_state=seed, engine=engine).fit_predict(rows)
-
-    return labels
 
 
 def log_inertia(

@@ -28,8 +28,8 @@ from tacit.cluster.fuzzy import (
     MembershipStats,
     SoftClusters,
     collect_memberships,
-    mean_centers,
     squares_to_centers,
+    update,
 )
 from tacit.core.engines import Engine
 from tacit.core.progress import Callback
@@ -47,7 +47,7 @@ class SoftParams(NamedTuple):
     stiffness: float  # above 0
 
 
-# --- The algorithm: three pure functions ---
+# --- The algorithm: pure functions; ``update`` is that of ``fuzzy`` ---
 
 
 def start(centers: np.ndarray, summary: DataSummary, *, stiffness: float) -> SoftParams:
@@ -60,12 +60,7 @@ def start(centers: np.ndarray, summary: DataSummary, *, stiffness: float) -> Sof
 def collect(params: SoftParams, block: Any) -> MembershipStats:
     """Responsibilities of every row; sums under them."""
     weigh = partial(responsibility_and_energy, stiffness=params.stiffness)
-    return collect_memberships(params.centers, params.origin, block, weigh)
-
-
-def update(params: SoftParams, stats: MembershipStats) -> SoftParams:
-    """Centers become weighted means."""
-    return params._replace(centers=mean_centers(params.centers, params.origin, stats))
+    return collect_memberships(params, block, weigh)
 
 
 # --- Their parts ---

@@ -125,7 +125,12 @@ def paired_bootstrap(
     if callable(metric):
         arrays = [np.asarray(each) for each in (y_true, first, second)]
         hits(y_true, first, second, "paired_bootstrap")  # checks
-        observed, samples = resample_metric(arrays, metric, draws, seed)
+        observed = float(metric(arrays[0], arrays[1]) - metric(arrays[0], arrays[2]))
+        samples = np.empty(draws)
+        for i in range(draws):
+            rows = integers(key(seed, i), len(arrays[0]), len(arrays[0]))
+            true, one, two = (each[rows] for each in arrays)
+            samples[i] = metric(true, one) - metric(true, two)
     elif metric == "accuracy":
         a, b = hits(y_true, first, second, "paired_bootstrap")
         gains = a.astype(np.float64) - b
@@ -164,13 +169,3 @@ def resample_means(gains: np.ndarray, draws: int, seed: Any) -> np.ndarray:
         rows = integers(key(seed, start), count * n, n)
         out[start : start + count] = gains[rows].reshape(count, n).mean(axis=1)
     return out
-
-
-def resample_metric(arrays, metric, draws, seed) -> tuple[float, np.ndarray]:
-    true, first, second = arrays
-    n = len(true)
-    out = np.empty(draws)
-    for i in range(draws):
-        rows = integers(key(seed, i), n, n)
-        out[i] = metric(true[rows], first[rows]) - metric(true[rows], second[rows])
-    return float(metric(true, first) - metric(true, second)), out

@@ -7,7 +7,7 @@ merge, with a note.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -255,11 +255,6 @@ class Picture:
         """(place, height) as (x, y)."""
         return points[..., ::-1] if self.sideways else points
 
-    def color(self, cluster: int) -> str:
-        return (
-            NEUTRAL if cluster < 0 else self.palette[self.shades[cluster] % len(self.palette)]
-        )
-
     @property
     def shades(self) -> np.ndarray:
         """Few clusters have the color of their number; many cycle from left to right, so that
@@ -276,7 +271,8 @@ class Picture:
     def line_width(self) -> float:
         return float(np.clip(0.14 * self.slot, 0.35, 1.5))
 
-    def paint(self, clusters: np.ndarray) -> list[str]:
+    def paint(self, clusters: Iterable[int]) -> list[str]:
+        """The color of each cluster; -1 is none."""
         colors = [NEUTRAL, *(self.palette[s % len(self.palette)] for s in self.shades)]
         return [colors[c + 1] for c in clusters]
 
@@ -293,7 +289,7 @@ class Picture:
                 end = np.fmin(tree.brackets[s, 1, 1], tree.cut_at)  # nan: all the way
                 if cluster >= 0 and end > foot:
                     stems.append(self.at(np.array([(place, foot), (place, end)])))
-                    colors.append(self.color(int(cluster)))
+                    colors += self.paint([cluster])
                     brackets[s, at, 1] = end
         order = np.argsort(tree.merge_colors, kind="stable")  # clusters on top of the rest
         lines = LineCollection(
@@ -334,12 +330,13 @@ class Picture:
         widest = max(len(text) for text in texts) * 0.62 * size
         turned = not self.sideways and widest > 0.95 * self.slot
         axis.set_ticks(np.arange(tree.p), texts)
-        for i, tick in enumerate(axis.get_major_ticks()):
+        ticks = zip(axis.get_major_ticks(), self.paint(tree.colors), strict=True)
+        for tick, color in ticks:
             for text in (tick.label1, tick.label2):
                 text.set_parse_math(False)
                 text.set_fontsize(size)
                 text.set_rotation(90 if turned else 0)
-                text.set_color(darker(self.color(int(tree.colors[i]))))
+                text.set_color(darker(color))
 
     def text_of(self, i: int) -> str:
         count, first = int(self.tree.counts[i]), int(self.tree.firsts[i])
@@ -362,10 +359,8 @@ class Picture:
         from matplotlib.patches import Patch
         from matplotlib.transforms import ScaledTranslation
 
-        patches = [
-            Patch(color=self.color(c), label=f"cluster {c}: {size:,}")
-            for c, size in enumerate(sizes)
-        ]
+        pairs = zip(self.paint(range(len(sizes))), enumerate(sizes), strict=True)
+        patches = [Patch(color=tint, label=f"cluster {c}: {n:,}") for tint, (c, n) in pairs]
         # Right of the axes, and of the names that may be there.
         names = (
             self.ax.yaxis.get_ticklabels(which="major") if self.orientation == "left" else ()

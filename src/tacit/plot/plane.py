@@ -79,7 +79,11 @@ def directions(X: Any, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]
     n, d = X.shape
     if min(n, d) <= WIDE:
         if n <= d:  # fewer rows than columns: their products have the same spectrum
-            squares, right = np.linalg.eigh(centered_products(X, mean))
+            products = X @ X.T
+            products = products.toarray() if sp.issparse(products) else products
+            side = np.asarray(X @ mean).ravel()
+            products = products - side[:, None] - side[None, :] + mean @ mean
+            squares, right = np.linalg.eigh(products)
             places = [p for p in (-1, -2) if squares[p] > 1e-12 * max(squares[-1], 1e-300)]
             axes = np.array([(X.T @ right[:, p]) - mean * right[:, p].sum() for p in places])
             axes = axes.reshape(-1, d)
@@ -102,11 +106,3 @@ def directions(X: Any, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]
     _, values, axes = svds(shifted, k=2, v0=np.ones(min(n, d)))
     squares = X.multiply(X) if sp.issparse(X) else X * X
     return axes[::-1], values[::-1] ** 2, float(squares.sum() - n * mean @ mean)
-
-
-def centered_products(X: Any, mean: np.ndarray) -> np.ndarray:
-    """Products of all pairs of rows, from the mean."""
-    products = X @ X.T
-    products = products.toarray() if sp.issparse(products) else products
-    side = np.asarray(X @ mean).ravel()
-    return products - side[:, None] - side[None, :] + mean @ mean

@@ -133,12 +133,15 @@ def limits_of(points: np.ndarray) -> Limits:
     return (left, right), (down, up)
 
 
+def grid_places(limits: Limits, sizes: Sequence[int]) -> list[np.ndarray]:
+    """The centers of the squares along each side."""
+    sides = zip(limits, sizes, strict=True)
+    return [start + (np.arange(n) + 0.5) * (end - start) / n for (start, end), n in sides]
+
+
 def predict_grid(predict: Callable, limits: Limits, resolution: int) -> np.ndarray:
     """Labels at the centers of a grid of squares, from the bottom, a chunk at a time."""
-    across, up = (
-        start + (np.arange(resolution) + 0.5) * (end - start) / resolution
-        for start, end in limits
-    )
+    across, up = grid_places(limits, (resolution, resolution))
     points = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
     pieces = [predict(points[i : i + CHUNK]) for i in range(0, len(points), CHUNK)]
     return np.concatenate([np.asarray(piece) for piece in pieces]).reshape(resolution, -1)
@@ -159,10 +162,7 @@ def paint(ax: "Axes", codes: np.ndarray, limits: Limits, colors: list[str]) -> N
         tints[codes], extent=(*limits[0], *limits[1]), origin="lower", aspect="auto",
         interpolation="nearest", zorder=0,
     )  # fmt: skip
-    places = [
-        start + (np.arange(size) + 0.5) * (end - start) / size
-        for (start, end), size in zip(limits, codes.shape[::-1], strict=True)
-    ]
+    places = grid_places(limits, codes.shape[::-1])
     kinds = np.unique(codes)
     for j in kinds if len(kinds) > 1 else ():
         # Steps of the grid are smoothed away; the line hides what is left of them.

@@ -79,8 +79,13 @@ def scree(
         best = chosen.best if best is None else best
         knee = chosen.knee if knee == "auto" else knee
         ylabel = "inertia" if ylabel is None else ylabel
-    values, ks = curve_of(values, ks)
+    values = as_curve(values, "values")
     m = len(values)
+    ks = np.arange(1, m + 1) if ks is None else np.asarray([*ks])
+    if len(ks) != m:
+        raise ValueError(f"scree needs {m} ks, one per value, but got {len(ks)}.")
+    if m > 1 and not (np.diff(ks) > 0).all():
+        raise ValueError("scree: ks must rise from one to the next.")
     if knee == "auto":
         knee = knee_of(values, ks)
     elif isinstance(knee, str):
@@ -113,17 +118,6 @@ def scree(
     ax.set_ylabel("left unexplained" if ylabel is None else ylabel)
     title_and_note(ax, title)
     return ax
-
-
-def curve_of(values: Any, ks: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The curve and the numbers it belongs to, checked."""
-    curve = as_curve(values, "values")
-    numbers = np.arange(1, len(curve) + 1) if ks is None else np.asarray([*ks])
-    if len(numbers) != len(curve):
-        raise ValueError(f"scree needs {len(curve)} ks, one per value, but got {len(numbers)}.")
-    if len(numbers) > 1 and not (np.diff(numbers) > 0).all():
-        raise ValueError("scree: ks must rise from one to the next.")
-    return curve, numbers
 
 
 def as_curve(values: Any, name: str) -> np.ndarray:

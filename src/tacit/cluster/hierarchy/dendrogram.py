@@ -222,25 +222,20 @@ def optimal_order(Z: Any, X: Any, metric: Any = "euclidean") -> np.ndarray:
     order, spans = leaf_positions(Z)
     distances = np.ascontiguousarray(distances[np.ix_(order, order)])
     best, scratch = np.zeros((n, n)), np.empty(n)
-    parts = split_positions(Z, spans)
+    inside = Z[:, :2].astype(np.int64) - n
+    # For every merge where its left part is split, and where its right; -1 for a leaf.
+    parts = np.where(inside >= 0, spans[np.maximum(inside, 0), 1], -1)
     for s in range(n - 1):
         first, middle, end = (int(at) for at in spans[s])
         step = max(1, CALL_WORK // ((end - middle) * (end - first)))
         for u in range(first, middle, step):
             stop = min(u + step, middle)
             fill(distances, best, parts[s], spans[s], u, stop, scratch)
-        mirror_span(best, spans[s])
+        best[middle:end, first:middle] = best[first:middle, middle:end].T
     swapped = np.zeros(n - 1, bool)
     mark_swaps(Z, spans, parts, distances, best, swapped, scratch)
     Z[swapped, :2] = Z[swapped, 1::-1]
     return Z
-
-
-def split_positions(Z: np.ndarray, spans: np.ndarray) -> np.ndarray:
-    """For every merge where its left part is split, and where its right; -1 for a leaf."""
-    n = len(Z) + 1
-    inside = Z[:, :2].astype(np.int64) - n
-    return np.where(inside >= 0, spans[np.maximum(inside, 0), 1], -1)
 
 
 def explain(Z: np.ndarray, fault: int, row: int) -> str:
@@ -255,27 +250,18 @@ def explain(Z: np.ndarray, fault: int, row: int) -> str:
         wrong = next(int(c) for c in (a, b) if not 0 <= c < n + row)
         return f"merges cluster {wrong}, but only 0 to {n + row - 1} exist by then."
     if fault == USED:
-        wrong, earlier = used_twice(Z, row)
-        if earlier == row:
-            return f"merges cluster {wrong} with itself."
-        return (
-            f"merges cluster {wrong}, which row {earlier} has merged already. Every cluster is "
-            "merged once."
-        )
+        pairs = ((earlier, c) for earlier in range(row) for c in (a, b))
+        for earlier, c in pairs:
+            if c in Z[earlier, :2]:
+                return (
+                    f"merges cluster {int(c)}, which row {earlier} has merged already. Every "
+                    "cluster is merged once."
+                )
+        return f"merges cluster {int(a)} with itself."
     if fault == NEGATIVE:
         return f"merges at height {high:g}; heights must not be negative."
     count = sum(1 if c < n else int(Z[int(c) - n, 3]) for c in (a, b))
     return f"gives its cluster {size:g} leaves, but it has {count}."
-
-
-def used_twice(Z: np.ndarray, row: int) -> tuple[int, int]:
-    """The cluster in this row that was merged before, and where."""
-    a, b = Z[row, :2]
-    for earlier in range(row):
-        for c in (a, b):
-            if c in Z[earlier, :2]:
-                return int(c), earlier
-    return int(a), row
 
 
 # --- Kernels ---
@@ -406,13 +392,6 @@ def fill(distances, best, parts, span, start, stop, through):
             for w in range(low, high):
                 v = so_far + row[w]
                 out[w] = v if v < out[w] else out[w]
-
-
-@kernel
-def mirror_span(best, span):
-    for u in range(span[0], span[1]):
-        for w in range(span[1], span[2]):
-            best[w, u] = best[u, w]
 
 
 @kernel

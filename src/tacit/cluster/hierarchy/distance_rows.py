@@ -24,8 +24,7 @@ from tacit.core.kernel import kernel
 
 __all__ = [
     "CONDENSED", "LANES", "POINTS", "SQUARE", "Source", "argmin", "compact_tiles",
-    "min_of_lanes", "padded", "read_row", "source_from_condensed", "source_from_points",
-    "source_from_square", "squares_to", "tile_points",
+    "make_source", "min_of_lanes", "padded", "read_row", "squares_to", "tile_points",
 ]  # fmt: skip
 
 LANES = 256  # noticed by the benchmark of trees
@@ -43,22 +42,15 @@ class Source(NamedTuple):
     condensed: np.ndarray  # (n (n-1) / 2,)
 
 
-def source_from_points(points: np.ndarray) -> Source:
-    """Distances between the rows of (n, d) points, computed when asked for."""
-    none = np.empty((0, 0))
-    return Source(POINTS, len(points), tile_points(points), points, none, np.empty(0))
-
-
-def source_from_square(matrix: np.ndarray) -> Source:
-    """Distances read from a symmetric (n, n) matrix, which is not changed."""
-    none = np.empty((0, 0))
-    return Source(SQUARE, len(matrix), np.empty((0, 0, 0)), none, matrix, np.empty(0))
-
-
-def source_from_condensed(condensed: np.ndarray, n: int) -> Source:
-    """Distances of n rows read from SciPy's condensed form, which is not changed."""
-    none = np.empty((0, 0))
-    return Source(CONDENSED, n, np.empty((0, 0, 0)), none, none, condensed)
+def make_source(kind: str, values: np.ndarray, n: int) -> Source:
+    """The source of n rows: (n, d) "points", or "square" or "condensed" distances, which are
+    not changed."""
+    none, no_tiles = np.empty((0, 0)), np.empty((0, 0, 0))
+    if kind == "points":
+        return Source(POINTS, n, tile_points(values), values, none, np.empty(0))
+    if kind == "square":
+        return Source(SQUARE, n, no_tiles, none, values, np.empty(0))
+    return Source(CONDENSED, n, no_tiles, none, none, values)
 
 
 def padded(n: int) -> int:

@@ -28,12 +28,7 @@ from typing import Any
 import numpy as np
 
 from tacit.cluster.hierarchy.centroid import merge_closest_centers, merge_closest_in_matrix
-from tacit.cluster.hierarchy.distance_rows import (
-    Source,
-    source_from_condensed,
-    source_from_points,
-    source_from_square,
-)
+from tacit.cluster.hierarchy.distance_rows import make_source
 from tacit.cluster.hierarchy.inputs import SMALLER, LinkageInput, check_input, distances_from
 from tacit.cluster.hierarchy.merges import linkage_in_order, linkage_of_edges, sorted_linkage
 from tacit.cluster.hierarchy.nn_chain import nn_chain, pool_size
@@ -126,7 +121,8 @@ def build_linkage(
 
 def by_spanning_tree(data: LinkageInput, pause: Pause) -> np.ndarray:
     squared = data.kind == "points"
-    Z = linkage_of_edges(spanning_tree(source_of(data), squared=squared, pause=pause))
+    source = make_source(data.kind, data.values, data.n)
+    Z = linkage_of_edges(spanning_tree(source, squared=squared, pause=pause))
     if squared:
         distances_from(Z[:, 2], data.form)
     return Z
@@ -153,18 +149,11 @@ def by_chain(data: LinkageInput, method: str, weights: np.ndarray, pause: Pause)
     form = "root"
     if data.kind == "points" and (method == "complete" or data.form != "root"):
         squared, form = True, data.form
-    Z = sorted_linkage(nn_chain(source_of(data), method, weights, squared=squared, pause=pause))
+    source = make_source(data.kind, data.values, data.n)
+    Z = sorted_linkage(nn_chain(source, method, weights, squared=squared, pause=pause))
     if squared:
         distances_from(Z[:, 2], form)
     return Z
-
-
-def source_of(data: LinkageInput) -> Source:
-    if data.kind == "points":
-        return source_from_points(data.values)
-    if data.kind == "square":
-        return source_from_square(data.values)
-    return source_from_condensed(data.values, data.n)
 
 
 def squared_matrix(data: LinkageInput, method: str) -> np.ndarray:

@@ -148,7 +148,9 @@ def parse(text: str) -> tuple[list[str], list[Node], list[float | None]]:
         else:
             nodes.append(())
             lengths.append(None)
-            names.append(unquote(token))
+            quoted = token[0] == "'"
+            name = token[1:-1].replace("''", "'") if quoted else token.replace("_", " ")
+            names.append(name)
             ready = True
     raise fault(text, len(text), "the end of the text before a semicolon")
 
@@ -178,12 +180,6 @@ def tokens(text: str):
             at = match.end()
     if colon >= 0:
         raise fault(text, colon, "a colon without a length")
-
-
-def unquote(token: str) -> str:
-    if token[0] == "'":
-        return token[1:-1].replace("''", "'")
-    return token.replace("_", " ")
 
 
 def number(text: str, word: str, at: int) -> float:
@@ -244,11 +240,8 @@ def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
             unsorted.append((height, len(unsorted), low, high))
             name = low
         lowest.append(name)
-    rising = all(
-        heights[part] <= height
-        for node, height in zip(nodes, heights, strict=True)
-        for part in node
-    )
+    pairs = list(zip(nodes, heights, strict=True))
+    rising = all(heights[part] <= height for node, height in pairs for part in node)
     for s, (height, _, low, high) in enumerate(sorted(unsorted) if rising else unsorted):
         merges.low[s], merges.high[s], merges.heights[s] = low, high, height
     return check_linkage(linkage_in_order(merges), name="from_newick")
