@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.data.scaled_rows import scale_table
 from tacit.data.table import Batch, Table, block_rows_for, parts
 
 ROWS = np.random.default_rng(0).normal(size=(1000, 4))
@@ -130,3 +131,11 @@ def test_a_table_says_what_it_is(tmp_path):
     text = repr(Table.open(tmp_path / "rows.npy"))
     assert "1,000 rows x 4 columns" in text
     assert "rows.npy" in text
+
+
+def test_a_scaled_table_in_memory_loads_scaled_rows():
+    rows = np.arange(12.0).reshape(6, 2)
+    table = scale_table(Table.from_array(rows), rows.mean(axis=0), np.array([2.0, 4.0]))
+    expected = (rows - rows.mean(axis=0)) / [2.0, 4.0]
+    for each in (table, table.with_weights(np.ones(6))):
+        np.testing.assert_array_equal(each.load(), expected)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core.errors import ModelFileError
-from tacit.search.document_sets import DocumentSet, both, either
+from tacit.search.matching import DocumentSet, both, either
 from tacit.search.postings import (
     decode,
     invert,

@@ -159,12 +159,9 @@ def choose_classifier(
             notify(callbacks, Step(name, done, most, [], None, done == most))
     table = rank_trials(y, predictions, seconds)
     best = TextClassifier(
-        table[0].name,
-        features=features,
-        vectorizer=vectorizer,
-        random_state=random_state,
+        table[0].name, features=features, vectorizer=vectorizer, random_state=random_state,
         engine=engine,
-    )
+    )  # fmt: skip
     return ModelChoice(table, len(np.unique(numbers)), best.fit(documents, y), chosen)
 
 
@@ -203,10 +200,7 @@ def rank_trials(
     best = predictions[order[0]]
     return tuple(
         Trial(
-            name,
-            accuracy[name],
-            wilson_interval(accuracy[name], len(y)),
-            seconds[name],
+            name, accuracy[name], wilson_interval(accuracy[name], len(y)), seconds[name],
             1.0 if name == order[0] else mcnemar(y, best, predictions[name]).p_value,
             predictions[name],
         )

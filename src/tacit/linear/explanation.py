@@ -93,14 +93,8 @@ def explain(
     if abs(offset) < 1e-12 * max(1.0, abs(lead), *(abs(push) for _, push in pushes)):
         offset = 0.0
     classes = model.classes_
-    return Explanation(
-        classes[winner].item() if hasattr(classes[winner], "item") else classes[winner],
-        classes[rival].item() if hasattr(classes[rival], "item") else classes[rival],
-        lead,
-        offset,
-        tuple(listed),
-        rest,
-    )
+    won, lost = (c.item() if hasattr(c, "item") else c for c in classes[[winner, rival]])
+    return Explanation(won, lost, lead, offset, tuple(listed), rest)
 
 
 def check_listed(n: int | None, method: str = "explain") -> None:

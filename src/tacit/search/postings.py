@@ -105,15 +105,9 @@ def invert(terms: Terms, unwanted: np.ndarray | None = None) -> Postings:
         order, documents, starts, edges, lists, places, counts, last, list_edges, place_edges
     )
     return Postings(
-        vocabulary,
-        counts,
-        last,
-        list_edges,
-        lists[: list_edges[-1]].copy(),
-        place_edges,
-        places[: place_edges[-1]].copy(),
-        lengths,
-    )
+        vocabulary, counts, last, list_edges, lists[: list_edges[-1]].copy(), place_edges,
+        places[: place_edges[-1]].copy(), lengths,
+    )  # fmt: skip
 
 
 def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) -> Postings:

@@ -55,6 +55,7 @@ from tacit.text.term_counts import (
 )
 from tacit.text.terms import Terms, intern, word_grams
 from tacit.text.tokens import TokenRule, split, token_rule
+from tacit.text.vectorizer import refuse_string
 from tacit.text.vocabulary import Vocabulary, check_vocabulary
 
 __all__ = ["TextFeatures"]
@@ -271,16 +272,11 @@ def as_counts(
     """Rows in the form that ``term_counts`` adds and assembles."""
     width = len(names)
     totals = np.bincount(matrix.indices, matrix.data, width).astype(np.int64)
+    wordless = int(np.count_nonzero(np.diff(words.edges) == 0))
     stats = TermStats(
-        len(words.edges) - 1,
-        int(np.count_nonzero(np.diff(words.edges) == 0)),
-        int(words.edges[-1]),
-        0,
-        repairs,
-        names,
-        totals,
+        len(words.edges) - 1, wordless, int(words.edges[-1]), 0, repairs, names, totals,
         np.bincount(matrix.indices, minlength=width),
-    )
+    )  # fmt: skip
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     return BlockCounts(stats, indptr, indices, matrix.data.astype(np.int32))
 
@@ -431,7 +427,7 @@ class TextFeatures(Estimator):
     def transform(self, raw_documents: Any) -> Any:
         """Count the known features of documents; others are left out."""
         check_is_fitted(self, "n_columns_")
-        self._refuse_string(raw_documents)
+        refuse_string(raw_documents)
         return self._matrix(self._read(self._families(), raw_documents))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -450,16 +446,10 @@ class TextFeatures(Estimator):
 
     def _families(self) -> Families:
         return Families(
-            bool(self.capitals),
-            int(self.prefixes),
-            int(self.suffixes),
-            bool(self.shapes),
-            bool(self.bigrams),
-            bool(self.punctuation),
-            bool(self.lowercase),
-            token_rule(self.rule, False, None),
-            0 if self.n_features is None else int(self.n_features),
-        )
+            bool(self.capitals), int(self.prefixes), int(self.suffixes), bool(self.shapes),
+            bool(self.bigrams), bool(self.punctuation), bool(self.lowercase),
+            token_rule(self.rule, False, None), int(self.n_features or 0),
+        )  # fmt: skip
 
     def _begin(self, raw_documents: Any) -> Families:
         check_limits(self)
@@ -476,7 +466,7 @@ class TextFeatures(Estimator):
             )
         if not (self._learns or self.capitals or self.offset):
             raise ValueError("TextFeatures has every family switched off. Switch one on.")
-        self._refuse_string(raw_documents)
+        refuse_string(raw_documents)
         for learned in ("vocabulary_", "input_report_"):
             if hasattr(self, learned):  # of a fit before this one
                 delattr(self, learned)
@@ -510,14 +500,6 @@ class TextFeatures(Estimator):
 
     def _documents(self, raw: Any) -> Documents:
         return Documents.open(raw) if isinstance(raw, Path) else Documents.of(raw)
-
-    @staticmethod
-    def _refuse_string(raw: Any) -> None:
-        if isinstance(raw, str | bytes):
-            raise ValueError(
-                "Iterable over raw text documents expected, string object received. "
-                "Wrap one document in a list: [text]."
-            )
 
     def _read(self, params: Families, raw: Any) -> list[FeatureBlock]:
         engine = get_engine(self.engine)

@@ -17,7 +17,7 @@ from sklearn.utils._sparse import _align_api_if_sparse
 from tacit.core.kernel import kernel
 from tacit.kernels.hashing import hash_strings
 from tacit.text.term_counts import count_terms, sort_rows
-from tacit.text.vectorizer import Analysis, Vectorizer
+from tacit.text.vectorizer import Analysis, Vectorizer, refuse_string
 
 __all__ = ["HashParams", "HashingVectorizer", "hash_block"]
 
@@ -112,7 +112,7 @@ class HashingVectorizer(Vectorizer):
         self._check_settings()
         self._check_sizes()
         self._warn_for_unused_params()
-        self._refuse_string(X)
+        refuse_string(X)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> "HashingVectorizer":

@@ -95,15 +95,10 @@ def add_all(parts: Sequence[TermStats]) -> tuple[TermStats, list[np.ndarray]]:
         counts[0, places] += part.counts
         counts[1, places] += part.document_counts
     total = TermStats(
-        sum(part.documents for part in parts),
-        sum(part.wordless for part in parts),
-        sum(part.tokens for part in parts),
-        sum(part.stopped for part in parts),
-        sum((part.repairs for part in parts), Repairs()),
-        union.vocabulary,
-        counts[0],
-        counts[1],
-    )
+        sum(part.documents for part in parts), sum(part.wordless for part in parts),
+        sum(part.tokens for part in parts), sum(part.stopped for part in parts),
+        sum((part.repairs for part in parts), Repairs()), union.vocabulary, *counts,
+    )  # fmt: skip
     return total, union.places
 
 
@@ -133,16 +128,9 @@ def term_stats(block: BlockTerms, binary: bool = False) -> TermStats:
 
 
 def stats_of(block: BlockTerms, counts: np.ndarray, document_counts: np.ndarray) -> TermStats:
-    return TermStats(
-        len(block.terms.edges) - 1,
-        block.wordless,
-        block.tokens,
-        block.stopped,
-        block.repairs,
-        block.terms.vocabulary,
-        counts,
-        document_counts,
-    )
+    terms, wordless, tokens, stopped, repairs = block
+    n, words = len(terms.edges) - 1, terms.vocabulary
+    return TermStats(n, wordless, tokens, stopped, repairs, words, counts, document_counts)
 
 
 def assemble(

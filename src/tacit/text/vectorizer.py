@@ -32,7 +32,7 @@ from tacit.text.terms import Terms, char_grams, drop, intern, word_grams
 from tacit.text.tokens import TokenRule, is_number, split, token_rule, tokenize
 from tacit.text.vocabulary import Vocabulary
 
-__all__ = ["Analysis", "PythonAnalyzer", "Vectorizer"]
+__all__ = ["Analysis", "PythonAnalyzer", "Vectorizer", "refuse_string"]
 
 OBJECTS = 1_000  # documents to a block where user code reads them
 CHOICES = {
@@ -250,6 +250,15 @@ def strip_accents_ascii(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
 
 
+def refuse_string(raw: Any) -> None:
+    """ValueError for one document in place of many."""
+    if isinstance(raw, str | bytes):
+        raise ValueError(
+            "Iterable over raw text documents expected, string object received. "
+            "Wrap one document in a list: [text]."
+        )
+
+
 class Vectorizer(Estimator):
     """Base of the vectorizers: their settings, and the analysis that follows from them."""
 
@@ -434,7 +443,7 @@ class Vectorizer(Estimator):
 
     def _documents(self, raw: Any) -> Documents:
         """The documents as blocks."""
-        self._refuse_string(raw)
+        refuse_string(raw)
         if isinstance(raw, Documents):
             return raw
         if isinstance(raw, Path):
@@ -451,14 +460,6 @@ class Vectorizer(Estimator):
         if self.input != "content":
             raw = map(self._decoder().read, raw)
         return Documents.of(raw, encoding=self.encoding, errors=self.decode_error)
-
-    @staticmethod
-    def _refuse_string(raw: Any) -> None:
-        if isinstance(raw, str | bytes):
-            raise ValueError(
-                "Iterable over raw text documents expected, string object received. "
-                "Wrap one document in a list: [text]."
-            )
 
     def _reads_objects(self) -> bool:
         """Whether user code gets the documents as they are."""
