@@ -468,10 +468,7 @@ def clusters_of(
 
 
 def coassociation(
-    labels: np.ndarray,
-    base: np.ndarray,
-    means: np.ndarray,
-    engine: str | Engine = "serial",
+    labels: np.ndarray, base: np.ndarray, means: np.ndarray, engine: str | Engine = "serial"
 ) -> np.ndarray:
     """(n, n): how often two rows were together, of the times that both were drawn.
 

@@ -30,7 +30,7 @@ __all__ = ["Association", "deal_words", "word_association"]
 DIRECTIONS = 10  # compared, after the first
 REFERENCES = 5
 TRADES = 5  # for every document
-DENSE = 0.5  # of all cells: above this, presence says too little
+DENSE = 0.5  # of all cells: above this, presence is not informative
 # The limits separate real texts from dealt ones in the benchmark ``choose_k``.
 LARGE = 1.3  # ratio of one singular value that is enough
 RATIO, EXCESS = 1.06, 2.0  # of one, and in standard deviations of half of them, that are enough

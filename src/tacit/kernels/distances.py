@@ -8,7 +8,7 @@
 
 The order of additions is part of the definition: where two methods must agree on which center
 is nearer, both call ``squared_distance``, float64 with eight running sums. Sets of rows are
-compared by one matrix product; squares that are small beside their terms, where the product
+compared by one matrix product; squares much smaller than their terms, where the product
 loses digits, are recomputed one by one. So equal rows are 0 apart, however large their values.
 """
 
@@ -315,7 +315,7 @@ def sparse_squared(values, columns, y, y_square):
 
 @kernel
 def recompute_small(rows, others, squares, sizes, other_sizes):
-    """Recompute the squares that are small beside the terms they are a difference of."""
+    """Recompute the squares that are much smaller than the terms they are a difference of."""
     for i in range(rows.shape[0]):
         for j in range(others.shape[0]):
             if squares[i, j] < 1e-6 * (sizes[i] + other_sizes[j]):

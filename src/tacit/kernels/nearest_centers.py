@@ -17,7 +17,7 @@ __all__ = ["nearest_centers", "run_passes"]
 
 SPAN = 4096  # rows of one task
 PRODUCT = 2**21  # most values of one matrix product
-SETTLED = 2000  # passes end when at most one row in so many changes its label
+SETTLED = 2000  # passes end when at most one row in this many changes its label
 
 
 def nearest_centers(
@@ -41,14 +41,9 @@ def nearest_centers(
 
 
 def run_passes(
-    rows: np.ndarray,
-    centers: np.ndarray,
-    engine: Engine,
-    *,
-    passes: int,
-    unit: bool = False,
+    rows: np.ndarray, centers: np.ndarray, engine: Engine, *, passes: int, unit: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many passes of Lloyd's algorithm: the labels, and the centers in float32.
+    """At most ``passes`` passes of Lloyd's algorithm: labels, and centers in float32.
 
     A center without rows stays where it is. With ``unit`` the centers return to length one
     after every pass.

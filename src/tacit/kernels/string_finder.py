@@ -100,22 +100,22 @@ def find_slices(words, begin, end, key, slots, known, offsets, out):
             marks[i] = mark_of(words, start, U(end[first + i]) - start, key)
             places[i] = mix(marks[i] ^ key) & mask
         for i in range(m):
-            mark, p, found = marks[i], places[i], U(0)
+            mark, p, number = marks[i], places[i], U(0)
             while True:
-                found = slots[p, 1]
-                if found == U(0) or (
+                number = slots[p, 1]
+                if number == U(0) or (
                     slots[p, 0] == mark
                     and (
                         mark < LONG
                         or same_bytes(
                             words, U(begin[first + i]), U(end[first + i]), known,
-                            U(offsets[found - U(1)]), U(offsets[found]),
+                            U(offsets[number - U(1)]), U(offsets[number]),
                         )
                     )
                 ):  # fmt: skip
                     break
                 p = (p + U(1)) & mask
-            out[first + i] = np.int64(found) - 1
+            out[first + i] = np.int64(number) - 1
 
 
 @kernel

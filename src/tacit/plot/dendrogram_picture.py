@@ -367,10 +367,10 @@ class Picture:
         )
         width = max((text.get_window_extent().width for text in names), default=0.0)
         figure = self.ax.figure
-        beside = ScaledTranslation(width / figure.dpi + 0.12, 0, figure.dpi_scale_trans)
+        offset = ScaledTranslation(width / figure.dpi + 0.12, 0, figure.dpi_scale_trans)
         self.ax.legend(
             handles=patches, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0,
-            bbox_transform=self.ax.transAxes + beside, frameon=False, fontsize=8.5,
+            bbox_transform=self.ax.transAxes + offset, frameon=False, fontsize=8.5,
             handlelength=0.9, handleheight=0.9,
         )  # fmt: skip
 
