@@ -1,4 +1,4 @@
-"""Labels that a person gave, in SQLite beside the stages of a project.
+"""Labels that a person gave, in SQLite next to the stages of a project.
 
 A label belongs to a document's id and to a fingerprint of its text, not to its row: it is
 there again after a new run, and stays away from a document that changed under the same id.

@@ -117,22 +117,25 @@ def run_stages(
         write_documents(documents, home)
         write_output(home, Output(facts=facts_of(documents)))
 
-    def runner(stage: Stage) -> Callable[[Path], None]:
-        own = replace(settings, effort=choice.efforts.get(stage.name, settings.effort))
-        return lambda home: write_output(home, stage.run(context._replace(settings=own)))
-
-    stages = [stage for stage in STAGES if stage.name not in gone]
-    writers = [("ingest", READING, ingest), *((s.name, s.title, runner(s)) for s in stages)]
+    writers: list[Writer] = [("ingest", READING, ingest)]
+    for stage in STAGES:
+        if stage.name not in gone:
+            own = replace(settings, effort=choice.efforts.get(stage.name, settings.effort))
+            writers.append(writer_of(stage, context._replace(settings=own)))
     write_stages(folder, keys, writers, on_event)
 
 
+Writer = tuple[str, str, Callable[[Path], None]]  # name and title of a stage, what writes it
+
+
+def writer_of(stage: Stage, context: Context) -> Writer:
+    return stage.name, stage.title, lambda home: write_output(home, stage.run(context))
+
+
 def write_stages(
-    folder: ProjectFolder,
-    keys: Mapping[str, str],
-    writers: Sequence[tuple[str, str, Callable[[Path], None]]],
-    on_event: OnEvent | None,
+    folder: ProjectFolder, keys: Mapping[str, str], writers: list[Writer], on_event: Any
 ) -> None:
-    """Write the outputs that are missing, damaged or out of date: name, title, function."""
+    """Write the outputs that are missing, damaged or out of date."""
     notify = on_event or (lambda event: None)
     for number, (name, title, write) in enumerate(writers, start=1):
         reused = folder.holds(name, keys[name])
@@ -189,11 +192,7 @@ def prepare_live(
     with folder.writing():
         settings = Settings.of(folder.record["settings"])
         context = Context(folder, settings, get_engine(engine), callbacks)
-
-        def runner(stage: Stage) -> Callable[[Path], None]:
-            return lambda home: write_output(home, stage.run(context))
-
-        writers = [(stage.name, stage.title, runner(stage)) for stage in LIVE_STAGES]
+        writers = [writer_of(stage, context) for stage in LIVE_STAGES]
         write_stages(folder, wanted_live(folder), writers, on_event)
 
 

@@ -18,6 +18,7 @@ from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, folder_for
 from tacit.explore.project.pipeline import READING, STAGES, keys_after, keys_of
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
+from tacit.explore.report.phrases import count
 from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context, Stage
 
@@ -113,9 +114,8 @@ class Plan:
         """The plan for people."""
         run = [stage for stage in self.stages if stage.does == "run"]
         kept = sum(stage.does == "keep" for stage in self.stages)
-        what = f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
-        head = f"Plan: {what}, {format_bytes(self.bytes)} of text. "
-        head += f"{len(run)} stage{'' if len(run) == 1 else 's'} to run, "
+        documents, stages = count(self.documents, "document"), count(len(run), "stage")
+        head = f"Plan: {documents}, {format_bytes(self.bytes)} of text. {stages} to run, "
         head += f"{about(self.seconds)}, {format_bytes(self.memory)} of memory"
         head += f"; {kept} kept as they are." if kept else "."
         out = [head]

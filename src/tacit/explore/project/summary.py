@@ -6,6 +6,7 @@ import numpy as np
 
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import result_hash, stage_titles
+from tacit.explore.report.phrases import count
 from tacit.explore.report.sections.fields import columns_of
 from tacit.explore.report.sections.groups import name_of, telling_first
 from tacit.explore.stages.stage import Context
@@ -61,9 +62,9 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         if (best := summary["k_recommended"] or 1) > 1:
             why = why or f"You asked for one group; the measures recommend {best}."
         why = why or "They do not fall into groups: no clustering is better than chance."
-        return [f"{counted(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
+        return [f"{count(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
-    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    said = ", ".join(f"{size} {verdict}" for verdict, size in counts.items() if size)
     lines = [f"{n:,} documents in {len(groups)} groups: {said}.", ""]
     width = max(len(f"{group['size']:,}") for group in groups)
     for group in groups:
@@ -86,17 +87,13 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
     lines = []
     if copies := summary["copies"]:
         repeat = "repeats another" if copies == 1 else "repeat others"
-        lines.append(f"{counted(copies, 'document')} {repeat} almost word for word.")
+        lines.append(f"{count(copies, 'document')} {repeat} almost word for word.")
     if far := summary["outliers"]:
         are = "is" if far == 1 else "are"
-        lines.append(f"{counted(far, 'document')} {are} unlike all others.")
+        lines.append(f"{count(far, 'document')} {are} unlike all others.")
     if bare := summary["without_words"]:
-        lines.append(f"{counted(bare, 'document')} without words to compare by.")
+        lines.append(f"{count(bare, 'document')} without words to compare by.")
     return lines
-
-
-def counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 # --- Languages, reading, columns, time ---

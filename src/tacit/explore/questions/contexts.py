@@ -7,7 +7,7 @@ numbers is that of words; only the lines that are shown are looked up in the tex
 import unicodedata
 from collections.abc import Iterable
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -54,29 +54,22 @@ def concordance(
     nothing: dict[str, Any] = {"total": 0, "documents": 0, "lines": []}
     if index is None:
         return nothing | {"note": reader.skipped("counts")}
-    key = read_key(index._fitted(), text)
+    words, notes = read_phrase(index._fitted(), text)
     stream = reader.stream
-    places = find_places(stream, key.words)
+    places = find_places(stream, words)
     rows = stream.document_of(places)
-    order = sorted_places(stream, places, rows, len(key.words), sort)
+    order = sorted_places(stream, places, rows, len(words), sort)
     chosen = order[start : start + top]
     return {
         "total": len(places),
         "documents": int(np.count_nonzero(np.diff(rows, prepend=-1))),
-        "lines": lines_of(reader, places[chosen], rows[chosen], len(key.words), width),
-        "note": joined(key.notes),
+        "lines": lines_of(reader, places[chosen], rows[chosen], len(words), width),
+        "note": joined(notes),
     }
 
 
-class Key(NamedTuple):
-    """The phrase to find: for each of its words the candidates in the vocabulary."""
-
-    words: list[np.ndarray]
-    notes: list[str]
-
-
-def read_key(inner: Any, text: str) -> Key:
-    """A text as words of the index, one after the other."""
+def read_phrase(inner: Any, text: str) -> tuple[list[np.ndarray], list[str]]:
+    """For each word of a text the candidates in the vocabulary; and notes on wildcards."""
     rule, vocabulary = inner.rule, inner.postings.vocabulary
     words: list[np.ndarray] = []
     notes: list[str] = []
@@ -95,7 +88,7 @@ def read_key(inner: Any, text: str) -> Key:
         raise QueryError(
             f"The phrase has {len(words):,} words, and {WORDS_MOST} is the most. Shorten it."
         )
-    return Key(words, notes)
+    return words, notes
 
 
 def find_places(stream: TokenStream, words: list[np.ndarray]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The application: routes, their endpoints, error messages, and running the server.
 
-Answers are plain functions. They run on a few threads beside the event loop, where kernels
+Answers are plain functions. They run on a few threads next to the event loop, where kernels
 release the interpreter; only event streams live on the loop itself.
 """
 

@@ -14,11 +14,13 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tacit.explore import ask
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.settings import EFFORTS, Choice, Settings
+
 if TYPE_CHECKING:
     from tacit.core.progress import Step
-    from tacit.explore.project.folder import ProjectFolder
     from tacit.explore.project.pipeline import StageEvent
-    from tacit.explore.project.settings import Choice, Settings
 
 __all__ = ["main"]
 
@@ -89,42 +91,32 @@ def end_with_server() -> None:
 
 def prepare(request: dict[str, Any], report: Reporter) -> str:
     """Make what questions need, after finishing a run that was cut off."""
-    from tacit.explore.project.pipeline import prepare_live
-
-    folder = open_folder(request)
+    folder = ProjectFolder(request["project"])
     if folder.record.get(UNFINISHED):
-        from tacit.explore.project.settings import Settings
-
         run_again(folder, Settings.of(folder.record["settings"]), {}, report)
-    prepare_live(folder, "threads", report.on_event, [report])
+    ask.prepare_live(folder, "threads", report.on_event, [report])
     return "Everything is ready."
 
 
 def explore(request: dict[str, Any], report: Reporter) -> str:
     """Explore the documents of the project again, with other settings; the stages and the
     memory of the last run count, unless the request has its own."""
-    from tacit.explore.project.pipeline import prepare_live
-    from tacit.explore.project.settings import Settings
-
-    folder = open_folder(request)
+    folder = ProjectFolder(request["project"])
     before = Settings.of(folder.record["settings"])
     effort = request.get("effort") or before.effort
     settings = Settings(seed=before.seed, k=request.get("k"), effort=effort)
     own = {name: value for name, value in request.items() if name in ("stages", "memory")}
     run_again(folder, settings, own, report)
-    prepare_live(folder, "threads", report.on_event, [report])
+    ask.prepare_live(folder, "threads", report.on_event, [report])
     return "The documents were explored again."
 
 
 def spread(request: dict[str, Any], report: Reporter) -> str:
     """Predict the label of every document, with probabilities."""
-    from tacit.explore.ask import ProjectReader
-    from tacit.explore.ask import spread as spread_labels
-
     title = {"stage": "spread", "title": "Spreading labels", "number": 1, "most": 1}
     report.send("progress", **title, done=False, part=None)
     labels = {int(row): name for row, name in request["labels"].items()}
-    answer = spread_labels(ProjectReader(open_folder(request)), labels)
+    answer = ask.spread(ask.ProjectReader(request["project"]), labels)
     report.send("result", answer={**answer, "of": request["of"]})  # they may change meanwhile
     report.send("progress", **title, done=True, part=None)
     return "The labels were spread to the rest."
@@ -133,14 +125,8 @@ def spread(request: dict[str, Any], report: Reporter) -> str:
 KINDS = {"prepare": prepare, "explore": explore, "spread": spread}
 
 
-def open_folder(request: dict[str, Any]) -> "ProjectFolder":
-    from tacit.explore.project.folder import ProjectFolder
-
-    return ProjectFolder(request["project"])
-
-
 def run_again(
-    folder: "ProjectFolder", settings: "Settings", own: dict[str, Any], report: Reporter
+    folder: ProjectFolder, settings: Settings, own: dict[str, Any], report: Reporter
 ) -> None:
     """Bring the stages up to date; the record is marked unfinished until they are."""
     from tacit.explore.project.pipeline import run_stages
@@ -157,7 +143,7 @@ def run_again(
         folder.commit()
 
 
-def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any]) -> "Choice":
+def choice_for(folder: ProjectFolder, settings: Settings, own: dict[str, Any]) -> Choice:
     """Which stages run and how: by the stages and the memory asked for, or by those on
     record."""
     from tacit.explore.project.plan import plan_again, recorded_choice
@@ -169,10 +155,9 @@ def choice_for(folder: "ProjectFolder", settings: "Settings", own: dict[str, Any
     return as_before(folder.record, settings.effort)
 
 
-def as_before(record: dict[str, Any], effort: str) -> "Choice":
+def as_before(record: dict[str, Any], effort: str) -> Choice:
     """What was left out or ran with less effort, for records that lack what was asked for."""
     from tacit.explore.project.pipeline import STAGES
-    from tacit.explore.project.settings import EFFORTS, Choice
 
     def by_stage(name: str) -> dict[str, str]:
         """By stage, from a record that a stranger may have written."""

@@ -196,8 +196,7 @@ class Nearest(NamedTuple):
 
 def next_best(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> Nearest:
     n = len(rows)
-    own, margin = np.empty(n, np.float32), np.empty(n, np.float32)
-    second = np.empty(n, np.int32)
+    own, second, margin = (np.empty(n, kind) for kind in (np.float32, np.int32, np.float32))
     with one_blas_thread():  # more may round differently
         for first in range(0, n, PANEL):
             some = slice(first, first + PANEL)

@@ -78,7 +78,7 @@ def weight_counts(
 
 def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows at length one, float32, and their lengths. A row of zeros stays one, and what is
-    rounding beside the longest row is zero: it points nowhere."""
+    rounding compared with the longest row is zero: it points nowhere."""
     lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
     lengths[lengths < ROUNDING * lengths.max(initial=0.0)] = 0.0
     out = np.ascontiguousarray(rows, np.float32)

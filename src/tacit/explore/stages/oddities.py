@@ -47,7 +47,7 @@ LEAST_WORDS = 25  # shorter documents are far from all others for lack of words
 
 
 def find_outliers(context: Context) -> Output:
-    """How far each document is from its nearest ones, beside what is usual here."""
+    """How far each document is from its nearest ones, compared with what is usual here."""
     if why := context.skipped("map"):
         return Output(skipped=why)
     squares = context.arrays("map")["squares"]
