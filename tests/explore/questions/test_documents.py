@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.explore.ask import document, similar
-from tacit.explore.questions.documents import clean_text
+from tacit.explore.report.clean_text import clean_text
 from tests.explore.corpora import HOSTILE
 
 HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]")

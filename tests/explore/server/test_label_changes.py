@@ -19,6 +19,7 @@ from tacit.explore.project.labels import (
     NoLabel,
     clean_name,
     fingerprint_of,
+    keys_of_rows,
 )
 from tacit.explore.project.project import Project
 from tacit.explore.server.jobs import Job
@@ -177,7 +178,7 @@ def test_a_server_that_only_reads_changes_no_label(state, post, project, labelle
 
 def test_a_label_that_a_stranger_made_up_can_still_be_renamed(state, post, labelled):
     odd = "bell\x07 and \x00 nothing"
-    state.labels.put(state.opened.keys([9]), odd)
+    state.labels.put(keys_of_rows(state.opened.reader, [9]), odd)
     told = post("/api/labels/rename", {"name": odd, "to": "plain"})
     assert told["changed"] == 1
     assert told["rows"]["9"] == "plain"

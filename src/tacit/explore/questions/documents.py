@@ -4,18 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.explore.questions.reader import ProjectReader
-from tacit.explore.report.clean_text import (
-    CONTROLS,
-    ESCAPES,
-    HALVES,
-    HIDDEN,
-    clean_line,
-    cut,
-    title_and_opening,
-)
+from tacit.explore.report.clean_text import clean_line, clean_text, cut, title_and_opening
 from tacit.search import QueryError
 
-__all__ = ["check_count", "check_text", "clean_text", "document", "pieces", "shown_hit"]
+__all__ = ["check_count", "check_text", "document", "pieces", "shown_hit"]
 
 LONGEST = 10_000  # characters of a query
 MOST_TEXT = 200_000  # characters of a document that are shown
@@ -86,16 +78,6 @@ def pieces(text: str, marks: Sequence[tuple[int, int]]) -> list[list[Any]]:
     from tacit.search import Hit
 
     return [[part, marked] for part, marked in Hit(0, 0.0, text, tuple(marks)).parts()]
-
-
-def clean_text(text: str) -> str:
-    r"""The text with its lines, without control characters, reorderings and half characters.
-
-    >>> clean_text("red \x1b[31malert\x00\r\n\u202eevil")
-    'red alert\nevil'
-    """
-    text = HIDDEN.sub("", ESCAPES.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
-    return HALVES.sub("\ufffd", CONTROLS.sub("", text))
 
 
 def check_count(who: str, name: str, value: Any, least: int, most: int) -> int:

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.engines import get_engine
 from tacit.core.errors import DataError, TacitError
+from tacit.core.modelfile import load
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.report.report import TITLES
@@ -197,8 +199,6 @@ class ProjectReader:
     @once
     def vectorizer(self) -> Any:
         """What counted the words."""
-        from tacit.core.modelfile import load
-
         model = load(self.folder.output("counts") / "vectorizer.model")
         return model.set_params(engine="serial")  # a query is one block
 
@@ -231,13 +231,7 @@ class ProjectReader:
     @once
     def index_or_none(self) -> Any:
         """The index of the texts; None where no document holds a word."""
-        if "index" in self.missing:
-            return self._build("index").models.get("index")
-        if self.skipped("index"):
-            return None
-        from tacit.core.modelfile import load
-
-        return load(self.folder.output("index") / "index.model", mmap=True)
+        return self._model("index", "index", mmap=True)
 
     @once
     def stream(self) -> TokenStream:
@@ -250,21 +244,20 @@ class ProjectReader:
     @once
     def language_or_none(self) -> Any:
         """The language model; None where there are no words."""
-        if "language" in self.missing:
-            return self._build("language").models.get("model")
-        if self.skipped("language"):
-            return None
-        from tacit.core.modelfile import load
-
         # Read and checked: the model trusts what is mapped, and a stranger may have made it.
-        return load(self.folder.output("language") / "model.model")
+        return self._model("language", "model", mmap=False)
+
+    def _model(self, stage: str, name: str, *, mmap: bool) -> Any:
+        if stage in self.missing:
+            return self._build(stage).models.get(name)
+        if self.skipped(stage):
+            return None
+        return load(self.folder.output(stage) / f"{name}.model", mmap=mmap)
 
     def _build(self, name: str) -> Output:
         stage = next(each for each in LIVE_STAGES if each.name == name)
         if not self.build:
             raise NotReady(f"{stage.title} is not done yet. Ask again in a moment.")
-        from tacit.core.engines import get_engine
-
         return stage.run(self.context._replace(engine=get_engine("threads")))
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-__all__ = ["OPENING", "TITLE", "clean_line", "cut", "title_and_opening"]
+__all__ = ["OPENING", "TITLE", "clean_line", "clean_text", "cut", "title_and_opening"]
 
 TITLE, OPENING = 90, 170  # characters
 READ = 2000  # characters of a document that are read
@@ -16,15 +16,23 @@ HALVES = re.compile("[\ud800-\udfff]")  # of characters
 RULED = re.compile(r"^[\W_]+$")
 
 
+def clean_text(text: str) -> str:
+    r"""The text with its lines, without control characters, reorderings and half characters.
+
+    >>> clean_text("red \x1b[31malert\x00\r\n\u202eevil")
+    'red alert\nevil'
+    """
+    text = HIDDEN.sub("", ESCAPES.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
+    return HALVES.sub("\ufffd", CONTROLS.sub("", text))
+
+
 def clean_line(text: str) -> str:
     r"""One line without control characters, reorderings and half characters.
 
     >>> clean_line("red \x1b[31malert\x00\n\u202eevil")
     'red alert evil'
     """
-    text = HIDDEN.sub("", ESCAPES.sub("", text))
-    text = HALVES.sub("\ufffd", CONTROLS.sub("", text))
-    return " ".join(text.split())
+    return " ".join(clean_text(text).split())
 
 
 def cut(text: str, most: int) -> str:

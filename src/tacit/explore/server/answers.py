@@ -12,6 +12,9 @@ from starlette.responses import FileResponse, Response
 from tacit.explore import ask
 from tacit.explore.project.labels import MOST_NAME, clean_name, keys_of_rows
 from tacit.explore.project.plan import closure
+from tacit.explore.project.settings import EFFORTS
+from tacit.explore.questions.contexts import SORTS
+from tacit.explore.questions.text_search import WAYS
 from tacit.explore.server.parameters import MISSING, Refused, Values, check_row
 from tacit.explore.server.state import ProjectSnapshot, ServerState
 
@@ -21,9 +24,6 @@ MOST_TOP, MOST_START = 1000, 10**9
 MOST_QUERY = 2000  # characters
 MOST_K = 1000
 MOST_MEMORY = 2**60  # bytes
-WAYS = ("ranked", "boolean", "meaning")
-SORTS = ("document", "left", "right")
-EFFORTS = ("quick", "normal", "thorough")
 SIDES = ("rows", "group", "query", "label", "rest")
 
 

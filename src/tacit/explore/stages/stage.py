@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from tacit.core.engines import Engine, Serial
 from tacit.core.errors import DataError
+from tacit.core.modelfile import load
 from tacit.core.progress import Callback
 from tacit.core.string_array import are_offsets
 from tacit.core.tensorfile import open_tensors, write_tensors
@@ -103,8 +104,6 @@ class Context(NamedTuple):
 
     def words(self) -> np.ndarray:
         """The words that were counted, in the order of the columns."""
-        from tacit.core.modelfile import load
-
         vectorizer = load(self.folder.output("counts") / "vectorizer.model")
         return np.asarray(vectorizer.get_feature_names_out(), object)
 

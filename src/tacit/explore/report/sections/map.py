@@ -17,6 +17,7 @@ from tacit.explore.stages.languages import UNKNOWN
 __all__ = ["NAV", "PLACE", "data", "words"]
 
 PLACE, NAV = 20, (("map", "Map"),)
+Field = tuple[str, list[str], np.ndarray, dict[str, Any]]  # name, values, codes, facts
 NEAREST = 6  # documents most like each
 CELLS = 256  # of the density, along each side
 FIELDS, MOST_KINDS = 6, 24  # columns to color the map by, and their values
@@ -67,13 +68,13 @@ def density(points: np.ndarray) -> np.ndarray:
     return np.minimum(found, 2**16 - 1)
 
 
-def color_fields(report: Report) -> list[tuple[str, list[str], np.ndarray, dict[str, Any]]]:
+def color_fields(report: Report) -> list[Field]:
     """Columns with few enough values to color by: name, values, the value of every document,
     and the agreement with the groups. The guess of the language comes last."""
     from tacit.measure import adjusted_rand_score
 
     documents = report.context.documents()
-    found: list[tuple[str, list[str], np.ndarray, dict[str, Any]]] = []
+    found: list[Field] = []
     for name in documents.columns:
         if name in RESERVED or len(found) == FIELDS:
             continue
@@ -89,9 +90,7 @@ def color_fields(report: Report) -> list[tuple[str, list[str], np.ndarray, dict[
     return [*found, *guessed_languages(report)]
 
 
-def guessed_languages(
-    report: Report,
-) -> list[tuple[str, list[str], np.ndarray, dict[str, Any]]]:
+def guessed_languages(report: Report) -> list[Field]:
     """The guessed language as a field to color by, where there is more than one."""
     found = report.facts["language_guess"]
     if "skipped" in found or len(listed := spoken(found)) < 2:
