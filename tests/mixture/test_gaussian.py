@@ -202,6 +202,15 @@ def test_equal_rows_hit_the_floor_and_say_so(kind):
     assert np.isfinite(model.score_samples(X)).all()
 
 
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_components_of_fewer_rows_than_columns_have_a_density(kind):
+    X = np.random.default_rng(0).normal(size=(30, 12))
+    model = GaussianMixture(6, covariance_type=kind, reg_covar=0, tol=0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(model.fit(X).score_samples(X)).all()
+
+
 def test_one_row():
     with pytest.warns(ConvergenceWarning, match="at the floor"):
         model = GaussianMixture(1).fit([[3.0, 4.0]])

@@ -52,6 +52,7 @@ __all__ = ["GaussianMixture", "GaussianParams", "GaussianStats", "collect", "upd
 LOG_2PI = float(np.log(2 * np.pi))
 CHUNK = 2**17  # values of a chunk's features: they stay in the second-level cache
 FAR = 1e3  # standard deviations from the origin past which features lose digits
+SINGULAR = 1e-13  # of the largest eigenvalue: below it a covariance has no inverse
 EMPTY = 1e-12  # of the rows: a component with less weight keeps its place
 TYPES = ("full", "tied", "diag", "spherical", "fixed")
 
@@ -370,9 +371,11 @@ def apply_floor(covariances: np.ndarray, floor: float) -> tuple[np.ndarray, int]
         return np.maximum(covariances, floor), int((covariances < floor).sum())
     covariances = (covariances + covariances.transpose(0, 2, 1)) / 2
     values, vectors = np.linalg.eigh(covariances)
-    low = values < floor
+    # Rounding makes smaller eigenvalues negative, and then there is no Cholesky factor.
+    least = np.maximum(floor, SINGULAR * values[:, -1:])
+    low = values < least
     if low.any():
-        clipped = (vectors * np.maximum(values, floor)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        clipped = (vectors * np.maximum(values, least)[:, None, :]) @ vectors.transpose(0, 2, 1)
         touched = low.any(axis=1)
         covariances[touched] = (clipped + clipped.transpose(0, 2, 1))[touched] / 2
     return covariances, int(low.sum())
