@@ -26,7 +26,7 @@ def cases(scale: float) -> list[Case]:
             contenders(kind),
             mean_log_likelihood,
             measure="minus log-likelihood",
-            tolerance=1e-4,
+            tolerance=1e-5,
             targets={"scikit-learn": 3.0},
             warmup=fewer,
         )

@@ -70,7 +70,7 @@ def test_the_weight_is_chosen_on_held_out_labels():
         model.unlabeled_weights_.values()
     )
     single = SemiSupervisedNB(random_state=0).fit(X, few_labels(y, 1))
-    assert single.unlabeled_weight_ == 0.3
+    assert single.unlabeled_weight_ == 1.0
     assert not hasattr(single, "unlabeled_weights_")
 
 
