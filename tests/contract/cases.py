@@ -37,7 +37,7 @@ from tacit.core.engines import Serial
 from tacit.core.registry import find_class
 from tacit.data.summary import summarize
 from tacit.data.table import Table
-from tacit.decompose import NeighborMap, TruncatedSVD
+from tacit.decompose import PCA, NeighborMap, TruncatedSVD
 from tacit.kernels.unit_rows import unit_rows
 from tacit.language import NGramModel
 from tacit.mixture import (
@@ -110,6 +110,8 @@ ESTIMATORS = [
     KMedoids(n_clusters=3),
     AgglomerativeClustering(n_clusters=3),
     DivisiveClustering(n_clusters=3),
+    PCA(n_components=1),
+    PCA(n_components=1, svd_solver="full"),
     TruncatedSVD(n_components=1),
     NeighborMap(n_steps=20),
     TfidfTransformer(),
@@ -200,6 +202,9 @@ def on_texts(kind, labels=None, **options):
 FITS = {
     **{case_name(estimator): on_rows(estimator) for estimator in ESTIMATORS},
     "TruncatedSVD, wide": lambda: (TruncatedSVD(4), documents(n=600, v=900)[0], None),
+    "PCA, wide": lambda: (
+        PCA(4, svd_solver="krylov"), documents(n=600, v=900)[0], None,
+    ),
     "KMedoids, clara": on_rows(KMedoids(3, method="clara")),
     "AgglomerativeClustering, compressed": on_rows(AgglomerativeClustering(3, compress=50)),
     "CategoricalMixture": lambda: (

@@ -37,6 +37,7 @@ WITHOUT_LOSS = {
     "CountVectorizer": ONE_PASS,
     "MultinomialNB": ONE_PASS,
     "MultivariateNormal": ONE_PASS,
+    "PCA": "one pass, or passes that enlarge a subspace",
     "SemanticIndex": "a truncated SVD of tf-idf weights",
     "TextClassifier": "its classifier may have one",
     "TextFeatures": ONE_PASS,

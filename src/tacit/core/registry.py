@@ -38,6 +38,7 @@ REGISTRY: dict[str, str] = {
     "MixedModel": "tacit.language.mixed_model:MixedModel",
     "NGramModel": "tacit.language.ngram_model:NGramModel",
     "NearDuplicates": "tacit.search.near_duplicates:NearDuplicates",
+    "PCA": "tacit.decompose.pca:PCA",
     "PassiveAggressiveClassifier": (
         "tacit.linear.passive_aggressive:PassiveAggressiveClassifier"
     ),

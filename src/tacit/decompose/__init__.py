@@ -2,12 +2,14 @@
 
 from tacit.core.lazy import attach
 
-__all__ = ["NeighborMap", "TruncatedSVD"]
+__all__ = ["PCA", "NeighborMap", "TruncatedSVD", "low_rank_error"]
 
 __getattr__, __dir__ = attach(
     __name__,
     names={
         "NeighborMap": "tacit.decompose.neighbor_map",
+        "PCA": "tacit.decompose.pca",
         "TruncatedSVD": "tacit.decompose.truncated_svd",
+        "low_rank_error": "tacit.decompose.low_rank",
     },
 )

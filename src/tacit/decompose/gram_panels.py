@@ -101,27 +101,55 @@ def from_panels(
     return out
 
 
-def gram(rows: Any, panels: np.ndarray, cache: ChunkCache | None = None) -> np.ndarray:
-    """X'X v for every vector v, as panels."""
+def gram(
+    rows: Any,
+    panels: np.ndarray,
+    cache: ChunkCache | None = None,
+    *,
+    center: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
+    """X'X v for every vector v, as panels.
+
+    With a ``center`` (d,) the rows of X are those given less the center, which sparse rows
+    never become: with T = Xv - (center . v), the product is X'T - center (sum of T). With
+    ``weights`` every row counts as often as its weight says.
+    """
     if not sp.issparse(rows):
-        return gram_dense(rows, panels)
+        return gram_dense(rows, panels, center, weights)
     out = np.zeros(panels.shape)
     products = np.empty((min(CHUNK_ROWS, rows.shape[0]), PANEL))
     csr = (rows.data, rows.indices, rows.indptr)
+    shifts = None if center is None else center @ panels  # (panels, 16)
     for first, last, *by_column in chunks_by_column(rows, cache):
-        for panel, sums in zip(panels, out, strict=True):
+        own = products[: last - first]
+        for i, (panel, sums) in enumerate(zip(panels, out, strict=True)):
             check_stop()
             put_product(*csr, panel, products, first, last)
+            if shifts is not None:
+                own -= shifts[i]
+            if weights is not None:
+                own *= weights[first:last, None]
             add_product(*by_column, products, sums)
+            if center is not None:
+                sums -= np.outer(center, own.sum(axis=0))
     return out
 
 
-def gram_dense(rows: np.ndarray, panels: np.ndarray) -> np.ndarray:
+def gram_dense(
+    rows: np.ndarray,
+    panels: np.ndarray,
+    center: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
     vectors = side_by_side(panels)
     total = np.zeros((panels.shape[0] * PANEL, panels.shape[1]))
     with np.errstate(all="ignore"):  # the caller checks for values that are not finite
-        for chunk, _ in chunks(rows):
-            total += (chunk @ vectors).T @ chunk
+        for chunk, part in chunks(rows, center):
+            products = chunk @ vectors
+            if weights is not None:
+                products *= weights[part, None]
+            total += products.T @ chunk
     parts = total.reshape(panels.shape[0], PANEL, panels.shape[1])
     return np.ascontiguousarray(parts.swapaxes(1, 2))
 
@@ -148,12 +176,14 @@ def chunks_by_column(rows: Any, cache: ChunkCache | None) -> Iterator[Chunk]:
         cache.chunks = new
 
 
-def project(rows: Any, panels: np.ndarray, k: int) -> np.ndarray:
-    """X v for the first ``k`` vectors v: (n, k) float64."""
+def project(
+    rows: Any, panels: np.ndarray, k: int, center: np.ndarray | None = None
+) -> np.ndarray:
+    """X v for the first ``k`` vectors v: (n, k) float64. X is rows less ``center``, if any."""
     if not sp.issparse(rows):
         vectors, out = side_by_side(panels)[:, :k], np.empty((rows.shape[0], k))
         with np.errstate(all="ignore"):
-            for chunk, part in chunks(rows):
+            for chunk, part in chunks(rows, center):
                 np.matmul(chunk, vectors, out=out[part])
         return out
     out = np.empty((rows.shape[0], panels.shape[0] * PANEL))
@@ -162,6 +192,8 @@ def project(rows: Any, panels: np.ndarray, k: int) -> np.ndarray:
             check_stop()
             place = out[first:last, i * PANEL : (i + 1) * PANEL]
             put_product(rows.data, rows.indices, rows.indptr, panel, place, first, last)
+    if center is not None:
+        out -= center @ side_by_side(panels)
     return out[:, :k]
 
 
@@ -170,13 +202,16 @@ def side_by_side(panels: np.ndarray) -> np.ndarray:
     return np.concatenate(panels, axis=1)
 
 
-def chunks(rows: np.ndarray) -> Iterator[tuple[np.ndarray, slice]]:
-    """Chunks of dense rows in float64, and their slices."""
+def chunks(
+    rows: np.ndarray, center: np.ndarray | None = None
+) -> Iterator[tuple[np.ndarray, slice]]:
+    """Chunks of dense rows in float64, less the center if there is one, and their slices."""
     size = max(1, CHUNK_VALUES // max(1, rows.shape[1]))
     for i in range(0, rows.shape[0], size):
         check_stop()
         part = slice(i, min(i + size, rows.shape[0]))
-        yield np.asarray(rows[part], np.float64), part
+        chunk = np.asarray(rows[part], np.float64)
+        yield chunk if center is None else chunk - center, part
 
 
 def spans(indptr: np.ndarray) -> Iterator[tuple[int, int]]:

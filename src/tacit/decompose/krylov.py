@@ -73,6 +73,7 @@ class KrylovParams(NamedTuple):
     errors: np.ndarray  # (k,) |X'X v - value v|, scaled likewise
     random_gain: float  # relative gain of the values by random vectors; infinite if untried
     moments: Moments  # of the columns of X, after the first pass
+    center: np.ndarray | None = None  # (d,) subtracted from every row; X is what is left
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,13 @@ def start(
     *,
     width: int,
     dtype: Any = np.float64,
+    center: np.ndarray | None = None,
     engine: Engine | None = None,
 ) -> KrylovParams:
     """Params before the first pass: a random block of ``width`` vectors, a multiple of 16.
 
-    The basis is in float64; ``dtype`` is that of the panels.
+    The basis is in float64; ``dtype`` is that of the panels. With a ``center``, such as the
+    mean, X is the rows less the center.
     """
     width = -(-width // PANEL) * PANEL
     block = normals(key(seed, 0), (width, columns))
@@ -107,17 +110,21 @@ def start(
     return KrylovParams(
         n_components, limit, np.uint64(seed), 0, 1.0, (), np.empty((0, 0)), block,
         to_panels(block, engine or Serial(), dtype), 0, 0.0, none, none, 0.0,
-        Moments.empty(0, full=False),
+        Moments.empty(0, full=False), center,
     )  # fmt: skip
 
 
 def collect(params: KrylovParams, block: Any, cache: ChunkCache | None = None) -> KrylovStats:
     """X'X v of a block of rows, for all vectors v."""
-    rows = parts(block).rows
+    rows, _, weights = parts(block)
+    center = params.center
     moments = Moments.empty(0, full=False)
     if params.step == 0:
-        moments = Moments.collect(rows, full=False)
-    return KrylovStats(rows.shape[0], gram(rows, params.panels, cache), moments)
+        moments = Moments.collect(rows, weights=weights, full=False)
+        if center is not None:
+            moments = Moments(moments.weight, moments.mean - center, moments.variance_sum)
+    product = gram(rows, params.panels, cache, center=center, weights=weights)
+    return KrylovStats(rows.shape[0], product, moments)
 
 
 def update(

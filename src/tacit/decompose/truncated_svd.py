@@ -40,6 +40,7 @@ from tacit.data.checked import check_table
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
 from tacit.decompose.gram_panels import chunk_caches, project, to_panels
+from tacit.decompose.low_rank import rank_errors
 from tacit.decompose.stripes import combine
 
 __all__ = ["TruncatedSVD"]
@@ -53,6 +54,7 @@ class Projection(NamedTuple):
 
     panels: np.ndarray
     number: int
+    center: np.ndarray | None = None  # (d,) subtracted from every row first
 
 
 class Components(NamedTuple):
@@ -87,23 +89,28 @@ def search(
     tol: float,
     seed: Any,
     callbacks: list[Callback],
+    center: np.ndarray | None = None,
+    name: str = "TruncatedSVD",
 ) -> Components:
-    """Block Lanczos until the remainder is at most ``tol``, or for ``passes`` passes."""
+    """Block Lanczos until the remainder is at most ``tol``, or for ``passes`` passes.
+
+    With a ``center``, X is the rows less the center.
+    """
 
     def update(params: krylov.KrylovParams, stats: krylov.KrylovStats) -> krylov.KrylovParams:
-        if params.step == 0:
-            check_scale(krylov.squared_length(stats.moments), table)
+        if params.step == 0 and center is None:
+            check_scale(krylov.squared_length(stats.moments), table, name)
         return krylov.update(params, stats, engine)
 
     params = krylov.start(
         n_components, table.shape[1], seed, width=width, dtype=vector_dtype(table),
-        engine=engine,
+        center=center, engine=engine,
     )  # fmt: skip
     params = iterate(
         params, krylov.collect, update, table, engine, max_iter=passes,
         settled=lambda _, new: krylov.remainder(new) <= tol, callbacks=callbacks,
         cache=chunk_caches(table), loss_of=krylov.loss, visible=krylov.visible,
-        name="TruncatedSVD",
+        name=name,
     ).params  # fmt: skip
     # Vectors that no pass has multiplied may be off by anything.
     errors = np.full(n_components, krylov.squared_length(params.moments))
@@ -116,7 +123,7 @@ def search_narrow(table: Table, engine: Engine, n_components: int) -> Components
     """The components of X'X, summed in one pass."""
     moments = engine.reduce(column_moments.collect, MomentsParams(full=True), table)
     columns = Moments(moments.weight, moments.mean, moments.variance_sum)
-    check_scale(krylov.squared_length(columns), table)
+    check_scale(krylov.squared_length(columns), table, "TruncatedSVD")
     with one_blas_thread():
         values, vectors = krylov.eigenpairs(gram_of(moments), n_components)
     return Components(
@@ -130,7 +137,7 @@ def vector_dtype(table: Table) -> Any:
     return np.float32 if small else np.float64
 
 
-def check_scale(total: float, table: Table) -> None:
+def check_scale(total: float, table: Table, name: str) -> None:
     """ValueError if the sum of all squares is out of the range of float64."""
     if 1 / LARGEST < total < LARGEST:
         return
@@ -141,7 +148,7 @@ def check_scale(total: float, table: Table) -> None:
         largest = max(largest, float(np.abs(values).max(initial=0)))
     if largest > 0:
         raise ValueError(
-            f"TruncatedSVD: the largest value in the data is {largest:.3g}, and float64 does "
+            f"{name}: the largest value in the data is {largest:.3g}, and float64 does "
             "not hold the squares. Rescale the data, for example divide by that number."
         )
 
@@ -151,15 +158,17 @@ def check_scale(total: float, table: Table) -> None:
 
 def collect_projected(params: Projection, block: Any) -> Moments:
     """The moments of the projected rows of a block."""
-    return Moments.collect(project_block(params, block))
+    return Moments.collect(project_block(params, block), weights=parts(block).weights)
 
 
 def project_block(params: Projection, block: Any) -> np.ndarray:
     """The projected rows of a block: (n, k) float64."""
-    return project(parts(block).rows, params.panels, params.number)
+    return project(parts(block).rows, params.panels, params.number, params.center)
 
 
-def measure(found: Components, table: Table, engine: Engine) -> Measured:
+def measure(
+    found: Components, table: Table, engine: Engine, center: np.ndarray | None = None
+) -> Measured:
     """One pass over the projected rows, and a small SVD that rotates the components.
 
     With Y the projected rows and D the lengths of its columns, Y'Y is D E W E' D: the singular
@@ -168,7 +177,7 @@ def measure(found: Components, table: Table, engine: Engine) -> Measured:
     """
     kind = vector_dtype(table)
     k, n, d = len(found.rows), *table.shape
-    params = Projection(to_panels(found.rows, engine), k)
+    params = Projection(to_panels(found.rows, engine), k, center)
     moments = engine.reduce(collect_projected, params, table)
     with one_blas_thread():
         square = gram_of(moments)
@@ -364,6 +373,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             )
         return X @ self.components_
 
+    def reconstruction_errors(self, X: Any, *, relative: bool = False) -> np.ndarray:
+        """The error at ranks 0, 1, ..., n_components: the mean squared distance of rows from
+        their reconstruction; ``relative`` to the squared length of each row."""
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False, finite=True)
+        rows = np.asarray(self.components_, np.float64)
+        return rank_errors(rows, table, get_engine(self.engine), relative=relative)
+
     # --- Parts ---
 
     def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Components:
@@ -382,7 +399,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         except DataError:  # name the row of the table, not of its block
             for block in table:
                 check_block(block, table)
-            check_scale(np.inf, table)
+            check_scale(np.inf, table, "TruncatedSVD")
             raise
         if found.remainder > tol and found.passes == passes and not fixed:
             warnings.warn(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.measure.knee import knee_of
 from tacit.plot.axes import (
     FAINT,
     NEUTRAL,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["knee_of", "scree"]
-
-FLAT = 0.05  # how far below the straight line a knee must be, of the whole fall
-
 
 def scree(
     values: Any,
@@ -128,23 +126,6 @@ def as_curve(values: Any, name: str) -> np.ndarray:
         place = int(np.argmin(np.isfinite(curve)))
         raise ValueError(f"scree: {name}[{place}] is {curve[place]}, not a number to draw.")
     return curve
-
-
-def knee_of(values: np.ndarray, ks: np.ndarray) -> int | None:
-    """Where the curve is farthest below the line between its ends; None where it is not.
-
-    >>> knee_of(np.array([10.0, 4.0, 1.0, 0.8, 0.6]), np.arange(1, 6))
-    3
-    >>> knee_of(np.array([4.0, 3.0, 2.0, 1.0]), np.arange(1, 5)) is None
-    True
-    """
-    fall = values[0] - values[-1]
-    if len(values) < 3 or not fall > 0:
-        return None
-    line = values[0] - fall * (ks - ks[0]) / (ks[-1] - ks[0])
-    below = (line - values) / fall
-    place = int(np.argmax(below))
-    return int(ks[place]) if below[place] > FLAT else None
 
 
 def mark_points(

@@ -1,0 +1,106 @@
+"""Rows as sums of a few vectors, and the error of that: reconstruction error against rank.
+
+    collect   of every row, the squared length and what each component explains of it
+
+Vectors have rank k with mean squared error e when k of their directions miss e of their squared
+length per row (the notes' definition). For orthonormal components the error of every rank comes
+from one pass: the squared length less the squares of the first k coordinates.
+
+The notes' sections on low-dimensional representation with error and on principal components.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.core.engines import Engine, Serial
+from tacit.core.stats import Stats
+from tacit.data.table import Table, parts
+from tacit.decompose.gram_panels import chunks, project, to_panels
+
+__all__ = ["low_rank_error", "rank_errors"]
+
+
+@dataclass(frozen=True)
+class RankSums(Stats):
+    """Squared lengths that are left at every rank."""
+
+    weight: float
+    left: np.ndarray  # (k + 1,) summed over rows
+    relative: np.ndarray  # (k + 1,) each divided by the squared length of its row first
+
+
+def collect_errors(params: tuple, block: Any) -> RankSums:
+    """The squared length of rows that the first 0, 1, ..., k components leave."""
+    panels, k, center = params
+    rows, _, weights = parts(block)
+    weights = np.ones(rows.shape[0]) if weights is None else weights
+    squares = project(rows, panels, k, center) ** 2  # (n, k)
+    lengths = squared_lengths(rows, center)
+    # From the last component back, so that small remainders are not lost in rounding.
+    beyond = np.maximum(lengths - squares.sum(axis=1), 0.0)
+    left = np.concatenate([squares, beyond[:, None]], axis=1)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    length = left[:, :1]
+    share = np.divide(left, length, out=np.zeros_like(left), where=length > 0)
+    return RankSums(float(weights.sum()), weights @ left, weights @ share)
+
+
+def squared_lengths(rows: Any, center: np.ndarray | None) -> np.ndarray:
+    """The squared length of every row less the center."""
+    if not sp.issparse(rows):
+        parts_ = [np.einsum("ij,ij->i", chunk, chunk) for chunk, _ in chunks(rows, center)]
+        return np.concatenate(parts_) if parts_ else np.empty(0)
+    squares = rows.multiply(rows).sum(axis=1)
+    if center is None:
+        return np.asarray(squares).ravel()
+    return np.asarray(squares).ravel() - 2 * (rows @ center) + center @ center
+
+
+def rank_errors(
+    components: np.ndarray,
+    table: Table,
+    engine: Engine,
+    *,
+    center: np.ndarray | None = None,
+    relative: bool = False,
+) -> np.ndarray:
+    """Mean squared error of the rows at ranks 0 to k, for orthonormal components (k, d)."""
+    params = (to_panels(components, engine), len(components), center)
+    sums: RankSums = engine.reduce(collect_errors, params, table)
+    return (sums.relative if relative else sums.left) / sums.weight
+
+
+def low_rank_error(X: Any, basis: Any) -> float:
+    """The mean squared error of rows that are represented in the span of a basis.
+
+    The vectors of the basis need not be orthogonal or of length one: every row is replaced by
+    its projection onto their span, which is the best that the span can do.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    basis : array of shape (k, d)
+
+    Examples
+    --------
+    The notes' example of three vectors with rank 2 and an error of 2.28:
+
+    >>> rows = np.array([[3.42, -1.33, 6.94], [7.30, 8.84, 1.95], [-6.00, -7.69, -6.86]])
+    >>> low_rank_error(rows, [[8, 8, 4], [1, -4, 6]])
+    2.29
+    """
+    vectors = np.atleast_2d(np.asarray(basis, np.float64))
+    rows = X if sp.issparse(X) else np.asarray(X, np.float64)
+    if vectors.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"low_rank_error: the rows have {rows.shape[1]} columns, but the vectors of the "
+            f"basis have {vectors.shape[1]}. Give vectors of the same space."
+        )
+    if not np.isfinite(vectors).all():
+        raise ValueError("low_rank_error: the basis holds values that are not finite.")
+    _, sizes, spanning = np.linalg.svd(vectors, full_matrices=False)
+    rank = int((sizes > max(vectors.shape) * np.finfo(float).eps * sizes.max(initial=0)).sum())
+    spanning = spanning[:rank] if rank else np.zeros((1, rows.shape[1]))
+    return float(rank_errors(spanning, Table.of(rows), Serial())[-1])
