@@ -17,10 +17,10 @@ needs_bodyfat = pytest.mark.skipif(
 )
 # The notes' column "bodyfat" is Brozek's estimate, not Siri's, which the file calls bodyfat:
 # with Siri's the mean would be 19.15, and the variances would add up to 1414.
-COLUMNS = (
-    "brozek density age weight height adiposity neck chest abdomen hip thigh knee ankle biceps "
-    "forearm wrist"
-).split()
+COLUMNS = [
+    "brozek", "density", "age", "weight", "height", "adiposity", "neck", "chest", "abdomen",
+    "hip", "thigh", "knee", "ankle", "biceps", "forearm", "wrist",
+]  # fmt: skip
 MEANS = """
     18.9385 1.0556 44.8849 178.9244 70.1488 25.4369 37.9921 100.8242
     92.5560 99.9048 59.4060 38.5905 23.1024 32.2734 28.6639 18.2298"""
@@ -92,7 +92,7 @@ def test_three_points_on_a_line_have_one_coordinate():
     np.testing.assert_allclose(pca.components_[0], [3 / 5, 4 / 5], rtol=1e-15)
     np.testing.assert_allclose(np.abs(pca.components_[1]), [4 / 5, 3 / 5], rtol=1e-15)
     assert pca.explained_variance_[1] == 0
-    nearly = points + [[0.1, -0.1], [-0.1, 0.1], [0.0, 0.1]]
+    nearly = points + np.array([[0.1, -0.1], [-0.1, 0.1], [0.0, 0.1]])
     rough = PCA(1).fit(nearly)
     assert rough.reconstruction_errors()[1] < 0.02  # the reconstruction error is small
 
