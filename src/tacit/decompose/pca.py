@@ -117,7 +117,7 @@ def collect_factor(center: np.ndarray, block: Any) -> Factor:
 
 def triangle_of(rows: np.ndarray) -> np.ndarray:
     """R of a QR decomposition of at least d rows, with a diagonal of one sign."""
-    triangle = np.linalg.qr(rows, mode="r")
+    triangle: Any = np.linalg.qr(rows, mode="r")
     signs = np.where(triangle.diagonal() < 0, -1.0, 1.0)
     return signs[:, None] * triangle
 
