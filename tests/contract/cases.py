@@ -138,11 +138,13 @@ ESTIMATORS = [
 DOCUMENTS = "takes documents, not rows of numbers"
 SENTENCES = "takes sentences, not rows of numbers"
 NOT_CHECKED = {
+    "Authorship": DOCUMENTS,
     "BrownClusters": SENTENCES,
     "CacheModel": SENTENCES,
     "CategoricalMixture": "takes codes of categories",
     "ClassModel": SENTENCES,
     "CountVectorizer": DOCUMENTS,
+    "FunctionWords": DOCUMENTS,
     "HashingVectorizer": DOCUMENTS,
     "InvertedIndex": DOCUMENTS,
     "LexiconClassifier": DOCUMENTS,
@@ -219,6 +221,8 @@ FITS = {
         None,
     ),
     "TextClassifier": on_texts("TextClassifier", TEXT_LABELS),
+    "Authorship": on_texts("Authorship", TEXT_LABELS, block=3),
+    "FunctionWords": on_texts("FunctionWords", n_words=8),
     **{
         kind: on_texts(kind)
         for kind in (

@@ -15,6 +15,7 @@ SOURCE = Path(tacit.__file__).parent
 
 # Summable classes whose fit adds nothing up over rows, and why.
 WITHOUT_SUMS = {
+    "Authorship": "counts the words of its texts by a map over the blocks",
     "CacheModel": "estimates one weight from the probabilities of another model",
     "CalibratedClassifier": "its classifiers have the sums",
     "ClassModel": "its Brown clusters are sequential; then it counts in one pass",
@@ -35,6 +36,7 @@ WITHOUT_LOSS = {
     "BernoulliNB": ONE_PASS,
     "ComplementNB": ONE_PASS,
     "CountVectorizer": ONE_PASS,
+    "FunctionWords": ONE_PASS,
     "MultinomialNB": ONE_PASS,
     "MultivariateNormal": ONE_PASS,
     "PCA": "one pass, or passes that enlarge a subspace",

@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 
 # Each verb with its module and its line of help: listing them imports none of them.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "authors": ("tacit.cli.authors:authors", "Find out who wrote a text."),
     "classify": ("tacit.cli.classify:classify", "Learn labels of documents, and predict them."),
     "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
     "compare": ("tacit.cli.compare:compare", "Measure how far two groupings agree."),

@@ -11,6 +11,7 @@ __all__ = ["REGISTRY", "find_class", "name_of"]
 
 REGISTRY: dict[str, str] = {
     "AgglomerativeClustering": "tacit.cluster.hierarchy.agglomerative:AgglomerativeClustering",
+    "Authorship": "tacit.style.authorship:Authorship",
     "BernoulliMixture": "tacit.mixture.multinomial:BernoulliMixture",
     "BernoulliNB": "tacit.classify.naive_bayes:BernoulliNB",
     "ComplementNB": "tacit.classify.naive_bayes:ComplementNB",
@@ -21,6 +22,7 @@ REGISTRY: dict[str, str] = {
     "CategoricalMixture": "tacit.mixture.multinomial:CategoricalMixture",
     "CountVectorizer": "tacit.text.counts:CountVectorizer",
     "DivisiveClustering": "tacit.cluster.hierarchy.divisive:DivisiveClustering",
+    "FunctionWords": "tacit.style.function_words:FunctionWords",
     "FuzzyCMeans": "tacit.cluster.fuzzy:FuzzyCMeans",
     "GaussianMixture": "tacit.mixture.gaussian:GaussianMixture",
     "HashingVectorizer": "tacit.text.hashing:HashingVectorizer",

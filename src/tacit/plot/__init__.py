@@ -7,10 +7,11 @@ A picture lives in a file of its own that does not have its name (``dendrogram``
 
 from tacit.core.lazy import attach
 
-__all__ = ["cluster_map", "decision_regions", "dendrogram", "kmeans_steps", "losses", "scree",
-           "silhouette"]  # fmt: skip
+__all__ = ["author_map", "cluster_map", "decision_regions", "dendrogram", "kmeans_steps",
+           "losses", "rolling_attribution", "scree", "silhouette"]  # fmt: skip
 
-FILES = ("map", "regions", "dendrogram", "kmeans_steps", "loss", "scree", "silhouette")
+FILES = ("author_map", "map", "regions", "dendrogram", "kmeans_steps", "loss", "rolling",
+         "scree", "silhouette")  # fmt: skip
 __getattr__, __dir__ = attach(
     __name__,
     names={

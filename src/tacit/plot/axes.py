@@ -145,9 +145,16 @@ def in_words(names: np.ndarray) -> list[str]:
 
 
 def legend_beside(
-    ax: "Axes", names: Sequence[str], counts: np.ndarray, palette: Sequence[str]
+    ax: "Axes",
+    names: Sequence[str],
+    counts: np.ndarray,
+    palette: Sequence[str],
+    more: Sequence[Any] = (),
 ) -> None:
-    """Which color is which cluster, right of the axes; nothing where there are too many."""
+    """Which color is which cluster, right of the axes; nothing where there are too many.
+
+    ``more`` are artists with labels of their own, below the clusters.
+    """
     from matplotlib.lines import Line2D
 
     if len(names) > LEGEND:
@@ -161,7 +168,7 @@ def legend_beside(
         for j, (name, count) in enumerate(zip(names, counts, strict=True))
     ]  # fmt: skip
     legend = ax.legend(
-        handles=marks, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False,
+        handles=[*marks, *more], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False,
         fontsize=8.5, handletextpad=0.3,
     )  # fmt: skip
     for text in legend.get_texts():

@@ -1,0 +1,457 @@
+"""``tacit authors PATH``: who wrote a text, by the function words of known authors."""
+
+import re
+from collections import Counter
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from tacit.cli.cluster_plot import check_picture, save_figure
+from tacit.cli.inputs import check_whole, label_text, open_documents, read_text
+from tacit.cli.options import DocumentOptions, RunOptions, document_options, run_options
+from tacit.cli.output import (
+    check_outputs,
+    clean,
+    draw_table,
+    open_output,
+    print_json,
+    say,
+    say_written,
+    write_csv,
+)
+
+if TYPE_CHECKING:
+    from tacit.data.documents import Documents
+    from tacit.style.authorship import Authorship
+    from tacit.style.verification import Verification
+
+__all__ = ["authors"]
+
+AUTHOR_COLUMNS = ("author", "authors", "writer", "by")
+UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+ENDING = re.compile(r"\.(?:txt|text|md)(?:\.(?:gz|zst))?$")
+TELLING = 5  # words shown for each author
+
+
+class Text(NamedTuple):
+    """A text with its name; the author is None where it is unknown."""
+
+    name: str
+    author: str | None
+    text: str
+
+
+@click.command()
+@click.argument("path")
+@click.option(
+    "--who",
+    multiple=True,
+    metavar="PATH",
+    help="Text of unknown author: a file, a folder or a table; may be repeated",
+)
+@click.option(
+    "--author",
+    "column",
+    metavar="COLUMN",
+    help="Column with the authors, empty where unknown  [default: guessed]",
+)
+@click.option(
+    "--unknown",
+    multiple=True,
+    metavar="NAME",
+    help="Author that means unknown  [default: unknown, anonymous, anon, disputed, contested]",
+)
+@click.option(
+    "--words",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Number of words: English function words, or with --most-frequent those of the texts",
+)
+@click.option(
+    "--most-frequent",
+    is_flag=True,
+    help="Count the most frequent words of the texts, in any language.",
+)
+@click.option(
+    "--block",
+    type=click.IntRange(0),
+    default=5000,
+    show_default=True,
+    help="Words of a block; 0 takes whole texts",
+)
+@click.option(
+    "--variant",
+    type=click.Choice(["burrows", "eder", "cosine", "quadratic"]),
+    default="cosine",
+    show_default=True,
+    help="Delta to measure distances with",
+)
+@click.option("--plot", "picture", metavar="FILE", help="Map of the texts (.png, .pdf, .svg)")
+@click.option(
+    "--rolling",
+    "rolled_path",
+    metavar="CSV",
+    help="File for the attribution along each text of unknown author; - is stdout",
+)
+@click.option(
+    "--tree",
+    "tree_path",
+    metavar="FILE",
+    help="File for the consensus tree of all texts, in Newick format",
+)
+@click.option("--out", metavar="CSV", help="File for the verdicts; - is stdout")
+@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+@document_options
+@run_options
+def authors(
+    path: str,
+    who: tuple[str, ...],
+    column: str | None,
+    unknown: tuple[str, ...],
+    words: int,
+    most_frequent: bool,
+    block: int,
+    variant: str,
+    picture: str | None,
+    rolled_path: str | None,
+    tree_path: str | None,
+    out: str | None,
+    model_path: str | None,
+    documents: DocumentOptions,
+    run: RunOptions,
+) -> None:
+    """Find out who wrote a text, from texts of known authors in PATH.
+
+    PATH is a folder of text files called author_title.txt, or with a subfolder for each author;
+    or a table (.csv, .tsv, .jsonl, .parquet) with columns of texts and authors. Texts of
+    unknown author are named by --who, have an author called unknown, or none in the table.
+
+    \b
+    Example:
+      tacit authors novels/ --who letter.txt --plot map.png
+
+    Prints for each text of unknown author the nearest author, the probability (calibrated by
+    attributing every known text by the others) and the score of the General Impostors method;
+    and the words that tell the authors apart.
+    """
+    check_outputs(out, [picture, tree_path, model_path, rolled_path], as_json=run.as_json)
+    check_picture(picture)
+    from tacit.style import Authorship, FunctionWords, impostors
+
+    source = open_documents(path, documents, quiet=run.quiet)
+    everything = read_table_or_folder(source, path, column, unknown or UNKNOWN, quiet=run.quiet)
+    known, asked = sort_out(everything, path, who, documents, run)
+    counted = FunctionWords(n_words=words) if most_frequent else english(words)
+    model = Authorship(counted, block=block or None, variant=variant, engine=run.engine)
+    texts = [each.text for each in known]
+    model.fit(
+        texts, [each.author for each in known], names=[title(each.name) for each in known]
+    )
+    if model_path:
+        model.save(model_path)
+    questions, names = [each.text for each in asked], [title(each.name) for each in asked]
+    verdicts = model.attribute(questions, names=names) if asked else []
+    verified = None
+    if asked:
+        verified = impostors(model, questions, names=names, random_state=run.seed)
+    if out is not None:
+        write_verdicts(out, verdicts, verified)
+    if rolled_path is not None:
+        write_rolling(rolled_path, model, asked)
+    if tree_path is not None:
+        write_tree(tree_path, model, [*known, *asked], run.seed)
+    if picture:
+        draw_map(picture, model, questions, names)
+    report = summary(model, verdicts, verified)
+    if run.as_json:
+        print_json({"path": path, **report, "plot": picture, "model_file": model_path})
+    else:
+        show(model, report, stderr="-" in (out, rolled_path))
+    say_written(quiet=run.quiet, verdicts=out, plot=picture, tree=tree_path,
+                attribution=rolled_path, model=model_path)  # fmt: skip
+    check_whole(source, documents)
+
+
+# --- Input ---
+
+
+def read_table_or_folder(
+    source: "Documents", path: str, column: str | None, unknown: tuple[str, ...], *, quiet: bool
+) -> list[Text]:
+    """The texts of a folder or a table, with their authors."""
+    strangers = {name.casefold() for name in unknown}
+    ids = [str(name) for name in source.ids]
+    authors: list[str | None]
+    if source.columns:
+        called = author_column(source, path, column, quiet=quiet)
+        values = source.column(called)
+        missing = [value is None or value == "" or value != value for value in values]
+        authors = [
+            None if gone else label_text(value)
+            for value, gone in zip(values, missing, strict=True)
+        ]
+        rows = zip(ids, authors, source.texts(), strict=True)
+        return [Text(name, known_or_none(who, strangers), text) for name, who, text in rows]
+    if not Path(path).is_dir():
+        raise click.UsageError(
+            f"{path} is one text, or has a text on each line, without authors. Give a folder "
+            "of files called author_title.txt, or a table with a column of authors."
+        )
+    if column is not None:
+        raise click.UsageError(
+            f"--author {column} is a column, but {path} is a folder: authors are in the names "
+            "of its files, as in author_title.txt, or of its subfolders."
+        )
+    found = []
+    for name, text in zip(ids, source.texts(), strict=True):
+        who = author_of(name)
+        if who is None:
+            say(
+                f"{name} is left out: there is no author in its name. Call it author_title.txt "
+                "or unknown_title.txt, or give it with --who.",
+                quiet=quiet,
+            )
+            continue
+        found.append(Text(name, known_or_none(who, strangers), text))
+    return found
+
+
+def known_or_none(author: str | None, strangers: set[str]) -> str | None:
+    return None if author is None or author.casefold() in strangers else author
+
+
+def author_column(source: "Documents", path: str, column: str | None, *, quiet: bool) -> str:
+    columns = list(source.columns)
+    if column is None:
+        column = next((name for name in columns if name.lower() in AUTHOR_COLUMNS), None)
+        if column is None:
+            raise click.UsageError(
+                f"Which column of {path} holds the authors? There are {columns} besides the "
+                "text; name one with --author."
+            )
+        say(f"Guessed: authors are in column {column!r}.", quiet=quiet)
+    elif column not in columns:
+        raise click.UsageError(
+            f"There is no column {column!r} in {path}. The columns besides the text are "
+            f"{columns}."
+        )
+    return column
+
+
+def author_of(name: str) -> str | None:
+    """The author in the name of a file; None where there is none.
+
+    >>> author_of("baum_ozma.txt"), author_of("jay/letters/2.txt"), author_of("note.txt")
+    ('baum', 'jay', None)
+    """
+    parts = PurePath(name).parts
+    if len(parts) > 1:
+        return parts[0]
+    author, mark, _ = parts[0].partition("_")
+    return author if mark and author else None
+
+
+def sort_out(
+    everything: list[Text],
+    path: str,
+    who: tuple[str, ...],
+    documents: DocumentOptions,
+    run: RunOptions,
+) -> tuple[list[Text], list[Text]]:
+    """Texts of known authors, and those to attribute; texts without a word are left out."""
+    from tacit.core.errors import DataError
+    from tacit.text import tokenize
+
+    asked = [each for each in everything if each.author is None]
+    named = set()
+    for place in who:
+        asked += read_question(place, documents, quiet=run.quiet)
+        named.add(Path(place).resolve())
+    known = [
+        each
+        for each in everything
+        if each.author is not None and (Path(path) / each.name).resolve() not in named
+    ]
+    for group in (known, asked):
+        empty = [each for each in group if not tokenize(each.text[:100_000], rule="words")]
+        for each in empty:
+            say(f"{each.name} has no words and is left out.", quiet=run.quiet)
+            group.remove(each)
+    if who and not asked:
+        raise DataError("there is no word in what --who names.", file=who[0])
+    number = len({each.author for each in known})
+    if number < 2:
+        raise DataError(
+            f"holds texts of {number} known author(s), but two are needed. Call the files "
+            "author_title.txt, or name the column of a table with --author.",
+            file=path,
+        )
+    return known, asked
+
+
+def read_question(place: str, documents: DocumentOptions, *, quiet: bool) -> list[Text]:
+    """The texts of a file, a folder or a table, without their authors."""
+    target = Path(place)
+    if place == "-" or (target.is_file() and not is_table(target)):
+        name = "standard input" if place == "-" else target.name
+        return [Text(name, None, read_text(place, quiet=quiet))]
+    source = open_documents(place, documents, quiet=quiet)
+    names = [str(name) for name in source.ids]
+    return [Text(n, None, t) for n, t in zip(names, source.texts(), strict=True)]
+
+
+def title(name: str) -> str:
+    """The name of a text without the ending of its file.
+
+    >>> title("baum_ozma.txt.gz"), title("no. 10")
+    ('baum_ozma', 'no. 10')
+    """
+    return ENDING.sub("", name)
+
+
+def is_table(path: Path) -> bool:
+    return any(suffix.lower() in TABLES for suffix in path.suffixes[-2:])
+
+
+def english(n: int) -> Any:
+    from tacit.style import FunctionWords
+
+    try:
+        return FunctionWords.english(n)
+    except ValueError:
+        raise click.BadParameter(
+            f"{n} is more than the list of English function words has. Add --most-frequent.",
+            param_hint="--words",
+        ) from None
+
+
+# --- Output ---
+
+
+def summary(
+    model: "Authorship", verdicts: list, verified: "Verification | None"
+) -> dict[str, Any]:
+    """All results as JSON values."""
+    counts = Counter(model.classes_[model.text_authors_].tolist())
+    report: dict[str, Any] = {
+        "authors": {str(author): counts[author] for author in model.classes_.tolist()},
+        "words": len(model.words_),
+        "block": model.block,
+        "variant": model.variant,
+        "left_one_out": model.evaluation().to_dict(),
+        "telling_words": {
+            str(author): [
+                {**word._asdict()} for word in model.telling_words(author, top=TELLING)
+            ]
+            for author in model.classes_.tolist()
+        },
+        "verdicts": [],
+    }
+    for i, verdict in enumerate(verdicts):
+        found = verdict.to_dict()
+        if verified is not None:
+            score = verified.scores[i, verified.authors.index(verdict.author)]
+            found["impostors_score"] = float(score)
+            found["verified"] = verified.answer(i, verdict.author)
+        report["verdicts"].append(found)
+    return report
+
+
+def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
+    known = ", ".join(f"{author} ({n:,})" for author, n in report["authors"].items())
+    cut = "whole texts" if model.block is None else f"blocks of {model.block:,} words"
+    click.echo(
+        clean(f"Authors and their texts: {known}. {len(model.words_)} words, {cut}."),
+        err=stderr,
+    )
+    tested = model.evaluation()
+    if tested.tested:
+        click.echo(f"{tested}.", err=stderr)
+        for name, author, predicted in tested.wrong[:10]:
+            click.echo(clean(f"  {name} by {author} went to {predicted}."), err=stderr)
+    else:
+        click.echo(
+            "No author has two texts or blocks, so that no text could be left out: the "
+            "probabilities say nothing.",
+            err=stderr,
+        )
+    rows = [
+        [author, ", ".join(f"{w['word']} ({w['rate']:.2g} : {w['other_rate']:.2g})"
+                           for w in found)]
+        for author, found in report["telling_words"].items()
+    ]  # fmt: skip
+    draw_table(["author", "telling words (per 1,000 words : of the others)"], rows,
+               stderr=stderr)  # fmt: skip
+    if not report["verdicts"]:
+        click.echo("There is no text of unknown author; name one with --who.", err=stderr)
+        return
+    rows = [
+        [
+            v["name"], v["author"], f"{v['probability']:.3f}",
+            f"{v['votes'][v['author']]:.0%} of {v['blocks']}",
+            f"{v['impostors_score']:.2f} ({v['verified']})",
+        ]
+        for v in report["verdicts"]
+    ]  # fmt: skip
+    titles = ["text", "author", "probability", "blocks", "impostors"]
+    draw_table(titles, rows, right=[2, 3, 4], stderr=stderr)
+
+
+def write_verdicts(out: str, verdicts: list, verified: Any) -> None:
+    known = list(verdicts[0].distances) if verdicts else []
+    titles = ["text", "author", "probability", "blocks", "words", "impostors", "verified"]
+    write_csv(
+        out,
+        [*titles, *(f"distance_{author}" for author in known)],
+        (
+            [
+                each.name, each.author, f"{each.probability:.4g}", each.blocks, each.words,
+                f"{verified.scores[i, verified.authors.index(each.author)]:.4g}",
+                verified.answer(i, each.author),
+                *(f"{each.distances[author]:.6g}" for author in known),
+            ]
+            for i, each in enumerate(verdicts)
+        ),
+    )  # fmt: skip
+
+
+def write_rolling(path: str, model: "Authorship", asked: list[Text]) -> None:
+    from tacit.style import rolling
+
+    known = model.classes_.tolist()
+    rows = []
+    for each in asked:
+        rolled = rolling(model, each.text)
+        for start, stop, author, distances in zip(
+            rolled.starts.tolist(), rolled.stops.tolist(), rolled.nearest,
+            rolled.distances.tolist(), strict=True,
+        ):  # fmt: skip
+            rows.append(
+                [title(each.name), start, stop, author, *(f"{d:.6g}" for d in distances)]
+            )
+    titles = ["text", "start", "stop", "author", *(f"distance_{author}" for author in known)]
+    write_csv(path, titles, rows)
+
+
+def write_tree(path: str, model: "Authorship", texts: list[Text], seed: int) -> None:
+    from tacit.style import consensus_tree
+
+    rows = model.function_words_.transform([each.text for each in texts])
+    tree = consensus_tree(
+        rows, [title(each.name) for each in texts], variant=model.variant, random_state=seed
+    )
+    with open_output(path) as stream:
+        stream.write(tree.newick + "\n")
+
+
+def draw_map(path: str, model: "Authorship", texts: list[str], names: list[str]) -> None:
+    from matplotlib.figure import Figure
+
+    from tacit.plot import author_map
+
+    figure = Figure(figsize=(8.5, 5.8), layout="constrained")
+    author_map(model, texts or None, names=names or None, ax=figure.subplots())
+    save_figure(figure, path)
