@@ -9,7 +9,7 @@ import tacit
 from tacit.core.engines import Serial, Threads
 from tacit.core.errors import ModelFileError
 from tacit.style import Authorship, FunctionWords, consensus_tree, impostors, rolling
-from tacit.style.authorship import find_sharpness
+from tacit.style.leave_one_out import find_sharpness
 from tacit.style.verification import find_thresholds
 
 WORDS = ["the", "of", "and", "upon", "on", "whale", "ship", "sea", "corn", "rye"]
