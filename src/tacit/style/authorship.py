@@ -5,8 +5,8 @@ rows give the scale of every word (``deltas``). An author's profile is the frequ
 word in all of the author's texts; a text belongs to the author whose profile is nearest in
 Delta. How sure that is comes from leaving texts out (``leave_one_out``).
 
-Burrows (2002) and others: see ``deltas``. Binongo (2003), Who wrote the 15th Book of Oz? Chance 16:
-the map. The notes' section on stylometry.
+Burrows (2002) and others: see ``deltas``. Binongo (2003), Who wrote the 15th Book of Oz?
+Chance 16: the map. The notes' section on stylometry.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Every text attributed by the others, and how sure attributions are.
 
 A text is left out by taking its sums away: those of its counts from its author's, and those of
-its blocks from the scale. So each text is attributed by scale and profiles of the others only, at
-the cost of one comparison. The probability of author a is
+its blocks from the scale. So each text is attributed by scale and profiles of the others only,
+at the cost of one comparison. The probability of author a is
 
     p(a)  =  exp(-b d(a)) / sum over all authors of exp(-b d)
 
