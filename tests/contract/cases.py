@@ -37,7 +37,7 @@ from tacit.core.engines import Serial
 from tacit.core.registry import find_class
 from tacit.data.summary import summarize
 from tacit.data.table import Table
-from tacit.decompose import PCA, NeighborMap, TruncatedSVD
+from tacit.decompose import MDS, PCA, ClassicalMDS, NeighborMap, TruncatedSVD
 from tacit.kernels.unit_rows import unit_rows
 from tacit.language import NGramModel
 from tacit.mixture import (
@@ -110,6 +110,9 @@ ESTIMATORS = [
     KMedoids(n_clusters=3),
     AgglomerativeClustering(n_clusters=3),
     DivisiveClustering(n_clusters=3),
+    ClassicalMDS(n_components=1),
+    ClassicalMDS(n_components=1, metric="manhattan", n_landmarks=10),
+    MDS(n_components=1, eps=1e-3),
     PCA(n_components=1),
     PCA(n_components=1, svd_solver="full"),
     TruncatedSVD(n_components=1),

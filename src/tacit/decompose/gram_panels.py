@@ -210,7 +210,8 @@ def chunks(
     for i in range(0, rows.shape[0], size):
         check_stop()
         part = slice(i, min(i + size, rows.shape[0]))
-        chunk = np.asarray(rows[part], np.float64)
+        # Aligned, because NumPy multiplies other arrays without BLAS: other last bits.
+        chunk = np.require(rows[part], np.float64, "A")
         yield chunk if center is None else chunk - center, part
 
 

@@ -38,6 +38,7 @@ from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum
 from tacit.data.bad_values import check_values
 from tacit.data.checked import check_table, is_table
+from tacit.data.distances import check_distances
 from tacit.data.summary import summarize
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import (
@@ -51,7 +52,6 @@ from tacit.kernels.distances import (
 __all__ = ["KMedoids"]
 
 BUILD_WORK = 2**31  # distances read by "build", about a second; past that "auto" is "lab"
-CHECK_ROWS = 256  # of a matrix of distances that are checked at once
 SAMPLES = "Use method='clara', which works on samples, or compress the rows with KMeans first."
 
 
@@ -141,7 +141,7 @@ class Distances(Items):
 
     def __init__(self, values: np.ndarray, *, square: bool) -> None:
         self.values = values
-        check_distances(values, square=square)
+        check_distances(values, "KMedoids", square=square)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -182,37 +182,6 @@ def smallest(distances: np.ndarray) -> tuple[np.ndarray, float]:
 def check_room(n: int, dtype: np.dtype) -> None:
     what = f"KMedoids(method='fasterpam') of {n:,} items, for the distances between them,"
     check_memory(n * n * dtype.itemsize, what, SAMPLES)
-
-
-def check_distances(distances: np.ndarray, *, square: bool) -> None:
-    n, m = distances.shape
-    if square and n != m:
-        raise ValueError(
-            "KMedoids(metric='precomputed') needs a square matrix of distances, but X has "
-            f"shape {(n, m)}. Give one row and one column per item."
-        )
-    largest = 0.0
-    for first in range(0, n, CHECK_ROWS):
-        stripe = distances[first : first + CHECK_ROWS]
-        check_values(stripe, "KMedoids", first)
-        if stripe.min(initial=0.0) < 0:
-            i, j = np.argwhere(stripe < 0)[0]
-            raise ValueError(
-                f"KMedoids: Negative values in data: the distance in row {first + i}, column "
-                f"{j} is {stripe[i, j]}. Distances are zero or more."
-            )
-        largest = max(largest, float(stripe.max(initial=0.0)))
-    for first in range(0, n if square else 0, CHECK_ROWS):
-        gap = np.abs(
-            distances[first : first + CHECK_ROWS] - distances[:, first : first + CHECK_ROWS].T
-        )
-        if gap.max(initial=0.0) > 1e-6 * largest:
-            i, j = np.unravel_index(gap.argmax(), gap.shape)
-            raise ValueError(
-                "KMedoids(metric='precomputed') needs a symmetric matrix, but the distances "
-                f"from {first + i} to {j} and back differ by {gap[i, j]:.3g}. Give "
-                "(X + X.T) / 2."
-            )
 
 
 # --- The estimator ---
