@@ -28,6 +28,7 @@ __getattr__, __dir__ = attach(
         "measure",
         "mixture",
         "plot",
+        "recommend",
         "search",
         "text",
     ],

@@ -6,6 +6,8 @@ NOT_CHECKED    all other registered classes, and why scikit-learn's checks do no
 FITS           a fit of every registered class: the estimator, X, and y or None
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
@@ -140,6 +142,7 @@ ESTIMATORS = [
 
 DOCUMENTS = "takes documents, not rows of numbers"
 SENTENCES = "takes sentences, not rows of numbers"
+RATINGS = "takes ratings, not rows of numbers"
 NOT_CHECKED = {
     "Authorship": DOCUMENTS,
     "BrownClusters": SENTENCES,
@@ -160,6 +163,10 @@ NOT_CHECKED = {
     "TextFeatures": DOCUMENTS,
     "TfidfVectorizer": DOCUMENTS,
     "WordSenses": DOCUMENTS,
+    **dict.fromkeys(
+        ("ALS", "AttributeRecommender", "BiasedSGD", "Biases", "GlobalMean", "ImplicitALS",
+         "ItemKNN", "Popularity"), RATINGS,
+    ),
 }
 
 ANIMALS, VERBS, PLACES = (
@@ -204,6 +211,27 @@ def on_texts(kind, labels=None, **options):
     return lambda: (find_class(kind)(**options), TEXTS, labels)
 
 
+def triples(n=400, m=60, seed=0):
+    """Ratings of rank 2 and some noise: about one in five pairs."""
+    rng = np.random.default_rng(seed)
+    users, items = rng.normal(size=(n, 2)), rng.normal(size=(m, 2))
+    u, i = np.nonzero(rng.random((n, m)) < 0.2)
+    values = 3 + (users[u] * items[i]).sum(axis=1) + 0.3 * rng.normal(size=len(u))
+    return np.column_stack([u, i]), np.round(np.clip(values, 0, 6), 1)
+
+
+def on_ratings(kind, **options):
+    return lambda: (find_class(kind)(**options), *triples())
+
+
+def on_attributes():
+    """Attributes go with the ratings."""
+    tags = {i: [f"a{i % 3}", f"b{i % 2}"] for i in range(60)}
+    model = find_class("AttributeRecommender")()
+    model.fit = partial(model.fit, attributes=tags)
+    return model, *triples()
+
+
 FITS = {
     **{case_name(estimator): on_rows(estimator) for estimator in ESTIMATORS},
     "TruncatedSVD, wide": lambda: (TruncatedSVD(4), documents(n=600, v=900)[0], None),
@@ -215,6 +243,13 @@ FITS = {
     "CategoricalMixture": lambda: (
         CategoricalMixture(3), np.random.default_rng(0).integers(3, size=(900, 4)), None,
     ),
+    "AttributeRecommender": on_attributes,
+    "ALS": on_ratings("ALS", n_factors=3),
+    "ALS, nonnegative": on_ratings("ALS", n_factors=3, nonnegative=True, bias=False),
+    "ImplicitALS": on_ratings("ImplicitALS", n_factors=3),
+    "ImplicitALS, cholesky": on_ratings("ImplicitALS", n_factors=3, solver="cholesky"),
+    **{kind: on_ratings(kind) for kind in ("Biases", "GlobalMean", "ItemKNN", "Popularity")},
+    "BiasedSGD": on_ratings("BiasedSGD", n_factors=3, n_epochs=5),
     "WordSenses": on_texts("WordSenses", word="fox", min_count=1),
     "BrownClusters": on_texts("BrownClusters", n_clusters=5),
     "CacheModel": lambda: (find_class("CacheModel")(NGramModel(2).fit(TEXTS)), TEXTS, None),

@@ -42,6 +42,8 @@ WITHOUT_LOSS = {
     "PCA": "one pass, or passes that enlarge a subspace",
     "SemanticIndex": "a truncated SVD of tf-idf weights",
     "TextClassifier": "its classifier may have one",
+    "GlobalMean": ONE_PASS,
+    "Popularity": ONE_PASS,
     "TextFeatures": ONE_PASS,
     "TfidfTransformer": ONE_PASS,
     "TfidfVectorizer": ONE_PASS,

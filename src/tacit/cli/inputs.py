@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_whole", "label_text", "open_documents", "read_labels", "read_number_file",
-    "read_label_file", "read_pairs", "read_text", "read_vocabulary",
+    "read_label_file", "read_pairs", "read_text", "read_vocabulary", "source_of",
 ]  # fmt: skip
 
 LABEL_COLUMNS = ("label", "labels", "class", "category", "target", "y")  # by default
@@ -204,6 +204,7 @@ def subfolder(name: str, path: str) -> str:
 
 
 def source_of(path: str) -> Any:
+    """A path, or standard input for ``-``."""
     return sys.stdin.buffer if path == "-" else path
 
 

@@ -43,6 +43,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lm": ("tacit.cli.lm:lm", "Train n-gram language models; score and generate text."),
     "mixture": ("tacit.cli.mixture:mixture", "Fit a mixture of normal distributions."),
     "model": ("tacit.cli.model:model", "Inspect a saved model."),
+    "recommend": (
+        "tacit.cli.recommend:recommend",
+        "Learn from ratings; recommend items, and explain why.",
+    ),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
     "words": ("tacit.cli.words:words", "Find words with similar meaning."),

@@ -49,6 +49,7 @@ def iterate(
     cache: list | None = None,
     loss_of: Callable[[Any], float] | None = None,
     visible: Callable[[Any], Any] | None = None,
+    figure: Callable[[Any, list], tuple[str, float]] | None = None,
     name: str = "fit",
 ) -> Fit:
     """Alternate ``collect`` over all the data with ``update``.
@@ -63,8 +64,15 @@ def iterate(
     A model that knows its loss after ``update`` gives it as ``loss_of(params)``: no pass is
     spent on measuring it, and ``losses[i]`` is the loss after i + 1 updates. ``visible``
     returns the params that ``collect`` reads, if the others are large and need not travel.
+    ``figure(params, losses)`` names what a progress bar shows in place of the loss.
     """
     losses: list[float] = []
+
+    def step_of(done: bool = False) -> Step:
+        shown = figure(params, losses) if figure is not None and callbacks else None
+        number = len(losses) - 1
+        return Step(name, number, max_iter, losses, params, done, figure=shown)
+
     for callback in callbacks:
         saved = getattr(callback, "resume", lambda params: None)(params)
         if saved is not None:
@@ -85,7 +93,7 @@ def iterate(
             losses = [*losses, mean_loss(params, stats, penalty)]
             converged = False
             while len(losses) <= max_iter and not converged:
-                if notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, params)):
+                if notify(callbacks, step_of()):
                     return Fit(params, losses, converged=False)
                 old, params = params, update(params, stats)
                 stats = engine.reduce(collect, params, data, cache)
@@ -96,7 +104,7 @@ def iterate(
                     converged = stop(losses)
                 else:
                     converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
-            notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, params, done=True))
+            notify(callbacks, step_of(done=True))
             return Fit(params, losses, converged)
     finally:
         for callback in callbacks:  # bars are removed, checkpoints written

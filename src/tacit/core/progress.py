@@ -24,6 +24,7 @@ class Step(NamedTuple):
     params: Any  # what has been learned so far
     done: bool = False  # this was the last one
     resumes_after: bool = False  # a resumed fit does not measure losses[-1] again
+    figure: tuple[str, float] | None = None  # what to show in place of the loss
 
 
 class StepCallback(Protocol):
@@ -113,5 +114,7 @@ class Progress:
 
 
 def loss_of(step: Step) -> str:
-    """The latest loss as text, where there is one."""
+    """The latest loss as text, where there is one; or the figure that stands for it."""
+    if step.figure is not None:
+        return f", {step.figure[0]} {step.figure[1]:.6g}"
     return f", loss {step.losses[-1]:.6g}" if step.losses else ""

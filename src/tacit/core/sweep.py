@@ -43,8 +43,11 @@ class Sequential:
     """Base class of what ``sweep`` runs: the data, and the order in which it is visited.
 
     ``state`` is a NamedTuple of arrays that ``visit`` writes into. A part is whatever
-    ``visit`` understands: an order of rows, a block of a table, a cell of a grid.
+    ``visit`` understands: an order of rows, a block of a table, a cell of a grid. ``work``
+    estimates the values that a round reads, so that small rounds stay in the calling thread.
     """
+
+    work: int | None = None
 
     def rounds(self, number: int) -> Iterable[Sequence[Any]]:
         """The rounds of pass ``number``, each a list of parts."""
@@ -76,6 +79,7 @@ def sweep(
     stop: Callable[[Any, list[float]], bool] | None = None,
     held_out: Callable[[Any], float] | None = None,
     callbacks: Sequence[Callback] = (),
+    figure: Callable[[list[float], list[float]], tuple[str, float]] | None = None,
     name: str = "fit",
 ) -> Swept:
     """Make passes until ``stop`` returns True, a callback stops the fit, or ``max_iter``.
@@ -83,6 +87,7 @@ def sweep(
     ``stop(state, losses)`` is called after every pass and may be expensive (a duality gap).
     With ``held_out``, a loss on data that no visit sees, it gets those losses instead.
     Callbacks receive every pass; a checkpoint among them resumes after its last one.
+    ``figure(losses, held_out)`` names what a progress bar shows in place of the loss.
     """
     losses: list[float] = []
     checks: list[float] = []
@@ -103,7 +108,8 @@ def sweep(
             done = converged or number + 1 == max_iter
             # A checkpoint may be written in the middle of the next pass.
             seen = copy_state(state) if saves else state
-            step = Step(name, number + 1, max_iter, losses, seen, done, resumes_after=True)
+            shown = None if figure is None else figure(losses, checks)
+            step = Step(name, number + 1, max_iter, losses, seen, done, True, shown)
             if notify(callbacks, step) or converged:
                 return Swept(state, losses, checks, converged)
     return Swept(state, losses, checks, False)
@@ -114,7 +120,9 @@ def run_pass(model: Sequential, state: Any, engine: Engine, number: int) -> Any:
     totals = []
     for parts in model.rounds(number):
         check_stop()
-        visits = engine.each(lambda part: model.visit(state, part, number), parts)
+        visits = engine.each(
+            lambda part: model.visit(state, part, number), parts, work=model.work
+        )
         stats = tree_sum(visits)
         model.merge(state, stats)
         totals.append(stats)

@@ -2,7 +2,7 @@
 
 from tacit.core.lazy import attach
 
-__all__ = ["Documents", "NumberTable", "ReadReport", "Table", "read_numbers"]
+__all__ = ["Documents", "NumberTable", "Ratings", "ReadReport", "Table", "read_numbers"]
 
 __getattr__, __dir__ = attach(
     __name__,
@@ -10,6 +10,7 @@ __getattr__, __dir__ = attach(
     names={
         "Documents": "tacit.data.documents",
         "NumberTable": "tacit.data.number_files",
+        "Ratings": "tacit.data.ratings",
         "ReadReport": "tacit.data.number_files",
         "Table": "tacit.data.table",
         "read_numbers": "tacit.data.number_files",

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,10 @@ from tacit.data.streams import (
 )
 from tacit.data.table import Table
 
-__all__ = ["NumberTable", "ReadReport", "read_delimited", "read_numbers"]
+__all__ = [
+    "NumberTable", "OpenedText", "ReadReport", "open_delimited", "parse", "read_delimited",
+    "read_numbers", "to_numbers",
+]  # fmt: skip
 
 SHOWN = 8  # names in a sentence; the rest are counted
 BLOCK = 2**20
@@ -356,23 +359,13 @@ def read_delimited(
     tabs: bool = False,
 ) -> Grid:
     """The number columns of delimited UTF-8 text, of which the end may be ``cut_off``."""
-    if not re.search(rb"\S", data):
-        raise DataError("the file is empty. There are no rows to read.", file=file)
-    dialect = sniff(data, prefer="\t" if tabs else None)
-    if cut_off:
-        data = whole_records(data, dialect)
-    quoted_newlines = check_quotes(data, dialect, file)
-    first = next(records(data, dialect.delimiter), None)
-    if first is None:
-        raise DataError("no whole row is left of the truncated file.", file=file)
-    names, header, notes = name_columns(first.cells, header, dialect)
-    if dialect != Dialect():
-        notes.insert(0, str(dialect))
-    text = DelimitedText(data, file, dialect, header)
+    opened = open_delimited(data, file, header=header, cut_off=cut_off, tabs=tabs)
+    text, names, notes = opened.text, opened.names, opened.notes
+    data, header, quoted_newlines = text.data, text.header, opened.quoted_newlines
     chosen = choose_columns(names, columns, id_column, file)
-    reading = [*chosen, *([id_column] if id_column is not None else [])]
-    start = first.end if header else 0
-    table = parse(text, start, names, reading, id_column, quoted_newlines > 0)
+    texts = [id_column] if id_column is not None else []
+    reading = [*chosen, *texts]
+    table = parse(opened, reading, texts)
     if table.num_rows == 0:
         raise DataError("there is a header, but no rows follow it.", file=file)
     lines = count_newlines(data) + (not data.endswith((b"\n", b"\r")))
@@ -401,15 +394,45 @@ def read_delimited(
     return Grid(values, list(kept), ids, left_out, notes)
 
 
-def parse(
-    text: DelimitedText,
-    start: int,
-    names: list[str],
-    reading: list[str],
-    id_column: str | None,
-    newlines: bool,
-) -> pa.Table:
-    """Read the columns with pyarrow; if that fails, find the line."""
+class OpenedText(NamedTuple):
+    """Delimited text whose separator and columns are known, before its cells are read."""
+
+    text: DelimitedText
+    names: list[str]
+    start: int  # of the first row
+    quoted_newlines: int
+    notes: list[str]
+
+
+def open_delimited(
+    data: bytes,
+    file: str,
+    *,
+    header: bool | None = None,
+    cut_off: bool = False,
+    tabs: bool = False,
+) -> OpenedText:
+    """Find the separator and the columns of delimited UTF-8 text, and check its quotes."""
+    if not re.search(rb"\S", data):
+        raise DataError("the file is empty. There are no rows to read.", file=file)
+    dialect = sniff(data, prefer="\t" if tabs else None)
+    if cut_off:
+        data = whole_records(data, dialect)
+    quoted_newlines = check_quotes(data, dialect, file)
+    first = next(records(data, dialect.delimiter), None)
+    if first is None:
+        raise DataError("no whole row is left of the truncated file.", file=file)
+    names, header, notes = name_columns(first.cells, header, dialect)
+    if dialect != Dialect():
+        notes.insert(0, str(dialect))
+    text = DelimitedText(data, file, dialect, header)
+    return OpenedText(text, names, first.end if header else 0, quoted_newlines, notes)
+
+
+def parse(opened: OpenedText, reading: list[str], texts: Sequence[str] = ()) -> pa.Table:
+    """Read the columns with pyarrow, ``texts`` as text; if that fails, find the line."""
+    text, names, start = opened.text, opened.names, opened.start
+    newlines = opened.quoted_newlines > 0
     body = pa.py_buffer(text.data)[start:]
     if not re.compile(rb"[^\r\n]").search(text.data, start):
         return pa.table({name: pa.array([], pa.float64()) for name in reading})
@@ -427,7 +450,7 @@ def parse(
                 false_values=[],
                 decimal_point=text.dialect.decimal,
                 include_columns=reading,
-                column_types={} if id_column is None else {id_column: pa.string()},
+                column_types=dict.fromkeys(texts, pa.string()),
             ),
         )
 

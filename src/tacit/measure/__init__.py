@@ -1,18 +1,19 @@
-"""How good a clustering, a classifier or a language model is."""
+"""How good a clustering, a classifier, a language model or a recommender is."""
 
 from tacit.core.lazy import attach
 
 __all__ = [
     "BootstrapDifference", "Calibration", "Confusion", "CrossValidation", "Gap", "McNemar",
-    "Scatter", "TaskGain", "accuracy_score", "adjusted_mutual_info_score",
-    "adjusted_rand_score", "best_matching_accuracy", "by_task", "calibration",
-    "calinski_harabasz_score", "completeness_score", "confusion", "cross_entropy",
-    "cross_validate", "davies_bouldin_score", "dunn_score", "entropy", "gap_statistic",
-    "homogeneity_completeness_v_measure", "homogeneity_score", "inertia", "kl_divergence",
-    "leave_one_out", "log_loss", "mcnemar", "mutual_info_score",
-    "normalized_mutual_info_score", "paired_bootstrap", "perplexity", "precision_recall_f",
-    "purity", "rand_score", "scatter", "silhouette_samples", "silhouette_score",
-    "v_measure_score", "wilson_interval",
+    "RankingReport", "Scatter", "TaskGain", "accuracy_score", "adjusted_mutual_info_score",
+    "adjusted_rand_score", "average_precision", "best_matching_accuracy", "by_task",
+    "calibration", "calinski_harabasz_score", "completeness_score", "confusion",
+    "cross_entropy", "cross_validate", "davies_bouldin_score", "dunn_score", "entropy",
+    "gap_statistic", "homogeneity_completeness_v_measure", "homogeneity_score", "inertia",
+    "kl_divergence", "leave_one_out", "log_loss", "mae", "mcnemar", "mutual_info_score",
+    "ndcg", "normalized_mutual_info_score", "paired_bootstrap", "perplexity", "precision_at",
+    "precision_recall_f", "purity", "rand_score", "rank_items", "recall_at", "reciprocal_rank",
+    "rmse", "scatter", "silhouette_samples", "silhouette_score", "v_measure_score",
+    "wilson_interval",
 ]  # fmt: skip
 
 HOMES = {
@@ -30,6 +31,9 @@ HOMES = {
     "tacit.measure.dunn": "dunn_score",
     "tacit.measure.information": "cross_entropy entropy kl_divergence perplexity",
     "tacit.measure.pair_scatter": "Scatter scatter",
+    "tacit.measure.ranking": """
+        RankingReport average_precision mae ndcg precision_at rank_items recall_at
+        reciprocal_rank rmse""",
     "tacit.measure.significance": "BootstrapDifference McNemar mcnemar paired_bootstrap",
     "tacit.measure.silhouette": "silhouette_samples silhouette_score",
 }

@@ -1,0 +1,406 @@
+"""``tacit recommend``: learn from ratings; recommend, compare and explain."""
+
+from typing import Any
+
+import click
+
+from tacit.cli.inputs import source_of
+from tacit.cli.options import (
+    RunOptions,
+    ShowOptions,
+    header_option,
+    run_options,
+    show_options,
+    top_option,
+)
+from tacit.cli.output import (
+    check_file,
+    clean,
+    draw_table,
+    print_json,
+    say,
+    say_written,
+)
+
+__all__ = ["recommend"]
+
+KINDS = ("als", "sgd", "implicit", "knn", "biases", "popularity", "mean")
+NAMES = click.option(
+    "--names", metavar="FILE", help="Names of items: a file with the columns id, name, ...",
+)  # fmt: skip
+
+
+def rating_options(command: Any) -> Any:
+    """Which columns are which, and what counts where a pair occurs twice."""
+    options = [
+        *(
+            click.option(f"--{role}", metavar="COLUMN",
+                         help=f"Column of {role}s  [default: guessed]")
+            for role in ("user", "item", "rating", "time")
+        ),
+        click.option("--duplicates", default="last", show_default=True,
+                     type=click.Choice(["last", "first", "mean", "sum", "error"]),
+                     help="What counts where a user rated an item twice"),
+        header_option,
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def model_options(command: Any) -> Any:
+    """Which model, and its settings."""
+    options = [
+        click.option("--model", "kind", type=click.Choice(KINDS), default="als",
+                     show_default=True, help="als and sgd: ratings; implicit: counts of plays "
+                     "or purchases; the others are baselines"),
+        click.option("--factors", type=click.IntRange(1), default=32, show_default=True,
+                     help="Length of the vectors of users and items"),
+        click.option("--reg", type=click.FloatRange(0), help="Penalty of large factors  "
+                     "[default: the model's]"),
+        click.option("--epochs", type=click.IntRange(1), help="Passes at most  [default: the "
+                     "model's]"),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group()
+def recommend() -> None:
+    """Learn from ratings; recommend items, find similar ones, explain.
+
+    \b
+    tacit recommend train ratings.csv --out films.safetensors
+    tacit recommend for films.safetensors ann --top 5
+    """
+
+
+@recommend.command()
+@click.argument("file")
+@click.option("--out", required=True, metavar="MODEL", help="Model file (.safetensors)")
+@model_options
+@rating_options
+@run_options
+def train(file: str, out: str, kind: str, factors: int, reg: float | None,
+          epochs: int | None, run: RunOptions, **columns: Any) -> None:  # fmt: skip
+    """Learn from the ratings of FILE and write a model.
+
+    FILE is CSV in any dialect, MovieLens' u.data or a :: file, or Parquet, each also
+    compressed; - is standard input. Ctrl-C keeps the best factors so far.
+
+    \b
+    tacit recommend train u.data --model sgd --factors 64 --out films.safetensors
+    """
+    check_file(out)
+    ratings = read(file, columns, run.quiet)
+    model = build(kind, factors, reg, epochs, run, progress=not run.quiet)
+    stopped = False
+    try:
+        model.fit(ratings)
+    except KeyboardInterrupt:
+        if not hasattr(model, "mean_") or not hasattr(model, "user_factors_"):
+            raise
+        stopped = True
+    model.save(out)
+    error = None if kind in ("implicit", "popularity") else -model.score(ratings)
+    facts = {
+        "model": type(model).__name__, "file": out, "ratings": len(ratings),
+        "users": len(ratings.user_ids), "items": len(ratings.item_ids),
+        "training_rmse": error, "interrupted": stopped, "input": ratings.report.to_dict(),
+    }  # fmt: skip
+    if run.as_json:
+        print_json(facts)
+    else:
+        tail = "" if error is None else f"; RMSE on these ratings {error:.4f}"
+        click.echo(
+            f"{type(model).__name__} of {len(ratings):,} ratings, {len(ratings.user_ids):,} "
+            f"users, {len(ratings.item_ids):,} items{tail}."
+        )
+    say_written(quiet=run.quiet, model=out)
+    if stopped:
+        say("Interrupted: the model holds the best factors so far.")
+        raise click.exceptions.Exit(130)
+
+
+@recommend.command()
+@click.argument("file")
+@model_options
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    help="Parts for cross-validation; each is tested once",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Length of the lists that rankings are measured by",
+)
+@click.option(
+    "--relevant",
+    type=float,
+    metavar="RATING",
+    help="Test ratings from here up are relevant  [default: all]",
+)
+@rating_options
+@run_options
+def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int | None,
+             folds: int, top: int, relevant: float | None, run: RunOptions,
+             **columns: Any) -> None:  # fmt: skip
+    """Cross-validate a model on the ratings of FILE, beside the baselines.
+
+    Prints the root mean squared and mean absolute error of predicted ratings, and measures of
+    full rankings, with the protocol.
+
+    \b
+    tacit recommend evaluate u.data --model als --factors 32 --relevant 4
+    """
+    import warnings
+
+    import numpy as np
+
+    from tacit.measure import mae, rank_items, rmse
+
+    ratings = read(file, columns, run.quiet)
+    compared = ["mean", "biases", "popularity", *([kind] if kind not in KINDS[4:] else [])]
+    figures: dict[str, list] = {each: [] for each in compared}
+    protocol = ""
+    for train_part, test in ratings.folds(folds, random_state=run.seed):
+        for each in compared:
+            model = build(each, factors, reg if each == kind else None, epochs, run)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # unknown items of a fold are part of it
+                model.fit(train_part)
+                errors = [float("nan")] * 2
+                if each not in ("implicit", "popularity"):
+                    predicted = model.predict(test)
+                    errors = [rmse(test.values, predicted), mae(test.values, predicted)]
+            report = rank_items(model, test, top, threshold=relevant)
+            protocol = report.protocol
+            figures[each].append([*errors, report.precision, report.recall, report.map,
+                                  report.ndcg, report.mrr, report.coverage,
+                                  report.novelty])  # fmt: skip
+    titles = ["rmse", "mae", "prec", "recall", "map", "ndcg", "mrr", "cover", "novel"]
+    means = {each: np.mean(rows, axis=0).tolist() for each, rows in figures.items()}
+    told = f"{folds}-fold cross-validation, seed {run.seed}, means over folds. Lists of {top}."
+    told = f"{told} {protocol}"
+    if run.as_json:
+        print_json({
+            "file": file, "folds": folds, "protocol": told,
+            "models": {
+                each: {t: None if v != v else v for t, v in zip(titles, row, strict=True)}
+                for each, row in means.items()
+            },
+        })  # fmt: skip
+        return
+    draw_table(
+        ["model", *titles],
+        [[each, *("" if v != v else f"{v:.4f}" for v in row)] for each, row in means.items()],
+        right=range(1, len(titles) + 1),
+    )
+    click.echo(told)
+
+
+@recommend.command(name="for")
+@click.argument("file", metavar="MODEL")
+@click.argument("user")
+@top_option(10)
+@click.option("--all", "everything", is_flag=True, help="Include items that the user rated.")
+@NAMES
+@show_options
+def for_user(file: str, user: str, top: int, everything: bool, names: str | None,
+             show: ShowOptions) -> None:  # fmt: skip
+    """Recommend items to USER.
+
+    An unknown user gets the items that are good for anyone, and a note.
+
+    \b
+    tacit recommend for films.safetensors 196 --names u.item
+    """
+    model = open_model(file)
+    ranked = model.recommend(as_id(model.user_ids_, user), top, exclude_seen=not everything)
+    show_ranked(ranked, read_names(names), {"model": file, "user": user}, show)
+
+
+@recommend.command()
+@click.argument("file", metavar="MODEL")
+@click.argument("id")
+@top_option(10)
+@click.option("--users", is_flag=True, help="Compare users instead of items.")
+@NAMES
+@show_options
+def similar(file: str, id: str, top: int, users: bool, names: str | None,
+            show: ShowOptions) -> None:  # fmt: skip
+    """Find the items most similar to the item ID, or users with --users.
+
+    \b
+    tacit recommend similar films.safetensors 50 --names u.item
+    """
+    model = open_model(file)
+    try:
+        if users:
+            ranked = model.similar_users(as_id(model.user_ids_, id), top)
+        else:
+            ranked = model.similar_items(as_id(model.item_ids_, id), top)
+    except KeyError as error:
+        raise click.BadParameter(clean(error.args[0]), param_hint="ID") from None
+    show_ranked(ranked, {} if users else read_names(names), {"model": file, "id": id}, show)
+
+
+@recommend.command()
+@click.argument("file", metavar="MODEL")
+@click.argument("user")
+@click.argument("item")
+@top_option(10)
+@NAMES
+@show_options
+def explain(file: str, user: str, item: str, top: int, names: str | None,
+            show: ShowOptions) -> None:  # fmt: skip
+    """Explain the prediction for USER and ITEM by the ratings of the user.
+
+    \b
+    tacit recommend explain films.safetensors 196 242 --names u.item
+    """
+    model = open_model(file)
+    try:
+        why = model.explain(as_id(model.user_ids_, user), as_id(model.item_ids_, item), top)
+    except KeyError as error:
+        raise click.BadParameter(clean(error.args[0]), param_hint="USER or ITEM") from None
+    called = read_names(names)
+    if show.as_json:
+        print_json({"model": file, **why.to_dict()})
+        return
+    click.echo(
+        clean(
+            f"{why.prediction:.3f} for {user} and {label(why.item, called)}: mean "
+            f"{why.mean:.3f}, user {why.user_bias:+.3f}, item {why.item_bias:+.3f}"
+        )
+    )
+    rows = [
+        [f"{each.contribution:+.3f}", label(each.item, called), f"rated {each.rating:g}"]
+        for each in why.support
+    ]
+    rows.append([f"{why.others:+.3f}", "all other ratings", ""])
+    if abs(why.rest) > 5e-4:
+        rows.append([f"{why.rest:+.3f}", "not explained by single ratings", ""])
+    draw_table(["adds", "item", ""], rows, right=[0])
+
+
+# --- Input ---
+
+
+def read(file: str, columns: dict[str, Any], quiet: bool) -> Any:
+    """The ratings of a file; notes about them go to standard error."""
+    from tacit.data.ratings import Ratings
+
+    ratings = Ratings.open(source_of(file), allow_partial=True, **columns)
+    say(*ratings.report.lines(), quiet=quiet)
+    return ratings
+
+
+def build(
+    kind: str, factors: int, reg: float | None, epochs: int | None, run: RunOptions,
+    *, progress: bool = False,
+) -> Any:  # fmt: skip
+    """The model that the options describe."""
+    from tacit import recommend as models
+    from tacit.core.progress import Progress
+
+    callbacks = [Progress()] if progress else None
+    given: dict[str, Any] = {} if reg is None else {"reg": reg}
+    common = {"random_state": run.seed, "engine": run.engine, "callbacks": callbacks}
+    if kind == "sgd":
+        passes = {} if epochs is None else {"n_epochs": epochs}
+        return models.BiasedSGD(factors, **given, **passes, **common)
+    if kind in ("als", "implicit"):
+        passes = {} if epochs is None else {"max_iter": epochs}
+        made = models.ALS if kind == "als" else models.ImplicitALS
+        return made(factors, **given, **passes, **common)
+    plain = {
+        "knn": models.ItemKNN, "biases": models.Biases, "popularity": models.Popularity,
+        "mean": models.GlobalMean,
+    }  # fmt: skip
+    return plain[kind](engine=run.engine)
+
+
+def open_model(file: str) -> Any:
+    """A recommender; exit code 2 for other models."""
+    from tacit.core.modelfile import load
+
+    model = load(file)
+    if not hasattr(model, "recommend"):
+        raise click.BadParameter(
+            f"{file} holds a {type(model).__name__}, not a recommender. Make one with "
+            "`tacit recommend train`.",
+            param_hint="MODEL",
+        )
+    return model
+
+
+def as_id(ids: Any, text: str) -> Any:
+    """An id as the model has it: an integer where its ids are integers."""
+    if ids.dtype.kind == "i":
+        try:
+            return int(text)
+        except ValueError:
+            return text
+    return text
+
+
+def read_names(path: str | None) -> dict[str, str]:
+    """Names by id: the first two columns of a file."""
+    if path is None:
+        return {}
+    from tacit.core.errors import DataError
+    from tacit.data.delimited import check_quotes, records, sniff
+    from tacit.data.streams import name_of, read_raw, to_utf8
+
+    with open(path, "rb") as stream:
+        data = to_utf8(read_raw(stream, name_of(path))).data
+    if not data.strip():
+        raise DataError("the file is empty. Give ids and names.", file=path)
+    dialect = sniff(data[: 1 << 16])
+    check_quotes(data, dialect, path)
+    out = {}
+    for record in records(data, dialect.delimiter):
+        if len(record.cells) < 2:
+            raise DataError(
+                f"line {record.line} has one column, but an id and a name are needed.",
+                file=path,
+            )
+        key, name = (cell.decode("utf-8", "replace").strip() for cell in record.cells[:2])
+        out[key] = name
+    return out
+
+
+# --- Printing ---
+
+
+def label(id: Any, names: dict[str, str]) -> str:
+    """A name with its id, or the id."""
+    name = names.get(str(id))
+    return str(id) if name is None else f"{name} ({id})"
+
+
+def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any],
+                show: ShowOptions) -> None:  # fmt: skip
+    """Print a ranking, or one JSON document."""
+    if show.as_json:
+        rows = [
+            {"id": each.id, "score": each.score, **(
+                {"name": names[str(each.id)]} if str(each.id) in names else {}
+            )}
+            for each in ranked
+        ]  # fmt: skip
+        print_json({**asked, "ranked": rows, "notes": ranked.notes})
+        return
+    lines = [
+        [str(place), f"{each.score:.3f}", label(each.id, names)]
+        for place, each in enumerate(ranked, 1)
+    ]
+    draw_table(["", "score", "id"], lines, right=[0, 1])
+    say(*ranked.notes)

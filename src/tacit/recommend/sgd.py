@@ -1,0 +1,358 @@
+"""Biased factorization by stochastic gradient descent, with the same bits on any threads.
+
+    e        =  r - mean - b_u - b_i - x_u . y_i              for one rating after another
+    x_u     <-  x_u + rate (e y_i - reg x_u)                  likewise y_i, b_u, b_i
+
+    rounds   users and items are dealt into P groups each; a diagonal of the P x P blocks
+             touches every group once, so that its blocks run in parallel
+    visit    the ratings of one block, sorted by user so that a user's factors stay in cache
+
+The order of the diagonals, and the user that a block begins with, are drawn from (seed, pass).
+AdaGrad divides the rate by the root of the sum of squared gradients so far, one number for each
+user and item. The other solvers are those of ``gradient``.
+
+The notes' sections 9.2 and 9.3 of 000. Koren, Bell and Volinsky (2009), Matrix factorization
+techniques for recommender systems. IEEE Computer 42. Gemulla, Nijkamp, Haas and Sismanis
+(2011), Large-scale matrix factorization with distributed stochastic gradient descent. KDD.
+Chin, Zhuang, Juan and Lin (2015), A learning-rate schedule for stochastic gradient methods to
+matrix factorization. PAKDD.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tacit.core.checkpoint import begin, finish
+from tacit.core.contract import engine_for
+from tacit.core.kernel import kernel
+from tacit.core.memory import check_memory
+from tacit.core.randoms import integers, key, permutation, seed_from, uniforms
+from tacit.core.sweep import Sequential, Swept, Visited, deal, diagonals, no_gain_for, sweep
+from tacit.data.ratings import Ratings
+from tacit.recommend.factor_model import FactorModel
+from tacit.recommend.gradient import GradientDescent, SgdState
+from tacit.recommend.recommender import check_finite
+from tacit.recommend.row_solves import FAST
+
+__all__ = ["BiasedSGD", "Blocks"]
+
+SAMPLING = {"gradient": "all", "rows": "rows", "columns": "columns"}
+FEW = 1_000_000  # ratings; a finer grid costs more rounds than its balance brings
+
+
+class Blocks(Sequential):
+    """Passes over the ratings, block by block along the diagonals of a grid."""
+
+    def __init__(
+        self, users: np.ndarray, items: np.ndarray, values: np.ndarray,
+        shape: tuple[int, int], *, mean: float, reg: float, rate: float, bias_rate: float,
+        biased: bool, adaptive: bool, seed: np.uint64,
+    ) -> None:  # fmt: skip
+        n = len(values)
+        self.parts = parts = 4 if n < FEW else 8
+        self.seed, self.adaptive = seed, adaptive
+        self.work = n // parts
+        by_user = deal(np.bincount(users, minlength=shape[0]), parts)
+        by_item = deal(np.bincount(items, minlength=shape[1]), parts)
+        block = by_user[users] * parts + by_item[items]
+        rank = permutation(key(seed, 2), shape[0])  # the order of users inside a block
+        order = np.argsort(block.astype(np.int64) * shape[0] + rank[users], kind="stable")
+        self.items = items[order].astype(np.int32)
+        self.values = values[order] - np.float32(mean)
+        sorted_users, block = users[order], block[order]
+        changes = (sorted_users[1:] != sorted_users[:-1]) | (block[1:] != block[:-1])
+        heads = np.flatnonzero(np.r_[True, changes])
+        self.run_users = sorted_users[heads].astype(np.int32)
+        self.run_edges = np.r_[heads, n].astype(np.int64)
+        self.bounds = np.searchsorted(block[heads], np.arange(parts**2 + 1))
+        self.rates = np.array([rate, bias_rate if biased else 0.0, reg], np.float32)
+
+    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
+        """The diagonals in an order drawn for this pass."""
+        grid = diagonals(self.parts)
+        starts = integers(key(self.seed, 4, number), self.parts**2, 2**30)
+        for r in permutation(key(self.seed, 3, number), self.parts):
+            yield [(p, q, int(starts[p * self.parts + q])) for p, q in grid[int(r)]]
+
+    def visit(self, state: SgdState, part: tuple[int, int, int], number: int) -> Visited:
+        """A step for every rating of a block."""
+        p, q, start = part
+        first, last = self.bounds[p * self.parts + q : p * self.parts + q + 2]
+        edges = self.run_edges
+        step = adagrad_block if self.adaptive else sgd_block
+        loss = step(
+            first, last, start, self.run_users, edges, self.items, self.values, state.users,
+            state.items, state.user_bias, state.item_bias, state.user_squares,
+            state.item_squares, self.rates,
+        )  # fmt: skip
+        return Visited(float(edges[last] - edges[first]), loss)
+
+
+class BiasedSGD(FactorModel):
+    """Matrix factorization with biases by stochastic gradient descent.
+
+    Parameters
+    ----------
+    n_factors : int
+        Length of the vectors of users and items: the rank.
+    n_epochs : int
+        Passes over the ratings, at most.
+    reg : float
+        Penalty of squared factors and biases, at every rating.
+    learning_rate : float or None
+        Step size; None for 0.1 with AdaGrad, 0.01 with SGD, 0.5 with gradients of many ratings.
+    solver : "adagrad", "sgd", "gradient", "rows" or "columns"
+        A step for each rating, with or without adaptive step sizes; steps along the gradient
+        of all ratings, of those of sampled users, or of sampled items.
+    bias : bool
+        Whether to learn the mean and a bias of every user and item.
+    n_groups : int
+        Into how many samples "rows" and "columns" deal the users or items in a pass.
+    early_stopping : bool
+        Whether to hold out ``validation_fraction`` of the ratings, stop after ``patience``
+        passes without a lower error on them, and return the best factors.
+    validation_fraction, patience
+    random_state : int, RandomState or None
+    engine : "serial", "threads" or an engine
+        The result has the same bits on any number of threads.
+    callbacks : list or None
+        Progress, checkpoints.
+
+    Attributes
+    ----------
+    user_factors_, item_factors_ : (n_users, n_factors), (n_items, n_factors) float32
+    user_biases_, item_biases_, mean_
+    losses_ : list of float
+        The mean squared error met during every pass.
+    held_out_ : list of float
+        The root mean squared error on the held-out ratings after every pass.
+    n_epochs_ : int
+        Passes made; with early stopping the factors are those of the best.
+
+    Examples
+    --------
+    >>> from tacit.recommend import BiasedSGD
+    >>> triples = [(u, i, 3 + (u % 2 == i % 2)) for u in range(9) for i in range(9) if u != i]
+    >>> model = BiasedSGD(4, n_epochs=200, reg=0.01, random_state=0).fit(triples)
+    >>> round(model.predict(0, 0)), round(model.predict(1, 2))
+    (4, 3)
+    """
+
+    contract: ClassVar[str] = "sequential"
+    _parameter_constraints: ClassVar[dict] = {
+        "n_factors": [Interval(Integral, 1, None, closed="left")],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "reg": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "solver": [StrOptions({"adagrad", "sgd", *SAMPLING})],
+        "bias": ["boolean"],
+        "n_groups": [Interval(Integral, 1, None, closed="left")],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+
+    def __init__(
+        self,
+        n_factors: int = 32,
+        *,
+        n_epochs: int = 30,
+        reg: float = 0.05,
+        learning_rate: float | None = None,
+        solver: str = "adagrad",
+        bias: bool = True,
+        n_groups: int = 10,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        patience: int = 3,
+        random_state: Any = None,
+        engine: Any = "threads",
+        callbacks: list | None = None,
+    ) -> None:
+        self.n_factors, self.n_epochs, self.reg = n_factors, n_epochs, reg
+        self.learning_rate, self.solver, self.bias = learning_rate, solver, bias
+        self.n_groups, self.early_stopping = n_groups, early_stopping
+        self.validation_fraction, self.patience = validation_fraction, patience
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
+
+    def _uses_bias(self) -> bool:
+        return bool(self.bias)
+
+    def _fit(self, ratings: Ratings) -> None:
+        name, (n, m), k = type(self).__name__, ratings.shape, self.n_factors
+        check_memory(
+            40 * len(ratings) + 8 * (n + m) * k,
+            f"{name}(n_factors={k}) on {len(ratings):,} ratings", "Lower n_factors.",
+        )  # fmt: skip
+        seed = seed_from(self.random_state)
+        train, held = ratings, None
+        if self.early_stopping:
+            if len(ratings) < 10:
+                raise ValueError(
+                    f"{name}(early_stopping=True) holds ratings out, but there are only "
+                    f"{len(ratings)}. Turn it off."
+                )
+            train, held = ratings.split(
+                self.validation_fraction, random_state=int(key(seed, 1))
+            )
+        self.mean_ = float(np.mean(train.values, dtype=np.float64)) if self.bias else 0.0
+        state, best = start(seed, n, m, k, centered=bool(self.bias)), Best()
+        model = self._passes(train, seed)
+        with self._fit_callbacks() as callbacks:
+            begin(callbacks, self._fit_key(ratings) if callbacks else name)
+            try:
+                swept = sweep(
+                    model, state, engine_for(self), max_iter=self.n_epochs,
+                    stop=None if held is None else self._stop,
+                    held_out=None if held is None else lambda s: best.error(self, s, held),
+                    callbacks=callbacks, figure=figure, name=name,
+                )  # fmt: skip
+            except KeyboardInterrupt:  # what was learned so far stays
+                self._store(best.state or state, Swept(state, [], best.errors, False))
+                raise
+        self._store(best.state or swept.state, swept)
+        finish(self.callbacks)
+
+    def _passes(self, train: Ratings, seed: np.uint64) -> Sequential:
+        data = train.users, train.items, train.values, train.shape
+        if self.solver in SAMPLING:
+            return GradientDescent(
+                *data, sampling=SAMPLING[self.solver], groups=self.n_groups, mean=self.mean_,
+                reg=self.reg, rate=self.learning_rate or 0.5, biased=bool(self.bias), seed=seed,
+            )  # fmt: skip
+        adaptive = self.solver == "adagrad"
+        rate = self.learning_rate or (0.1 if adaptive else 0.01)
+        return Blocks(
+            *data, mean=self.mean_, reg=self.reg, rate=rate, adaptive=adaptive,
+            bias_rate=0.1 * rate if adaptive else rate, biased=bool(self.bias), seed=seed,
+        )  # fmt: skip
+
+    def _stop(self, state: SgdState, errors: list[float]) -> bool:
+        return no_gain_for(errors, self.patience, 1e-5)
+
+    def _store(self, state: SgdState, swept: Swept) -> None:
+        check_finite(type(self).__name__, state[:4])
+        self.user_factors_, self.item_factors_ = state.users, state.items
+        self.user_biases_, self.item_biases_ = state.user_bias, state.item_bias
+        self.losses_ = [float(loss) for loss in swept.losses]
+        self.held_out_ = [float(error) for error in swept.held_out]
+        self.n_epochs_ = len(swept.losses)
+        self.converged_ = bool(swept.converged)
+
+
+def start(seed: np.uint64, n: int, m: int, k: int, *, centered: bool) -> SgdState:
+    """Small random factors, biases of 0. Without a mean to subtract factors are positive."""
+    low, width = (-0.15, 0.3) if centered else (0.0, 1.0)
+
+    def draw(number: int, rows: int) -> np.ndarray:
+        values = low + width * uniforms(key(seed, 7, number), (rows, k))
+        return (values / math.sqrt(k)).astype(np.float32)
+
+    zeros = [np.zeros(size, np.float32) for size in (n, m)]
+    ones = [np.ones(size, np.float32) for size in (n, m)]
+    return SgdState(draw(0, n), draw(1, m), zeros[0], zeros[1], ones[0], ones[1], np.zeros(2))
+
+
+def figure(losses: list[float], held_out: list[float]) -> tuple[str, float]:
+    """What the progress bar shows: the error on held-out ratings where there are any."""
+    if held_out:
+        return "held-out RMSE", held_out[-1]
+    return "RMSE", math.sqrt(losses[-1])
+
+
+class Best:
+    """The state with the lowest error on held-out ratings."""
+
+    def __init__(self) -> None:
+        self.state: SgdState | None = None
+        self.errors: list[float] = []
+
+    def error(self, model: BiasedSGD, state: SgdState, held: Ratings) -> float:
+        """The root mean squared error of a state, which is copied if it is the lowest."""
+        products = np.einsum("ij,ij->i", state.users[held.users], state.items[held.items])
+        predicted = model.mean_ + state.user_bias[held.users] + state.item_bias[held.items]
+        error = float(np.sqrt(np.mean((held.values - predicted - products) ** 2.0)))
+        if not self.errors or error < min(self.errors):
+            self.state = SgdState(*(each.copy() for each in state))
+        self.errors.append(error)
+        return error
+
+
+# --- Kernels. Sums may be reassociated, for SIMD: see ``row_solves``. ---
+
+
+@kernel(fastmath=FAST)
+def adagrad_block(
+    first: int, last: int, start: int, run_users: Any, run_edges: Any, item: Any, value: Any,
+    users: Any, items: Any, user_bias: Any, item_bias: Any, user_squares: Any,
+    item_squares: Any, rates: Any,
+) -> float:  # fmt: skip
+    """AdaGrad steps for the runs first..last, beginning somewhere in the middle."""
+    rate, bias_rate, reg = rates[0], rates[1], rates[2]
+    k, n, loss = users.shape[1], last - first, 0.0
+    share = np.float32(1) / np.float32(k)
+    for each in range(n):
+        run = first + (each + start) % n
+        u = run_users[run]
+        x, own, squares = users[u], user_bias[u], user_squares[u]
+        for t in range(run_edges[run], run_edges[run + 1]):
+            i = item[t]
+            y = items[i]
+            d = np.float32(0)
+            for f in range(k):
+                d += x[f] * y[f]
+            e = value[t] - own - item_bias[i] - d
+            loss += e * e
+            own += bias_rate * (e - reg * own)
+            item_bias[i] += bias_rate * (e - reg * item_bias[i])
+            a, b = rate / math.sqrt(squares), rate / math.sqrt(item_squares[i])
+            g2, h2 = np.float32(0), np.float32(0)
+            for f in range(k):
+                p, q = x[f], y[f]
+                g, h = e * q - reg * p, e * p - reg * q
+                g2 += g * g
+                h2 += h * h
+                x[f] = p + a * g
+                y[f] = q + b * h
+            squares += g2 * share
+            item_squares[i] += h2 * share
+        user_bias[u], user_squares[u] = own, squares
+    return loss
+
+
+@kernel(fastmath=FAST)
+def sgd_block(
+    first: int, last: int, start: int, run_users: Any, run_edges: Any, item: Any, value: Any,
+    users: Any, items: Any, user_bias: Any, item_bias: Any, user_squares: Any,
+    item_squares: Any, rates: Any,
+) -> float:  # fmt: skip
+    """The same with one step size."""
+    rate, bias_rate, reg = rates[0], rates[1], rates[2]
+    k, n, loss = users.shape[1], last - first, 0.0
+    for each in range(n):
+        run = first + (each + start) % n
+        u = run_users[run]
+        x, own = users[u], user_bias[u]
+        for t in range(run_edges[run], run_edges[run + 1]):
+            i = item[t]
+            y = items[i]
+            d = np.float32(0)
+            for f in range(k):
+                d += x[f] * y[f]
+            e = value[t] - own - item_bias[i] - d
+            loss += e * e
+            own += bias_rate * (e - reg * own)
+            item_bias[i] += bias_rate * (e - reg * item_bias[i])
+            for f in range(k):
+                p, q = x[f], y[f]
+                x[f] = p + rate * (e * q - reg * p)
+                y[f] = q + rate * (e * p - reg * q)
+        user_bias[u] = own
+    return loss
