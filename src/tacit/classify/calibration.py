@@ -160,6 +160,13 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         "cv": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
+    _file_schema: ClassVar[dict] = {"classes_": ("n_classes",), "steps_": (None, 3)}
+    _file_optional = ("steps_", "factor_", "shift_")
+    _file_kinds: ClassVar[dict] = {"steps_": "f"}
+    _file_types: ClassVar[dict] = {
+        "factor_": (float, np.ndarray),
+        "shift_": (float, np.ndarray),
+    }
 
     def __init__(
         self,
@@ -225,6 +232,16 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         """The most probable class; of equals the first."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def _after_load(self) -> None:
+        k = len(self.classes_)
+        sizes = {np.shape(each) for each in (self.factor_, self.shift_) if each is not None}
+        if not sizes <= {(), (k,)} or (self.factor_ is None) != (self.steps_ is not None):
+            raise ValueError("its calibration does not fit its classes.")
+        if self.steps_ is not None and set(self.steps_[:, 0].tolist()) != set(range(k)):
+            raise ValueError("steps_ does not have every class.")
+        if not np.array_equal(self.classes_, getattr(self.estimator_, "classes_", [])):
+            raise ValueError("estimator_ has other classes.")
 
     def _fit_rows(self, X: Any, y: np.ndarray, weights: Any, rows: np.ndarray) -> Any:
         extra = {} if weights is None else {"sample_weight": weights[rows]}

@@ -212,6 +212,13 @@ class TextClassifier(ClassifierMixin, Estimator):
         "random_state": "no_validation",
         "engine": "no_validation",
     }
+    _file_optional = ("weigher_",)
+    _file_types: ClassVar[dict] = {
+        "counter_": ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "TextFeatures"),
+        "weigher_": "TfidfTransformer",
+        "n_terms_": int,
+        "n_documents_": int,
+    }
 
     def __init__(
         self,
@@ -288,6 +295,14 @@ class TextClassifier(ClassifierMixin, Estimator):
         check_is_fitted(self)
         names = self.counter_.get_feature_names_out()
         return self.classifier_.top_features(class_, n=n, names=names)
+
+    def _after_load(self) -> None:
+        sizes = {self.n_terms_, getattr(self.classifier_, "n_features_in_", None)}
+        sizes.add(getattr(self.weigher_, "n_features_in_", self.n_terms_))
+        if hasattr(self.counter_, "vocabulary_") and self.features_ is not None:
+            sizes.add(len(self.counter_.vocabulary_))
+        if len(sizes) > 1 or not np.array_equal(self.classes_, self.classifier_.classes_):
+            raise ValueError("its vocabulary, weights and classifier do not fit together.")
 
     def _make(self) -> tuple[Any, bool]:
         """The classifier to fit, and whether its input is weighted."""

@@ -154,6 +154,7 @@ class SoftKMeans(SoftClusters):
         **SoftClusters._parameter_constraints,
         "stiffness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
+    _file_types: ClassVar[dict] = {"stiffness_": float}
     _collect = staticmethod(collect)
     _update = staticmethod(update)
     _memberships = staticmethod(memberships)

@@ -14,6 +14,12 @@ A class declares what its file may hold, all of it optional:
                       and attributes of the same name
     _file_optional    attributes in the schema that not every fit has; the others are required
     _file_kinds       attribute -> NumPy kinds allowed there: {"labels_": "i"}
+    _file_below       attribute of indices -> what they stay below, a symbol or a number:
+                      {"labels_": "n_clusters"}; -1 is allowed where the name stands in
+                      _file_missing
+    _file_types       attribute that is not an array -> its type, or several: {"rank_": int};
+                      a registered class by its name; names that many models share are
+                      declared here, in TYPES
     _file_nonfinite   attributes where inf and nan have a meaning
     _after_load()     called last; raises ValueError for what a schema cannot express
 
@@ -39,6 +45,22 @@ from tacit.core.tensorfile import bad, excerpt, open_tensors, write_tensors
 __all__ = ["Description", "Saved", "Tensor", "describe", "load", "save"]
 
 FORMAT = 1
+LARGEST = 2**62  # whole numbers in a file; sums of a few of them fit 64 bits
+NUMBERS = (list, np.ndarray)
+
+# Attributes of many models that are not arrays of their schema.
+TYPES: dict[str, Any] = {
+    "converged_": bool,
+    "inertia_": float,
+    "input_report_": dict,
+    "losses_": NUMBERS,
+    "lower_bound_": float,
+    "lower_bounds_": NUMBERS,
+    "n_iter_": int,
+    "n_features_in_": int,
+    "objective_": float,
+    "solver_": str,
+}
 DEEP = 8  # levels of nesting shown in a description
 
 
@@ -49,6 +71,9 @@ class Saved:
     _file_schema: ClassVar[Mapping[str, tuple]] = {}
     _file_optional: ClassVar[tuple[str, ...]] = ()
     _file_kinds: ClassVar[Mapping[str, str]] = {}
+    _file_below: ClassVar[Mapping[str, str | int]] = {}
+    _file_missing: ClassVar[tuple[str, ...]] = ()
+    _file_types: ClassVar[Mapping[str, Any]] = {}
     _file_nonfinite: ClassVar[tuple[str, ...]] = ()
 
     def save(self, path: str | os.PathLike) -> None:
@@ -158,6 +183,7 @@ def pack_model(packer: Packer, prefix: str, model: Any) -> dict[str, Any]:
             name: packer.pack(f"{prefix}{name}", value, finite=name not in loose)
             for name, value in state.items()
         }
+        check_settings(model, known)
         dims = check_schema(cls, known, state)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -228,8 +254,11 @@ def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
         raise bad(path, f"declares the sizes {excerpt(dims)}, but has {excerpt(sizes)}")
     try:
         model = cls(**settings)
+        check_settings(model, settings)
         vars(model).update(state)
-        getattr(model, "_after_load", lambda: None)()
+        declared = getattr(cls, "_file_schema", None) or getattr(cls, "_file_types", None)
+        if state or not declared:  # a part may be unfitted
+            getattr(model, "_after_load", lambda: None)()
     except (MemoryError, RecursionError):
         raise
     except Exception as error:
@@ -287,6 +316,8 @@ def check_schema(
                 continue
             base, sign, offset = re.fullmatch(r"(\w+)(?:([+-])(\d+))?", symbol).groups()  # type: ignore[union-attr]
             shift = int(offset or 0) * (-1 if sign == "-" else 1)
+            if base.endswith("_") and base not in known:
+                raise ValueError(f"{base} is missing, which gives the size of {name}.")
             agreed = dims.setdefault(base, known.get(base, size - shift))
             if size != agreed + shift:
                 raise ValueError(
@@ -299,7 +330,77 @@ def check_schema(
             raise ValueError(
                 f"{name} has dtype {dtype}, but must be of NumPy's kind {allowed!r}."
             )
+    for name in getattr(cls, "_file_types", {}) if state else ():
+        if state.get(name) is None and name not in optional:
+            raise ValueError(
+                f"{name} is missing. Name it in _file_optional if not every fit has it."
+            )
+    for name, value in state.items():
+        check_value(cls, name, value)
+    missing = getattr(cls, "_file_missing", ())
+    for name, symbol in getattr(cls, "_file_below", {}).items():
+        value, least = state.get(name), -1 if name in missing else 0
+        most = symbol if isinstance(symbol, int) else dims.get(symbol, known.get(symbol))
+        if value is None or most is None or not np.size(value):
+            continue
+        low, high = int(np.min(value)), int(np.max(value))
+        if low < least or high >= most:
+            raise ValueError(f"{name} goes from {low} to {high}, but must be below {most}.")
     return dims
+
+
+def check_value(cls: type, name: str, value: Any) -> None:
+    """Refuse a fitted value of another type than declared, and arrays that no model has."""
+    types = getattr(cls, "_file_types", {})
+    wanted = types.get(name, TYPES.get(name))
+    if wanted is not None and value is not None and not has_type(value, wanted):
+        raise ValueError(f"{name} is {excerpt(value)}, which is not of its type.")
+    ours = hasattr(cls, "_parameter_constraints")
+    if ours and is_integer(value) and abs(int(value)) > LARGEST:
+        raise ValueError(f"{name} is {excerpt(value)}, which is too large.")
+    if name in getattr(cls, "_file_schema", {}) and getattr(value, "dtype", 0) == np.float16:
+        raise ValueError(f"{name} is of dtype float16, but must be float32 or float64.")
+    from sklearn.base import ClassifierMixin
+
+    if name == "classes_" and issubclass(cls, ClassifierMixin) and not are_classes(value):
+        raise ValueError("classes_ must be a row of different values, at least one.")
+
+
+def has_type(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, tuple):
+        return any(has_type(value, each) for each in wanted)
+    if wanted == list[str]:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if isinstance(wanted, str):  # the name of a registered class
+        return type(value) is find_class(wanted)
+    if wanted is int:
+        return is_integer(value) and int(value) >= 0
+    if wanted is float:
+        return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if wanted is bool:
+        return isinstance(value, bool | np.bool_)
+    if wanted is list and isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, wanted)
+
+
+def are_classes(value: Any) -> bool:
+    """Whether these can be the labels of a classifier."""
+    row = isinstance(value, np.ndarray) and value.ndim == 1 and len(value) > 0
+    return row and len(set(value.tolist())) == len(value)
+
+
+def check_settings(model: Any, params: Mapping[str, Any]) -> None:
+    """Hold parameters to the constraints that ``fit`` holds them to."""
+    from tacit.core.engines import get_engine
+
+    if hasattr(type(model), "_parameter_constraints"):
+        for name, value in params.items():
+            if is_integer(value) and abs(int(value)) > LARGEST:
+                raise ValueError(f"{name}={excerpt(value)} is too large.")
+        model._validate_params()
+    if "engine" in params:
+        get_engine(params["engine"])
 
 
 def is_integer(value: Any) -> bool:

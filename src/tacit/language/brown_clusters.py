@@ -183,6 +183,7 @@ class BrownClusters(Estimator):
         "merges_": ("n_clusters-1", 2),
     }
     _file_kinds: ClassVar[dict] = {"classes_": "i", "counts_": "i", "merges_": "i"}
+    _file_types: ClassVar[dict] = {"vocabulary_": list[str], "paths_": list[str]}
 
     def __init__(
         self,

@@ -118,6 +118,12 @@ def decides(estimator: Any) -> bool:
     return estimator._decides
 
 
+def check_columns(n_classes: int, columns: int) -> None:
+    """ValueError where weights cannot be those of so many classes."""
+    if columns != n_classes and not (columns == 1 and n_classes <= 2):
+        raise ValueError(f"{n_classes} classes do not fit {columns} columns of weights.")
+
+
 class LinearClassifier(ClassifierMixin, Estimator):
     """Base class: a fit sets ``classes_``, ``weights_`` (v, k) and ``intercept_`` (k,).
 
@@ -136,6 +142,10 @@ class LinearClassifier(ClassifierMixin, Estimator):
         "weights_": ("n_features_in_", "columns"),
         "intercept_": ("columns",),
     }
+    _file_kinds: ClassVar[dict] = {"weights_": "f", "intercept_": "f"}
+
+    def _after_load(self) -> None:
+        check_columns(len(self.classes_), len(self.intercept_))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the highest score; a tie goes to the first."""

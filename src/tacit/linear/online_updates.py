@@ -57,6 +57,7 @@ from tacit.linear.linear_classifier import (
     Csr,
     LinearClassifier,
     Scorer,
+    check_columns,
     csr_arrays,
     top_classes,
 )
@@ -234,6 +235,8 @@ class OnlineClassifier(LinearClassifier):
         "_weight_sums": (None, "columns"),
         "_intercept_sums": ("columns",),
     }
+    _file_kinds: ClassVar[dict] = {}  # checked after loading
+    _file_types: ClassVar[dict] = {"t_": int, "n_iter_": int, "losses_": list}
 
     def _rule(self, sparse: bool) -> Rule:
         raise NotImplementedError
@@ -416,6 +419,7 @@ class OnlineClassifier(LinearClassifier):
 
     def _after_load(self) -> None:
         self._averaged = []
+        check_columns(len(self.classes_), len(self._last_intercept))
         for name in self._saved_private:
             if getattr(self, name).dtype != np.float64:
                 raise ValueError(f"{name} must be float64.")

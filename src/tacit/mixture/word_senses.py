@@ -135,6 +135,13 @@ class WordSenses(Estimator):
         "labels_": ("n_occurrences",),
         "documents_": ("n_occurrences",),
     }
+    _file_kinds: ClassVar[dict] = {"labels_": "i", "documents_": "i"}
+    _file_below: ClassVar[dict] = {"labels_": "n_senses"}
+    _file_types: ClassVar[dict] = {
+        "vocabulary_": list[str],
+        "mixture_": "MultinomialMixture",
+        "_senses": list,
+    }
 
     def __init__(
         self,

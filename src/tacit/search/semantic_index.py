@@ -168,7 +168,11 @@ class SemanticIndex(Estimator):
         "counts_": ("n_documents_", "n_terms_"),
         **SCHEMA,
     }
-    _file_optional = ("counts_", *SCHEMA)
+    _file_optional = ("counts_", "weigher_", *SCHEMA)
+    _file_types: ClassVar[dict] = {
+        "counter_": "CountVectorizer",
+        "weigher_": "TfidfTransformer",
+    }
 
     def __init__(
         self,
@@ -408,6 +412,8 @@ class SemanticIndex(Estimator):
         self._validate_params()
         if len(self.counter_.vocabulary_) != self.n_terms_:
             raise ValueError("the vocabulary is not that of the directions")
+        if self.weigher_ is not None and self.weigher_.n_features_in_ != self.n_terms_:
+            raise ValueError("the weights are not those of the vocabulary")
         self._prepare(Content.from_arrays(vars(self)))
 
     def __sklearn_is_fitted__(self) -> bool:

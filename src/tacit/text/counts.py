@@ -298,6 +298,7 @@ class CountVectorizer(Vectorizer):
         return cached[2], cached[3]
 
     def _after_load(self) -> None:
+        super()._after_load()
         if hasattr(self, "vocabulary_"):  # one inside another model may be unfitted
             check_vocabulary(self.vocabulary_)
 

@@ -452,6 +452,16 @@ class TextFeatures(Estimator):
         )  # fmt: skip
 
     def _begin(self, raw_documents: Any) -> Families:
+        self._check_settings()
+        refuse_string(raw_documents)
+        for learned in ("vocabulary_", "input_report_"):
+            if hasattr(self, learned):  # of a fit before this one
+                delattr(self, learned)
+        hashed = self.n_features is not None and self._learns
+        self._set_width(int(self.n_features) if hashed else 0)  # type: ignore[arg-type]
+        return self._families()
+
+    def _check_settings(self) -> None:
         check_limits(self)
         for setting in ("prefixes", "suffixes"):
             value = getattr(self, setting)
@@ -466,12 +476,6 @@ class TextFeatures(Estimator):
             )
         if not (self._learns or self.capitals or self.offset):
             raise ValueError("TextFeatures has every family switched off. Switch one on.")
-        refuse_string(raw_documents)
-        for learned in ("vocabulary_", "input_report_"):
-            if hasattr(self, learned):  # of a fit before this one
-                delattr(self, learned)
-        self._set_width(0 if most is None or not self._learns else int(most))
-        return self._families()
 
     def _set_width(self, learned: int) -> None:
         own = len(CAPITALS) if self.capitals else 0
@@ -525,8 +529,16 @@ class TextFeatures(Estimator):
         return _align_api_if_sparse(sp.csr_array(sp.hstack(parts, "csr", self.dtype)))
 
     def _after_load(self) -> None:
+        self._check_settings()
+        np.dtype(self.dtype)
+        self._families()
         if self.n_features is None:
             check_vocabulary(self.vocabulary_ or None)
+        learned = len(self.vocabulary_) if self.n_features is None else self.n_features
+        known = self.n_columns_
+        self._set_width(learned if self._learns else 0)
+        if known != self.n_columns_:
+            raise ValueError("n_columns_ is not the number of features.")
 
 
 def learned_counts(blocks: list[FeatureBlock]) -> list[BlockCounts]:

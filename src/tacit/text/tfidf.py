@@ -171,6 +171,10 @@ class TfidfTransformer(
         "b": [Interval(Real, 0, 1, closed="both")],
         "engine": "no_validation",
     }
+    _file_schema: ClassVar[dict] = {"idf_": ("n_features_in_",)}
+    _file_optional = ("idf_",)
+    _file_kinds: ClassVar[dict] = {"idf_": "f"}
+    _file_types: ClassVar[dict] = {"mean_length_": float}
 
     def __init__(
         self,
@@ -243,6 +247,11 @@ class TfidfTransformer(
                 "weighting='log' takes logarithms of counts by itself."
             )
 
+    def _after_load(self) -> None:
+        self._check_settings()
+        if self.use_idf and hasattr(self, "n_features_in_") and not hasattr(self, "idf_"):
+            raise ValueError("idf_ is missing.")
+
     def _refuse_negative(self, X: Any) -> None:
         data = X.data if sp.issparse(X) else X
         if (self.sublinear_tf or self.weighting != "tfidf") and data.size and data.min() < 0:
@@ -286,6 +295,7 @@ class TfidfVectorizer(CountVectorizer):
     """
 
     _saved_private = ("_tfidf",)
+    _file_types: ClassVar[dict] = {"_tfidf": "TfidfTransformer"}
 
     def __init__(
         self,
@@ -394,6 +404,11 @@ class TfidfVectorizer(CountVectorizer):
         """The weighted rows of documents."""
         check_is_fitted(self, "_tfidf", msg="The TF-IDF vectorizer is not fitted. Call fit.")
         return self._tfidf.transform(self._count(raw_documents), copy=False)
+
+    def _after_load(self) -> None:
+        super()._after_load()
+        if self._tfidf.n_features_in_ != len(self.vocabulary_):
+            raise ValueError("the weights are not those of the vocabulary.")
 
     def _transformer(self) -> TfidfTransformer:
         if np.dtype(self.dtype) not in FLOATS:

@@ -15,10 +15,12 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.engines import Engine, Serial, Threads, check_stop, get_engine
 from tacit.core.estimator import Estimator
@@ -34,6 +36,8 @@ from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["Analysis", "PythonAnalyzer", "Vectorizer", "refuse_string"]
 
+LONGEST_TERM = 1_000  # words or characters, in a model from a file
+LONGEST_WAIT = 3_600.0  # seconds for a token_pattern, in a model from a file
 OBJECTS = 1_000  # documents to a block where user code reads them
 CHOICES = {
     "input": ("content", "filename", "file"),
@@ -263,6 +267,24 @@ class Vectorizer(Estimator):
     """Base of the vectorizers: their settings, and the analysis that follows from them."""
 
     _takes_text: ClassVar[bool] = True
+    # Applied to models that come from files; fit has messages of its own.
+    _parameter_constraints: ClassVar[dict] = {
+        "input": [StrOptions({"content"})],  # a stranger's model must not open files
+        "encoding": [str],
+        "decode_error": [StrOptions({"strict", "ignore", "replace"})],
+        "strip_accents": [StrOptions({"ascii", "unicode"}), None],
+        "lowercase": ["boolean"],
+        "preprocessor": [None],
+        "tokenizer": [None],
+        "stop_words": [StrOptions({"english"}), list, tuple, set, frozenset, None],
+        "token_pattern": [str, None],
+        "ngram_range": [list, tuple],
+        "analyzer": [StrOptions({"word", "char", "char_wb"})],
+        "rule": [str],
+        "min_length": [Interval(Integral, 1, LONGEST_TERM, closed="both"), None],
+        "numbers": ["boolean"],
+        "time_limit": [Interval(Real, 0, LONGEST_WAIT, closed="neither")],
+    }
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
     __metadata_request__transform: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -334,6 +356,18 @@ class Vectorizer(Estimator):
         return frozenset(self.stop_words)
 
     # --- From settings to a pass ---
+
+    def _after_load(self) -> None:
+        self._check_settings()
+        self._token_rule()
+        sizes = self.ngram_range
+        if len(sizes) != 2 or not all(type(n) is int and n <= LONGEST_TERM for n in sizes):
+            raise ValueError(f"ngram_range={sizes} is not two numbers up to {LONGEST_TERM}.")
+        words = self.stop_words
+        if not (words is None or isinstance(words, str) or all(type(w) is str for w in words)):
+            raise ValueError("stop_words holds something else than words.")
+        if hasattr(self, "dtype"):
+            np.dtype(self.dtype)
 
     def _check_settings(self) -> None:
         name = type(self).__name__

@@ -45,6 +45,8 @@ class CenterEstimator(
         "labels_": ("n_rows",),
     }
     _file_optional = ("labels_",)
+    _file_kinds: ClassVar[dict] = {"cluster_centers_": "f", "labels_": "i"}
+    _file_below: ClassVar[dict] = {"labels_": "n_clusters"}
     _label_and_loss = staticmethod(lloyd.label_and_loss)
     _too_few = "the data has only {} distinct rows"  # why a cluster may stay empty
 
