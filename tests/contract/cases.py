@@ -52,6 +52,7 @@ from tacit.mixture import (
     SemiSupervisedNB,
 )
 from tacit.text import TfidfTransformer
+from tacit.topics import GibbsLDA, LatentDirichletAllocation
 
 
 def blobs(n=3000, d=5, k=6, seed=0):
@@ -125,6 +126,7 @@ ESTIMATORS = [
     GaussianMixture(n_components=2, covariance_type="diag"),
     MultinomialMixture(n_components=2),
     BernoulliMixture(n_components=2),
+    LatentDirichletAllocation(n_components=2),
     SemiSupervisedNB(),
     MultiComponentNB(),
     MultinomialNB(),
@@ -151,6 +153,7 @@ NOT_CHECKED = {
     "ClassModel": SENTENCES,
     "CountVectorizer": DOCUMENTS,
     "FunctionWords": DOCUMENTS,
+    "GibbsLDA": "takes whole counts, and every token is drawn on its own",
     "HashingVectorizer": DOCUMENTS,
     "InvertedIndex": DOCUMENTS,
     "LexiconClassifier": DOCUMENTS,
@@ -250,6 +253,7 @@ FITS = {
     "ImplicitALS, cholesky": on_ratings("ImplicitALS", n_factors=3, solver="cholesky"),
     **{kind: on_ratings(kind) for kind in ("Biases", "GlobalMean", "ItemKNN", "Popularity")},
     "BiasedSGD": on_ratings("BiasedSGD", n_factors=3, n_epochs=5),
+    "GibbsLDA": lambda: (GibbsLDA(3, max_iter=20), documents()[0], None),
     "WordSenses": on_texts("WordSenses", word="fox", min_count=1),
     "BrownClusters": on_texts("BrownClusters", n_clusters=5),
     "CacheModel": lambda: (find_class("CacheModel")(NGramModel(2).fit(TEXTS)), TEXTS, None),

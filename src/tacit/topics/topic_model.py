@@ -1,0 +1,173 @@
+"""What the topic models share: topics, fold-in, held-out likelihood, words and documents.
+
+A fitted model has ``components_`` (k, v), Dirichlet parameters of the words of each topic
+(counts and prior), and ``alpha_`` (k,), those of the topics of a document. Everything else
+follows from the two.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.core.contract import engine_for
+from tacit.core.estimator import Estimator
+from tacit.core.randoms import seed_from
+from tacit.data.checked import NUMBERS, check_table
+from tacit.data.table import Table, parts
+from tacit.mixture.multinomial import check_counts
+from tacit.topics.fold_in import FoldIn, block_theta, complete_block, walk_block
+
+__all__ = ["TopicModel"]
+
+FOLD_IN_ITER = 100
+FOLD_IN_TOL = 1e-3
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Base class of the topic models: everything but the fit."""
+
+    _file_schema: ClassVar[dict] = {
+        "components_": (None, "n_features_in_"),
+        "alpha_": (None,),
+    }
+    components_: np.ndarray
+    alpha_: np.ndarray
+    n_features_in_: int
+
+    # --- Topics ---
+
+    @property
+    def topics_(self) -> np.ndarray:
+        """(k, v) the probability of each word in each topic."""
+        check_is_fitted(self)
+        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_sizes_(self) -> np.ndarray:
+        """(k,) the fraction of the tokens of the fit that each topic has."""
+        check_is_fitted(self)
+        mass = np.maximum(self.components_.sum(axis=1) - self._prior_mass(), 0)
+        total = mass.sum()
+        return mass / total if total else np.full(len(mass), 1 / len(mass))
+
+    def _prior_mass(self) -> float:
+        return 0.0
+
+    def _word_weights(self) -> np.ndarray:
+        """(v, k) what fold-in multiplies: P(word | topic)."""
+        return self.topics_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    # --- Documents ---
+
+    def transform(self, X: Any) -> np.ndarray:
+        """(n, k) the topic proportions of documents, their posterior mean; rows add up to 1."""
+        return np.concatenate(list(self._map_blocks(block_theta, X)))
+
+    def held_out_likelihood(
+        self, X: Any, *, method: str = "completion", particles: int = 20,
+        random_state: Any = 0,
+    ) -> float:  # fmt: skip
+        """The mean log-probability of a token of documents that the fit has not seen.
+
+        With ``method="completion"`` every other token of a document gives its topic proportions
+        and the others are scored. ``"left_to_right"`` scores all tokens by the estimator of
+        Wallach et al. (2009), with ``particles`` samples; its cost grows with the square of the
+        length. Documents of fewer than two tokens add nothing to a completion.
+        """
+        ways = {"completion": complete_block, "left_to_right": walk_block}
+        if method not in ways:
+            raise ValueError(f"method={method!r} is unknown; choose from {list(ways)}.")
+        seed = int(seed_from(random_state) >> np.uint64(1))
+        scores = np.concatenate(
+            list(
+                self._map_blocks(
+                    ways[method], X, weights=self.topics_.T, seed=seed, particles=particles
+                )
+            )
+        )
+        tokens = scores[:, 1].sum()
+        if not tokens:
+            raise ValueError(
+                f"held_out_likelihood(method={method!r}) needs documents with at least two "
+                "tokens that the model knows, but X has none. Give other documents."
+            )
+        return float(scores[:, 0].sum() / tokens)
+
+    def _map_blocks(
+        self, function: Callable, X: Any, weights: np.ndarray | None = None, **more: int
+    ) -> Any:
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        weights = self._word_weights() if weights is None else weights
+        model = FoldIn.of(weights, self.alpha_, FOLD_IN_ITER, FOLD_IN_TOL, **more)
+        return engine_for(self).map(function, model, table)
+
+    def _table(self, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
+        table = check_table(self, X, sample_weight, reset=reset, dtypes=NUMBERS)
+        name = type(self).__name__
+        for block in table:
+            check_counts(parts(block.load()).rows, name, block.start, table.source)
+        return table
+
+    # --- The generative story ---
+
+    def sample(
+        self, n_samples: int = 1, length: int = 100, *, random_state: Any = None,
+        theta: Any = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Tell the story that the model believes: documents drawn word by word.
+
+        For each document draw topic proportions from Dirichlet(alpha), or take ``theta``
+        (n_samples, k); for each of its ``length`` words draw a topic from the proportions, and
+        a word from the topic. Returns the words (n_samples, length), their topics, and the
+        proportions.
+        """
+        check_is_fitted(self)
+        k = len(self.alpha_)
+        rng = np.random.default_rng(int(seed_from(random_state)))
+        if theta is None:
+            theta = rng.dirichlet(np.maximum(self.alpha_, 1e-6), size=n_samples)
+        theta = np.asarray(theta, np.float64)
+        if theta.shape != (n_samples, k) or (theta < 0).any():
+            raise ValueError(
+                f"sample(n_samples={n_samples}) needs theta of shape {(n_samples, k)} with "
+                f"probabilities, but it has {theta.shape}. Give one row for every document."
+            )
+        spread = np.cumsum(theta, axis=1)
+        u = rng.random((n_samples, length)) * spread[:, -1:]
+        topics = np.minimum(
+            np.stack([np.searchsorted(spread[d], u[d], "right") for d in range(n_samples)]),
+            k - 1,
+        )
+        ends = np.cumsum(self.topics_, axis=1)
+        v = rng.random((n_samples, length))
+        words = np.empty_like(topics)
+        for topic in range(k):
+            chosen = topics == topic
+            words[chosen] = np.searchsorted(ends[topic], v[chosen] * ends[topic, -1], "right")
+        return np.minimum(words, ends.shape[1] - 1), topics, theta
+
+    # --- Files ---
+
+    def _after_load(self) -> None:
+        if len(self.components_) != len(self.alpha_) or not len(self.alpha_):
+            raise ValueError("components_ and alpha_ must have one row for every topic.")
+        for name in ("components_", "alpha_"):
+            values = getattr(self, name)
+            if values.dtype != np.float64 or not (values >= 0).all():
+                raise ValueError(f"{name} must hold numbers of at least 0, as float64.")
+        if not (self.components_.sum(axis=1) > 0).all() or not (self.alpha_ > 0).all():
+            raise ValueError("Every topic needs words, and an alpha above 0.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
