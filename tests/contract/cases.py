@@ -160,16 +160,19 @@ NOT_CHECKED = {
     "MixedModel": SENTENCES,
     "NGramModel": SENTENCES,
     "NearDuplicates": DOCUMENTS,
+    "PPMIVectors": SENTENCES,
     "SemanticIndex": DOCUMENTS,
     "SpellingCorrector": SENTENCES,
     "TextClassifier": DOCUMENTS,
     "TextFeatures": DOCUMENTS,
     "TfidfVectorizer": DOCUMENTS,
+    "Word2Vec": SENTENCES,
     "WordSenses": DOCUMENTS,
     **dict.fromkeys(
         ("ALS", "AttributeRecommender", "BiasedSGD", "Biases", "GlobalMean", "ImplicitALS",
          "ItemKNN", "Popularity"), RATINGS,
     ),
+    "WordVectors": DOCUMENTS,
 }
 
 ANIMALS, VERBS, PLACES = (
@@ -262,9 +265,16 @@ FITS = {
         find_class("MixedModel")([NGramModel(1).fit(TEXTS), NGramModel(2).fit(TEXTS)]), TEXTS,
         None,
     ),
+    "PPMIVectors": on_texts("PPMIVectors", vector_size=4, min_count=1),
     "TextClassifier": on_texts("TextClassifier", TEXT_LABELS),
     "Authorship": on_texts("Authorship", TEXT_LABELS, block=3),
     "FunctionWords": on_texts("FunctionWords", n_words=8),
+    "Word2Vec": on_texts("Word2Vec", vector_size=16, min_count=1, epochs=2, random_state=0),
+    "Word2Vec, hierarchical": on_texts(
+        "Word2Vec", vector_size=16, min_count=1, epochs=2, sg=0, random_state=0,
+        objective="hierarchical-softmax",
+    ),
+    "WordVectors": lambda: (find_class("WordVectors").one_hot(ANIMALS + VERBS), TEXTS, None),
     **{
         kind: on_texts(kind)
         for kind in (

@@ -40,6 +40,7 @@ WITHOUT_LOSS = {
     "MultinomialNB": ONE_PASS,
     "MultivariateNormal": ONE_PASS,
     "PCA": "one pass, or passes that enlarge a subspace",
+    "PPMIVectors": "a truncated SVD of weighted counts",
     "SemanticIndex": "a truncated SVD of tf-idf weights",
     "TextClassifier": "its classifier may have one",
     "GlobalMean": ONE_PASS,

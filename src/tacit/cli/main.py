@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
-    "words": ("tacit.cli.words:words", "Find words with similar meaning."),
+    "words": ("tacit.cli.words:words", "Learn word vectors; find similar words."),
 }
 COMPLETE = "_TACIT_COMPLETE"
 

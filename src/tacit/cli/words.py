@@ -1,16 +1,287 @@
-"""``tacit words``: words with similar meaning."""
+"""``tacit words``: learn word vectors, ask them, and measure how good they are."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import ShowOptions, show_options, top_option
-from tacit.cli.output import clean, draw_table, print_json
+from tacit.cli.inputs import check_whole, open_documents
+from tacit.cli.options import (
+    DocumentOptions,
+    RunOptions,
+    ShowOptions,
+    document_options,
+    run_options,
+    show_options,
+    top_option,
+)
+from tacit.cli.output import check_file, clean, draw_table, print_json, say_written
+
+if TYPE_CHECKING:
+    from tacit.words.evaluation import Analogies
+    from tacit.words.vectors import Neighbor, WordVectors
 
 __all__ = ["words"]
+
+MODEL_ENDING = ".safetensors"
+FILE = (
+    "FILE is a model that `tacit words train` wrote, or any text or binary file of word2vec or "
+    "GloVe."
+)
+among_option = click.option(
+    "--among", type=click.IntRange(1), metavar="N",
+    help="Consider only the N most frequent words  [default: all]",
+)  # fmt: skip
 
 
 @click.group()
 def words() -> None:
-    """Find words with similar meaning."""
+    """Learn word vectors from text; find similar words, solve analogies.
+
+    \b
+    tacit words train letters/ --out letters.safetensors
+    tacit words near letters.safetensors whale
+    tacit words analogy letters.safetensors man king woman
+    """
+
+
+@words.command()
+@click.argument("path", default="-")
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    help="Model (.safetensors), or vectors alone in word2vec's format (.bin binary, "
+    "otherwise text)",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["skip-gram", "cbow", "ppmi"]),
+    default="skip-gram",
+    show_default=True,
+    help="skip-gram and cbow are word2vec, ppmi counts neighbors",
+)
+@click.option(
+    "--size",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="Numbers of a vector",
+)
+@click.option(
+    "--window",
+    type=click.IntRange(1, 1_000),
+    default=5,
+    show_default=True,
+    help="Words on each side",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Fewest occurrences of a word",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Passes over the text, of word2vec",
+)
+@click.option(
+    "--negative",
+    type=click.IntRange(1, 1_000),
+    default=5,
+    show_default=True,
+    help="Negative samples, of word2vec",
+)
+@click.option(
+    "--objective",
+    default="negative-sampling",
+    show_default=True,
+    type=click.Choice(["negative-sampling", "hierarchical-softmax", "softmax"]),
+    help="Objective, of word2vec",
+)
+@click.option(
+    "--updates",
+    type=click.Choice(["ordered", "hogwild"]),
+    default="ordered",
+    show_default=True,
+    help="ordered: the same result on any number of threads",
+)
+@click.option(
+    "--tokenizer",
+    type=click.Choice(["words", "plain", "whitespace"]),
+    default="words",
+    show_default=True,
+    help="Tokenizer",
+)
+@click.option("--keep-case", is_flag=True, help="Do not convert text to lower case.")
+@document_options
+@run_options
+def train(
+    path: str,
+    out: str,
+    method: str,
+    size: int,
+    window: int,
+    min_count: int,
+    epochs: int,
+    negative: int,
+    objective: str,
+    updates: str,
+    tokenizer: str,
+    keep_case: bool,
+    documents: DocumentOptions,
+    run: RunOptions,
+) -> None:
+    """Learn a vector for every word of the documents in PATH; - is standard input.
+
+    \b
+    tacit words train letters/ --out letters.safetensors
+    tacit words train news.csv --text body --method ppmi --out news.bin
+    """
+    check_file(out)
+    from tacit.core.progress import Progress
+    from tacit.words import PPMIVectors, Word2Vec
+
+    texts = open_documents(path, documents, quiet=run.quiet)
+    shared: dict[str, Any] = {
+        "window": window, "min_count": min_count, "tokenizer": tokenizer,
+        "lowercase": not keep_case, "random_state": run.seed, "engine": run.engine,
+        "callbacks": None if run.quiet else [Progress()],
+    }  # fmt: skip
+    model: Any
+    if method == "ppmi":
+        model = PPMIVectors(size, **shared)
+    else:
+        model = Word2Vec(
+            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative,
+            objective=objective, updates=updates, **shared,
+        )  # fmt: skip
+    model.fit(texts)
+    if out.endswith(MODEL_ENDING):
+        model.save(out)
+    else:
+        model.vectors_.write(out)
+    losses = getattr(model, "losses_", None)
+    if run.as_json:
+        result = {"words": len(model.vectors_), "size": size, "method": method}
+        print_json(
+            {
+                **result,
+                "losses": losses,
+                "explained": getattr(model, "explained_", None),
+                "out": out,
+            }
+        )
+    else:
+        click.echo(f"{len(model.vectors_):,} words, {size} numbers each.")
+        if losses:
+            click.echo("Loss by pass: " + ", ".join(f"{loss:.4f}" for loss in losses))
+        else:
+            click.echo(f"The vectors explain {model.explained_:.1%} of the squared PPMI.")
+    say_written(quiet=run.quiet, vectors=out)
+    check_whole(texts, documents)
+
+
+@words.command()
+@click.argument("file")
+@click.argument("word", nargs=-1, required=True)
+@click.option("--minus", multiple=True, metavar="WORD", help="Word to subtract; repeatable")
+@top_option(10)
+@among_option
+@show_options
+def near(
+    file: str, word: tuple[str, ...], minus: tuple[str, ...], top: int, among: int | None,
+    show: ShowOptions,
+) -> None:  # fmt: skip
+    """Print the words nearest to the sum of the WORDs.
+
+    \b
+    tacit words near letters.safetensors whale ship
+    tacit words near vectors.bin king woman --minus man
+    """
+    vectors = open_vectors(file)
+    with known_words():
+        found = vectors.most_similar(list(word), list(minus), top=top, among=among)
+    show_neighbors({"words": list(word), "minus": list(minus)}, found, show)
+
+
+@words.command()
+@click.argument("file")
+@click.argument("a")
+@click.argument("b")
+@click.argument("c")
+@top_option(10)
+@among_option
+@show_options
+def analogy(
+    file: str, a: str, b: str, c: str, top: int, among: int | None, show: ShowOptions
+) -> None:
+    """Answer: A is to B as C is to what?
+
+    \b
+    tacit words analogy letters.safetensors man king woman
+    """
+    vectors = open_vectors(file)
+    with known_words():
+        found = vectors.analogy(a, b, c, top=top, among=among)
+    show_neighbors({"a": a, "b": b, "c": c}, found, show)
+
+
+@words.command()
+@click.argument("file")
+@click.option(
+    "--analogies",
+    metavar="FILE",
+    help="Questions of four words, in sections that begin with a colon (questions-words.txt)",
+)
+@click.option(
+    "--similarity",
+    multiple=True,
+    metavar="FILE",
+    help="Two words and a number per line (WordSim-353, SimLex-999); repeatable",
+)
+@click.option(
+    "--among",
+    type=click.IntRange(1),
+    default=30_000,
+    show_default=True,
+    metavar="N",
+    help="Words that an answer to an analogy may be, the most frequent ones",
+)
+@show_options
+def evaluate(
+    file: str, analogies: str | None, similarity: tuple[str, ...], among: int, show: ShowOptions
+) -> None:
+    """Measure vectors by analogies and by human judgments of similarity.
+
+    \b
+    tacit words evaluate letters.bin --analogies questions-words.txt --similarity ws353.tsv
+    """
+    if analogies is None and not similarity:
+        raise click.UsageError("Give --analogies FILE or --similarity FILE.")
+    from tacit.words import evaluate_analogies, evaluate_similarity
+
+    vectors = open_vectors(file)
+    solved = evaluate_analogies(vectors, analogies, among=among) if analogies else None
+    judged = {path: evaluate_similarity(vectors, path) for path in similarity}
+    if show.as_json:
+        print_json(
+            {
+                "file": file,
+                "analogies": None if solved is None else solved.to_dict(),
+                "similarity": {path: each.to_dict() for path, each in judged.items()},
+            }
+        )
+        return
+    if solved is not None:
+        draw_sections(solved)
+    for path, each in judged.items():
+        click.echo(f"{clean(path)}: {each}")
 
 
 @words.command()
@@ -32,12 +303,45 @@ def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
             f"{index} holds a {type(model).__name__}, not a semantic index. Build one with: "
             "tacit index build PATH --semantic --out FILE"
         )
-    try:
+    with known_words():
         hits = model.similar_terms(word, top=top)
-    except KeyError as error:
-        raise click.BadParameter(clean(error.args[0]), param_hint="WORD") from None
     if show.as_json:
         print_json({"word": word, "similar": [{"word": h.id, "score": h.score} for h in hits]})
     else:
-        rows = ((hit.id, f"{hit.score:.3f}") for hit in hits)
-        draw_table(["Word", "Similarity"], rows, right=(1,))
+        draw_words([(hit.id, hit.score) for hit in hits])
+
+
+def open_vectors(path: str) -> "WordVectors":
+    from tacit.words import WordVectors
+
+    return WordVectors.open(path)
+
+
+@contextlib.contextmanager
+def known_words() -> Iterator[None]:
+    """A word without a vector is wrong usage."""
+    try:
+        yield
+    except KeyError as error:
+        raise click.BadParameter(clean(error.args[0]), param_hint="WORD") from None
+
+
+def show_neighbors(asked: dict, found: list["Neighbor"], show: ShowOptions) -> None:
+    if show.as_json:
+        rows = [{"word": each.word, "similarity": each.similarity} for each in found]
+        print_json({**asked, "near": rows})
+    else:
+        draw_words(found)
+
+
+def draw_words(found: Any) -> None:
+    rows = ((word, f"{score:.3f}") for word, score in found)
+    draw_table(["Word", "Similarity"], rows, right=(1,))
+
+
+def draw_sections(solved: "Analogies") -> None:
+    rows = [
+        (s.name, f"{s.accuracy:.1%}", f"{s.correct:,}", f"{s.asked:,}", f"{s.skipped:,}")
+        for s in (*solved.sections, solved.total)
+    ]
+    draw_table(["Section", "Accuracy", "Correct", "Asked", "Skipped"], rows, right=range(1, 5))

@@ -45,6 +45,7 @@ REGISTRY: dict[str, str] = {
     "NGramModel": "tacit.language.ngram_model:NGramModel",
     "NearDuplicates": "tacit.search.near_duplicates:NearDuplicates",
     "PCA": "tacit.decompose.pca:PCA",
+    "PPMIVectors": "tacit.words.ppmi:PPMIVectors",
     "PassiveAggressiveClassifier": (
         "tacit.linear.passive_aggressive:PassiveAggressiveClassifier"
     ),
@@ -58,6 +59,7 @@ REGISTRY: dict[str, str] = {
     "TextFeatures": "tacit.text.features:TextFeatures",
     "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
     "TfidfVectorizer": "tacit.text.tfidf:TfidfVectorizer",
+    "Word2Vec": "tacit.words.word2vec:Word2Vec",
     "WordSenses": "tacit.mixture.word_senses:WordSenses",
     "ALS": "tacit.recommend.als:ALS",
     "AttributeRecommender": "tacit.recommend.attributes:AttributeRecommender",
@@ -67,6 +69,7 @@ REGISTRY: dict[str, str] = {
     "ImplicitALS": "tacit.recommend.als:ImplicitALS",
     "ItemKNN": "tacit.recommend.baselines:ItemKNN",
     "Popularity": "tacit.recommend.baselines:Popularity",
+    "WordVectors": "tacit.words.vectors:WordVectors",
     "NeighborMap": "tacit.decompose.neighbor_map:NeighborMap",
     "TruncatedSVD": "tacit.decompose.truncated_svd:TruncatedSVD",
 }

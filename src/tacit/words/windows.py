@@ -1,0 +1,219 @@
+"""CBOW, hierarchical softmax and full softmax: training window by window, in text order.
+
+    h       the mean of the vectors of the context (CBOW), or one of them after the other
+    visit   a step for h and for the output vectors that the center needs:
+              negative sampling      the center's and those of a few random words
+              hierarchical softmax   those of the inner nodes on the path to the center
+              softmax                all of them: exact, for small vocabularies
+
+Every window reads rows that any other may have changed (the root of the tree, all words of a
+context), so an ordered pass is one sequence of steps: its result cannot depend on threads, and
+a second thread does not help it. ``updates="hogwild"`` runs chunks of text at the same time.
+
+CBOW divides the gradient of the mean among the words of the context, which word2vec and gensim
+forget. Mikolov, Chen, Corrado and Dean (2013), Efficient estimation of word representations in
+vector space. ICLR workshop. Irsoy, Benton and Stratos (2021), Corrected CBOW performs as well
+as skip-gram. Workshop on Insights from Negative Results in NLP.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.core.engines import check_stop
+from tacit.core.kernel import kernel
+from tacit.core.randoms import bits, key
+from tacit.core.sweep import Sequential, Visited
+from tacit.words.huffman import Paths
+from tacit.words.skip_gram import (
+    CELL,
+    LANES,
+    REORDER,
+    TEXT,
+    Chunk,
+    Noise,
+    Schedule,
+    Weights,
+    choose_words,
+    draw_word,
+    log_logistic,
+    logistic,
+    noise_tables,
+)
+
+__all__ = ["HIERARCHICAL", "NEGATIVE", "SOFTMAX", "WindowOrder"]
+
+U = np.uint64
+F = np.float32
+NEGATIVE, HIERARCHICAL, SOFTMAX = 0, 1, 2
+CALL = 100_000_000  # multiplications of one kernel call, about 50 ms
+
+
+class WindowOrder(Sequential):
+    """Passes over the windows of a text."""
+
+    def __init__(self, schedule: Schedule, objective: int, paths: Paths, *, cbow: bool) -> None:
+        self.schedule, self.objective, self.paths, self.cbow = schedule, objective, paths, cbow
+        self.cuts = schedule.chunks()
+        group = np.zeros(len(schedule.weights), np.uint8)
+        self.noise: Noise = noise_tables(schedule.weights, group, 1)
+
+    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
+        """One chunk after another; all at once, with hogwild."""
+        chunks = [Chunk(place) for place in range(len(self.cuts) - 1)]
+        return [chunks] if self.schedule.hogwild else ([chunk] for chunk in chunks)
+
+    def visit(self, state: Weights, part: Chunk, number: int) -> Visited:
+        """Make the steps of a chunk of text."""
+        s = self.schedule
+        first, last = self.cuts[part.place], self.cuts[part.place + 1]
+        begin, end = s.edges[first], s.edges[last]
+        kept, reach, ends = (np.empty(end - begin, np.int32) for _ in range(3))
+        n = choose_words(
+            s.ids, s.edges[first : last + 1], s.keep, s.window, s.shrink,
+            key(s.seed, TEXT, number), kept, reach, ends,
+        )  # fmt: skip
+        measured = np.zeros(2)
+        own = key(s.seed, CELL, number, part.place)
+        lanes = (0,) * (state.inputs.shape[1] // LANES)
+        step = self._centers_of_a_call(state)
+        for start in range(0, n, step):
+            check_stop()
+            update_windows(
+                state, kept[:n], reach, ends, start, min(start + step, n), self.cbow,
+                self.objective, self.noise, s.negative, self.paths, s.rate(number, int(begin)),
+                own, s.every(), measured, lanes,
+            )  # fmt: skip
+        return Visited(measured[0], measured[1])
+
+    def _centers_of_a_call(self, state: Weights) -> int:
+        rows = {NEGATIVE: self.schedule.negative + 1, HIERARCHICAL: 20}
+        used = rows.get(self.objective, len(state.outputs))
+        used *= 1 if self.cbow else self.schedule.window
+        return max(1, CALL // (used * 4 * state.outputs.shape[1]))
+
+
+@kernel(fastmath=REORDER)
+def update_windows(
+    state, kept, reach, ends, first, last, cbow, objective, noise, negative, paths, rate, own,
+    every, measured, lanes,
+):  # fmt: skip
+    """Steps for the windows around the kept words ``first`` to ``last``."""
+    inputs, outputs = state.inputs, state.outputs
+    d = LANES * len(lanes)
+    mean, change = np.zeros(d, F), np.zeros(d, F)
+    longest = negative + 1
+    for w in range(paths.edges.size - 1):
+        longest = max(longest, paths.edges[w + 1] - paths.edges[w])
+    rows, labels = np.zeros(longest, np.int64), np.zeros(longest, F)
+    scores = np.zeros(outputs.shape[0] if objective == SOFTMAX else 1)
+    begin = first
+    while begin > 0 and ends[begin - 1] == ends[first]:
+        begin -= 1
+    for i in range(first, last):
+        if i > 0 and ends[i] != ends[i - 1]:
+            begin = i
+        left, right = max(begin, i - reach[i]), min(ends[i], i + reach[i] + 1)
+        if right - left < 2:
+            continue
+        center = np.int64(kept[i])
+        n = 0
+        if objective == NEGATIVE:
+            rows[0], labels[0], n = center, 1, 1
+            for q in range(negative):
+                word = draw_word(noise, 0, bits(own, i * negative + q))
+                if word != center:
+                    rows[n], labels[n] = word, 0
+                    n += 1
+        elif objective == HIERARCHICAL:
+            for t in range(paths.edges[center], paths.edges[center + 1]):
+                rows[n], labels[n] = paths.nodes[t], F(1) - F(paths.codes[t])
+                n += 1
+        measure = i % every == 0
+        if cbow:
+            for k in range(d):
+                mean[k] = 0
+            for j in range(left, right):
+                if j != i:
+                    x = inputs[kept[j]]
+                    for k in range(d):
+                        mean[k] += x[k]
+            inverse = F(1) / F(right - left - 1)
+            for k in range(d):
+                mean[k] *= inverse
+            if objective == SOFTMAX:
+                loss = step_all(mean, change, outputs, scores, center, rate, lanes)
+            else:
+                loss = step_rows(mean, change, outputs, rows, labels, n, rate, measure, lanes)
+            for j in range(left, right):
+                if j != i:
+                    x = inputs[kept[j]]
+                    for k in range(d):
+                        x[k] += inverse * change[k]
+            if measure:
+                measured[0] += 1
+                measured[1] += loss
+        else:
+            for j in range(left, right):
+                if j == i:
+                    continue
+                x = inputs[kept[j]]
+                if objective == SOFTMAX:
+                    loss = step_all(x, change, outputs, scores, center, rate, lanes)
+                else:
+                    loss = step_rows(x, change, outputs, rows, labels, n, rate, measure, lanes)
+                for k in range(d):
+                    x[k] += change[k]
+                if measure:
+                    measured[0] += 1
+                    measured[1] += loss
+
+
+@kernel(fastmath=REORDER)
+def step_rows(x, change, outputs, rows, labels, n, rate, measure, lanes):
+    """One logistic regression step for each of some rows; ``change`` is that of x."""
+    d = LANES * len(lanes)
+    loss = 0.0
+    for k in range(d):
+        change[k] = 0
+    for r in range(n):
+        row = outputs[rows[r]]
+        score = F(0)
+        for k in range(d):
+            score += x[k] * row[k]
+        if measure:
+            loss -= log_logistic(score if labels[r] > 0 else -score)
+        g = (labels[r] - logistic(score)) * rate
+        for k in range(d):
+            change[k] += g * row[k]
+            row[k] += g * x[k]
+    return loss
+
+
+@kernel(fastmath=REORDER)
+def step_all(x, change, outputs, scores, center, rate, lanes):
+    """A step of softmax over all rows."""
+    d = LANES * len(lanes)
+    most = -np.inf
+    for v in range(outputs.shape[0]):
+        row = outputs[v]
+        score = F(0)
+        for k in range(d):
+            score += x[k] * row[k]
+        scores[v] = score
+        most = max(most, scores[v])
+    total, loss = 0.0, most - scores[center]
+    for v in range(outputs.shape[0]):
+        scores[v] = np.exp(scores[v] - most)
+        total += scores[v]
+    loss += np.log(total)
+    for k in range(d):
+        change[k] = 0
+    for v in range(outputs.shape[0]):
+        g = F((1.0 if v == center else 0.0) - scores[v] / total) * rate
+        row = outputs[v]
+        for k in range(d):
+            change[k] += g * row[k]
+            row[k] += g * x[k]
+    return loss
