@@ -61,6 +61,7 @@ class Analogies:
 
     @property
     def accuracy(self) -> float:
+        """The fraction of all questions answered right."""
         return self.total.accuracy
 
     def to_dict(self) -> dict[str, Any]:
