@@ -56,6 +56,29 @@ def test_a_text_left_out_is_attributed_by_a_model_of_the_others(model):
         )
 
 
+def test_a_word_of_a_single_text_says_nothing_when_that_text_is_left_out():
+    odd = TEXTS[:1][0] + " hapax"
+    texts = [odd, *TEXTS[1:]]
+    model = Authorship([*WORDS[:5], "hapax"], block=100).fit(texts, AUTHORS)
+    rest = Authorship([*WORDS[:5], "hapax"], block=100).fit(texts[1:], AUTHORS[1:])
+    np.testing.assert_allclose(
+        rest.distances([odd])[0], model.left_out_distances_[0], atol=1e-9
+    )
+
+
+def test_blocks_of_texts_left_out_are_attributed_one_by_one(model):
+    found = model.evaluation(by_block=True)
+    assert (found.unit, found.tested) == ("block", 45)
+    assert 0.7 < found.accuracy <= 1
+    rest = [j for j in range(len(TEXTS)) if j != 3]
+    other = Authorship(WORDS[:5], block=300)
+    other.fit([TEXTS[j] for j in rest], [AUTHORS[j] for j in rest])
+    votes = other.attribute([TEXTS[3]])[0].votes
+    own = [author for author, name in zip(found.predicted, found.names, strict=True)
+           if name == "3"]  # fmt: skip
+    assert {author: own.count(author) / 3 for author in RATES} == pytest.approx(votes)
+
+
 def test_probabilities_sum_to_one_and_are_never_certain(model):
     posterior = model.predict_proba(list(NEW.values()))
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0)

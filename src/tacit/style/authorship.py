@@ -256,18 +256,12 @@ class Authorship(ClassifierMixin, Estimator):
         self.left_out_distances_ = leave_one_out(
             units, len(self.classes_), self.variant, self.compare
         )
-        tested = self._tested()
+        tested = testable(self.left_out_distances_, authors)
         self.sharpness_ = find_sharpness(self.left_out_distances_[tested], authors[tested])
 
     def _left_out_authors(self) -> np.ndarray:
         by_text = self.left_out_unit_ == "text"
         return self.text_authors_ if by_text else self.text_authors_[self.block_texts_]
-
-    def _tested(self) -> np.ndarray:
-        """The places of units whose author has another one."""
-        authors = self._left_out_authors()
-        own = self.left_out_distances_[np.arange(len(authors)), authors]
-        return np.flatnonzero(np.isfinite(own))
 
     def _function_words(self) -> FunctionWords:
         words = self.words
@@ -300,15 +294,33 @@ class Authorship(ClassifierMixin, Estimator):
         """The words counted."""
         return self.function_words_.words_
 
-    def evaluation(self) -> Evaluation:
-        """Every text attributed by the others: the accuracy to expect of new texts."""
+    def evaluation(self, *, by_block: bool = False) -> Evaluation:
+        """Every text attributed by the others: the accuracy to expect of new texts.
+
+        With ``by_block`` the blocks of the text that is left out are attributed one by one: the
+        accuracy to expect of texts as short as a block.
+        """
         check_is_fitted(self)
-        tested, authors = self._tested(), self._left_out_authors()
-        posterior = self._posterior(self.left_out_distances_[tested])
-        best = self.left_out_distances_[tested].argmin(axis=1)
-        texts = np.arange(len(authors)) if self.left_out_unit_ == "text" else self.block_texts_
+        distances, authors = self.left_out_distances_, self._left_out_authors()
+        unit, texts = self.left_out_unit_, np.arange(len(authors))
+        if unit == "block":
+            texts = self.block_texts_
+        elif by_block:
+            found = self.known_blocks()
+            rows = found.frequencies
+            units = units_of(found, found.texts, authors, rows.mean(axis=0))
+            order = np.argsort(found.texts, kind="stable")
+            parts = [rows[found.texts == i] for i in range(len(units))]
+            distances = leave_one_out(
+                units, len(self.classes_), self.variant, self.compare, parts
+            )
+            unit, texts = "block", found.texts[order]
+            authors = authors[texts]
+        tested = testable(distances, authors)
+        posterior = self._posterior(distances[tested])
+        best = distances[tested].argmin(axis=1)
         return Evaluation(
-            int((best == authors[tested]).sum()), len(tested), self.left_out_unit_,
+            int((best == authors[tested]).sum()), len(tested), unit,
             [self.text_names_[i] for i in texts[tested]],
             self.classes_[authors[tested]].tolist(), self.classes_[best].tolist(),
             posterior[np.arange(len(best)), best].tolist(),
@@ -467,6 +479,11 @@ class Authorship(ClassifierMixin, Estimator):
             raise ValueError("left_out_distances_ must be distances, one row for each unit.")
         if (self.scale_[1] < 0).any() or not 0 <= self.sharpness_ < np.inf:
             raise ValueError("scale_ and sharpness_ must not be negative.")
+
+
+def testable(distances: np.ndarray, authors: np.ndarray) -> np.ndarray:
+    """The places of units whose author has another one."""
+    return np.flatnonzero(np.isfinite(distances[np.arange(len(authors)), authors]))
 
 
 def pooled(found: WordBlocks, n: int) -> np.ndarray:

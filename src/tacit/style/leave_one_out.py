@@ -37,6 +37,7 @@ class Sums(NamedTuple):
     rows: int  # blocks
     total: np.ndarray  # (words,) sum of the blocks' frequencies, less a common center
     squares: np.ndarray  # (words,) sum of their squares
+    scatter: np.ndarray  # (words,) the same sum of all texts, for the size of rounding errors
 
 
 class Unit(NamedTuple):
@@ -71,10 +72,10 @@ def add_up(units: Sequence[Unit], n_authors: int) -> Sums:
     for unit in units:
         counts[unit.author] += unit.counts
         words[unit.author] += unit.words
+    squares = np.sum([unit.squares for unit in units], axis=0)
     return Sums(
         counts, words, sum(unit.rows for unit in units),
-        np.sum([unit.total for unit in units], axis=0),
-        np.sum([unit.squares for unit in units], axis=0),
+        np.sum([unit.total for unit in units], axis=0), squares, squares,
     )  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def without(sums: Sums, unit: Unit) -> Sums:
     words[unit.author] -= unit.words
     return Sums(
         counts, words, sums.rows - unit.rows, sums.total - unit.total,
-        sums.squares - unit.squares,
+        sums.squares - unit.squares, sums.scatter,
     )  # fmt: skip
 
 
@@ -96,7 +97,10 @@ def scale_of(sums: Sums) -> Scale:
     would lie near the origin, where angles mean nothing.
     """
     center, mean = profiles_of(sums)[sums.words > 0].mean(axis=0), sums.total / sums.rows
-    return Scale.of_sums(center, sums.squares - sums.rows * mean**2, sums.rows)
+    squares = sums.squares - sums.rows * mean**2
+    # What is left of a word of a single text, once that is taken away, is rounding.
+    squares = np.where(squares > 1e-11 * sums.scatter, squares, 0.0)
+    return Scale.of_sums(center, squares, sums.rows)
 
 
 def profiles_of(sums: Sums) -> np.ndarray:
@@ -117,30 +121,35 @@ def nearest(
 
 
 def leave_one_out(
-    units: Sequence[Unit], n_authors: int, variant: str, compare: str
+    units: Sequence[Unit],
+    n_authors: int,
+    variant: str,
+    compare: str,
+    rows: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:
     """(units, authors) distances of every unit from the authors of all others.
 
-    Infinite from an author who has no other unit.
+    ``rows`` are the frequencies to attribute when a unit is left out, those of its blocks for
+    example; its own by default. Infinite from an author who has no other unit.
     """
     everything = add_up(units, n_authors)
     profiles = np.array([unit.counts / unit.words for unit in units])
     authors = np.array([unit.author for unit in units])
-    result = np.full((len(units), n_authors), np.inf)
+    result = []
     for i, unit in enumerate(units):
+        asked = profiles[i : i + 1] if rows is None else rows[i]
         if len(units) == 1:
-            break
+            return np.full((len(asked), n_authors), np.inf)
         others = without(everything, unit)
         scale = scale_of(others)
-        row = scale.scores(profiles[i : i + 1])
         if compare == "text":
             rest = np.arange(len(units)) != i
             known, of = scale.scores(profiles[rest]), authors[rest]
         else:
             of = np.flatnonzero(others.words)
             known = scale.scores(profiles_of(others)[of])
-        result[i] = nearest(row, of, known, n_authors, variant)[0]
-    return result
+        result.append(nearest(scale.scores(asked), of, known, n_authors, variant))
+    return np.concatenate(result)
 
 
 def find_sharpness(distances: np.ndarray, authors: np.ndarray) -> float:
