@@ -128,6 +128,14 @@ def test_too_few_authors_are_an_error(tacit, tmp_path, names, code, message):
     assert message in run.err
 
 
+def test_a_short_text_is_called_a_guess(tacit, folder, tmp_path):
+    path = tmp_path / "note.txt"
+    path.write_text("the end of the road and the hill", encoding="utf8")
+    run = tacit("authors", folder, "--who", path)
+    assert run.code == 0
+    assert "note has 8 words" in run.out
+
+
 def test_bad_paths_are_errors(tacit, folder, tmp_path):
     assert tacit("authors", tmp_path / "nowhere").code == 4
     assert tacit("authors", folder, "--who", tmp_path / "nowhere.txt").code == 4

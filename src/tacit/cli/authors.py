@@ -32,6 +32,7 @@ AUTHOR_COLUMNS = ("author", "authors", "writer", "by")
 UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 ENDING = re.compile(r"\.(?:txt|text|md)(?:\.(?:gz|zst))?$")
+SHORT = 500  # words
 TELLING = 5  # words shown for each author
 
 
@@ -268,7 +269,10 @@ def sort_out(
     asked = [each for each in everything if each.author is None]
     named = set()
     for place in who:
-        asked += read_question(place, documents, quiet=run.quiet)
+        texts = read_question(place, documents, quiet=run.quiet)
+        if not any(tokenize(each.text, rule="words") for each in texts):
+            raise DataError("there is no word in it. Give a text with --who.", file=place)
+        asked += texts
         named.add(Path(place).resolve())
     known = [
         each
@@ -276,12 +280,10 @@ def sort_out(
         if each.author is not None and (Path(path) / each.name).resolve() not in named
     ]
     for group in (known, asked):
-        empty = [each for each in group if not tokenize(each.text[:100_000], rule="words")]
+        empty = [each for each in group if not tokenize(each.text, rule="words")]
         for each in empty:
             say(f"{each.name} has no words and is left out.", quiet=run.quiet)
             group.remove(each)
-    if who and not asked:
-        raise DataError("there is no word in what --who names.", file=who[0])
     number = len({each.author for each in known})
     if number < 2:
         raise DataError(
@@ -398,6 +400,17 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
     ]  # fmt: skip
     titles = ["text", "author", "probability", "blocks", "impostors"]
     draw_table(titles, rows, right=[2, 3, 4], stderr=stderr)
+    short = [v for v in report["verdicts"] if v["words"] < SHORT]
+    if short:
+        each = short[0]
+        click.echo(
+            clean(
+                f"{each['name']} has {each['words']:,} words"
+                + (f", {len(short) - 1} others have as few" if len(short) > 1 else "")
+                + f": attributions of fewer than {SHORT} are guesses."
+            ),
+            err=stderr,
+        )
 
 
 def write_verdicts(out: str, verdicts: list, verified: Any) -> None:

@@ -27,7 +27,7 @@ __all__ = ["author_map"]
 
 UNKNOWN = ("*", "P", "X", "D")  # markers of texts of unknown author
 REACH = 0.92  # how far the words lie from the center, relative to the farthest block
-NAMED = 12  # texts of unknown author in the legend
+NAMED = 25  # texts of unknown author whose names are written
 NEAR = 0.05  # words closer than this, relative to the picture, would overlap
 
 
@@ -79,24 +79,15 @@ def author_map(
     if ax is None:
         ax = new_axes(7.5, 5.5)
     draw_dots(ax, known.points, codes, len(authors), palette)
-    marks = []
+    marks: list[Any] = []
     if texts is not None:
         others = model.map(texts)
         shown.append(others.points)
         number = int(others.texts.max()) + 1
         called = [str(name) for name in (range(number) if names is None else names)]
-        for i in range(number):
-            own = others.points[others.texts == i]
-            marker = UNKNOWN[i % len(UNKNOWN)]
-            marks.append(
-                ax.scatter(
-                    own[:, 0], own[:, 1], s=110, c="black", marker=marker, linewidths=0.6,
-                    edgecolors="white", zorder=4, label=f"{called[i]}: {len(own):,}",
-                )
-            )  # fmt: skip
+        marks = draw_unknown(ax, others.points, others.texts, called)
     write_words(ax, model.words_, known.axes, np.concatenate(shown), words)
-    more = marks if len(marks) <= NAMED else []
-    legend_beside(ax, authors, np.bincount(codes, minlength=len(authors)), palette, more)
+    legend_beside(ax, authors, np.bincount(codes, minlength=len(authors)), palette, marks)
     ax.set_xlabel("first principal direction of the function words")
     ax.set_ylabel("second principal direction")
     quiet_frame(ax)
@@ -104,6 +95,33 @@ def author_map(
     note = f"{block}, {len(model.words_)} words; {known.explained:.0%} of the variance shown"
     title_and_note(ax, title, note)
     return ax
+
+
+def draw_unknown(
+    ax: "Axes", points: np.ndarray, texts: np.ndarray, names: Sequence[str]
+) -> list[Any]:
+    """Blocks of texts of unknown author; marks for the legend.
+
+    A few texts have a marker each; the names of more are written beside them.
+    """
+    few = len(names) <= len(UNKNOWN)
+    groups = [texts == i for i in range(len(names))] if few else [texts >= 0]
+    marks = []
+    for i, own in enumerate(groups):
+        label = f"{names[i] if few else 'unknown'}: {int(own.sum()):,}"
+        marks.append(
+            ax.scatter(
+                points[own, 0], points[own, 1], s=110, c="black", marker=UNKNOWN[i],
+                linewidths=0.6, edgecolors="white", zorder=4, label=label,
+            )
+        )  # fmt: skip
+    if not few and len(names) <= NAMED:
+        for i, name in enumerate(names):
+            ax.annotate(
+                name, points[texts == i].mean(axis=0), (5, 4), textcoords="offset points",
+                fontsize=7.5, zorder=5, parse_math=False,
+            )  # fmt: skip
+    return marks
 
 
 def write_words(

@@ -2,9 +2,11 @@
 
 Attribution names the nearest of the authors it knows, even where none of them wrote the text.
 Verification compares instead with impostors: texts that the candidate did not write. Many times
-over, half of the words, half of the candidate's texts and half of the impostors are drawn; the
-score is the proportion of the draws where the nearest text is one of the candidate's. The right
-author wins with most sets of words, anybody else only with some.
+over, half of the words and half of the texts are drawn; the score is the proportion of draws
+where the candidate is nearest. The right author wins with most sets of words, anybody else only
+with some. As in the model, nearest is the profile of an author (the mean of the texts drawn) or
+the nearest text; profiles do not favor authors with many texts. Strangers are impostors text by
+text.
 
 What score is high enough comes from the known texts: each is verified without itself, against
 its author and against all others. Two thresholds, below which the answer is no and above which
@@ -129,12 +131,15 @@ def impostors(
         authors = np.concatenate([authors, np.full(len(rest), -1)])
     seed = seed_from(random_state)
     k = len(model.classes_)
-    wins = np.zeros((2, len(known) + len(rows), k))
+    rows = np.concatenate([known, rows])
+    play = play_profiles if model.compare == "author" else play_texts
+    wins = np.zeros((2, len(rows), k))
     for draw in range(n_iter):
         check_stop()
-        wins += play(
-            np.concatenate([known, rows]), known, authors, k, draw, seed, share, model.variant
-        )
+        width = known.shape[1]
+        words = np.sort(part(permutation(key(seed, draw, 0), width), share))
+        picked = draw_texts(authors, k, draw, seed, share)
+        wins += play(rows[:, words], picked, model.variant)
     scores = np.divide(wins[0], wins[1], out=np.full(wins[0].shape, 0.5), where=wins[1] > 0)
     truth = authors[:, None] == np.arange(k)
     usable = wins[1, : len(known)] > 0  # strangers too: no candidate wrote their texts
@@ -144,32 +149,68 @@ def impostors(
     )
 
 
-def play(
-    rows: np.ndarray, known: np.ndarray, authors: np.ndarray, k: int, draw: int, seed: Any,
-    share: float, variant: str,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """One draw: (rows, authors) who was nearest, and whether both sides had a text.
+def draw_texts(
+    authors: np.ndarray, k: int, draw: int, seed: Any, share: float
+) -> list[np.ndarray]:
+    """Places of the texts of a draw: for each author, and in the end of strangers."""
+    order = permutation(key(seed, draw, 1), len(authors))
+    return [part(order[authors[order] == author], share) for author in [*range(k), -1]]
 
-    The first rows are the known texts themselves, which are never compared with themselves.
+
+def play_profiles(
+    rows: np.ndarray, picked: list[np.ndarray], variant: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """One draw by profiles: (rows, authors) who was nearest, and whether there were two sides.
+
+    The first rows are the known texts, which are compared with the profile of the others.
     """
-    width, n = known.shape[1], len(known)
-    words = np.sort(part(permutation(key(seed, draw, 0), width), share))
-    distances = score_distances(rows[:, words], known[:, words], variant)
-    distances[np.arange(n), np.arange(n)] = np.inf
-    won, counted = np.zeros((2, len(rows), k))
+    *own, strangers = picked
+    k = len(own)
+    distances = np.full((len(rows), k + 1), np.inf)
+    for author, places in enumerate(own):
+        total = rows[places].sum(axis=0)
+        distances[:, author] = score_distances(rows, total[None] / len(places), variant)[:, 0]
+        for i in places.tolist():
+            rest = (total - rows[i]) / max(1, len(places) - 1)
+            found = score_distances(rows[i : i + 1], rest[None], variant)[0, 0]
+            distances[i, author] = found if len(places) > 1 else np.inf
+    if len(strangers):
+        each = without_self(score_distances(rows, rows[strangers], variant), strangers)
+        distances[:, k] = each.min(axis=1)
+    return settle(distances, k)
+
+
+def play_texts(
+    rows: np.ndarray, picked: list[np.ndarray], variant: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same by the nearest text."""
+    k = len(picked) - 1
+    distances = np.full((len(rows), k + 1), np.inf)
+    for author, places in enumerate(picked):
+        each = without_self(score_distances(rows, rows[places], variant), places)
+        distances[:, author] = each.min(axis=1, initial=np.inf)
+    return settle(distances, k)
+
+
+def without_self(distances: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Distances where a text is infinitely far from itself."""
+    distances[places, np.arange(len(places))] = np.inf
+    return distances
+
+
+def settle(distances: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, k) whether each author is nearer than all others; a tie counts half."""
+    won, counted = np.zeros((2, len(distances), k))
     for author in range(k):
-        order = permutation(key(seed, draw, 1 + author), n)
-        own = part(order[authors[order] == author], share)
-        others = part(order[authors[order] != author], share)
-        near = distances[:, own].min(axis=1, initial=np.inf)
-        far = distances[:, others].min(axis=1, initial=np.inf)
+        near = distances[:, author]
+        far = np.delete(distances, author, axis=1).min(axis=1)
         counted[:, author] = np.isfinite(near) & np.isfinite(far)
         won[:, author] = counted[:, author] * ((near < far) + 0.5 * (near == far))
     return won, counted
 
 
 def part(order: np.ndarray, share: float) -> np.ndarray:
-    """The first ``share`` of an order, at least one."""
+    """The first ``share`` of an order, at least one of them."""
     return order[: max(1, round(share * len(order)))]
 
 
