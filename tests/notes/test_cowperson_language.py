@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.language import NGramModel, read_arpa
+from tacit.language.count_text import count_text
+from tacit.language.sentences import SPECIAL
 
 SENTENCES = ["Yee Haw", "Haw Yee Yee", "Yee Haw Yee"]
 WORDS = ["Yee", "Haw"]
@@ -13,6 +15,44 @@ def table(model, histories, words):
     """The model's probabilities, a row to a history."""
     index = [model.words_.index(word) for word in words]
     return [[model.distribution(h)[i] for i in index] for h in histories]
+
+
+def frequencies(model, sentences, histories, words):
+    """The counts of bigrams that the model is made from, a row to a history."""
+    counted = count_text(model, sentences)
+    names = [*SPECIAL, *counted.vocabulary]
+    level = counted.counts.levels[1]
+    found = {
+        (names[h], names[w]): int(n)
+        for h, w, n in zip(level.histories, level.words, level.counts, strict=True)
+    }
+    return [[found.get((history, word), 0) for word in words] for history in histories]
+
+
+def test_the_bigram_frequencies_are_those_of_table_8_1():
+    model = NGramModel(2, smoothing="mle", markers=False, open_vocabulary=False)
+    found = frequencies(model, ["Yee Haw Haw Yee Yee Yee Haw Yee"], WORDS, WORDS)
+    assert found == [[2, 2], [2, 1]]
+
+
+def test_start_and_stop_tokens_give_the_frequencies_of_table_8_3():
+    model = NGramModel(2, smoothing="mle")
+    found = frequencies(model, SENTENCES, ["<s>", *WORDS], [*WORDS, "</s>"])
+    assert found == [[2, 1, 0], [1, 2, 2], [2, 0, 1]]
+    assert [sum(row) for row in found] == [3, 5, 3]  # the unigram counts
+
+
+def test_adding_one_gives_the_frequencies_of_table_8_6():
+    words = [*WORDS, "Moo"]
+    model = NGramModel(2, smoothing="add-k", k=1, vocabulary=words, open_vocabulary=False)
+    columns = [*words, "</s>"]
+    seen = np.array(frequencies(model, SENTENCES, ["<s>", *words], columns))
+    expected = np.array([[3, 2, 1, 1], [2, 3, 1, 3], [3, 1, 1, 2], [1, 1, 1, 1]])
+    np.testing.assert_array_equal(seen + 1, expected)
+    probabilities = table(model.fit(SENTENCES), ["", *words], columns)
+    totals = expected.sum(axis=1, keepdims=True)
+    assert totals.ravel().tolist() == [7, 9, 7, 4]
+    np.testing.assert_allclose(probabilities * totals, expected, rtol=1e-6)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tacit.classify import BernoulliNB, MultinomialNB
+from tacit.mixture import MultivariateNormal
 
 
 def test_a_parasitic_gap_that_is_reported_is_one_in_500():
@@ -15,6 +16,12 @@ def test_a_parasitic_gap_that_is_reported_is_one_in_500():
     found = model.fit(rows, labels, sample_weight=weights).predict_proba([[1]])[0, 0]
     assert_allclose(found, 0.95 * 1e-5 / (0.95 * 1e-5 + 0.005 * (1 - 1e-5)), rtol=1e-9)
     assert found == pytest.approx(0.002, abs=2e-4)
+
+
+def test_marcia_expects_to_eat_2_6_ice_creams():
+    """Three if it is sunny, which has a probability of 0.8; one if it rains."""
+    eaten = MultivariateNormal().fit([[3.0], [1.0]], sample_weight=[0.8, 0.2])
+    assert_allclose(eaten.mean_, [2.6], rtol=1e-12)
 
 
 def test_naive_bayes_believes_that_broken_lights_work():
