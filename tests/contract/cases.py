@@ -39,7 +39,15 @@ from tacit.core.engines import Serial
 from tacit.core.registry import find_class
 from tacit.data.summary import summarize
 from tacit.data.table import Table
-from tacit.decompose import MDS, PCA, ClassicalMDS, NeighborMap, TruncatedSVD
+from tacit.decompose import (
+    MDS,
+    PCA,
+    ClassicalMDS,
+    NeighborMap,
+    ProbabilisticPCA,
+    TruncatedSVD,
+    Whitener,
+)
 from tacit.kernels.unit_rows import unit_rows
 from tacit.language import NGramModel
 from tacit.mixture import (
@@ -118,6 +126,8 @@ ESTIMATORS = [
     MDS(n_components=1, eps=1e-3),
     PCA(n_components=1),
     PCA(n_components=1, svd_solver="full"),
+    ProbabilisticPCA(n_components=1, tol=1e-3),
+    Whitener(),
     TruncatedSVD(n_components=1),
     NeighborMap(n_steps=20),
     TfidfTransformer(),

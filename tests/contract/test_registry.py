@@ -49,6 +49,7 @@ WITHOUT_LOSS = {
     "TfidfTransformer": ONE_PASS,
     "TfidfVectorizer": ONE_PASS,
     "LatentDirichletAllocation": "documents are inferred to a tolerance; see its own tests",
+    "Whitener": ONE_PASS,
     "WordSenses": "its mixture has one",
     "TruncatedSVD": "passes enlarge a subspace; the residuals are checked in its own tests",
     "AgglomerativeClustering": "the k-means of compress has one",

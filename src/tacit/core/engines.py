@@ -180,7 +180,11 @@ class RunningThreads(NamedTuple):
 
 @dataclass(frozen=True)
 class Dask:
-    """Blocks as tasks of a Dask cluster: the current client's, or the one at ``address``."""
+    """Blocks as tasks of a Dask cluster: the current client's, or the one at ``address``.
+
+    Workers limit BLAS to one thread themselves; those that are threads of this process cannot
+    (OpenBLAS ignores a limit that is set outside the main thread), so the caller does too.
+    """
 
     address: str | None = None
 
@@ -188,7 +192,7 @@ class Dask:
         self, function: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Iterator[Any]:
         window: deque = deque()
-        with self._client() as client:
+        with self._client() as client, one_blas_thread():
             limit = 2 * sum(client.nthreads().values()) + 2
             for future in self._submit(client, function, params, data):
                 window.append(future)
@@ -200,7 +204,7 @@ class Dask:
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any:
-        with self._client() as client:
+        with self._client() as client, one_blas_thread():
 
             def add(a: Any, b: Any) -> Any:
                 return client.submit(add_stats, a, b, pure=False)

@@ -50,6 +50,7 @@ REGISTRY: dict[str, str] = {
         "tacit.linear.passive_aggressive:PassiveAggressiveClassifier"
     ),
     "Perceptron": "tacit.linear.perceptron:Perceptron",
+    "ProbabilisticPCA": "tacit.decompose.probabilistic_pca:ProbabilisticPCA",
     "SemanticIndex": "tacit.search.semantic_index:SemanticIndex",
     "SoftKMeans": "tacit.cluster.soft_kmeans:SoftKMeans",
     "SemiSupervisedNB": "tacit.mixture.semi_supervised:SemiSupervisedNB",
@@ -59,7 +60,11 @@ REGISTRY: dict[str, str] = {
     "TextFeatures": "tacit.text.features:TextFeatures",
     "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
     "TfidfVectorizer": "tacit.text.tfidf:TfidfVectorizer",
+<<<<<<< HEAD
     "Word2Vec": "tacit.words.word2vec:Word2Vec",
+=======
+    "Whitener": "tacit.decompose.whitening:Whitener",
+>>>>>>> 87d63c8 (Probabilistic PCA with missing values, whitening and affine maps, the dimension of data)
     "WordSenses": "tacit.mixture.word_senses:WordSenses",
     "ALS": "tacit.recommend.als:ALS",
     "AttributeRecommender": "tacit.recommend.attributes:AttributeRecommender",

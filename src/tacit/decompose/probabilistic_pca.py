@@ -1,0 +1,465 @@
+"""Probabilistic PCA by EM, for rows that may have missing values.
+
+A row is a point z of few dimensions, standard normal, mapped linearly to all columns, plus
+noise of one variance in every column:
+
+    x = W z + mean + noise        so that x is normal with covariance W W' + variance 1
+
+    collect   E-step: the mean and covariance of z given each row; per column, the sums that a
+              regression on z and a constant needs
+    update    M-step: W and the mean by those regressions, then the variance of the noise
+
+Without missing values the most likely W are the principal components, and the variance of the
+noise is the mean of the eigenvalues left out (Tipping and Bishop); EM starts there. A missing
+value takes no part: a row is explained by its observed columns, and a column is regressed on
+the rows that have it. The log-likelihood never falls.
+
+All of it is a few matrix products: with a mask of what is observed, the matrices sum_j w_j w_j'
+of all rows are mask times the products of W, and back.
+
+Tipping and Bishop (1999), Probabilistic principal component analysis. J. R. Stat. Soc. B 61.
+Roweis (1998), EM algorithms for PCA and SPCA. NIPS 10. Ilin and Raiko (2010), Practical
+approaches to principal component analysis in the presence of missing values. JMLR 11. The
+notes' section on dimensionality reduction.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from tacit.core.contract import engine_for
+from tacit.core.engines import Engine, check_stop
+from tacit.core.errors import DataError
+from tacit.core.estimator import Estimator
+from tacit.core.loop import iterate
+from tacit.core.randoms import key, normals, seed_from
+from tacit.core.stats import Stats
+from tacit.data.checked import check_table
+from tacit.data.table import Table, parts
+from tacit.decompose.pca import PCA
+from tacit.decompose.truncated_svd import with_signs
+
+__all__ = ["PPCAParams", "PPCAStats", "ProbabilisticPCA", "collect", "update"]
+
+LOG_2PI = float(np.log(2 * np.pi))
+CHUNK = 2**20  # values of a chunk's matrices
+FLOOR = 1e-10  # of the mean variance of a column: the least variance of the noise
+
+
+class PPCAParams(NamedTuple):
+    """The map from few dimensions to all columns."""
+
+    loadings: np.ndarray  # (d, k + 1): W, and the mean less the origin
+    noise: float  # variance
+    origin: np.ndarray  # (d,) subtracted from the rows first: their observed means
+    floor: float  # least noise
+    complete: bool  # no value is missing, so all columns share their sums
+
+
+@dataclass(frozen=True)
+class PPCAStats(Stats):
+    """Sums over rows of z, with a constant 1 after it, and of the observed values."""
+
+    rows: float  # weight
+    loss: float  # minus the log-likelihood
+    observed: float  # weight of the observed values
+    squares: float  # sum of them squared, about the origin
+    outer: np.ndarray  # (1 or d, k + 1, k + 1) expected z z' over the rows that have a column
+    cross: np.ndarray  # (d, k + 1) sums of value times expected z
+
+
+@dataclass(frozen=True)
+class ColumnSums(Stats):
+    """The observed values of every column, less a pivot."""
+
+    rows: float
+    counts: np.ndarray  # (d,)
+    sums: np.ndarray
+    squares: np.ndarray
+    missing: int
+
+
+# --- The algorithm ---
+
+
+def collect(params: PPCAParams, block: Any) -> PPCAStats:
+    """The E-step, and the sums of the regressions on it."""
+    d, k1 = params.loadings.shape
+    shape = (1 if params.complete else d, k1, k1)
+    total = PPCAStats(0.0, 0.0, 0.0, 0.0, np.zeros(shape), np.zeros((d, k1)))
+    for rows, mask, weights in chunks(params, block):
+        check_stop()
+        total = total + collect_chunk(params, rows, mask, weights)
+    return total
+
+
+def collect_chunk(
+    params: PPCAParams, rows: np.ndarray, mask: np.ndarray | None, weights: np.ndarray
+) -> PPCAStats:
+    d, k1 = params.loadings.shape
+    place, spread, evidence = posterior(params, rows, mask)
+    ones = np.ones((len(rows), 1))
+    z = np.concatenate([place, ones], axis=1)  # (n, k + 1)
+    weighted = weights[:, None] * z
+    if mask is None:
+        shared = z.T @ weighted
+        shared[:-1, :-1] += weights.sum() * spread[0]
+        outer = shared[None] if params.complete else np.broadcast_to(shared, (d, k1, k1))
+        observed = d * float(weights.sum())
+    else:
+        second = np.einsum("ni,nj->nij", weighted, z)
+        second[:, :-1, :-1] += weights[:, None, None] * spread
+        second = second.reshape(len(rows), -1)
+        outer = (mask.T.astype(np.float64) @ second).reshape(d, k1, k1)
+        observed = float(weights @ mask.sum(axis=1))
+    return PPCAStats(
+        float(weights.sum()), -float(weights @ evidence), observed,
+        float(weights @ np.einsum("nd,nd->n", rows, rows)), outer, rows.T @ weighted,
+    )  # fmt: skip
+
+
+def posterior(
+    params: PPCAParams, rows: np.ndarray, mask: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (n, k) and covariance (1 or n, k, k) of z given rows, and their log-likelihood.
+
+    ``rows`` are about the origin, zero where the mask says that a value is missing.
+    """
+    W, shift, noise = params.loadings[:, :-1], params.loadings[:, -1], params.noise
+    n, d = rows.shape
+    k = W.shape[1]
+    centered = rows - shift if mask is None else (rows - shift) * mask
+    if mask is None:
+        inner, count = (W.T @ W)[None], np.full(n, float(d))
+    else:
+        pairs = np.einsum("di,dj->dij", W, W).reshape(d, -1)
+        inner = (mask.astype(np.float64) @ pairs).reshape(n, k, k)
+        count = mask.sum(axis=1).astype(np.float64)
+    matrix = inner + noise * np.eye(k)
+    inverse = np.linalg.inv(matrix)
+    pull = centered @ W  # (n, k)
+    place = pull @ inverse[0] if mask is None else np.einsum("nij,nj->ni", inverse, pull)
+    # Woodbury: what the noise alone would cost, less what z explains of it.
+    cost = (np.einsum("nd,nd->n", centered, centered) - (pull * place).sum(axis=1)) / noise
+    log_det = np.linalg.slogdet(matrix)[1] + (count - k) * np.log(noise)
+    evidence = -0.5 * (count * LOG_2PI + log_det + np.maximum(cost, 0.0))
+    return place, noise * inverse, evidence
+
+
+def update(params: PPCAParams, stats: PPCAStats) -> PPCAParams:
+    """The M-step: every column regressed on z and a constant; then the noise."""
+    d, k1 = params.loadings.shape
+    outer = np.broadcast_to(stats.outer, (d, k1, k1))
+    seen = outer[:, -1, -1] > 0  # a column without any value keeps its loadings
+    solved = np.linalg.solve(
+        np.where(seen[:, None, None], outer, np.eye(k1)), stats.cross[:, :, None]
+    )[:, :, 0]
+    loadings = np.where(seen[:, None], solved, params.loadings)
+    # At the least squares, the squares left are those of the values less what they explain.
+    left = stats.squares - float((solved * stats.cross)[seen].sum())
+    noise = max(params.floor, left / max(stats.observed, 1e-300))
+    return params._replace(loadings=loadings, noise=noise)
+
+
+def chunks(params: PPCAParams, block: Any):
+    """Rows about the origin, what is observed (None for all), and weights. Missing values
+    are zeros."""
+    rows, _, weights = parts(block)
+    k = params.loadings.shape[1]
+    weights = np.ones(len(rows)) if weights is None else weights
+    step = max(16, CHUNK // max(rows.shape[1], k * k))
+    for start in range(0, len(rows), step):
+        part = np.subtract(rows[start : start + step], params.origin, dtype=np.float64)
+        weight = weights[start : start + step]
+        mask = ~np.isnan(part)
+        whole = mask.all(axis=1)
+        if whole.any():
+            yield part[whole], None, weight[whole]
+        if not whole.all():
+            yield np.nan_to_num(part[~whole], nan=0.0), mask[~whole], weight[~whole]
+
+
+def collect_columns(pivot: np.ndarray, block: Any) -> ColumnSums:
+    rows, _, weights = parts(block)
+    weights = np.ones(len(rows)) if weights is None else weights
+    if np.isinf(rows).any():
+        i, j = np.argwhere(np.isinf(rows))[0]
+        raise DataError(
+            f"ProbabilisticPCA: Input X contains infinity (inf) in row {i} of the block, "
+            f"column {j}. A missing value is NaN."
+        )
+    centered = np.subtract(rows, pivot, dtype=np.float64)
+    mask = ~np.isnan(centered)
+    centered = np.where(mask, centered, 0.0)
+    return ColumnSums(
+        float(weights.sum()), weights @ mask, weights @ centered, weights @ centered**2,
+        int((~mask).sum()),
+    )  # fmt: skip
+
+
+def fill_missing(rows: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Rows with the mean of the column where a value is missing."""
+    return np.where(np.isnan(rows), means, rows)
+
+
+# --- The estimator ---
+
+
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Fit a linear map from few normal dimensions, plus noise; values may be missing.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of dimensions.
+    max_iter : int
+        Most iterations of EM. A ConvergenceWarning is issued if they were too few.
+    tol : float
+        Stop when an iteration raises the mean log-likelihood by less than this.
+    init : {"pca", "random"}
+        Where EM starts: at the principal components of the rows with means for missing
+        values, or anywhere.
+    random_state : int, RandomState or None
+        Seed of a random start.
+    engine : {"serial", "threads", "dask"} or Engine
+        Where the passes run. The result does not depend on it.
+    callbacks : list or None
+        Notified of every iteration; see ``tacit.core.progress``.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        Orthonormal directions, by falling variance, the largest entry of each positive.
+    explained_variance_ : array of shape (n_components,)
+        The variance of the model along each of them, noise included.
+    noise_variance_ : float
+    mean_ : array of shape (n_features,)
+    lower_bounds_ : list of float, the mean log-likelihood of a row, by iteration
+    n_missing_, n_iter_ : int
+    converged_ : bool
+
+    Examples
+    --------
+    >>> X = np.outer(np.arange(1.0, 7.0), [1.0, 2.0, 3.0])
+    >>> X[1, 2] = X[4, 0] = np.nan
+    >>> ProbabilisticPCA(1).fit(X).impute(X)[[1, 4]].round(2)
+    array([[ 2.,  4.,  6.],
+           [ 5., 10., 15.]])
+    """
+
+    contract: ClassVar[str] = "summable"
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "init": [StrOptions({"pca", "random"})],
+        "random_state": "no_validation",
+        "engine": "no_validation",
+        "callbacks": "no_validation",
+    }
+    _file_schema: ClassVar[dict] = {
+        "components_": ("n_components", "n_features_in_"),
+        "explained_variance_": ("n_components",),
+        "mean_": ("n_features_in_",),
+    }
+    _file_kinds: ClassVar[dict] = dict.fromkeys(_file_schema, "f")
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        init: str = "pca",
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.init = init
+        self.random_state = random_state
+        self.engine = engine
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Run EM. X is an array, a Table or a Dask array; NaN is a missing value."""
+        self._validate_params()
+        table = self._table(X, sample_weight, reset=True)
+        engine = engine_for(self)
+        start = self._start(table, engine)
+        with self._fit_callbacks() as callbacks:
+            fit = iterate(
+                start, collect, update, table, engine, max_iter=self.max_iter,
+                stop=lambda losses: len(losses) > 1 and losses[-2] - losses[-1] <= self.tol,
+                callbacks=callbacks, name="ProbabilisticPCA",
+            )  # fmt: skip
+        self._store(fit.params)
+        self.lower_bounds_ = [-float(loss) for loss in fit.losses]
+        self.n_iter_, self.converged_ = len(fit.losses) - 1, bool(fit.converged)
+        if not self.converged_ and not self.callbacks:
+            warnings.warn(
+                f"ProbabilisticPCA(max_iter={self.max_iter}) stopped before the log-likelihood "
+                f"settled within tol={self.tol:g}. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The expected z of every row, given its observed values: (n, n_components)."""
+        return np.concatenate([place for place, _, _ in self._posteriors(X)])
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows in the columns of the data from z."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float64)
+        if X.shape[1] != len(self.components_):
+            raise ValueError(
+                f"ProbabilisticPCA.inverse_transform needs rows of {len(self.components_)} "
+                f"components, but X has {X.shape[1]} columns. Give it what transform gave."
+            )
+        return X @ self._loadings().T + self.mean_
+
+    def impute(self, X: Any) -> np.ndarray:
+        """The rows with the expectation of what is missing, given what is observed."""
+        check_is_fitted(self)
+        rows = self._table(X, None, reset=False).load()
+        expected = self.inverse_transform(self.transform(X))
+        return np.where(np.isnan(rows), expected, rows)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The log-likelihood of the observed values of every row."""
+        return np.concatenate([evidence for _, _, evidence in self._posteriors(X)])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of a row."""
+        return float(self.score_samples(X).mean())
+
+    def get_covariance(self) -> np.ndarray:
+        """The covariance of the model: W W' plus the noise."""
+        check_is_fitted(self)
+        W = self._loadings()
+        return W @ W.T + self.noise_variance_ * np.eye(len(W))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw rows from the model."""
+        check_is_fitted(self)
+        rng = check_random_state(random_state)
+        z = rng.standard_normal((n_samples, len(self.components_)))
+        noise = rng.standard_normal((n_samples, self.n_features_in_))
+        return self.inverse_transform(z) + np.sqrt(self.noise_variance_) * noise
+
+    # --- Parts ---
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
+        return check_table(self, X, sample_weight, reset=reset, sparse=False, finite=False)
+
+    def _start(self, table: Table, engine: Engine) -> PPCAParams:
+        n, d = table.shape
+        k = self.n_components
+        if not n:
+            raise ValueError("ProbabilisticPCA found no rows in the table. Give it some.")
+        if k >= d and not (k == d == 1):
+            raise ValueError(
+                f"ProbabilisticPCA(n_components={k}) must be less than the number of columns, "
+                f"but the data has n_features={d}. Lower n_components."
+            )
+        pivot = np.nan_to_num(np.asarray(table.take(np.arange(1))[0], np.float64))
+        sums: ColumnSums = engine.reduce(collect_columns, pivot, table)
+        empty = np.flatnonzero(sums.counts == 0)
+        if len(empty):
+            raise ValueError(
+                f"ProbabilisticPCA: column {empty[0]} has no value at all. Leave it out."
+            )
+        means = sums.sums / sums.counts
+        variances = np.maximum(sums.squares / sums.counts - means**2, 0.0)
+        origin = pivot + means
+        self.n_missing_ = sums.missing
+        scale = float(variances.mean()) or 1.0
+        floor = FLOOR * scale
+        complete = sums.missing == 0
+        if self.init == "random" or min(n, d) <= k:
+            seed = key(seed_from(self.random_state), 0)
+            W = normals(seed, (d, k)) * np.sqrt(scale / (k + 1))
+            noise = scale
+        else:
+            filled = table if complete else table.mapped(fill_block, origin)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                pca = PCA(k, random_state=0, engine=self.engine).fit(filled)
+            ratio = (sums.rows - 1) / sums.rows if sums.rows > 1 else 1.0
+            rest = pca.total_variance_ - float(pca.explained_variance_.sum())
+            noise = max(floor, ratio * max(rest, 0.0) / (d - k))
+            along = np.maximum(ratio * pca.explained_variance_ - noise, 0.0)
+            W = (pca.components_ * np.sqrt(along)[:, None]).T
+        loadings = np.concatenate([W, np.zeros((d, 1))], axis=1)
+        return PPCAParams(loadings, noise, origin, floor, complete)
+
+    def _store(self, params: PPCAParams) -> None:
+        W = params.loadings[:, :-1]
+        left, sizes, _ = np.linalg.svd(W, full_matrices=False)
+        self.components_ = np.ascontiguousarray(with_signs(left.T))
+        self.noise_variance_ = float(params.noise)
+        self.explained_variance_ = sizes**2 + params.noise
+        self.mean_ = params.origin + params.loadings[:, -1]
+
+    def _loadings(self) -> np.ndarray:
+        along = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        return (self.components_ * np.sqrt(along)[:, None]).T
+
+    def _posteriors(self, X: Any) -> Any:
+        check_is_fitted(self)
+        table = self._table(X, None, reset=False)
+        W = self._loadings()
+        loadings = np.concatenate([W, np.zeros((len(W), 1))], axis=1)
+        params = PPCAParams(loadings, self.noise_variance_, self.mean_, 0.0, False)
+        return engine_for(self).map(block_posterior, params, table)
+
+    def _after_load(self) -> None:
+        if not self.noise_variance_ > 0:
+            raise ValueError("the noise must have a variance.")
+        if (self.explained_variance_ < 0).any():
+            raise ValueError("variances must not be negative.")
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def fill_block(block: Any, means: np.ndarray) -> Any:
+    """A loaded block with means for missing values."""
+    batch = parts(block)
+    rows = fill_missing(batch.rows, means)
+    return rows if batch.weights is None else batch._replace(rows=rows)
+
+
+def block_posterior(params: PPCAParams, block: Any) -> tuple:
+    """Of the rows of a block: where z is expected, and the log-likelihood."""
+    rows = np.subtract(parts(block).rows, params.origin, dtype=np.float64)
+    mask = ~np.isnan(rows)
+    whole = mask.all(axis=1)
+    n, k = len(rows), params.loadings.shape[1] - 1
+    place, evidence = np.empty((n, k)), np.empty(n)
+    for index, own in ((whole, None), (~whole, mask[~whole])):
+        if index.any():
+            part = np.nan_to_num(rows[index], nan=0.0)
+            place[index], _, evidence[index] = posterior(params, part, own)
+    return place, None, evidence
