@@ -38,12 +38,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop
-from tacit.core.errors import DataError
 from tacit.core.estimator import Estimator
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats
 from tacit.data.checked import check_table
+from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
 from tacit.decompose.pca import PCA
 from tacit.decompose.truncated_svd import with_signs
@@ -75,17 +75,6 @@ class PPCAStats(Stats):
     squares: float  # sum of them squared, about the origin
     outer: np.ndarray  # (1 or d, k + 1, k + 1) expected z z' over the rows that have a column
     cross: np.ndarray  # (d, k + 1) sums of value times expected z
-
-
-@dataclass(frozen=True)
-class ColumnSums(Stats):
-    """The observed values of every column, less a pivot."""
-
-    rows: float
-    counts: np.ndarray  # (d,)
-    sums: np.ndarray
-    squares: np.ndarray
-    missing: int
 
 
 # --- The algorithm ---
@@ -186,24 +175,6 @@ def chunks(params: PPCAParams, block: Any):
             yield part[whole], None, weight[whole]
         if not whole.all():
             yield np.nan_to_num(part[~whole], nan=0.0), mask[~whole], weight[~whole]
-
-
-def collect_columns(pivot: np.ndarray, block: Any) -> ColumnSums:
-    rows, _, weights = parts(block)
-    weights = np.ones(len(rows)) if weights is None else weights
-    if np.isinf(rows).any():
-        i, j = np.argwhere(np.isinf(rows))[0]
-        raise DataError(
-            f"ProbabilisticPCA: Input X contains infinity (inf) in row {i} of the block, "
-            f"column {j}. A missing value is NaN."
-        )
-    centered = np.subtract(rows, pivot, dtype=np.float64)
-    mask = ~np.isnan(centered)
-    centered = np.where(mask, centered, 0.0)
-    return ColumnSums(
-        float(weights.sum()), weights @ mask, weights @ centered, weights @ centered**2,
-        int((~mask).sum()),
-    )  # fmt: skip
 
 
 def fill_missing(rows: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -376,20 +347,12 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
                 f"ProbabilisticPCA(n_components={k}) must be less than the number of columns, "
                 f"but the data has n_features={d}. Lower n_components."
             )
-        pivot = np.nan_to_num(np.asarray(table.take(np.arange(1))[0], np.float64))
-        sums: ColumnSums = engine.reduce(collect_columns, pivot, table)
-        empty = np.flatnonzero(sums.counts == 0)
-        if len(empty):
-            raise ValueError(
-                f"ProbabilisticPCA: column {empty[0]} has no value at all. Leave it out."
-            )
-        means = sums.sums / sums.counts
-        variances = np.maximum(sums.squares / sums.counts - means**2, 0.0)
-        origin = pivot + means
-        self.n_missing_ = sums.missing
-        scale = float(variances.mean()) or 1.0
+        columns = observed_columns(table, engine, "ProbabilisticPCA")
+        origin, weight = columns.mean, columns.weight
+        self.n_missing_ = columns.missing
+        scale = float(columns.variance.mean()) or 1.0
         floor = FLOOR * scale
-        complete = sums.missing == 0
+        complete = columns.missing == 0
         if self.init == "random" or min(n, d) <= k:
             seed = key(seed_from(self.random_state), 0)
             W = normals(seed, (d, k)) * np.sqrt(scale / (k + 1))
@@ -399,7 +362,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 pca = PCA(k, random_state=0, engine=self.engine).fit(filled)
-            ratio = (sums.rows - 1) / sums.rows if sums.rows > 1 else 1.0
+            ratio = (weight - 1) / weight if weight > 1 else 1.0
             rest = pca.total_variance_ - float(pca.explained_variance_.sum())
             noise = max(floor, ratio * max(rest, 0.0) / (d - k))
             along = np.maximum(ratio * pca.explained_variance_ - noise, 0.0)

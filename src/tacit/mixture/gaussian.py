@@ -40,10 +40,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.cluster import KMeans
 from tacit.core.engines import Engine, check_stop
-from tacit.core.errors import DataError
 from tacit.core.loop import Fit
 from tacit.core.stats import Stats
 from tacit.data.checked import check_table
+from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
 from tacit.mixture.em import Mixture, posterior
 
@@ -79,17 +79,6 @@ class GaussianStats(Stats):
     counts: np.ndarray  # (k,)
     sums: np.ndarray  # (k, d)
     products: np.ndarray  # (k, d, d), or (k, d) for diagonals
-
-
-@dataclass(frozen=True)
-class ColumnSums(Stats):
-    """The observed values of every column, less a pivot."""
-
-    rows: float
-    counts: np.ndarray  # (d,)
-    sums: np.ndarray
-    squares: np.ndarray
-    missing: int
 
 
 # --- The algorithm ---
@@ -405,17 +394,6 @@ def patterns(observed: np.ndarray):
         yield pattern, order[edges[i] : edges[i + 1]]
 
 
-def collect_columns(pivot: np.ndarray, block: Any) -> ColumnSums:
-    """Sums of the observed values of every column."""
-    rows, weights = floats(block)
-    observed = ~np.isnan(rows)
-    centered = np.where(observed, rows - pivot, 0.0)
-    return ColumnSums(
-        float(weights.sum()), weights @ observed, weights @ centered, weights @ centered**2,
-        int((~observed).sum()),
-    )  # fmt: skip
-
-
 # --- The estimator ---
 
 
@@ -543,16 +521,10 @@ class GaussianMixture(Mixture):
         return check_table(self, X, sample_weight, reset=reset, sparse=False)
 
     def _prepare(self, table: Table, engine: Engine) -> None:
-        first = np.asarray(parts(table.blocks[0].load()).rows[:1], np.float64)[0]
-        pivot = np.where(np.isfinite(first), first, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            stats: ColumnSums = engine.reduce(collect_columns, pivot, table)
-        check_columns(stats, table)
-        mean = stats.sums / stats.counts
-        variance = np.maximum(stats.squares / stats.counts - mean**2, 0.0)
-        self._origin, self._variance = pivot + mean, variance
-        self.n_missing_ = stats.missing
-        spread = float(variance.mean())
+        columns = observed_columns(table, engine, "GaussianMixture")
+        self._origin, self._variance = columns.mean, columns.variance
+        self.n_missing_ = columns.missing
+        spread = float(columns.variance.mean())
         self._floor = max(self.reg_covar * spread, 1e-30 * spread, 1e-280)
 
     def _start(self, table: Table, engine: Engine, rng: Any) -> GaussianParams:
@@ -655,28 +627,6 @@ class GaussianMixture(Mixture):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def check_columns(stats: ColumnSums, table: Table) -> None:
-    """Refuse infinite values and columns without any value."""
-    if not np.isfinite(stats.squares).all():
-        for block in table:
-            rows = np.asarray(parts(block.load()).rows)
-            bad = np.argwhere(np.isinf(rows))
-            if len(bad):
-                raise DataError(
-                    "GaussianMixture takes NaN for a missing value, but this is inf. Mark it "
-                    "as NaN, or remove the row.",
-                    file=table.source, row=block.start + int(bad[0, 0]), column=int(bad[0, 1]),
-                )  # fmt: skip
-        raise ValueError(
-            "GaussianMixture: the squares of the data overflow. Rescale the columns."
-        )
-    empty = np.flatnonzero(~(stats.counts > 0))
-    if len(empty):
-        raise ValueError(
-            f"GaussianMixture: column {empty[0]} has no value at all. Remove the column."
-        )
 
 
 def shaped(values: Any, shape: tuple, name: str) -> np.ndarray:
