@@ -60,11 +60,8 @@ REGISTRY: dict[str, str] = {
     "TextFeatures": "tacit.text.features:TextFeatures",
     "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
     "TfidfVectorizer": "tacit.text.tfidf:TfidfVectorizer",
-<<<<<<< HEAD
     "Word2Vec": "tacit.words.word2vec:Word2Vec",
-=======
     "Whitener": "tacit.decompose.whitening:Whitener",
->>>>>>> 87d63c8 (Probabilistic PCA with missing values, whitening and affine maps, the dimension of data)
     "WordSenses": "tacit.mixture.word_senses:WordSenses",
     "ALS": "tacit.recommend.als:ALS",
     "AttributeRecommender": "tacit.recommend.attributes:AttributeRecommender",
