@@ -7,11 +7,12 @@ A picture lives in a file of its own that does not have its name (``dendrogram``
 
 from tacit.core.lazy import attach
 
-__all__ = ["author_map", "cluster_map", "decision_regions", "dendrogram", "kmeans_steps",
-           "losses", "rolling_attribution", "scree", "silhouette"]  # fmt: skip
+__all__ = ["author_map", "biplot", "cluster_map", "contact_sheet", "decision_regions",
+           "dendrogram", "kmeans_steps", "losses", "rank_error", "rolling_attribution", "scree",
+           "silhouette"]  # fmt: skip
 
-FILES = ("author_map", "map", "regions", "dendrogram", "kmeans_steps", "loss", "rolling",
-         "scree", "silhouette")  # fmt: skip
+FILES = ("author_map", "biplot", "map", "contact_sheet", "regions", "dendrogram",
+         "kmeans_steps", "loss", "rank_error", "rolling", "scree", "silhouette")  # fmt: skip
 __getattr__, __dir__ = attach(
     __name__,
     names={

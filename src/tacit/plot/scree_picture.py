@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["knee_of", "scree"]
 
+
 def scree(
     values: Any,
     ks: Any = None,
