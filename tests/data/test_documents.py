@@ -518,7 +518,7 @@ def test_parquet_is_read_by_row_groups_with_its_columns(tmp_path, pack):
 
 def test_a_damaged_parquet_file_is_an_error_that_names_it(tmp_path):
     path = write(tmp_path / "t.parquet", b"PAR1 and then nothing")
-    with pytest.raises(DataError, match=r"t\.parquet: the Parquet file is damaged"):
+    with pytest.raises(DataError, match=r"t\.parquet: this Parquet file cannot be read"):
         Documents.open(path)
     pq.write_table(pa.table({"n": [1, 2]}), path)
     with pytest.raises(DataError, match=r"no column of strings; it has \['n'\]"):

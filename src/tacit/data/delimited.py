@@ -7,6 +7,7 @@ line by line, for documents larger than memory. Errors name the line as an edito
 import csv
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -219,6 +220,8 @@ def name_columns(
         note = "there is no header: the columns are called c0, c1 and so on"
         return [f"c{j}" for j in range(len(first))], False, [note]
     names: list[str] = []
+    taken: set[str] = set()
+    given, repeats = set(texts), Counter[str]()
     notes = []
     for j, text in enumerate(texts):
         name = text.replace("\0", "")
@@ -227,12 +230,14 @@ def name_columns(
         if not name:
             name = f"c{j}"
             notes.append(f"column {j + 1} has no name, called {name}")
-        again = 2
-        while name in names or (again > 2 and name in texts):
-            name, again = f"{text or f'c{j}'}_{again}", again + 1
-        if again > 2:
+        base = text or f"c{j}"
+        if name in taken:
+            while name in taken or name in given:
+                repeats[base] += 1  # go on where the last column of this name ended
+                name = f"{base}_{repeats[base] + 1}"
             notes.append(f"column {j + 1} has the name of another, called {name}")
         names.append(name)
+        taken.add(name)
     return names, True, notes
 
 
@@ -241,11 +246,12 @@ def choose_columns(
 ) -> list[str]:
     """The names to read, checked; the id column is not among them."""
     asked = [*(columns or ()), *([id_column] if id_column is not None else [])]
+    known, times = set(names), Counter(asked)
     for name in asked:
-        if name not in names:
+        if name not in known:
             some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise DataError(f"there is no column {name!r}. The columns are {some}.", file=file)
-        if asked.count(name) > 1:
+        if times[name] > 1:
             raise DataError(f"column {name!r} is named twice. Name it once.", file=file)
     return [name for name in columns or names if name != id_column]
 
@@ -424,11 +430,16 @@ def looks_like_header(row: Sequence[str]) -> bool:
 def unique(names: Sequence[str]) -> list[str]:
     """Names of columns, none empty and none repeated."""
     out: list[str] = []
-    for i, name in enumerate(names):
-        name = name.strip() or str(i + 1)
-        while name in out:
-            name += "_"
+    taken: set[str] = set()
+    repeats = Counter[str]()
+    for i, each in enumerate(names):
+        base = each.strip() or str(i + 1)
+        name = base
+        while name in taken:
+            repeats[base] += 1
+            name = f"{base}{'_' if repeats[base] == 1 else f'_{repeats[base]}'}"
         out.append(name)
+        taken.add(name)
     return out
 
 

@@ -22,6 +22,7 @@ from tacit.data.document_blocks import (
     values_of,
 )
 from tacit.data.document_build import Build, IngestReport, Options, Stamp
+from tacit.data.parquet import open_parquet_file, read_columns
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
 from tacit.data.text_block import Text, is_missing, text_of
@@ -37,6 +38,8 @@ NAMES = [
     "description", "sentence", "tweet", "post", "article", "review_text", "full_text",
 ]  # fmt: skip
 SAMPLE = 100  # records to guess by
+MOST_COLUMNS = 10_000  # different keys in a .jsonl file
+MOST_CELLS = 2**22  # in memory, of the columns besides the text
 
 
 class ParquetRows(NamedTuple):
@@ -59,11 +62,8 @@ class ParquetRows(NamedTuple):
         return values_of(self._read(name))
 
     def _read(self, name: str) -> Any:
-        import pyarrow.parquet as pq
-
         self.stamp.check(self.path)
-        with pq.ParquetFile(self.path) as file:
-            return file.read_row_groups(list(self.groups), columns=[name]).column(0)
+        return read_columns(self.path, self.path, [name], self.groups).column(0)
 
 
 # --- Records: .csv, .tsv, .jsonl ---
@@ -230,6 +230,8 @@ class RecordBlocks:
         self.records: list[dict[str, str | None]] = []
         self.ids: list[str | None] = []
         self.size = 0
+        self.known = set(build.columns)
+        self.names: set[str] = set()  # of the records in memory
 
     def add(self, record: TextRecord) -> None:
         """Take one record."""
@@ -242,11 +244,23 @@ class RecordBlocks:
             if self.identity is not None:
                 name = others.get(self.identity)
                 self.ids.append(f"{name}#{i + 1}" if i else name)
-        for name in others:
-            if name not in self.build.columns:
-                self.build.columns.append(name)
-        if self.size >= BLOCK_BYTES:
+        if not self.names.issuperset(others):
+            self.names.update(others)
+            self._add_columns(others, record.line)
+        if self.size >= BLOCK_BYTES or len(self.names) * len(self.records) > MOST_CELLS:
             self._flush()
+
+    def _add_columns(self, others: dict[str, str | None], line: int) -> None:
+        new = [name for name in others if name not in self.known]
+        self.build.columns += new
+        self.known.update(new)
+        if len(self.known) > MOST_COLUMNS:
+            raise DataError(
+                f"line {line}: by here there are {len(self.known):,} different columns, more "
+                f"than {MOST_COLUMNS:,}. Give every record the same few keys, or leave out "
+                "those that differ.",
+                file=self.build.report.source,
+            )
 
     def close(self) -> None:
         """Write out what is left."""
@@ -276,7 +290,7 @@ class RecordBlocks:
         }
         self.spool.add(text, columns)
         self.build.count(text)
-        self.texts, self.records, self.size = [], [], 0
+        self.texts, self.records, self.size, self.names = [], [], 0, set()
 
 
 # --- Parquet and dataframes ---
@@ -286,22 +300,16 @@ def open_parquet(
     source: Source, chunks: Iterator[bytes], options: Options, build: Build
 ) -> None:
     """A column of strings of a Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if isinstance(source.origin, str | Path) and is_parquet(source.origin):
         add_groups(str(source.origin), options, build)
         return
-    with tempfile.TemporaryFile() as file:  # compressed, or from a pipe: it must be seekable
+    with tempfile.NamedTemporaryFile() as copy:  # compressed, or from a pipe
         for chunk in chunks:
-            file.write(chunk)
-        file.seek(0)
-        try:
-            table = pq.read_table(file)
-        except pa.ArrowException as error:
-            raise DataError(
-                f"this is not a Parquet file ({error}).", file=source.name
-            ) from error
+            copy.write(chunk)
+        copy.flush()
+        with open_parquet_file(copy.name, source.name) as file:
+            names = file.schema_arrow.names
+        table = read_columns(copy.name, source.name, names)
     add_frame(table, options, build)
 
 
@@ -312,14 +320,7 @@ def is_parquet(path: str | Path) -> bool:
 
 def add_groups(path: str, options: Options, build: Build) -> None:
     """Blocks of row groups that together hold about a block's worth of text."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowException as error:
-        raise DataError(f"the Parquet file is damaged ({error}).", file=path) from error
-    with file:
+    with open_parquet_file(path, path) as file:
         schema, meta = file.schema_arrow, file.metadata
         head = next(file.iter_batches(SAMPLE), None)
         sample = rows_of(head) if head is not None else []
@@ -332,7 +333,8 @@ def add_groups(path: str, options: Options, build: Build) -> None:
             held.append(group)
             if size >= BLOCK_BYTES or group == meta.num_row_groups - 1:
                 if size > LARGE_GROUP:
-                    add_frame(file.read_row_groups(held), options, build, text, identity)
+                    table = read_columns(path, path, schema.names, held)
+                    add_frame(table, options, build, text, identity)
                 else:
                     block = ParquetRows(
                         path, text, tuple(held), stamp, options.limits.errors, sum(build.rows)

@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from tacit.core.errors import DataError, PartialInput
 from tacit.data.delimited import (
@@ -33,6 +32,7 @@ from tacit.data.delimited import (
     sniff,
     whole_records,
 )
+from tacit.data.parquet import open_parquet_file, read_columns
 from tacit.data.streams import (
     GZIP,
     NPY,
@@ -218,8 +218,10 @@ def from_npy(
     if id_column is not None:
         j = names.index(id_column)
         ids = [str(each) for block in table for each in block.load()[:, j]]
-    picked = None if chosen == names else tuple(names.index(name) for name in chosen)
-    left_out = {n: "not chosen" for n in names if n not in chosen and n != id_column}
+    place = {name: j for j, name in enumerate(names)}
+    picked = None if chosen == names else tuple(place[name] for name in chosen)
+    taken = {*chosen, id_column}
+    left_out = {name: "not chosen" for name in names if name not in taken}
     notes = ["a .npy file has no column names: they are called c0, c1 and so on"]
     report = ReadReport(file, "NumPy", len(table), chosen, left_out, notes)
     return NumberTable(pick(table, picked, len(chosen)), chosen, ids, report)
@@ -245,48 +247,44 @@ def from_parquet(
     id_column: str | None,
 ) -> NumberTable:
     """Number columns of a Parquet file, which stay on disk if they are there."""
-    try:
-        with pq.ParquetFile(source) as parquet:
-            schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
-            nulls = count_nulls(parquet.metadata)
-            names = list(schema.names)
-            if len({*names}) < len(names):
-                raise DataError("two columns have the same name. Rename one.", file=file)
-            chosen = choose_columns(names, columns, id_column, file)
-            kinds = {name: schema.field(name).type for name in names}
-            texts = {
-                name: f"{kinds[name]}, not numbers"
-                for name in chosen
-                if not (pa.types.is_integer(kinds[name]) or pa.types.is_floating(kinds[name]))
-            }
-            for name, reason in texts.items():
-                if columns is not None:
-                    raise DataError(f"it holds {reason}.", file=file, column=name)
-            used = [name for name in chosen if name not in texts]
-            check_shape(rows, len(used), file)
-            for name in used:
-                if nulls.get(name):
-                    raise DataError(
-                        f"{nulls[name]:,} values are missing. Fill them in, remove those rows, "
-                        "or choose columns without gaps.",
-                        file=file,
-                        column=name,
-                    )
-            ids = None
-            if id_column is not None:
-                held = parquet.read([id_column]).column(0).to_pylist()
-                ids = ["" if each is None else str(each) for each in held]
-            if isinstance(source, BytesIO):
-                held = parquet.read(used)
-                array = np.column_stack([held.column(name).to_numpy() for name in used])
-                table = pick(Table.from_array(array), None, len(used))
-            else:
-                table = Table.from_parquet(source, columns=used)
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
-        raise DataError(f"this Parquet file cannot be read: {error}", file=file) from error
-    left_out = {n: "not chosen" for n in names if n not in chosen and n != id_column} | texts
+    with open_parquet_file(source, file) as parquet:
+        schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
+        nulls = count_nulls(parquet.metadata)
+        names = list(schema.names)
+        if len({*names}) < len(names):
+            raise DataError("two columns have the same name. Rename one.", file=file)
+        chosen = choose_columns(names, columns, id_column, file)
+        kinds = {field.name: field.type for field in schema}
+        texts = {
+            name: f"{kinds[name]}, not numbers"
+            for name in chosen
+            if not (pa.types.is_integer(kinds[name]) or pa.types.is_floating(kinds[name]))
+        }
+        for name, reason in texts.items():
+            if columns is not None:
+                raise DataError(f"it holds {reason}.", file=file, column=name)
+        used = [name for name in chosen if name not in texts]
+        check_shape(rows, len(used), file)
+        for name in used:
+            if nulls.get(name):
+                raise DataError(
+                    f"{nulls[name]:,} values are missing. Fill them in, remove those rows, "
+                    "or choose columns without gaps.",
+                    file=file,
+                    column=name,
+                )
+        ids = None
+        if id_column is not None:
+            held = read_columns(source, file, [id_column]).column(0).to_pylist()
+            ids = ["" if each is None else str(each) for each in held]
+        if isinstance(source, BytesIO):
+            held = read_columns(source, file, used)
+            array = np.column_stack([held.column(name).to_numpy() for name in used])
+            table = pick(Table.from_array(array), None, len(used))
+        else:
+            table = Table.from_parquet(source, columns=used)
+    taken = {*chosen, id_column}
+    left_out = {name: "not chosen" for name in names if name not in taken} | texts
     report = ReadReport(file, "Parquet", rows, used, left_out)
     return NumberTable(table, used, ids, report)
 
@@ -373,7 +371,8 @@ def read_delimited(
     if blank:
         notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
 
-    left_out = {name: "not chosen" for name in names if name not in reading}
+    read = set(reading)
+    left_out = {name: "not chosen" for name in names if name not in read}
     kept: dict[str, np.ndarray] = {}
     for name in chosen:
         numbers, remark = to_numbers(table.column(name), name, text, columns is not None)

@@ -13,11 +13,11 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tacit.core.errors import DataError, PartialInput
 from tacit.data.delimited import choose_columns, number_pattern, records, sniff
 from tacit.data.number_files import open_delimited, parse, to_numbers
+from tacit.data.parquet import open_parquet_file, read_columns
 from tacit.data.ratings import Ratings, RatingsReport
 from tacit.data.streams import NPY, PARQUET, foreign, name_of, read_raw, to_utf8
 
@@ -148,12 +148,11 @@ def first_cells(data: bytes) -> list[str]:
 
 
 def parquet_columns(data: bytes, file: str, named: dict[str, str | None]) -> dict[str, Any]:
-    try:
-        with pq.ParquetFile(BytesIO(data)) as parquet:
-            places = find_columns(list(parquet.schema_arrow.names), named, True, file)
-            table = parquet.read([name for name in places.values() if name])
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"this Parquet file cannot be read: {error}", file=file) from error
+    source = BytesIO(data)
+    with open_parquet_file(source, file) as parquet:
+        places = find_columns(list(parquet.schema_arrow.names), named, True, file)
+    source = BytesIO(data)
+    table = read_columns(source, file, [name for name in places.values() if name])
     if not table.num_rows:
         raise DataError("there are no ratings in it.", file=file)
     out: dict[str, Any] = {}

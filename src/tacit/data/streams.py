@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tacit.core.errors import DataError
+from tacit.core.memory import available_memory, format_bytes
 
 __all__ = ["Source", "foreign", "name_of", "Raw", "read_raw", "to_utf8"]
 
@@ -41,6 +42,7 @@ BOMS = [  # the longer first: UTF-32's begins with UTF-16's
 BOMB_SIZE = 2**28  # 256 MiB: a smaller output is harmless at any ratio
 BOMB_RATIO = 200  # real tables of numbers stay below 20
 CHUNK = 2**21  # as much as a block
+WHOLE = 2**26  # bytes between two checks of the memory
 SIP = 2**14  # a zstd file that breaks off loses at most this much
 
 
@@ -244,11 +246,27 @@ class Raw:
 
 def read_raw(stream: IO, name: str, head: bytes = b"") -> Raw:
     """All of a stream after ``head``, unpacked if it is gzip or zstd."""
-    rest = stream.read()
-    data = rest.encode("utf-8", "replace") if isinstance(rest, str) else rest
+    data = read_bounded(stream, name)
     source = Source(BytesIO(head + data if head else data), name=name)
     data = b"".join(source.unpacked())
     return Raw(data, name, source.notes, source.partial)
+
+
+def read_bounded(stream: IO, name: str) -> bytes:
+    """All of a stream; DataError before it fills the memory, as /dev/zero would."""
+    pieces, size, most = [], 0, 0.0
+    while piece := stream.read(WHOLE):
+        pieces.append(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
+        size += len(piece)
+        most = most or available_memory() / 4  # of which tables take several times as much
+        if size > most:
+            raise DataError(
+                f"it has more than {format_bytes(size)}, too much to read whole with "
+                f"{format_bytes(4 * most)} of free memory. Give a .npy or Parquet file, which "
+                "is read in parts, or fewer rows.",
+                file=name,
+            )
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def to_utf8(raw: Raw) -> Raw:

@@ -1,0 +1,90 @@
+"""Small files that would fill memory or take minutes are refused, or read in time."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacit.core.errors import DataError
+from tacit.data import Documents
+from tacit.data.delimited import Dialect, name_columns, unique
+from tacit.data.number_files import read_numbers
+
+
+@pytest.fixture
+def folder():
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def repeated_text(path: Path, length: int, rows: int) -> Path:
+    """A file of one string, many times, in a few hundred bytes."""
+    text = pa.DictionaryArray.from_arrays(
+        pa.array([0] * 1000, pa.int32()), pa.array(["a" * length])
+    )
+    batch = pa.record_batch([text], names=["text"])
+    schema = pa.schema([("text", text.type)])
+    with pq.ParquetWriter(path, schema, compression="zstd", store_schema=False) as writer:
+        for _ in range(rows // 1000):
+            writer.write_batch(batch)
+    return path
+
+
+def test_a_parquet_file_that_repeats_a_long_string_is_refused_before_it_is_expanded(folder):
+    path = repeated_text(folder / "bomb.parquet", 2**20, 300_000)  # 300 GB of text
+    assert path.stat().st_size < 200_000
+    with pytest.raises(DataError, match=r"bomb\.parquet.*unpack to .* decompression bomb"):
+        Documents.open(path)
+
+
+def test_repeated_strings_of_a_sound_parquet_file_are_read(folder):
+    path = folder / "sound.parquet"
+    texts = ["a letter from home", "a letter to the bank"] * 500
+    pq.write_table(pa.table({"text": texts, "n": range(1000)}), path)
+    documents = Documents.open(path)
+    assert list(documents.texts()) == texts
+
+
+def test_a_parquet_file_that_declares_too_many_rows_is_refused(folder, monkeypatch):
+    path = folder / "rows.parquet"
+    pq.write_table(pa.table({"x": [1.0] * 100_000}), path)
+    assert read_numbers(path).values.shape == (100_000, 1)
+    monkeypatch.setattr("tacit.data.parquet.BOMB_SIZE", 1000)
+    monkeypatch.setattr("tacit.data.parquet.RUN_RATIO", 100)
+    with pytest.raises(DataError, match=r"rows\.parquet.* unpack to 800 kB"):
+        read_numbers(path)
+
+
+def test_a_damaged_parquet_file_is_named(folder):
+    path = folder / "damaged.parquet"
+    path.write_bytes(b"PAR1" + b"\0" * 40 + b"PAR1")
+    with pytest.raises(DataError, match=r"damaged\.parquet"):
+        Documents.open(path)
+    with pytest.raises(DataError, match=r"damaged\.parquet"):
+        read_numbers(path)
+
+
+def test_json_lines_with_a_new_key_each_are_refused(folder):
+    path = folder / "keys.jsonl"
+    lines = [json.dumps({"text": "a letter", f"key{i}": i}) for i in range(10_500)]
+    path.write_text("\n".join(lines))
+    with pytest.raises(DataError, match=r"line 10001.*10,001 different columns"):
+        Documents.open(path)
+
+
+def test_repeated_names_of_columns_get_numbers():
+    assert unique(["a", "a", "a", ""]) == ["a", "a_", "a_2", "4"]
+    names, _, _ = name_columns([b"x", b"x", b"x_2", b"x"], None, Dialect())
+    assert names == ["x", "x_3", "x_2", "x_4"]
+    many, _, notes = name_columns([b"x"] * 20_000, None, Dialect())
+    assert len(set(many)) == 20_000
+    assert len(notes) == 19_999
+
+
+def test_a_file_without_end_is_refused_before_memory_is_full(monkeypatch):
+    monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 2e8)
+    with pytest.raises(DataError, match=r"too much to read whole with 200 MB"):
+        read_numbers("/dev/zero")
