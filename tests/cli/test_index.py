@@ -269,3 +269,14 @@ def test_an_index_is_not_written_to_a_file_called_minus(tacit, corpus, tmp_path,
     run = tacit("index", "build", corpus, "--out", "-")
     assert run.code == 2
     assert not (tmp_path / "-").exists()
+
+
+def test_a_flipped_bit_is_found_before_the_search_unless_the_file_is_trusted(tacit, built):
+    data = bytearray(built.read_bytes())
+    data[-20] ^= 1  # in the arrays, which a mapped file does not verify
+    built.write_bytes(data)
+    run = tacit("index", "search", built, "oil")
+    assert run.code == 4
+    assert "checksum" in run.err
+    assert tacit("index", "similar", built, "a").code == 4
+    assert "--trust" in tacit("index", "search", "--help").out

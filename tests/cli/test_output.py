@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.output import check_target, clean, console, open_output
+from tacit.cli.output import check_target, clean, console, open_output, write_csv
 from tacit.data.delimited import guard, write_rows
 
 
@@ -113,3 +113,19 @@ def test_a_reader_that_left_is_told_apart_from_a_fault(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Left())
     with pytest.raises(BrokenPipeError):
         console().print("one line")
+
+
+def test_cells_on_a_terminal_carry_no_escapes_and_in_a_file_stay_as_they_are(
+    monkeypatch, tmp_path
+):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    rows = [["1", "\x1b[31mred\x1b[0m"]]
+    write_csv("-", ["id", "label"], rows)
+    assert terminal.getvalue() == "id,label\n1,red\n"
+    write_csv(str(tmp_path / "labels.csv"), ["id", "label"], rows)
+    assert "\x1b[31mred" in (tmp_path / "labels.csv").read_text()

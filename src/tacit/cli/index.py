@@ -16,6 +16,7 @@ from tacit.cli.options import (
     show_options,
     stop_words_option,
     top_option,
+    trust_option,
 )
 from tacit.cli.output import (
     check_file,
@@ -128,9 +129,16 @@ def build(
               show_default=True, help="Ranking function")
 @click.option("--operator", type=click.Choice(["and", "or"]), default="and",
               show_default=True, help="Operator between two words without one")
+@trust_option
 @show_options
 def search(
-    file: str, query: tuple[str, ...], top: int, rank: str, operator: str, show: ShowOptions
+    file: str,
+    query: tuple[str, ...],
+    top: int,
+    rank: str,
+    operator: str,
+    trust: bool,
+    show: ShowOptions,
 ) -> None:
     """Find documents in INDEX that match QUERY, the best first.
 
@@ -145,7 +153,7 @@ def search(
     """
     from tacit.search import InvertedIndex
 
-    model = open_index(file)
+    model = open_index(file, trust)
     words = " ".join(query)
     if isinstance(model, InvertedIndex):
         hits = model.search(words, top=top, rank=rank, operator=operator)
@@ -160,10 +168,11 @@ def search(
 @click.argument("file", metavar="INDEX")
 @click.argument("id")
 @top_option(10, least=0)
+@trust_option
 @show_options
-def similar(file: str, id: str, top: int, show: ShowOptions) -> None:
+def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> None:
     """Find the documents in INDEX most similar to the document ID."""
-    model = open_index(file)
+    model = open_index(file, trust)
     try:
         hits = model.similar_documents(id, top=top)
     except KeyError as error:
@@ -231,11 +240,11 @@ def duplicates(
     check_whole(texts, documents)
 
 
-def open_index(file: str) -> Any:
+def open_index(file: str, trust: bool) -> Any:
     """An inverted or a semantic index."""
     from tacit.core.modelfile import load
 
-    model = load(file, mmap=True)
+    model = load(file, mmap=trust)
     if not (hasattr(model, "search") and hasattr(model, "similar_documents")):
         raise click.BadParameter(
             f"{file} holds a {type(model).__name__}, not an index. Make one with "

@@ -67,6 +67,7 @@ def open_documents(path: str, options: DocumentOptions, *, quiet: bool) -> "Docu
             duplicate_keys=options.duplicate_keys,
             max_document=options.max_document,
             oversize=options.oversize,
+            follow_links=options.follow_links,
             allow_partial=True,  # check_whole sets the exit code when the work is done
         )
     except DataError as error:

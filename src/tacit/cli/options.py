@@ -14,7 +14,7 @@ __all__ = [
     "Count", "DocumentOptions", "RunOptions", "ShowOptions", "Size", "debug_option",
     "document_options", "engine_from", "engine_options", "header_option", "label_option",
     "rule_option", "run_options", "seed_option", "show_options", "stop_words_option",
-    "top_option",
+    "top_option", "trust_option",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -180,6 +180,7 @@ class DocumentOptions(NamedTuple):
     duplicate_keys: str
     max_document: int
     oversize: str
+    follow_links: bool
 
 
 def document_options(command: F, memory: str | None = "1GB") -> F:
@@ -214,6 +215,8 @@ def document_options(command: F, memory: str | None = "1GB") -> F:
         click.option("--oversize", type=click.Choice(["split", "skip", "error"]),
                      default="split", show_default=True, help="Larger documents: split them "
                      "between words, skip them, or stop"),
+        click.option("--follow-links", is_flag=True, help="Read symbolic links that lead "
+                     "outside the folder."),
     ]  # fmt: skip
     return add_group(DocumentOptions, "documents", options, command)
 
@@ -237,6 +240,11 @@ def top_option(default: int, least: int = 1) -> Any:
                         show_default=True, help="Number of results to show")  # fmt: skip
 
 
+trust_option = click.option(
+    "--trust", is_flag=True,
+    help="Map the file instead of reading and verifying it: faster for large files, but a "
+    "damaged file may give wrong answers.",
+)  # fmt: skip
 rule_option = click.option(
     "--rule", type=click.Choice(["plain", "words"]), default="plain", show_default=True,
     help="Tokenizer: plain splits don't and well-known, words keeps them whole",

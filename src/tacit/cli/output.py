@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EACCES, EISDIR, ENOENT
+from itertools import chain
 from os import W_OK, access, strerror
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -154,8 +155,13 @@ def write_csv(path: str, titles: Sequence[Any], rows: Iterable[Sequence[Any]]) -
     from tacit.data.delimited import write_rows
 
     with open_output(path) as stream:
-        write_rows(stream, [titles])
-        write_rows(stream, rows)
+        shown = stream is sys.stdout and stream.isatty()
+        for row in chain([titles], rows):
+            write_rows(stream, [[clean_cell(cell) for cell in row] if shown else row])
+
+
+def clean_cell(cell: Any) -> Any:
+    return clean(cell) if isinstance(cell, str) else cell
 
 
 @contextmanager

@@ -11,10 +11,16 @@ above are ValueErrors too. ``explain`` turns any error into an exit code and a m
 """
 
 import errno
+import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DataError", "Locked", "ModelFileError", "PartialInput", "TacitError", "explain"]
+__all__ = [
+    "DataError", "Locked", "ModelFileError", "PartialInput", "TacitError", "explain",
+    "on_one_line",
+]  # fmt: skip
+
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -41,9 +47,9 @@ class DataError(TacitError, ValueError):
     ) -> None:
         self.message, self.file, self.row, self.column = message, file, row, column
         place = [
-            *([str(file)] if file is not None else []),
+            *([on_one_line(file)] if file is not None else []),
             *([f"row {row}"] if row is not None else []),
-            *([f"column {column}"] if column is not None else []),
+            *([f"column {on_one_line(column)}"] if column is not None else []),
         ]
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
 
@@ -68,6 +74,15 @@ class Locked(TacitError):
     """Another process is writing there."""
 
     exit_code = 5
+
+
+def on_one_line(name: object) -> str:
+    r"""A name of a file or a column with its control characters written out.
+
+    >>> on_one_line("a\nb.txt")
+    'a\\nb.txt'
+    """
+    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], str(name))
 
 
 def _rebuild(cls: type[DataError], message: str, file: Any, row: Any, column: Any) -> DataError:

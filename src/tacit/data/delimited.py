@@ -462,4 +462,10 @@ def guard(cell: Any) -> Any:
 
 def write_rows(stream: TextIO, rows: Iterable[Sequence[Any]]) -> None:
     """Write rows as CSV, every cell guarded."""
-    csv.writer(stream, lineterminator="\n").writerows([guard(c) for c in row] for row in rows)
+    plain = csv.writer(stream, lineterminator="\n")
+    quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        cells = [guard(cell) for cell in row]
+        # Before Python 3.13 a carriage return alone does not make csv quote a cell.
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (quoted if returns else plain).writerow(cells)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core.errors import DataError, PartialInput
+from tacit.core.errors import DataError, PartialInput, on_one_line
 from tacit.data.document_blocks import KeptRows
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
@@ -52,7 +52,7 @@ class FileReport:
             said.append(f"{self.mark.upper()} byte order mark removed")
         if self.undecodable and not counted:
             said.append(f"{self.undecodable:,} undecodable byte sequence(s) replaced by U+FFFD")
-        return f"{self.name}: {'; '.join(said)}." if said else ""
+        return f"{on_one_line(self.name)}: {'; '.join(said)}." if said else ""
 
 
 @dataclass
@@ -141,6 +141,7 @@ class Options(NamedTuple):
     duplicate_keys: str = "last"
     allow_partial: bool = False
     pattern: str = "**/*"
+    follow_links: bool = False  # symbolic links that lead outside the folder
 
 
 @dataclass

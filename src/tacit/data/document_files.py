@@ -126,12 +126,16 @@ def open_folder(root: str, options: Options) -> Build:
     """One document per file."""
     build = Build(IngestReport(root, 0), ids=[])
     limits, pending = options.limits, PendingFiles(root, options.limits, build)
+    names, unreadable = list_files(root, options.pattern)
     files = []
-    for name in list_files(root, options.pattern):
+    home = Path(root).resolve()
+    for name in names:
         report = FileReport(name)
         files.append(report)
         path = os.path.join(root, name)
         report.skipped = why_not_text(path, name)
+        if not options.follow_links and leads_outside(path, home):
+            report.skipped = "a symbolic link that leads outside the folder"
         if report.skipped:
             continue
         source = Source(path, options.encoding, limits.errors, name)
@@ -151,6 +155,7 @@ def open_folder(root: str, options: Options) -> Build:
         report.mark, report.partial, report.notes = source.mark, source.partial, source.notes
     pending.flush()
     build.report.note_files(files)
+    build.report.files += unreadable
     if not build.report.files_read:
         raise DataError(
             f"the folder holds no text file that matches {options.pattern!r} "
@@ -217,16 +222,31 @@ def suffixed(name: str, count: int) -> list[str]:
     return [name if i == 0 else f"{name}#{i + 1}" for i in range(count)]
 
 
-def list_files(root: str, pattern: str) -> list[str]:
-    """Files below a folder that are not hidden, as relative paths, sorted."""
-    names = []
+def list_files(root: str, pattern: str) -> tuple[list[str], list[FileReport]]:
+    """Files below a folder that are not hidden, as relative paths, sorted; and reports of
+    subfolders that cannot be read."""
+    names, unreadable = [], list[FileReport]()
+
+    def note(error: OSError) -> None:
+        name = Path(error.filename).relative_to(root).as_posix() + "/"
+        reason = f"the folder cannot be read ({error.strerror})"
+        unreadable.append(FileReport(name, partial=reason))
+
+    for _ in os.walk(root, onerror=note):  # glob passes over them in silence
+        pass
     for path in Path(root).glob(pattern):
         relative = path.relative_to(root)
         if path.is_file() and not any(part.startswith(".") for part in relative.parts):
             names.append(relative.as_posix())
     # The files of a project are not documents.
     projects = [name.removesuffix("project.json") for name in names if name.endswith(RECORD)]
-    return sorted(name for name in names if not name.startswith(tuple(projects)))
+    found = sorted(name for name in names if not name.startswith(tuple(projects)))
+    return found, unreadable
+
+
+def leads_outside(path: str, home: Path) -> bool:
+    """Whether a path below ``home`` goes through a symbolic link to somewhere else."""
+    return not Path(path).resolve().is_relative_to(home)
 
 
 def why_not_text(path: str, name: str) -> str | None:

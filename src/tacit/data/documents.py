@@ -150,6 +150,7 @@ class Documents:
         duplicate_keys: str = "last",
         allow_partial: bool = False,
         pattern: str = "**/*",
+        follow_links: bool = False,
     ) -> "Documents":
         """Documents of a file, of a folder, or of standard input.
 
@@ -182,6 +183,9 @@ class Documents:
         pattern : str
             Which files of a folder to read. Hidden files, tables and files that are not text
             are skipped; the latter two are reported.
+        follow_links : bool
+            Whether to read symbolic links that lead outside the folder; otherwise they are
+            skipped and reported.
 
         Examples
         --------
@@ -211,7 +215,7 @@ class Documents:
         limits = Limits(int(max_document), oversize, errors)
         options = Options(
             format, text, id, header, encoding, limits, duplicate_ids, duplicate_keys,
-            allow_partial, pattern,
+            allow_partial, pattern, follow_links,
         )  # fmt: skip
         return cls._of_build(open_documents(os.fspath(path), options))
 
