@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
+    "topics": ("tacit.cli.topics:topics", "Find the topics of documents."),
     "words": ("tacit.cli.words:words", "Learn word vectors; find similar words."),
 }
 COMPLETE = "_TACIT_COMPLETE"

@@ -58,6 +58,7 @@ REGISTRY: dict[str, str] = {
     "SphericalKMeans": "tacit.cluster.kmeans.spherical:SphericalKMeans",
     "TextClassifier": "tacit.classify.text_classifier:TextClassifier",
     "TextFeatures": "tacit.text.features:TextFeatures",
+    "TextTopics": "tacit.topics.text_topics:TextTopics",
     "TfidfTransformer": "tacit.text.tfidf:TfidfTransformer",
     "TfidfVectorizer": "tacit.text.tfidf:TfidfVectorizer",
     "Word2Vec": "tacit.words.word2vec:Word2Vec",

@@ -101,11 +101,13 @@ class GibbsSampler(Sequential):
 
     def __init__(
         self, tokens: Tokens, k: int, priors: Priors, seed: Any, *, burn_in: int,
-        sample_every: int, optimize_alpha: bool, optimize_eta: bool, folder: str | None = None,
+        sample_every: int, optimize_alpha: bool, optimize_eta: bool, optimize_from: int = 0,
+        folder: str | None = None,
     ) -> None:  # fmt: skip
         self.tokens, self.k, self.priors, self.seed = tokens, k, priors, seed
         self.burn_in, self.sample_every = burn_in, sample_every
         self.optimize_alpha, self.optimize_eta = optimize_alpha, optimize_eta
+        self.optimize_from = optimize_from
         self.padded = -(-k // LANES) * LANES
         self.folder = folder  # where the topics of the tokens go; None is memory
 
@@ -149,7 +151,7 @@ class GibbsSampler(Sequential):
         if since >= 0 and since % self.sample_every == 0:
             state.sums[:] += state.words
             state.samples[:] += 1
-        if number % OPTIMIZED_EVERY == OPTIMIZED_EVERY - 1:
+        if number >= self.optimize_from and number % OPTIMIZED_EVERY == OPTIMIZED_EVERY - 1:
             self.optimize(state)
         return Sampled(0.0, constant, changes)
 

@@ -39,6 +39,7 @@ from tacit.topics.topic_model import TopicModel
 __all__ = ["Assignments", "GibbsLDA"]
 
 MOST_TOPICS = 65_535
+WARM_UP = 50  # passes before alpha and eta are optimized: random topics would make them large
 
 
 class Assignments(NamedTuple):
@@ -180,7 +181,7 @@ class GibbsLDA(TopicModel):
             tokens, k, self._priors(rows.shape[1], eta), seed_from(self.random_state),
             burn_in=burn_in, sample_every=self.sample_every,
             optimize_alpha=isinstance(self.alpha, str), optimize_eta=isinstance(self.eta, str),
-            folder=self.assignments,
+            optimize_from=min(WARM_UP, self.max_iter // 4), folder=self.assignments,
         )  # fmt: skip
         state = sampler.start(alpha, eta, None, averages=True)
         with self._fit_callbacks() as callbacks:

@@ -5,8 +5,9 @@ A fitted model has ``components_`` (k, v), Dirichlet parameters of the words of 
 follows from the two.
 """
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -19,6 +20,13 @@ from tacit.data.checked import NUMBERS, check_table
 from tacit.data.table import Table, parts
 from tacit.mixture.multinomial import check_counts
 from tacit.topics.fold_in import FoldIn, block_theta, complete_block, walk_block
+from tacit.topics.topic_summary import (
+    WEIGHT,
+    TopicShares,
+    TopicSummary,
+    summarize,
+    topics_by,
+)
 
 __all__ = ["TopicModel"]
 
@@ -81,16 +89,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         Wallach et al. (2009), with ``particles`` samples; its cost grows with the square of the
         length. Documents of fewer than two tokens add nothing to a completion.
         """
-        ways = {"completion": complete_block, "left_to_right": walk_block}
-        if method not in ways:
-            raise ValueError(f"method={method!r} is unknown; choose from {list(ways)}.")
-        seed = int(seed_from(random_state) >> np.uint64(1))
-        scores = np.concatenate(
-            list(
-                self._map_blocks(
-                    ways[method], X, weights=self.topics_.T, seed=seed, particles=particles
-                )
-            )
+        scores = self.score_documents(
+            X, method=method, particles=particles, random_state=random_state
         )
         tokens = scores[:, 1].sum()
         if not tokens:
@@ -99,6 +99,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 "tokens that the model knows, but X has none. Give other documents."
             )
         return float(scores[:, 0].sum() / tokens)
+
+    def score_documents(
+        self, X: Any, *, method: str = "completion", particles: int = 20,
+        random_state: Any = 0,
+    ) -> np.ndarray:  # fmt: skip
+        """(n, 2) for each document the log-probability of the tokens that are scored, and how
+        many that are; see ``held_out_likelihood``."""
+        ways = {"completion": complete_block, "left_to_right": walk_block}
+        if method not in ways:
+            raise ValueError(f"method={method!r} is unknown; choose from {list(ways)}.")
+        check_is_fitted(self)
+        seed = int(seed_from(random_state) >> np.uint64(1))
+        blocks = self._map_blocks(
+            ways[method], X, weights=self.topics_.T, seed=seed, particles=particles
+        )
+        return np.concatenate(list(blocks))
 
     def _map_blocks(
         self, function: Callable, X: Any, weights: np.ndarray | None = None, **more: int
@@ -115,6 +131,53 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         for block in table:
             check_counts(parts(block.load()).rows, name, block.start, table.source)
         return table
+
+    # --- For readers ---
+
+    def summary(
+        self, names: Sequence[str] | None = None, *, X: Any = None,
+        ids: Sequence[Any] | None = None, top: int = 10, documents: int = 3,
+        weight: float = WEIGHT,
+    ) -> TopicSummary:  # fmt: skip
+        """The topics by size, with words by relevance and, given X, typical documents.
+
+        ``names`` are the words of the columns, ``ids`` the names of the documents; ``weight``
+        is 1 for the most probable words, 0 for the most specific.
+        """
+        theta = None if X is None else self.transform(X)
+        return summarize(
+            self, names, theta=theta, ids=ids, top=top, documents=documents, weight=weight
+        )
+
+    def topics_by(self, X: Any, groups: Sequence[Any]) -> TopicShares:
+        """How much of each topic the documents of each year, author or other group have."""
+        tokens = np.asarray(X.sum(axis=1)).ravel() if hasattr(X, "sum") else None
+        return topics_by(self.transform(X), groups, tokens)
+
+    def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
+        """A model in which the topics of each group are one; it takes the place of the first.
+
+        Their counts add up, and so do their alphas: documents have the proportions that the
+        merged topics had together.
+        """
+        check_is_fitted(self)
+        k = len(self.alpha_)
+        named = [topic for group in groups for topic in group]
+        if len(set(named)) < len(named) or not all(0 <= topic < k for topic in named):
+            raise ValueError(
+                f"merge_topics({groups!r}) needs different topics from 0 to {k - 1}, each at "
+                "most once."
+            )
+        home = np.arange(k)
+        for group in groups:
+            home[list(group)] = min(group)
+        kept = np.unique(home)
+        merged = copy(self)
+        merged.components_ = np.stack([self.components_[home == t].sum(axis=0) for t in kept])
+        merged.alpha_ = np.array([self.alpha_[home == t].sum() for t in kept])
+        merged.n_components = len(kept)
+        merged.__dict__.pop("_last", None)  # the topics of the tokens have other numbers
+        return merged
 
     # --- The generative story ---
 

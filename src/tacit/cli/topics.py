@@ -1,0 +1,395 @@
+"""``tacit topics``: find the topics of documents, show them, infer and evaluate with them."""
+
+from typing import Any
+
+import click
+
+from tacit.cli.inputs import check_whole, open_documents
+from tacit.cli.options import (
+    Count,
+    DocumentOptions,
+    RunOptions,
+    ShowOptions,
+    document_options,
+    run_options,
+    show_options,
+    top_option,
+)
+from tacit.cli.output import (
+    check_file,
+    check_target,
+    draw_table,
+    print_json,
+    say,
+    say_written,
+    write_csv,
+)
+
+__all__ = ["topics"]
+
+WORDS = 8  # of each topic in a table
+SIZES = (5, 10, 20, 40, 80)
+
+
+class PathOrCommand(click.Group):
+    """A group whose first argument may be a path: ``topics PATH`` is ``topics fit PATH``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = {*self.commands, "-h", "--help", "--debug"}
+        if args and args[0] not in known:
+            args = ["fit", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=PathOrCommand)
+def topics() -> None:
+    """Find the topics of documents.
+
+    \b
+    tacit topics letters/ --k auto --model letters.safetensors
+    tacit topics show letters.safetensors
+    tacit topics infer letters.safetensors new.txt --out proportions.csv
+    tacit topics evaluate letters.safetensors held_out/
+
+    "tacit topics PATH" is short for "tacit topics fit PATH".
+    """
+
+
+@topics.command()
+@click.argument("path")
+@click.option("-k", "--k", type=Count(), default="auto", show_default=True,
+              help="Number of topics; auto compares 5, 10, 20, 40 and 80")
+@click.option("--method", type=click.Choice(["gibbs", "variational", "online"]),
+              default="gibbs", show_default=True, help="Inference")
+@click.option("--passes", type=click.IntRange(1), default=200, show_default=True,
+              help="Passes over the documents")
+@click.option("--by", "column", metavar="COLUMN",
+              help="Column such as a year or an author: topics of each of its values")
+@click.option("--min-df", type=click.IntRange(1), help="Fewest documents a word is in  "
+              "[default: 5, fewer for small collections]")
+@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+@click.option("--out", metavar="CSV", help="File for the topic proportions of every document")
+@document_options
+@run_options
+def fit(
+    path: str,
+    k: int | None,
+    method: str,
+    passes: int,
+    column: str | None,
+    min_df: int | None,
+    model_path: str | None,
+    out: str | None,
+    documents: DocumentOptions,
+    run: RunOptions,
+) -> None:
+    """Find the topics of the documents of PATH, a folder or a file.
+
+    Prints each topic with its size, its words by relevance, and typical documents.
+
+    \b
+    Example:
+      tacit topics letters.csv --text body --by year --k 20
+    """
+    check_file(model_path)
+    check_target(out)
+    from tacit.core.errors import DataError
+    from tacit.topics.text_topics import TextTopics, topic_vectorizer
+
+    texts = open_documents(path, documents, quiet=run.quiet)
+    groups = column_values(texts, column)
+    settings = {} if min_df is None else {"min_df": min_df}
+    counter = topic_vectorizer(len(texts), engine=run.engine, **settings)
+    try:
+        counts = counter.fit_transform(texts)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    base = make_model(method, passes)
+    choice = None
+    if k is None:
+        k, choice = choose(counts, base, run)
+    model = TextTopics(
+        k, model=base, vectorizer=counter, random_state=run.seed, engine=run.engine
+    )
+    model._fit_counts(counter, counts)
+    theta = model.model_.transform(counts)
+    from tacit.topics.topic_quality import coherence, diversity
+    from tacit.topics.topic_summary import summarize, topics_by
+
+    summary = summarize(model.model_, list(model.words_), theta=theta, ids=texts.ids)
+    figures = {
+        "coherence_npmi": float(coherence(model.model_, counts).mean()),
+        "diversity": diversity(model.model_),
+    }
+    shares = None
+    if groups is not None:
+        tokens = counts.sum(axis=1)
+        shares = topics_by(theta, groups, tokens)
+    if model_path:
+        model.save(model_path)
+    if out is not None:
+        write_proportions(out, texts.ids, theta)
+    if run.as_json:
+        answer: dict[str, Any] = {
+            "documents": len(texts), "words": len(model.words_), "tokens": int(counts.sum()),
+            "k": k, "method": method, **figures, **plain(summary),
+        }  # fmt: skip
+        if choice is not None:
+            answer["choice"] = choice.to_dict()
+        if shares is not None:
+            answer["by"] = {"column": column, **shares.to_dict()}
+        print_json({**answer, "model_file": model_path, "proportions_file": out})
+    else:
+        stderr = out == "-"
+        if choice is not None:
+            say(choice, quiet=run.quiet)
+        draw(summary, stderr=stderr)
+        if shares is not None:
+            draw_shares(shares, str(column), summary, stderr=stderr)
+        click.echo(
+            f"{len(texts):,} documents, {len(model.words_):,} words, {int(counts.sum()):,} "
+            f"tokens; coherence (NPMI) {figures['coherence_npmi']:.3f}, diversity "
+            f"{figures['diversity']:.3f}.",
+            err=stderr,
+        )
+    say_written(quiet=run.quiet, model=model_path, proportions=out)
+    check_whole(texts, documents)
+
+
+@topics.command()
+@click.argument("model_path", metavar="MODEL")
+@click.option("--topic", type=click.IntRange(0), help="One topic only, by its number")
+@top_option(10)
+@click.option("--relevance", "weight", type=click.FloatRange(0, 1), default=0.6,
+              show_default=True, help="1 lists the most probable words, 0 the most specific")
+@show_options
+def show(
+    model_path: str, topic: int | None, top: int, weight: float, show: ShowOptions
+) -> None:
+    """Print the topics of MODEL: their sizes and words.
+
+    \b
+    Example:
+      tacit topics show letters.safetensors --topic 3 --top 30
+    """
+    model = load(model_path)
+    summary = model.summary(top=top, weight=weight)
+    if topic is not None:
+        chosen = [each for each in summary.topics if each.number == topic]
+        if not chosen:
+            raise click.BadParameter(
+                f"{topic} is not a topic of {model_path}, which has 0 to "
+                f"{len(summary.topics) - 1}.",
+                param_hint="--topic",
+            )
+        summary = type(summary)(chosen)
+    if show.as_json:
+        print_json({"model": model_path, **plain(summary)})
+    elif topic is not None:
+        rows = ((word, f"{p:.5f}") for word, p in summary.topics[0].words)
+        draw_table(["Word", "Probability"], rows, right=(1,))
+    else:
+        draw(summary, words=top)
+
+
+@topics.command()
+@click.argument("model_path", metavar="MODEL")
+@click.argument("path")
+@top_option(3)
+@click.option("--out", metavar="CSV", help="File for all proportions; - is stdout")
+@document_options
+@show_options
+def infer(
+    model_path: str,
+    path: str,
+    top: int,
+    out: str | None,
+    documents: DocumentOptions,
+    show: ShowOptions,
+) -> None:
+    """Infer the topics of the documents of PATH by MODEL, without changing it.
+
+    \b
+    Example:
+      tacit topics infer letters.safetensors new_letters/ --out proportions.csv
+    """
+    check_target(out)
+    model = load(model_path)
+    texts = open_documents(path, documents, quiet=show.quiet)
+    theta = model.transform(texts)
+    if out is not None:
+        write_proportions(out, texts.ids, theta)
+    best = (-theta).argsort(axis=1, kind="stable")[:, :top]
+    if show.as_json:
+        print_json(
+            {
+                "documents": [
+                    {
+                        "id": str(name),
+                        "topics": [{"topic": int(j), "proportion": float(row[j])} for j in own],
+                    }
+                    for name, row, own in zip(texts.ids, theta, best, strict=True)
+                ]
+            }
+        )
+    elif out != "-":
+        rows = (
+            [str(name), "  ".join(f"{j}: {row[j]:.2f}" for j in own)]
+            for name, row, own in zip(texts.ids, theta, best, strict=True)
+        )
+        draw_table(["Document", "Topics"], rows)
+    say_written(quiet=show.quiet, proportions=out)
+    check_whole(texts, documents)
+
+
+@topics.command()
+@click.argument("model_path", metavar="MODEL")
+@click.argument("path")
+@click.option("--likelihood", type=click.Choice(["completion", "left-to-right"]),
+              default="completion", show_default=True,
+              help="Completion scores every other token given the rest; left-to-right all")
+@document_options
+@show_options
+def evaluate(
+    model_path: str, path: str, likelihood: str, documents: DocumentOptions, show: ShowOptions
+) -> None:
+    """Evaluate MODEL on the documents of PATH, which it should not have seen.
+
+    Prints the held-out log-likelihood of a token and its perplexity, and the coherence of the
+    topics in these documents.
+
+    \b
+    Example:
+      tacit topics evaluate letters.safetensors held_out/
+    """
+    import math
+
+    from tacit.core.errors import DataError
+    from tacit.topics.topic_quality import coherence, diversity, exclusivity
+
+    model = load(model_path)
+    texts = open_documents(path, documents, quiet=show.quiet)
+    counts = model.counts(texts)
+    try:
+        score = model.model_.held_out_likelihood(counts, method=likelihood.replace("-", "_"))
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    answer = {
+        "documents": len(texts),
+        "tokens": int(counts.sum()),
+        "held_out_log_likelihood": score,
+        "perplexity": math.exp(-score),
+        "method": likelihood,
+        "coherence_npmi": float(coherence(model.model_, counts).mean()),
+        "coherence_u_mass": float(coherence(model.model_, counts, measure="u_mass").mean()),
+        "diversity": diversity(model.model_),
+        "exclusivity": float(exclusivity(model.model_).mean()),
+    }
+    if show.as_json:
+        print_json(answer)
+    else:
+        rows = (
+            [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else f"{value}"]
+            for name, value in answer.items()
+        )
+        draw_table(["Measure", "Value"], rows, right=(1,))
+    check_whole(texts, documents)
+
+
+# --- Parts ---
+
+
+def load(path: str) -> Any:
+    import tacit
+    from tacit.core.errors import ModelFileError
+
+    model = tacit.load(path)
+    if type(model).__name__ != "TextTopics":
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}, not topics of documents. Make one with: "
+            "tacit topics PATH --model FILE"
+        )
+    return model
+
+
+def make_model(method: str, passes: int) -> Any:
+    from tacit.topics import GibbsLDA, LatentDirichletAllocation
+
+    if method == "gibbs":
+        return GibbsLDA(max_iter=passes)
+    learning = "online" if method == "online" else "batch"
+    return LatentDirichletAllocation(
+        max_iter=passes, learning_method=learning, doc_topic_prior="auto"
+    )
+
+
+def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
+    """The number of topics, and the comparison; few documents get one that suits them."""
+    from sklearn.base import clone
+
+    from tacit.topics import choose_topics
+
+    n = counts.shape[0]
+    sizes = [size for size in SIZES if size <= max(5, n // 10)]
+    if n < 10:
+        few = max(1, min(5, n // 2))
+        say(f"{n} documents are too few to compare: k is {few}.", quiet=run.quiet)
+        return few, None
+    say(f"Comparing k = {', '.join(map(str, sizes))}.", quiet=run.quiet)
+    quick = clone(base).set_params(max_iter=min(base.max_iter, 100))
+    choice = choose_topics(
+        counts, sizes, model=quick, random_state=run.seed, engine=run.engine
+    )
+    return choice.best, choice
+
+
+def column_values(texts: Any, column: str | None) -> list[Any] | None:
+    if column is None:
+        return None
+    known = list(texts.columns)
+    if column not in known:
+        raise click.BadParameter(
+            f"there is no column {column!r} besides the text. The columns are {known}.",
+            param_hint="--by",
+        )
+    return [None if value is None else str(value) for value in texts.column(column)]
+
+
+def write_proportions(out: str, ids: Any, theta: Any) -> None:
+    titles = ["id", *(f"topic{j}" for j in range(theta.shape[1]))]
+    pairs = zip(ids, theta, strict=True)
+    write_csv(out, titles, ([str(name), *(f"{p:.6g}" for p in row)] for name, row in pairs))
+
+
+def plain(summary: Any) -> dict[str, Any]:
+    """The summary with the names of documents as text."""
+    answer = summary.to_dict()
+    for topic in answer["topics"]:
+        for document in topic["documents"]:
+            document["id"] = str(document["id"])
+    return answer
+
+
+def draw(summary: Any, *, words: int = WORDS, stderr: bool = False) -> None:
+    typical = any(topic.documents for topic in summary.topics)
+    rows = (
+        [
+            str(topic.number),
+            f"{topic.size:.1%}",
+            " ".join(str(word) for word, _ in topic.words[:words]),
+            *([", ".join(str(name) for name, _ in topic.documents[:2])] if typical else []),
+        ]
+        for topic in summary.topics
+    )
+    titles = ["Topic", "Size", "Words", *(["Typical documents"] if typical else [])]
+    draw_table(titles, rows, right=(0, 1), stderr=stderr)
+
+
+def draw_shares(shares: Any, column: str, summary: Any, *, stderr: bool) -> None:
+    largest = [topic.number for topic in summary.topics[:8]]
+    rows = (
+        [str(group), *(f"{row[j]:.1%}" for j in largest)]
+        for group, row in zip(shares.groups, shares.proportions, strict=True)
+    )
+    titles = [column, *(f"topic {j}" for j in largest)]
+    draw_table(titles, rows, right=range(1, len(titles)), stderr=stderr)
