@@ -49,6 +49,10 @@ class Sequential:
 
     work: int | None = None
 
+    def begin_pass(self, state: Any, number: int) -> None:
+        """Called before the first round of a pass. Nothing by default; a model whose state
+        lives elsewhere during a pass (on a GPU) moves it there."""
+
     def rounds(self, number: int) -> Iterable[Sequence[Any]]:
         """The rounds of pass ``number``, each a list of parts."""
         raise NotImplementedError
@@ -59,6 +63,10 @@ class Sequential:
 
     def merge(self, state: Any, stats: Any) -> None:
         """Apply what the parts of a round may not write themselves. Nothing by default."""
+
+    def end_pass(self, state: Any, number: int) -> None:
+        """Called after the last round of a pass, before anyone reads the state. Nothing by
+        default; a model whose state lives elsewhere writes it back."""
 
 
 class Swept(NamedTuple):
@@ -101,7 +109,7 @@ def sweep(
     with one_blas_thread(), ready(engine) as engine:
         for number in range(len(losses), max_iter):
             passed = run_pass(model, state, engine, number)
-            losses.append(passed.loss / passed.items if passed.items else 0.0)
+            losses.append(float(passed.loss / passed.items) if passed.items else 0.0)
             if held_out is not None:
                 checks.append(held_out(state))
             converged = stop is not None and stop(state, checks if held_out else losses)
@@ -118,6 +126,7 @@ def sweep(
 def run_pass(model: Sequential, state: Any, engine: Engine, number: int) -> Any:
     """One pass: the summed Stats of all visits."""
     totals = []
+    model.begin_pass(state, number)
     for parts in model.rounds(number):
         check_stop()
         visits = engine.each(
@@ -126,6 +135,7 @@ def run_pass(model: Sequential, state: Any, engine: Engine, number: int) -> Any:
         stats = tree_sum(visits)
         model.merge(state, stats)
         totals.append(stats)
+    model.end_pass(state, number)
     return tree_sum(totals)
 
 

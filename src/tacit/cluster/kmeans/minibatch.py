@@ -5,8 +5,7 @@ fade as in stepwise EM, so the centers follow data that changes. Contract: onlin
 of the rows matters. It is drawn from the seed and the shape of the data alone: the result is
 the same on any engine, from memory and from a file.
 
-A pass reads the rows in groups of ``MIXED`` windows drawn at random and shuffles each group as
-a whole. Up to 131,072 rows are one group; of a longer file one group at a time is in memory.
+A pass reads the rows in groups and shuffles each group as a whole (``data.shuffled_rows``).
 
 Sculley (2010), Web-scale k-means clustering. WWW.
 Cappé and Moulines (2009), On-line EM algorithm for latent data models. JRSS B 71.
@@ -28,12 +27,11 @@ from tacit.core.engines import Engine, get_engine
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
+from tacit.data.shuffled_rows import row_groups, weights_of
 from tacit.data.summary import DataSummary, summarize
-from tacit.data.table import Batch, BatchRows, Table, block_rows_for, is_sparse
+from tacit.data.table import Batch, Table, is_sparse
 
 __all__ = ["MiniBatchKMeans"]
-
-MIXED = 8  # windows of rows that are shuffled together
 
 
 class Picked(NamedTuple):
@@ -244,24 +242,6 @@ def shuffled_batches(table: Table, batch_size: int, seed: int, number: int) -> I
             rows, weights = table.take(places), weights_of(table, places)
         for first in range(0, len(order), batch_size):
             yield Picked(rows, weights, order[first : first + batch_size])
-
-
-def row_groups(table: Table, drawn: np.uint64) -> Iterator[np.ndarray]:
-    """The row numbers of every group, ascending."""
-    n = len(table)
-    size = n if is_sparse(table) else block_rows_for(table.shape[1], n)
-    starts = np.arange(0, n, size)
-    if len(starts) > MIXED:
-        starts = starts[permutation(drawn, len(starts))]
-    for first in range(0, len(starts), MIXED):
-        chosen = np.sort(starts[first : first + MIXED])
-        yield np.concatenate([np.arange(i, min(i + size, n)) for i in chosen])
-
-
-def weights_of(table: Table, places: np.ndarray) -> np.ndarray | None:
-    block = table.blocks[0]
-    weighted = isinstance(block, BatchRows) and block.weights is not None
-    return block.weights.array[places] if weighted else None
 
 
 def arrays_of(table: Table) -> tuple[Any, np.ndarray | None]:

@@ -1,0 +1,427 @@
+"""The training loop of all networks, as a model of the driver ``sweep``.
+
+A network is a frozen dataclass of settings with pure functions:
+
+    start(key, ...)                 the tree of arrays that training changes: weights, the
+                                    optimizer's moments, chains
+    step(tree, rows, mask, key)     the tree after one mini-batch, and figures summed over its
+                                    rows; the first is the loss. The mask is 0 for padding
+    held_out(tree, rows, mask)      the loss of rows that no step sees, summed
+
+``Training`` streams mini-batches from a Table, in an order drawn from (seed, pass), and runs a
+few of them per call of a compiled loop. During a pass the tree is on the device; between passes
+it is the state of the sweep, plain arrays: callbacks, checkpoints, Ctrl-C and early stopping
+are those of every other sequential model. Random numbers depend on (seed, pass, mini-batch),
+so the same seed gives the same bits on the same kind of device, and a resumed fit those of one
+that was never interrupted.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tacit.core.checkpoint import begin, finish
+from tacit.core.engines import Serial, Threads
+from tacit.core.estimator import Estimator
+from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.stats import Stats, tree_sum
+from tacit.core.sweep import Sequential, Visited, no_gain_for, sweep
+from tacit.data.bad_values import check_values
+from tacit.data.shuffled_rows import shuffled_chunks
+from tacit.data.table import Table, parts
+from tacit.neural.extra import device_of, jax, jnp, optax
+
+__all__ = [
+    "Columns", "Frame", "NeuralNetwork", "Trained", "Training", "dense", "describe_columns",
+    "optimizer", "zeros_for",
+]  # fmt: skip
+
+WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
+VALUES = 2**22  # of the rows of one call, at most
+HELD_OUT = 10_000  # rows held out, at most
+
+
+# --- The columns ---
+
+
+@dataclass(frozen=True)
+class Columns(Stats):
+    """Mean, spread and range of every column."""
+
+    rows: int
+    mean: np.ndarray
+    deviations: np.ndarray  # sums of squares about the mean
+    low: np.ndarray
+    high: np.ndarray
+
+    def __add__(self, other: "Columns") -> "Columns":
+        rows = self.rows + other.rows
+        gap = other.mean - self.mean
+        return Columns(
+            rows,
+            self.mean + gap * (other.rows / rows),
+            self.deviations + other.deviations + gap**2 * (self.rows * other.rows / rows),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+    @property
+    def scale(self) -> float:
+        """The root mean variance of the columns; 1 where all are constant."""
+        return float(np.sqrt(self.deviations.mean() / self.rows)) or 1.0
+
+
+def collect_columns(_: None, block: Any) -> Columns:
+    rows = parts(block).rows
+    n = rows.shape[0]
+    if sp.issparse(rows):
+        mean = np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel() / n
+        squares = np.asarray(rows.multiply(rows).sum(axis=0, dtype=np.float64)).ravel()
+        low, high = (each.toarray().ravel() for each in (rows.min(axis=0), rows.max(axis=0)))
+        return Columns(n, mean, np.maximum(squares - n * mean**2, 0.0), low, high)
+    mean = rows.mean(axis=0, dtype=np.float64)
+    deviations = np.square(rows - mean).sum(axis=0)
+    return Columns(n, mean, deviations, rows.min(axis=0), rows.max(axis=0))
+
+
+def describe_columns(table: Table, name: str) -> Columns:
+    """The columns of a table, in one pass; an error with its place for a bad value."""
+    if not len(table):
+        raise ValueError(f"{name} needs at least one row, but the data has none.")
+    found = []
+    with np.errstate(all="ignore"):  # values that are not finite are reported below
+        for block, each in zip(
+            table, Threads().map(collect_columns, None, table), strict=True
+        ):
+            if not np.isfinite(each.deviations).all():
+                check_values(parts(block.load()).rows, name, block.start, table.source)
+            found.append(each)
+    columns = tree_sum(found)
+    largest = float(np.maximum(np.abs(columns.low), np.abs(columns.high)).max(initial=0.0))
+    if largest > 1e30:
+        raise ValueError(
+            f"{name}: the data holds values as large as {largest:.3g}, too large to train on in "
+            "float32. Rescale it, for example divide by that number."
+        )
+    return columns
+
+
+class Frame(NamedTuple):
+    """How a network sees the rows: (x - mean) / scale."""
+
+    mean: np.ndarray
+    scale: Any  # a number, or one for each column
+
+    def apply(self, rows: Any) -> np.ndarray:
+        """Rows as the network sees them, dense."""
+        rows = dense(rows)
+        mean = self.mean.astype(rows.dtype, copy=False)
+        return (rows - mean) / np.asarray(self.scale, rows.dtype)
+
+    def undo(self, rows: np.ndarray) -> np.ndarray:
+        """What the network returns, in the units of the data."""
+        scale = np.asarray(self.scale, rows.dtype)
+        return rows * scale + self.mean.astype(rows.dtype, copy=False)
+
+
+def dense(rows: Any) -> np.ndarray:
+    """Rows of a block as a dense array."""
+    rows = parts(rows).rows
+    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+
+
+# --- The loop ---
+
+
+class Trained(NamedTuple):
+    """The state of a sweep: everything that training changes, in the host's memory."""
+
+    floats: np.ndarray  # float32: weights, moments of the optimizer, chains
+    integers: np.ndarray  # int32: counters of the optimizer
+    log: np.ndarray  # (max_iter, figures) means per row of every pass; the last is held out
+    best: np.ndarray  # the floats of the lowest held-out loss, or nothing
+
+
+class Training(Sequential):
+    """Passes over shuffled mini-batches."""
+
+    def __init__(
+        self, network: Any, tree: Any, table: Table, frame: Frame, *, batch_size: int,
+        seed: Any, device: Any, used: np.ndarray | None, name: str,
+    ) -> None:  # fmt: skip
+        self.network, self.table, self.frame, self.name = network, table, frame, name
+        self.seed, self.device, self.used = seed, device, used
+        self.rows = len(table) if used is None else int(used.sum())
+        self.batch_size = min(batch_size, self.rows)
+        leaves, self.form = jax.tree_util.tree_flatten(tree)
+        self.shapes = [(leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves]
+        self.batches = self._batches_per_call(sum(leaf.size for leaf in leaves))
+        self.tree: Any = None
+        self.figures: list[Any] = []
+
+    def _batches_per_call(self, weights: int) -> int:
+        """Mini-batches of one compiled call: a power of two that depends on shapes alone, so
+        that data of almost the same size need not be compiled again."""
+        most = max(1, -(-self.rows // self.batch_size))
+        width = max(1, self.table.shape[1])
+        fit = min(
+            int(WORK[self.device.platform if self.device.platform == "cpu" else "gpu"])
+            // max(1, 6 * weights * self.batch_size),
+            VALUES // (width * self.batch_size),
+        )
+        calls = -(-most // max(1, min(most, fit)))
+        return 1 << (-(-most // calls) - 1).bit_length()
+
+    def begin_pass(self, state: Trained, number: int) -> None:
+        """Move the state to the device."""
+        self.tree = jax.device_put(self.unpack(state.floats, state.integers), self.device)
+        self.figures = []
+
+    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
+        """The mini-batches of one compiled call after another."""
+        size = self.batches * self.batch_size
+        chunks = shuffled_chunks(self.table, size, self.seed, number, used=self.used)
+        for i, rows in enumerate(chunks):
+            yield [(i, rows)]
+
+    def visit(self, state: Trained, part: tuple[int, Any], number: int) -> Visited:
+        """Train on some mini-batches. The device may still be at work when this returns."""
+        i, rows = part
+        n, size, batches = rows.shape[0], self.batch_size, self.batches
+        padded = np.zeros((batches * size, rows.shape[1]), np.float32)
+        padded[:n] = self.frame.apply(rows)
+        counts = np.clip(n - size * np.arange(batches), 0, size).astype(np.float32)
+        drawn = key(self.seed, number, i, 1)
+        with jax.default_device(self.device):
+            self.tree, figures = run_batches(
+                self.network, self.tree, padded.reshape(batches, size, -1), counts,
+                random_key(drawn),
+            )  # fmt: skip
+        if self.figures:  # one call may wait while another runs, no more
+            self.figures[-1].block_until_ready()
+        self.figures.append(figures)
+        return Visited(float(n), figures[0])
+
+    def end_pass(self, state: Trained, number: int) -> None:
+        """Write the tree and the figures of the pass back into the state."""
+        leaves = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(self.tree)]
+        pack(leaves, state)
+        figures = np.sum([np.asarray(each, np.float64) for each in self.figures], axis=0)
+        state.log[number, : len(figures)] = figures / self.rows
+        if not np.isfinite(figures).all() or not np.isfinite(state.floats).all():
+            raise ValueError(
+                f"{self.name}: the loss is {figures[0]} after pass {number + 1}; the weights "
+                "overflowed. Lower learning_rate, or scale the columns of X down."
+            )
+
+    def unpack(self, floats: np.ndarray, integers: np.ndarray) -> Any:
+        """The tree that a state holds."""
+        leaves, places = [], {"f": 0, "i": 0}
+        for shape, dtype in self.shapes:
+            kind = "f" if dtype.kind == "f" else "i"
+            first = places[kind]
+            places[kind] = first + int(np.prod(shape, dtype=np.int64))
+            source = floats if kind == "f" else integers
+            leaves.append(source[first : places[kind]].reshape(shape).astype(dtype))
+        return jax.tree_util.tree_unflatten(self.form, leaves)
+
+    def state_of(self, tree: Any, passes: int, figures: int, *, keeps_best: bool) -> Trained:
+        """The state that a fit starts from."""
+        leaves = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(tree)]
+        sizes = {"f": 0, "i": 0}
+        for leaf in leaves:
+            sizes["f" if leaf.dtype.kind == "f" else "i"] += leaf.size
+        floats = np.zeros(sizes["f"], np.float32)
+        state = Trained(
+            floats, np.zeros(sizes["i"], np.int32), np.full((passes, figures + 1), np.nan),
+            np.zeros(sizes["f"] if keeps_best else 0, np.float32),
+        )  # fmt: skip
+        pack(leaves, state)
+        return state
+
+
+def pack(leaves: list[np.ndarray], state: Trained) -> None:
+    places = {"f": 0, "i": 0}
+    for leaf in leaves:
+        kind = "f" if leaf.dtype.kind == "f" else "i"
+        target = state.floats if kind == "f" else state.integers
+        target[places[kind] : places[kind] + leaf.size] = leaf.ravel()
+        places[kind] += leaf.size
+
+
+def random_key(drawn: np.uint64) -> Any:
+    """JAX's key from one of ours."""
+    return np.array([drawn >> np.uint64(32), drawn & np.uint64(0xFFFFFFFF)], np.uint32)
+
+
+@partial(jax.jit, static_argnums=0, donate_argnums=1)
+def run_batches(network: Any, tree: Any, rows: Any, counts: Any, drawn: Any) -> Any:
+    """Steps on mini-batches, one after another; a batch without rows changes nothing."""
+
+    def run(tree: Any, item: Any) -> Any:
+        batch, count, i = item
+        mask = (jnp.arange(batch.shape[0]) < count).astype(batch.dtype)
+        own = jax.random.fold_in(drawn, i)
+        return jax.lax.cond(
+            count > 0,
+            lambda tree: network.step(tree, batch, mask, own),
+            lambda tree: (tree, jnp.zeros(len(network.figures), batch.dtype)),
+            tree,
+        )
+
+    tree, figures = jax.lax.scan(run, tree, (rows, counts, jnp.arange(rows.shape[0])))
+    return tree, figures.sum(axis=0)
+
+
+@partial(jax.jit, static_argnums=0)
+def held_out_loss(network: Any, tree: Any, rows: Any, counts: Any) -> Any:
+    def run(total: Any, item: Any) -> Any:
+        batch, count = item
+        mask = (jnp.arange(batch.shape[0]) < count).astype(batch.dtype)
+        return total + network.held_out(tree, batch, mask), None
+
+    return jax.lax.scan(run, jnp.zeros(()), (rows, counts))[0]
+
+
+def optimizer(
+    kind: str, learning_rate: float, steps: int, *, decay: float = 0.0, **options: Any
+) -> Any:
+    """An optimizer of optax. ``steps`` above 0 lets the learning rate fall to 0 along a
+    cosine; ``decay`` shrinks weights, not biases."""
+    rate: Any = optax.cosine_decay_schedule(learning_rate, steps) if steps else learning_rate
+    chosen = optax.sgd(rate, **options) if kind == "sgd" else optax.adam(rate, **options)
+    if not decay:
+        return chosen
+
+    def weights(tree: Any) -> Any:
+        return jax.tree_util.tree_map(lambda leaf: leaf.ndim == 2, tree)
+
+    return optax.chain(optax.add_decayed_weights(decay, mask=weights), chosen)
+
+
+def zeros_for(chosen: Any, params: Any) -> Any:
+    """The state of an optimizer before its first step: optax's are all 0."""
+    shapes = jax.eval_shape(chosen.init, params)
+    return jax.tree_util.tree_map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+
+
+# --- The estimators ---
+
+
+class NeuralNetwork(Estimator):
+    """Base class of the networks: everything but the network itself."""
+
+    contract: ClassVar[str] = "sequential"
+    _parameter_constraints: ClassVar[dict] = {
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "device": [StrOptions({"cpu", "gpu"})],
+        "random_state": "no_validation",
+        "callbacks": "no_validation",
+    }
+
+    batch_size: int
+    max_iter: int
+    device: str
+    random_state: Any
+    callbacks: list | None
+
+    def _train(
+        self, network: Any, tree: Any, table: Table, frame: Frame, columns: Columns, seed: Any,
+        *, held_out: float = 0.0, patience: int = 0, tol: float = 0.0,
+    ) -> Any:  # fmt: skip
+        """Train, and return the tree. ``held_out`` is the fraction of the rows to hold out;
+        the fit stops after ``patience`` passes without gain on them, and returns the best."""
+        name = type(self).__name__
+        device = device_of(self.device, name)
+        used, checks = self._hold_out(table, frame, held_out, seed)
+        training = Training(
+            network, tree, table, frame, batch_size=self.batch_size, seed=seed, device=device,
+            used=used, name=name,
+        )  # fmt: skip
+        state = training.state_of(
+            tree, self.max_iter, len(network.figures), keeps_best=used is not None
+        )
+
+        def stop(state: Trained, losses: list[float]) -> bool:
+            if used is None:
+                return False
+            done = len(losses)
+            tree = jax.device_put(training.unpack(state.floats, state.integers), device)
+            with jax.default_device(device):
+                loss = float(held_out_loss(network, tree, *checks)) / int((~used).sum())
+            earlier = state.log[: done - 1, -1]
+            if done == 1 or loss < earlier.min():
+                state.best[:] = state.floats
+            state.log[done - 1, -1] = loss
+            return no_gain_for([*earlier.tolist(), loss], patience, tol)
+
+        settings = {k: v for k, v in self.get_params().items() if k != "callbacks"}
+        facts = (columns.mean.tobytes(), columns.deviations.tobytes())
+        with self._fit_callbacks() as callbacks:
+            begin(callbacks, f"{name} {settings} {table.shape} {key(0, hash_of(facts))}")
+            swept = sweep(
+                training, state, Serial(), max_iter=self.max_iter, stop=stop,
+                callbacks=callbacks, name=name,
+            )  # fmt: skip
+        state = swept.state
+        self.n_iter_ = len(swept.losses)
+        self.losses_ = list(swept.losses)
+        self.converged_ = swept.converged
+        self._log = state.log[: self.n_iter_]
+        floats = state.best if len(state.best) else state.floats
+        return training.unpack(floats, state.integers)
+
+    def _hold_out(self, table: Table, frame: Frame, fraction: float, seed: Any) -> Any:
+        """A mask of the rows to train on, and the others in mini-batches; or nothing."""
+        if not fraction:
+            return None, None
+        n = len(table)
+        size = min(max(1, round(fraction * n)), HELD_OUT)
+        if size >= n:
+            raise ValueError(
+                f"{type(self).__name__}(validation_fraction={fraction}) leaves no row of "
+                f"{n} to train on. Lower it, or use early_stopping=False."
+            )
+        places = np.sort(permutation(key(seed, 2**40), n)[:size])
+        used = np.ones(n, bool)
+        used[places] = False
+        batch = min(size, 1000)
+        batches = -(-size // batch)
+        rows = np.zeros((batches * batch, table.shape[1]), np.float32)
+        rows[:size] = frame.apply(table.take(places))
+        counts = np.clip(size - batch * np.arange(batches), 0, batch).astype(np.float32)
+        return used, (rows.reshape(batches, batch, -1), counts)
+
+    def _seed(self) -> np.uint64:
+        return seed_from(self.random_state)
+
+    def _finish(self) -> None:
+        finish(self.callbacks)
+
+    def _map_rows(self, function: Any, table: Table) -> np.ndarray:
+        """``function(xp, rows)`` of every block of dense rows, in order: in NumPy and in the
+        precision of the rows, or on the GPU in float32."""
+        if self.device == "cpu":
+            return np.concatenate(list(Threads().map(apply_to_rows, function, table)))
+        device = device_of(self.device, type(self).__name__)
+        with jax.default_device(device):
+            pieces = [np.asarray(function(jnp, dense(block.load()))) for block in table]
+        return np.concatenate(pieces).astype(table.dtype, copy=False)
+
+
+def apply_to_rows(function: Any, block: Any) -> np.ndarray:
+    return function(np, dense(block))
+
+
+def hash_of(facts: tuple[bytes, ...]) -> int:
+    from hashlib import blake2b
+
+    return int.from_bytes(blake2b(b"".join(facts), digest_size=8).digest(), "little")
