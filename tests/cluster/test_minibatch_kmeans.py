@@ -74,7 +74,7 @@ def test_a_file_gives_the_bits_of_memory(tmp_path, monkeypatch):
     X, weights = blobs(30_000), np.arange(30_000) % 3
     np.save(tmp_path / "x.npy", X)
     for mixed in (8, 2):  # all rows shuffled as a whole, and in groups
-        monkeypatch.setattr("tacit.cluster.kmeans.minibatch.MIXED", mixed)
+        monkeypatch.setattr("tacit.data.shuffled_rows.MIXED", mixed)
         for weight in (None, weights):
             models = [
                 MiniBatchKMeans(6, random_state=0).fit(rows, sample_weight=weight)

@@ -59,6 +59,7 @@ from tacit.mixture import (
     MultivariateNormal,
     SemiSupervisedNB,
 )
+from tacit.neural import GAN, RBM, Autoencoder
 from tacit.text import TfidfTransformer
 from tacit.topics import GibbsLDA, LatentDirichletAllocation
 
@@ -149,6 +150,8 @@ ESTIMATORS = [
     LinearSVC(),
     LinearSVC(solver="newton"),
     CalibratedClassifier(LinearSVC(), random_state=0),
+    Autoencoder((2,), max_iter=2, batch_size=64),
+    RBM(2, visible="gaussian", max_iter=2, batch_size=64),
 ]
 
 
@@ -164,6 +167,7 @@ NOT_CHECKED = {
     "CountVectorizer": DOCUMENTS,
     "FunctionWords": DOCUMENTS,
     "GibbsLDA": "takes whole counts, and every token is drawn on its own",
+    "GAN": "compiles a game of two networks for every width; its own tests check its manners",
     "HashingVectorizer": DOCUMENTS,
     "InvertedIndex": DOCUMENTS,
     "LexiconClassifier": DOCUMENTS,
@@ -268,6 +272,7 @@ FITS = {
     **{kind: on_ratings(kind) for kind in ("Biases", "GlobalMean", "ItemKNN", "Popularity")},
     "BiasedSGD": on_ratings("BiasedSGD", n_factors=3, n_epochs=5),
     "GibbsLDA": lambda: (GibbsLDA(3, max_iter=20), documents()[0], None),
+    "GAN": on_rows(GAN(2, generator=(4,), discriminator=(4,), max_iter=2)),
     "WordSenses": on_texts("WordSenses", word="fox", min_count=1),
     "BrownClusters": on_texts("BrownClusters", n_clusters=5),
     "CacheModel": lambda: (find_class("CacheModel")(NGramModel(2).fit(TEXTS)), TEXTS, None),

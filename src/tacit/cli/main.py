@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tacit.cli.recommend:recommend",
         "Learn from ratings; recommend items, and explain why.",
     ),
+    "neural": ("tacit.cli.neural:neural", "Train autoencoders, RBMs and GANs; encode, sample."),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
     "topics": ("tacit.cli.topics:topics", "Find the topics of documents."),

@@ -12,6 +12,7 @@ __all__ = ["REGISTRY", "find_class", "name_of"]
 REGISTRY: dict[str, str] = {
     "AgglomerativeClustering": "tacit.cluster.hierarchy.agglomerative:AgglomerativeClustering",
     "Authorship": "tacit.style.authorship:Authorship",
+    "Autoencoder": "tacit.neural.autoencoder:Autoencoder",
     "BernoulliMixture": "tacit.mixture.multinomial:BernoulliMixture",
     "BernoulliNB": "tacit.classify.naive_bayes:BernoulliNB",
     "ClassicalMDS": "tacit.decompose.classical_mds:ClassicalMDS",
@@ -25,6 +26,7 @@ REGISTRY: dict[str, str] = {
     "DivisiveClustering": "tacit.cluster.hierarchy.divisive:DivisiveClustering",
     "FunctionWords": "tacit.style.function_words:FunctionWords",
     "FuzzyCMeans": "tacit.cluster.fuzzy:FuzzyCMeans",
+    "GAN": "tacit.neural.gan:GAN",
     "GaussianMixture": "tacit.mixture.gaussian:GaussianMixture",
     "GibbsLDA": "tacit.topics.lda_gibbs:GibbsLDA",
     "HashingVectorizer": "tacit.text.hashing:HashingVectorizer",
@@ -51,6 +53,7 @@ REGISTRY: dict[str, str] = {
     ),
     "Perceptron": "tacit.linear.perceptron:Perceptron",
     "ProbabilisticPCA": "tacit.decompose.probabilistic_pca:ProbabilisticPCA",
+    "RBM": "tacit.neural.rbm:RBM",
     "SemanticIndex": "tacit.search.semantic_index:SemanticIndex",
     "SoftKMeans": "tacit.cluster.soft_kmeans:SoftKMeans",
     "SemiSupervisedNB": "tacit.mixture.semi_supervised:SemiSupervisedNB",

@@ -1,9 +1,9 @@
 """Rows in a random order that memory can hold, for models that read them in mini-batches.
 
-A pass reads the rows in groups of ``MIXED`` windows drawn at random, and shuffles each group as a
-whole. Up to 131,072 rows are one group; of a longer file one group at a time is in memory. The
-order follows from the seed and the shape of the data alone: it is the same from memory and from a
-file.
+A pass reads the rows in groups of ``MIXED`` windows drawn at random, and shuffles each group as
+a whole. Up to 131,072 rows are one group; of a longer file one group at a time is in memory.
+The order follows from the seed and the shape of the data alone: it is the same from memory and
+from a file.
 """
 
 from collections.abc import Iterator

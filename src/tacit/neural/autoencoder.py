@@ -11,16 +11,17 @@ units than columns and a penalty
 
     l1 * sum over units j of |code_j| |d_j|         d_j the decoder's weights of unit j
 
-which does not change if codes shrink while the decoder grows. With ``sparsity`` the penalty is
-adapted after every mini-batch until that fraction of the code is exactly 0.
+which does not change if codes shrink while the decoder grows. With ``sparsity`` the largest
+units of every code are kept and that fraction of it is exactly 0 (a k-sparse autoencoder).
 
-Training streams mini-batches through ``neural.training``. The loss is the mean over a pass while
-weights change, so it is not promised to fall.
+Training streams mini-batches through ``neural.training``. The loss is the mean over a pass in
+which weights change, so it is not promised to fall.
 
 The notes' section 8.4.2. Hinton and Salakhutdinov (2006), Reducing the dimensionality of data
-with neural networks. Science 313. Vincent, Larochelle, Bengio and Manzagol (2008), Extracting and
-composing robust features with denoising autoencoders. ICML. Baldi and Hornik (1989), Neural
-networks and principal component analysis. Neural Networks 2.
+with neural networks. Science 313. Vincent, Larochelle, Bengio and Manzagol (2008), Extracting
+and composing robust features with denoising autoencoders. ICML. Baldi and Hornik (1989), Neural
+networks and principal component analysis. Neural Networks 2. Makhzani and Frey (2014), k-sparse
+autoencoders. ICLR.
 """
 
 from collections.abc import Callable
@@ -37,6 +38,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.randoms import key
 from tacit.data.checked import check_table
 from tacit.data.table import Table
+from tacit.neural.draws import normal, uniform
 from tacit.neural.extra import jax, jnp, optax
 from tacit.neural.layers import (
     ACTIVATIONS,
@@ -58,8 +60,6 @@ from tacit.neural.training import (
 __all__ = ["Autoencoder", "AutoencoderNetwork", "Coder"]
 
 NOISES = ("masking", "gaussian", "salt-and-pepper")
-FIRST_L1 = 1e-3  # where an adapted penalty begins
-ADAPTS = 0.05  # of the log of an adapted penalty per mini-batch
 
 
 # --- The network ---
@@ -98,7 +98,6 @@ class AutoencoderNetwork:
         return {
             "params": params,
             "optimizer": zeros_for(self._optimizer(), params),
-            "log_l1": np.float32(np.log(self.l1 or FIRST_L1)),
             "noise": noise,
         }
 
@@ -112,7 +111,15 @@ class AutoencoderNetwork:
 
     def encode(self, xp: Any, encoder: Any, rows: Any) -> Any:
         """The codes of rows."""
-        return forward(xp, encoder, rows, self.activation, self.code_activation)
+        codes = forward(xp, encoder, rows, self.activation, self.code_activation)
+        if self.sparsity is None:
+            return codes
+        kept = max(1, round((1 - self.sparsity) * self.sizes[-1]))
+        if xp is np:
+            least = np.partition(codes, -kept, axis=1)[:, -kept, None]
+        else:
+            least = jax.lax.top_k(codes, kept)[0][:, -1:]
+        return xp.where(codes >= least, codes, xp.zeros((), codes.dtype))
 
     def decode(self, xp: Any, decoder: Any, codes: Any) -> Any:
         """Rows from codes."""
@@ -124,8 +131,8 @@ class AutoencoderNetwork:
         if self.noise is None:
             return rows
         if self.noise == "gaussian":
-            return rows + noise["level"] * jax.random.normal(drawn, rows.shape, rows.dtype)
-        draws = jax.random.uniform(drawn, rows.shape, rows.dtype)
+            return rows + noise["level"] * normal(drawn, rows.shape)
+        draws = uniform(drawn, rows.shape)
         level = noise["level"]
         if self.noise == "masking":
             return jnp.where(draws < level, noise["zero"], rows)
@@ -143,19 +150,16 @@ class AutoencoderNetwork:
             errors = (rows - scores) ** 2
         return errors.sum(axis=1), codes
 
-    def objective(
-        self, params: Any, log_l1: Any, inputs: Any, rows: Any, mask: Any
-    ) -> tuple[Any, Any]:
+    def objective(self, params: Any, inputs: Any, rows: Any, mask: Any) -> tuple[Any, Any]:
         """The mean loss of a mini-batch, and its figures summed."""
         errors, codes = self.errors(params, inputs, rows)
         count = mask.sum()
         loss = (errors * mask).sum() / count
         penalty = 0.0
-        if self.l1 or self.sparsity is not None:
+        if self.l1:
             _, decoder = self.layers(params)
             lengths = jnp.sqrt((decoder[0][0] ** 2).sum(axis=1) + 1e-12)
-            penalty = (abs(codes) * lengths).sum(axis=1) @ mask / count
-            penalty = jnp.exp(jax.lax.stop_gradient(log_l1)) * penalty
+            penalty = self.l1 * ((abs(codes) * lengths).sum(axis=1) @ mask) / count
         zeros = ((codes == 0).mean(axis=1) * mask).sum()
         return loss + penalty, jnp.stack([(loss + penalty) * count, loss * count, zeros])
 
@@ -163,16 +167,12 @@ class AutoencoderNetwork:
         """One step of Adam."""
         inputs = self.corrupt(rows, tree["noise"], drawn)
         gradients, figures = jax.grad(self.objective, has_aux=True)(
-            tree["params"], tree["log_l1"], inputs, rows, mask
+            tree["params"], inputs, rows, mask
         )
         moves, moments = self._optimizer().update(gradients, tree["optimizer"], tree["params"])
-        log_l1 = tree["log_l1"]
-        if self.sparsity is not None:
-            log_l1 = log_l1 + ADAPTS * (self.sparsity - figures[2] / mask.sum())
         return {
             "params": optax.apply_updates(tree["params"], moves),
             "optimizer": moments,
-            "log_l1": log_l1,
             "noise": tree["noise"],
         }, figures
 
@@ -213,7 +213,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
     activation : {"relu", "leaky_relu", "tanh", "sigmoid", "identity"}
         Of the layers between. "identity" makes the autoencoder linear.
     code_activation : str or "auto"
-        Of the code; "auto" is "relu" with ``l1`` or ``sparsity``, else "identity".
+        Of the code; "auto" is "relu" with ``l1``, else "identity".
     tied : bool
         Whether the decoder uses the encoder's weights, transposed.
     loss : {"squared", "cross-entropy"}
@@ -224,9 +224,10 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
     noise_level : float
         The probability that a value is replaced, or the standard deviation of normal noise.
     l1 : float
-        Weight of the penalty on codes.
+        Weight of the penalty on codes, beside the squared error in units of the columns' mean
+        variance.
     sparsity : float or None
-        The fraction of the code that shall be 0; adapts the penalty.
+        The fraction of every code to be 0: the largest units are kept.
     weight_decay : float
         Added to the gradient per unit of weight.
     learning_rate : float
@@ -262,7 +263,6 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
     errors_ : list of float, the reconstruction error in it
     validation_errors_ : list of float, after every pass; only with ``early_stopping``
     zero_fraction_ : float, the fraction of the code that was 0 in the last pass
-    l1_ : float, the weight of the penalty at the end
     n_iter_ : int
     converged_ : bool, whether early stopping ended the fit
 
@@ -431,15 +431,14 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         return self.layers[-1]
 
     def _network(self, rows: int = 0) -> AutoencoderNetwork:
-        sparse = self.l1 > 0 or self.sparsity is not None
         code = self.code_activation
         if code == "auto":
-            code = "relu" if sparse else "identity"
+            code = "relu" if self.l1 > 0 else "identity"
         steps = 0
         if self.schedule == "cosine":
             if self.early_stopping:
                 rows -= max(1, round(self.validation_fraction * rows))
-            steps = self.max_iter * -(-rows // min(self.batch_size, max(1, rows)))
+            steps = self.max_iter * -(-rows // self.batch_size)
         return AutoencoderNetwork(
             (int(self.n_features_in_), *map(int, self.layers)), self.activation, code,
             self.loss, bool(self.tied), self.noise, float(self.noise_level), float(self.l1),
@@ -484,7 +483,6 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         self.losses_ = [unit * loss for loss in self.losses_]
         self.errors_ = (unit * self._log[:, 1]).tolist()
         self.zero_fraction_ = float(self._log[-1, 2])
-        self.l1_ = float(np.exp(tree["log_l1"])) if self.l1 or self.sparsity else 0.0
         self.validation_errors_ = (
             (unit * self._log[:, -1]).tolist() if self.early_stopping else []
         )
@@ -522,7 +520,7 @@ def check_widths(name: str, parameter: str, widths: Any, *, empty: bool = False)
     """ValueError unless widths are whole numbers of at least 1."""
     good = isinstance(widths, tuple | list) and (empty or len(widths))
     if not good or not all(
-        isinstance(width, Integral) and not isinstance(width, bool) and width >= 1
+        isinstance(width, Integral) and not isinstance(width, bool) and int(width) >= 1
         for width in widths
     ):
         raise ValueError(
@@ -538,7 +536,8 @@ def check_unit_range(who: str, columns: Columns, instead: str) -> None:
         j = int(bad[0])
         raise ValueError(
             f"{who} takes values from 0 to 1, but column {j} has values from "
-            f"{columns.low[j]:.4g} to {columns.high[j]:.4g}. Scale the columns, or use {instead}."
+            f"{columns.low[j]:.4g} to {columns.high[j]:.4g}. Scale the columns, or use "
+            f"{instead}."
         )
 
 
@@ -547,4 +546,3 @@ def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
     margin = 0.5 / (rows + 1)
     mean = np.clip(mean, margin, 1 - margin)
     return np.log(mean) - np.log1p(-mean)
-

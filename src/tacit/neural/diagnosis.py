@@ -10,8 +10,8 @@
 All three depend on the rows alone, so they serve any generator.
 
 Lopez-Paz and Oquab (2017), Revisiting classifier two-sample tests. ICLR. Heusel, Ramsauer,
-Unterthiner, Nessler and Hochreiter (2017), GANs trained by a two time-scale update rule converge
-to a local Nash equilibrium. NeurIPS.
+Unterthiner, Nessler and Hochreiter (2017), GANs trained by a two time-scale update rule
+converge to a local Nash equilibrium. NeurIPS.
 """
 
 import math

@@ -12,9 +12,9 @@ estimates the distance of the two distributions. Samples come from a moving aver
 generator's weights, which is steadier than its last ones. ``diagnose`` looks for collapse.
 
 The notes' section 8.4.3. Goodfellow et al. (2014), Generative adversarial nets. NeurIPS.
-Arjovsky, Chintala and Bottou (2017), Wasserstein GAN. ICML. Gulrajani, Ahmed, Arjovsky, Dumoulin
-and Courville (2017), Improved training of Wasserstein GANs. NeurIPS. Yazıcı et al. (2019), The
-unusual effectiveness of averaging in GAN training. ICLR.
+Arjovsky, Chintala and Bottou (2017), Wasserstein GAN. ICML. Gulrajani, Ahmed, Arjovsky,
+Dumoulin and Courville (2017), Improved training of Wasserstein GANs. NeurIPS. Yazıcı et al.
+(2019), The unusual effectiveness of averaging in GAN training. ICLR.
 """
 
 from dataclasses import dataclass
@@ -31,6 +31,7 @@ from tacit.data.checked import check_table
 from tacit.data.table import Table
 from tacit.neural.autoencoder import cast, check_unit_range, check_widths
 from tacit.neural.diagnosis import Diagnosis, diagnose
+from tacit.neural.draws import fold, normal, uniform
 from tacit.neural.extra import jax, jnp, optax
 from tacit.neural.layers import (
     ACTIVATIONS,
@@ -135,17 +136,16 @@ class GANNetwork:
 
     def step(self, tree: Any, rows: Any, mask: Any, drawn: Any) -> tuple[Any, Any]:
         """One step of the discriminator, and one of the generator when it is its turn."""
-        first, second, third = jax.random.split(drawn, 3)
         shape = (rows.shape[0], self.latent)
         generator, discriminator = tree["generator"], tree["discriminator"]
-        fakes = self.generate(jnp, generator, jax.random.normal(first, shape, rows.dtype))
-        between = jax.random.uniform(third, (rows.shape[0],), rows.dtype)
+        fakes = self.generate(jnp, generator, normal(fold(drawn, 0), shape))
+        between = uniform(fold(drawn, 2), (rows.shape[0],))
         loss, gradient = jax.value_and_grad(self.discriminator_loss)(
             discriminator, rows, fakes, mask, between
         )
         moves, judge_moments = self._optimizer().update(gradient, tree["moments"][1])
         discriminator = optax.apply_updates(discriminator, moves)
-        latent = jax.random.normal(second, shape, rows.dtype)
+        latent = normal(fold(drawn, 1), shape)
 
         def improve(own: Any) -> Any:
             generator, moments, average = own
@@ -407,7 +407,8 @@ class GAN(NeuralNetwork):
             ("generator", network.generator_sizes),
             ("discriminator", network.discriminator_sizes),
         ):
-            weights, biases = getattr(self, f"{name}_weights_"), getattr(self, f"{name}_biases_")
+            weights = getattr(self, f"{name}_weights_")
+            biases = getattr(self, f"{name}_biases_")
             check_layers(name, weights, biases, sizes)
             if len(weights) != len(sizes) - 1:
                 raise ValueError(f"the {name} lacks weights.")

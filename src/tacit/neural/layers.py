@@ -9,6 +9,7 @@ networks. AISTATS. He, Zhang, Ren and Sun (2015), Delving deep into rectifiers. 
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def first_layers(drawn: Any, sizes: Sequence[int], activation: str) -> tuple[Lay
     """Random weights whose outputs have the variance of their inputs, and biases of 0."""
     gain = 2.0 if activation in ("relu", "leaky_relu") else 1.0
     layers = []
-    for i, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for i, (inputs, outputs) in enumerate(pairwise(sizes)):
         weights = normals(key(drawn, i), (inputs, outputs)) * np.sqrt(gain / inputs)
         layers.append((weights.astype(np.float32), np.zeros(outputs, np.float32)))
     return tuple(layers)
@@ -74,8 +75,8 @@ def check_layers(name: str, weights: Any, biases: Any, sizes: Sequence[int]) -> 
         raise ValueError(f"the layers of the {name} must be lists of arrays.")
     if len(biases) != len(sizes) - 1 or len(weights) not in (0, len(biases)):
         raise ValueError(f"the {name} must have {len(sizes) - 1} layers.")
-    shapes = [(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
-    wanted = [(each, shape) for each, shape in zip(weights, shapes, strict=False)]
+    shapes = list(pairwise(sizes))
+    wanted: list[Any] = list(zip(weights, shapes, strict=False))
     wanted += [(each, (shape[1],)) for each, shape in zip(biases, shapes, strict=True)]
     for array, shape in wanted:
         if not isinstance(array, np.ndarray) or array.shape != shape:

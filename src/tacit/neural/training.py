@@ -35,15 +35,16 @@ from tacit.core.sweep import Sequential, Visited, no_gain_for, sweep
 from tacit.data.bad_values import check_values
 from tacit.data.shuffled_rows import shuffled_chunks
 from tacit.data.table import Table, parts
+from tacit.neural.draws import fold, key_words
 from tacit.neural.extra import device_of, jax, jnp, optax
 
 __all__ = [
     "Columns", "Frame", "NeuralNetwork", "Trained", "Training", "dense", "describe_columns",
-    "optimizer", "zeros_for",
+    "optimizer", "padded_batch", "zeros_for",
 ]  # fmt: skip
 
 WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
-VALUES = 2**22  # of the rows of one call, at most
+VALUES = {"cpu": 2**20, "gpu": 2**24}  # of the rows of one call, at most
 HELD_OUT = 10_000  # rows held out, at most
 
 
@@ -96,9 +97,7 @@ def describe_columns(table: Table, name: str) -> Columns:
         raise ValueError(f"{name} needs at least one row, but the data has none.")
     found = []
     with np.errstate(all="ignore"):  # values that are not finite are reported below
-        for block, each in zip(
-            table, Threads().map(collect_columns, None, table), strict=True
-        ):
+        for block, each in zip(table, Threads().map(collect_columns, None, table), strict=True):
             if not np.isfinite(each.deviations).all():
                 check_values(parts(block.load()).rows, name, block.start, table.source)
             found.append(each)
@@ -106,8 +105,8 @@ def describe_columns(table: Table, name: str) -> Columns:
     largest = float(np.maximum(np.abs(columns.low), np.abs(columns.high)).max(initial=0.0))
     if largest > 1e30:
         raise ValueError(
-            f"{name}: the data holds values as large as {largest:.3g}, too large to train on in "
-            "float32. Rescale it, for example divide by that number."
+            f"{name}: the data holds values as large as {largest:.3g}, too large to train on "
+            "in float32. Rescale it, for example divide by that number."
         )
     return columns
 
@@ -158,7 +157,7 @@ class Training(Sequential):
         self.network, self.table, self.frame, self.name = network, table, frame, name
         self.seed, self.device, self.used = seed, device, used
         self.rows = len(table) if used is None else int(used.sum())
-        self.batch_size = min(batch_size, self.rows)
+        self.batch_size = padded_batch(batch_size, self.rows)
         leaves, self.form = jax.tree_util.tree_flatten(tree)
         self.shapes = [(leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves]
         self.batches = self._batches_per_call(sum(leaf.size for leaf in leaves))
@@ -166,17 +165,19 @@ class Training(Sequential):
         self.figures: list[Any] = []
 
     def _batches_per_call(self, weights: int) -> int:
-        """Mini-batches of one compiled call: a power of two that depends on shapes alone, so
-        that data of almost the same size need not be compiled again."""
+        """Mini-batches of one compiled call. They depend on shapes alone. Where one call does
+        the whole pass, a power of two: data of almost the same size is not compiled again."""
         most = max(1, -(-self.rows // self.batch_size))
         width = max(1, self.table.shape[1])
+        kind = "cpu" if self.device.platform == "cpu" else "gpu"
         fit = min(
-            int(WORK[self.device.platform if self.device.platform == "cpu" else "gpu"])
-            // max(1, 6 * weights * self.batch_size),
-            VALUES // (width * self.batch_size),
+            int(WORK[kind]) // max(1, 6 * weights * self.batch_size),
+            VALUES[kind] // (width * self.batch_size),
         )
         calls = -(-most // max(1, min(most, fit)))
-        return 1 << (-(-most // calls) - 1).bit_length()
+        if calls > 1:
+            return -(-most // calls)
+        return max(4, 1 << (most - 1).bit_length())
 
     def begin_pass(self, state: Trained, number: int) -> None:
         """Move the state to the device."""
@@ -201,7 +202,7 @@ class Training(Sequential):
         with jax.default_device(self.device):
             self.tree, figures = run_batches(
                 self.network, self.tree, padded.reshape(batches, size, -1), counts,
-                random_key(drawn),
+                key_words(drawn),
             )  # fmt: skip
         if self.figures:  # one call may wait while another runs, no more
             self.figures[-1].block_until_ready()
@@ -255,9 +256,13 @@ def pack(leaves: list[np.ndarray], state: Trained) -> None:
         places[kind] += leaf.size
 
 
-def random_key(drawn: np.uint64) -> Any:
-    """JAX's key from one of ours."""
-    return np.array([drawn >> np.uint64(32), drawn & np.uint64(0xFFFFFFFF)], np.uint32)
+def padded_batch(batch_size: int, rows: int) -> int:
+    """Places of a mini-batch: of few rows not many more than there are.
+
+    >>> padded_batch(32, 1000), padded_batch(500, 20)
+    (32, 64)
+    """
+    return min(batch_size, max(64, 1 << (rows - 1).bit_length()))
 
 
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
@@ -267,7 +272,7 @@ def run_batches(network: Any, tree: Any, rows: Any, counts: Any, drawn: Any) -> 
     def run(tree: Any, item: Any) -> Any:
         batch, count, i = item
         mask = (jnp.arange(batch.shape[0]) < count).astype(batch.dtype)
-        own = jax.random.fold_in(drawn, i)
+        own = fold(drawn, i)
         return jax.lax.cond(
             count > 0,
             lambda tree: network.step(tree, batch, mask, own),
@@ -409,16 +414,28 @@ class NeuralNetwork(Estimator):
     def _map_rows(self, function: Any, table: Table) -> np.ndarray:
         """``function(xp, rows)`` of every block of dense rows, in order: in NumPy and in the
         precision of the rows, or on the GPU in float32."""
+        pieces: list[Any] = []
+        for block, piece in zip(table, self._pieces(function, table), strict=True):
+            if piece is None:
+                rows = parts(block.load()).rows
+                check_values(rows, type(self).__name__, block.start, table.source)
+            pieces.append(piece)
+        return np.concatenate(pieces)
+
+    def _pieces(self, function: Any, table: Table) -> Iterable[np.ndarray | None]:
         if self.device == "cpu":
-            return np.concatenate(list(Threads().map(apply_to_rows, function, table)))
-        device = device_of(self.device, type(self).__name__)
-        with jax.default_device(device):
-            pieces = [np.asarray(function(jnp, dense(block.load()))) for block in table]
-        return np.concatenate(pieces).astype(table.dtype, copy=False)
+            yield from Threads().map(apply_to_rows, (function, np), table)
+            return
+        with jax.default_device(device_of(self.device, type(self).__name__)):
+            for piece in Serial().map(apply_to_rows, (function, jnp), table):
+                yield None if piece is None else np.asarray(piece, table.dtype)
 
 
-def apply_to_rows(function: Any, block: Any) -> np.ndarray:
-    return function(np, dense(block))
+def apply_to_rows(call: tuple[Any, Any], block: Any) -> Any:
+    """None where a value is not finite: the caller knows where the block is."""
+    function, xp = call
+    rows = dense(block)
+    return function(xp, rows) if np.isfinite(rows).all() else None
 
 
 def hash_of(facts: tuple[bytes, ...]) -> int:

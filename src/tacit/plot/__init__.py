@@ -7,12 +7,14 @@ A picture lives in a file of its own that does not have its name (``dendrogram``
 
 from tacit.core.lazy import attach
 
-__all__ = ["author_map", "biplot", "cluster_map", "contact_sheet", "decision_regions",
-           "dendrogram", "kmeans_steps", "losses", "rank_error", "rolling_attribution", "scree",
+__all__ = ["author_map", "biplot", "cluster_map", "codes", "contact_sheet", "decision_regions",
+           "dendrogram", "filters", "kmeans_steps", "loss_curves", "losses", "rank_error",
+           "reconstructions", "rolling_attribution", "samples", "scree",
            "silhouette"]  # fmt: skip
 
-FILES = ("author_map", "biplot", "map", "contact_sheet", "regions", "dendrogram",
-         "kmeans_steps", "loss", "rank_error", "rolling", "scree", "silhouette")  # fmt: skip
+FILES = ("author_map", "biplot", "map", "training", "contact_sheet", "regions", "dendrogram",
+         "image", "kmeans_steps", "training", "loss", "rank_error", "image", "rolling", "image",
+         "scree", "silhouette")  # fmt: skip
 __getattr__, __dir__ = attach(
     __name__,
     names={

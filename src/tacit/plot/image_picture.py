@@ -1,0 +1,160 @@
+"""Rows as images: samples of a generator, the filters of a network, reconstructions."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.plot.axes import NEUTRAL, new_axes, title_and_note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["filters", "image_shape", "reconstructions", "samples", "tiled"]
+
+MOST = 100  # images in a picture, unless more are asked for
+INCH = 0.55  # an image
+
+
+def image_shape(width: int, shape: tuple[int, int] | None, name: str) -> tuple[int, int]:
+    """The height and width of images of so many values; square unless given.
+
+    >>> image_shape(784, None, "samples")
+    (28, 28)
+    """
+    if shape is None:
+        side = int(np.sqrt(width))
+        shape = (side, side) if side * side == width else (1, width)
+    if shape[0] * shape[1] != width:
+        raise ValueError(
+            f"{name}(shape={shape}) needs rows of {shape[0] * shape[1]} values, but they have "
+            f"{width}. Give the height and width of the images."
+        )
+    return int(shape[0]), int(shape[1])
+
+
+def tiled(images: np.ndarray, columns: int, gap: float) -> np.ndarray:
+    """Images (n, h, w) in one array, row by row, with a line of ``gap`` between them.
+
+    >>> tiled(np.ones((3, 1, 1)), 2, 0.0)
+    array([[1., 0., 1.],
+           [0., 0., 0.],
+           [1., 0., 0.]])
+    """
+    n, height, width = images.shape
+    rows = -(-n // columns)
+    page = np.full((rows * (height + 1) - 1, columns * (width + 1) - 1), gap, np.float64)
+    for i, image in enumerate(images):
+        top, left = (i // columns) * (height + 1), (i % columns) * (width + 1)
+        page[top : top + height, left : left + width] = image
+    return page
+
+
+def samples(
+    rows: Any, *, shape: tuple[int, int] | None = None, columns: int | None = None,
+    title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
+    """Draw rows as images in a grid, dark for large values.
+
+    Parameters
+    ----------
+    rows : array of shape (n, h * w)
+        The first 100 are drawn.
+    shape : (int, int), optional
+        Height and width of an image; square by default.
+    columns : int, optional
+        Images in a line.
+    title : str, optional
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure otherwise.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> ax = samples(np.random.default_rng(0).random((6, 16)), columns=3)
+    >>> ax.get_images()[0].get_array().shape
+    (9, 14)
+    """
+    rows = as_images(rows, "samples")
+    return draw(rows, "samples", shape, columns, title, ax, low=rows.min(), high=rows.max())
+
+
+def filters(
+    model: Any, *, shape: tuple[int, int] | None = None, columns: int | None = None,
+    most: int = MOST, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
+    """Draw what the units of a network's first layer respond to, as images.
+
+    Gray is 0; every filter is divided by its largest weight. ``model`` is a fitted RBM or
+    Autoencoder, or an array with a filter in each row; the longest filters are drawn first.
+    """
+    weights = as_images(weights_of(model), "filters")
+    order = np.argsort(-np.linalg.norm(weights, axis=1), kind="stable")[:most]
+    largest = np.abs(weights[order]).max(axis=1, keepdims=True)
+    scaled = weights[order] / np.where(largest > 0, largest, 1.0)
+    return draw(scaled, "filters", shape, columns, title, ax, low=-1.0, high=1.0)
+
+
+def reconstructions(
+    model: Any, X: Any, *, shape: tuple[int, int] | None = None, most: int = 10,
+    noisy: Any = None, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
+    """Draw rows above what a network makes of them.
+
+    With ``noisy``, the same rows with noise: they are drawn in between, and reconstructed.
+    """
+    rows = as_images(X, "reconstructions")[:most]
+    given = rows if noisy is None else as_images(noisy, "reconstructions")[:most]
+    back = model.reconstruct(given)
+    lines = [rows, back] if noisy is None else [rows, given, back]
+    low, high = float(rows.min()), float(rows.max())
+    ax = draw(
+        np.clip(np.concatenate(lines), low, high), "reconstructions", shape, len(rows), title,
+        ax, low=low, high=high,
+    )  # fmt: skip
+    error = float(np.square(rows - back).sum(axis=1).mean())
+    names = ["original", "reconstruction"] if noisy is None else ["original", "noisy", "back"]
+    height = image_shape(rows.shape[1], shape, "reconstructions")[0]
+    ax.set_yticks([i * (height + 1) + height / 2 - 0.5 for i in range(len(names))], names)
+    ax.tick_params(length=0, labelsize=8.5, labelcolor=NEUTRAL)
+    title_and_note(ax, title, f"squared error {error:.3g} per row")
+    return ax
+
+
+def weights_of(model: Any) -> Any:
+    if hasattr(model, "components_"):
+        return model.components_
+    if hasattr(model, "encoder_weights_"):
+        return model.encoder_weights_[0].T
+    return model
+
+
+def as_images(rows: Any, name: str) -> np.ndarray:
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
+    if rows.ndim != 2 or not rows.size:
+        raise ValueError(
+            f"{name} needs rows with an image in each, but got the shape {rows.shape}."
+        )
+    return rows
+
+
+def draw(
+    rows: np.ndarray, name: str, shape: tuple[int, int] | None, columns: int | None,
+    title: str | None, ax: "Axes | None", *, low: float, high: float,
+) -> "Axes":  # fmt: skip
+    rows = rows[:MOST] if name == "samples" else rows
+    height, width = image_shape(rows.shape[1], shape, name)
+    columns = columns or int(np.ceil(np.sqrt(len(rows))))
+    lines = -(-len(rows) // columns)
+    if ax is None:
+        ax = new_axes(max(2.5, INCH * columns), max(1.0, INCH * lines * height / width + 0.4))
+    page = tiled(rows.reshape(-1, height, width), columns, low)
+    ax.imshow(page, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    title_and_note(ax, title)
+    return ax
