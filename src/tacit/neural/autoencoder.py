@@ -115,6 +115,7 @@ class AutoencoderNetwork:
         if self.sparsity is None:
             return codes
         kept = max(1, round((1 - self.sparsity) * self.sizes[-1]))
+        least: Any
         if xp is np:
             least = np.partition(codes, -kept, axis=1)[:, -kept, None]
         else:
