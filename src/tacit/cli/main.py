@@ -35,6 +35,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tacit.cli.explore:explore",
         "Find the structure of documents and write a report.",
     ),
+    "images": (
+        "tacit.cli.images:images",
+        "Find the components of images, and what few of them keep.",
+    ),
     "index": (
         "tacit.cli.index:index",
         "Search documents by words or meaning; find near-duplicates.",
@@ -43,11 +47,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lm": ("tacit.cli.lm:lm", "Train n-gram language models; score and generate text."),
     "mixture": ("tacit.cli.mixture:mixture", "Fit a mixture of normal distributions."),
     "model": ("tacit.cli.model:model", "Inspect a saved model."),
+    "neural": ("tacit.cli.neural:neural", "Train autoencoders, RBMs and GANs; encode, sample."),
     "recommend": (
         "tacit.cli.recommend:recommend",
         "Learn from ratings; recommend items, and explain why.",
     ),
-    "neural": ("tacit.cli.neural:neural", "Train autoencoders, RBMs and GANs; encode, sample."),
+    "reduce": (
+        "tacit.cli.reduce:reduce",
+        "Find a few columns that say what many say.",
+    ),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
     "topics": ("tacit.cli.topics:topics", "Find the topics of documents."),

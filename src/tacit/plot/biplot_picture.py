@@ -68,8 +68,8 @@ def biplot(
     >>> from tacit.decompose import PCA
     >>> X = np.random.default_rng(0).normal(size=(30, 3)) * [5, 2, 1]
     >>> ax = biplot(PCA(2).fit(X), X, names=["age", "weight", "height"])
-    >>> sorted(text.get_text() for text in ax.texts)
-    ['age', 'height', 'weight']
+    >>> sorted(text.get_text() for text in ax.texts if text.get_text())
+    ['age', 'weight']
     """
     i, j = axes
     k, d = model.components_.shape
@@ -123,14 +123,31 @@ def draw_arrows(
     lengths = np.hypot(*tips.T)
     longest = np.argsort(-lengths, kind="stable")[:number]
     longest = longest[lengths[longest] > 0.05 * lengths.max(initial=0.0)]
-    reach = np.abs(points).max(initial=0.0)
-    if not len(longest) or not reach > 0:
+    reach = np.abs(points).max(axis=0, initial=0.0)
+    widest = np.abs(tips[longest]).max(axis=0, initial=0.0)
+    if not len(longest) or not (reach > 0).any():
         return
-    tips = tips * (REACH * reach / lengths.max())
+    # As long as the dots of both axes leave room for.
+    fits = [r / w for r, w in zip(reach, widest, strict=True) if r > 0 and w > 0]
+    tips = tips * (REACH * min(fits, default=1.0))
     for c in longest:
         ax.annotate(
             "", tips[c], (0, 0), zorder=4,
             arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.4, "shrinkA": 0,
                         "shrinkB": 0},
         )  # fmt: skip
-        write_name(ax, 1.09 * tips[c], names[c], color if number <= 20 else NEUTRAL)
+    for c, at in zip(longest, apart(1.1 * tips[longest], reach), strict=True):
+        write_name(ax, at, names[c], color if number <= 20 else NEUTRAL)
+
+
+def apart(places: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Places of names, moved up where the name below would be written over."""
+    places = places.copy()
+    room, near = 0.09 * reach[1], 0.5 * reach[0]
+    order = np.argsort(places[:, 1], kind="stable")
+    for i, c in enumerate(order):
+        for below in order[:i]:
+            close = abs(places[c, 0] - places[below, 0]) < near
+            if close and places[c, 1] - places[below, 1] < room:
+                places[c, 1] = places[below, 1] + room
+    return places

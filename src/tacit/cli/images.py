@@ -1,0 +1,278 @@
+"""``tacit images FOLDER``: the components of a set of images, and what few of them keep."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.cluster_plot import save_figure
+from tacit.cli.options import RunOptions, run_options, top_option
+from tacit.cli.output import draw_table, print_json, say, write_csv
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tacit.data.images import Images
+
+__all__ = ["images"]
+
+SHEET = 16  # components on a contact sheet
+SAMPLES = 6  # images that are reconstructed
+
+
+class Ranks(click.ParamType):
+    """Numbers, as 16,64,128."""
+
+    name = "N,N,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
+        if isinstance(value, list):
+            return value
+        try:
+            ranks = sorted({int(each) for each in str(value).split(",")})
+        except ValueError:
+            ranks = [0]
+        if ranks[0] < 1:
+            self.fail(f"{value!r} is no list of ranks. Write it as 16,64,128.", param, ctx)
+        return ranks
+
+
+class ImageSize(click.ParamType):
+    """Height and width, as 64x64."""
+
+    name = "HxW"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            height, width = (int(each) for each in str(value).lower().split("x"))
+        except ValueError:
+            height = width = 0
+        if height < 1 or width < 1:
+            self.fail(f"{value!r} is no size. Write it as 64x64.", param, ctx)
+        return height, width
+
+
+@click.command()
+@click.argument("source", metavar="FOLDER|NPZ")
+@click.option(
+    "--ranks",
+    type=Ranks(),
+    default="16,64,128",
+    show_default=True,
+    help="Numbers of components to compare",
+)
+@click.option(
+    "--near",
+    metavar="IMAGE",
+    help="Show the images nearest to this one (a name or a number from 0)",
+)
+@click.option(
+    "--combine",
+    metavar="SUM",
+    help='Compute with images: "0.5*3 + 0.5*17"; written to combination.png',
+)
+@click.option(
+    "--size", type=ImageSize(), metavar="HxW", help="Bring all images of a folder to this size"
+)
+@click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model")
+@top_option(5)
+@run_options
+def images(
+    source: str,
+    ranks: list[int],
+    near: str | None,
+    combine: str | None,
+    size: tuple[int, int] | None,
+    out: str | None,
+    top: int,
+    run: RunOptions,
+) -> None:
+    """Find the components of images: what varies most, as images again.
+
+    Reads a folder of images (subfolders are labels), a .npz or a .npy stack. Prints how much
+    the reconstructions lose at several ranks and, where there are labels, how often the nearest
+    other image has the same one. --out writes contact sheets of the components and of
+    reconstructions, the curve of the error, coordinates and the model.
+
+    \b
+    tacit images faces/ --out faces-out
+    tacit images faces.npz --ranks 8,32,128 --near 17
+    tacit images faces.npz --combine "0.5*3 + 0.5*17" --out mixed
+    """
+    if combine is not None and out is None:
+        raise click.UsageError("--combine needs --out, the folder to write the image to.")
+    folder = None if out is None else make_folder(out)
+    import numpy as np
+
+    from tacit.data.images import read_images
+    from tacit.decompose import PCA
+
+    stack = read_images(source, size=size)
+    n, pixels = stack.rows.shape
+    height, width = stack.size
+    if not (run.as_json or run.quiet):
+        say(f"Read {n:,} images of {width} x {height} pixels from {stack.source}.")
+    if n < 2:
+        raise click.ClickException(f"{source} has one image. Components need two or more.")
+    most = min(n - 1, pixels)
+    asked, ranks = ranks, sorted({min(rank, most) for rank in ranks})
+    if asked != ranks:
+        note = f"{n:,} images have at most {most:,} components; ranks are {ranks}."
+        say(note, quiet=run.quiet)
+    place = None if near is None else stack.find(near)
+    mixed = None if combine is None else stack.combine(combine)
+    model = PCA(ranks[-1], random_state=run.seed, engine=run.engine).fit(stack.rows)
+    points = np.asarray(model.transform(stack.rows), np.float64)
+    errors = model.reconstruction_errors(stack.rows, relative=True)
+    answer: dict[str, Any] = {
+        "source": stack.source, "images": n, "height": height, "width": width,
+        "ranks": {str(rank): {"lost": float(errors[rank])} for rank in ranks},
+    }  # fmt: skip
+    if stack.labels is not None:
+        for rank in ranks:
+            share = recognized(points[:, :rank], stack.labels)
+            answer["ranks"][str(rank)]["recognized"] = share
+    if place is not None:
+        answer["near"] = [
+            {"image": stack.names[i], "distance": distance}
+            for i, distance in neighbors(points, place, top)
+        ]
+    if folder is not None:
+        answer["files"] = write_all(
+            folder, stack, model, points, errors, ranks, place, top, mixed
+        )
+    if run.as_json:
+        print_json(answer)
+    else:
+        draw(answer, near)
+
+
+def make_folder(out: str) -> Path:
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(f"--out {out} is a file, but a folder is needed.")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "--out needs the package matplotlib. Install it with: pip install 'tacit[plot]'"
+        ) from error
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def neighbors(points: "np.ndarray", place: int, top: int) -> list[tuple[int, float]]:
+    """The nearest other images; ties to the first."""
+    import numpy as np
+
+    away = np.sqrt(((points - points[place]) ** 2).sum(axis=1))
+    order = [int(i) for i in np.argsort(away, kind="stable") if i != place]
+    return [(i, float(away[i])) for i in order[:top]]
+
+
+def recognized(points: "np.ndarray", labels: "np.ndarray") -> float:
+    """How often the nearest other image has the same label."""
+    import numpy as np
+
+    from tacit.kernels.distances import between_rows
+
+    right = 0
+    for first in range(0, len(points), 256):
+        away = between_rows(points[first : first + 256], points)
+        rows = np.arange(len(away))
+        away[rows, first + rows] = np.inf
+        right += int((labels[away.argmin(axis=1)] == labels[first : first + 256]).sum())
+    return right / len(points)
+
+
+def write_all(
+    folder: Path,
+    stack: "Images",
+    model: Any,
+    points: "np.ndarray",
+    errors: "np.ndarray",
+    ranks: list[int],
+    place: int | None,
+    top: int,
+    mixed: Any,
+) -> list[str]:
+    """The contact sheets, the curve, the coordinates and the model; their names."""
+    import numpy as np
+
+    from tacit import plot
+    from tacit.plot.contact_sheet_picture import as_gray
+
+    written = []
+
+    def keep(ax: Any, name: str) -> None:
+        import matplotlib.pyplot as plt
+
+        save_figure(ax.figure, str(folder / name))
+        plt.close(ax.figure)
+        written.append(name)
+
+    shown = model.components_[: SHEET - 1]
+    mean = stack.pictures(model.mean_)
+    scaled = np.concatenate([
+        as_gray(mean, "each"),
+        as_gray(stack.pictures(shown), "signed"),
+    ])  # fmt: skip
+    captions = ["mean", *(
+        f"{j + 1}: {share:.1%}"
+        for j, share in enumerate(model.explained_variance_ratio_[: len(shown)])
+    )]  # fmt: skip
+    keep(
+        plot.contact_sheet(scaled, captions=captions, columns=4, scale="shared"),
+        "components.png",
+    )
+    picked = np.linspace(0, len(stack) - 1, min(SAMPLES, len(stack))).round().astype(np.int64)
+    rows, captions = [stack.rows[picked]], [stack.names[i] for i in picked]
+    for rank in ranks:
+        part = points[picked].copy()
+        part[:, rank:] = 0
+        rows.append(model.inverse_transform(part))
+        captions += [f"rank {rank}"] * len(picked)
+    sheet = stack.pictures(np.concatenate(rows))
+    keep(
+        plot.contact_sheet(sheet, captions=captions, columns=len(picked)),
+        "reconstructions.png",
+    )
+    keep(plot.rank_error(errors, marks=ranks), "error.png")
+    if place is not None:
+        found = neighbors(points, place, top)
+        sheet = stack.pixels[[place, *(i for i, _ in found)]]
+        captions = [stack.names[place], *(f"{stack.names[i]}: {away:.3g}" for i, away in found)]
+        keep(plot.contact_sheet(sheet, captions=captions), "neighbors.png")
+    if mixed is not None:
+        keep(plot.contact_sheet(mixed[None]), "combination.png")
+    model.save(folder / "model.safetensors")
+    write_csv(
+        str(folder / "coordinates.csv"),
+        ["image", *(f"c{j + 1}" for j in range(points.shape[1]))],
+        (
+            [name, *(f"{x:.8g}" for x in row)]
+            for name, row in zip(stack.names, points, strict=True)
+        ),
+    )  # fmt: skip
+    return [*written, "coordinates.csv", "model.safetensors"]
+
+
+def draw(answer: dict[str, Any], near: str | None) -> None:
+    labeled = any("recognized" in each for each in answer["ranks"].values())
+    rows = [
+        [rank, f"{each['lost']:.1%}", *([f"{each['recognized']:.1%}"] if labeled else [])]
+        for rank, each in answer["ranks"].items()
+    ]
+    titles = ["rank", "lost", *(["nearest has the same label"] if labeled else [])]
+    draw_table(titles, rows, right=range(len(titles)))
+    if near is not None:
+        click.echo(f"Nearest to {near}:")
+        draw_table(
+            ["image", "distance"],
+            [[each["image"], f"{each['distance']:.4g}"] for each in answer["near"]],
+            right=[1],
+        )
+    if "files" in answer:
+        say(f"Written: {', '.join(answer['files'])}.")

@@ -1,0 +1,318 @@
+"""``tacit reduce FILE``: fewer columns that say nearly the same."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tacit.cli.cluster_plot import check_picture, save_figure
+from tacit.cli.inputs import read_number_file
+from tacit.cli.options import RunOptions, header_option, run_options
+from tacit.cli.output import (
+    check_outputs,
+    draw_table,
+    print_json,
+    say,
+    say_written,
+    write_csv,
+)
+
+__all__ = ["reduce"]
+
+METHODS = ("pca", "ppca", "svd", "classical-mds", "mds", "nonmetric-mds")
+METRICS = ("euclidean", "manhattan", "cosine", "precomputed")
+SHOWN = 10  # components in the table
+STRONG = 3  # columns named for each
+
+
+class Components(click.ParamType):
+    """A number, a fraction of the variance, or knee."""
+
+    name = "N|FRACTION|knee"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        text = str(value).strip().lower()
+        if text == "knee":
+            return text
+        try:
+            return int(text) if int(text) >= 1 else self.refuse(value, param, ctx)
+        except ValueError:
+            pass
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = 0.0
+        return share if 0 < share < 1 else self.refuse(value, param, ctx)
+
+    def refuse(self, value: Any, param: Any, ctx: Any) -> Any:
+        self.fail(
+            f"{value!r} is neither a number of components nor a fraction such as 0.9 or 90% "
+            "nor knee.", param, ctx,
+        )  # fmt: skip
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "-k",
+    "--components",
+    "wanted",
+    type=Components(),
+    default="knee",
+    show_default=True,
+    help="Components: how many, the fraction of the variance that "
+    "they must explain (0.9 or 90%), or knee, where more explain little",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="pca",
+    show_default=True,
+    help="pca centers the columns, svd does not; ppca fills in missing values; the "
+    "others place rows by their distances (mds by the distances themselves, "
+    "nonmetric-mds by their order)",
+)
+@click.option(
+    "--standardize",
+    is_flag=True,
+    help="Divide columns by their standard deviations first: for columns in different units",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default="euclidean",
+    show_default=True,
+    help="Distance of the rows, for the last three methods; precomputed: FILE is a "
+    "table of distances",
+)
+@click.option("--diagnose", is_flag=True, help="Estimate the dimension of the rows as well.")
+@click.option("--out", metavar="CSV", help="File for the coordinates of every row; - is stdout")
+@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+@click.option(
+    "--plot",
+    "plot_path",
+    metavar="FILE",
+    help="Picture (.png, .pdf, .svg): rows and columns on two components, and the scree",
+)
+@click.option(
+    "--columns", metavar="A,B,...", help="Columns to use  [default: all columns of numbers]"
+)
+@click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    help="Column with the names of the rows  [default: row numbers]",
+)
+@header_option
+@run_options
+def reduce(
+    file: str,
+    wanted: Any,
+    method: str,
+    standardize: bool,
+    metric: str,
+    diagnose: bool,
+    out: str | None,
+    model_path: str | None,
+    plot_path: str | None,
+    columns: str | None,
+    id_column: str | None,
+    header: bool | None,
+    run: RunOptions,
+) -> None:
+    """Reduce the columns of FILE to a few that say nearly the same.
+
+    FILE is CSV in any dialect, Parquet or .npy; - is standard input. Prints the variance that
+    each component explains and the columns that make it up; --out writes the new coordinates.
+
+    \b
+    tacit reduce body.csv --standardize --out points.csv --plot body.png
+    tacit reduce body.csv -k 90%
+    tacit reduce cities.csv --method classical-mds --metric precomputed -k 2 --id city
+    """
+    check_outputs(out, [model_path, plot_path], as_json=run.as_json)
+    check_picture(plot_path)
+    import numpy as np
+
+    table = read_number_file(file, columns, id_column, header)
+    say(*table.report.lines(), quiet=run.quiet)
+    rows: Any = table.values
+    if standardize:
+        rows = standardized(rows, table.names, quiet=run.quiet)
+    model = build(method, wanted, rows.shape, metric, run)
+    model.fit(rows)
+    points = model.embedding_ if hasattr(model, "embedding_") else model.transform(rows)
+    points = np.asarray(points)
+    if model_path:
+        model.save(model_path)
+    if out is not None:
+        write_points(points, table.ids, out)
+    if plot_path:
+        draw_picture(plot_path, model, rows, points, table.names, file)
+    found = None
+    if diagnose:
+        from tacit.decompose import dimension
+
+        found = dimension.diagnose(rows, random_state=run.seed, engine=run.engine)
+    summary = summarize(model, points, table.names, rows.shape)
+    if run.as_json:
+        print_json(
+            {
+                "file": table.report.source, "method": method, "standardized": standardize,
+                **summary, **({"diagnosis": found.to_dict()} if found else {}),
+                "model_file": model_path, "coordinates_file": out, "picture_file": plot_path,
+            }
+        )  # fmt: skip
+    else:
+        draw(summary, wanted, stderr=out == "-")
+        if found:
+            click.echo(str(found), err=out == "-")
+    say_written(quiet=run.quiet, coordinates=out, model=model_path, picture=plot_path)
+
+
+def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
+    """The rows in memory, with standard deviation one; constant columns become zero."""
+    import numpy as np
+
+    from tacit.data.table import Table
+
+    values = np.asarray(Table.of(rows).load(), np.float64)
+    deviation = np.nanstd(values, axis=0)
+    constant = [name for name, each in zip(names, deviation, strict=True) if not each > 0]
+    if constant:
+        say(f"Constant columns, which say nothing: {', '.join(constant)}.", quiet=quiet)
+    return (values - np.nanmean(values, axis=0)) / np.where(deviation > 0, deviation, 1.0)
+
+
+def build(
+    method: str, wanted: Any, shape: tuple[int, int], metric: str, run: RunOptions
+) -> Any:
+    """The model, and its number of components where that is known."""
+    from tacit.decompose import MDS, PCA, ClassicalMDS, ProbabilisticPCA, TruncatedSVD
+
+    n, d = shape
+    if method == "pca":
+        k = wanted
+        if isinstance(wanted, int) and wanted > min(n, d):
+            k = min(n, d)
+            say(f"There are at most {k:,} components, so k is {k}, not {wanted}.",
+                quiet=run.quiet)  # fmt: skip
+        return PCA(k, random_state=run.seed, engine=run.engine)
+    if not isinstance(wanted, int):
+        if wanted != "knee":
+            raise click.UsageError(f"-k {wanted:g} is for --method pca. Give a number.")
+        wanted = 2
+    if method == "ppca":
+        k = max(1, min(wanted, d - 1))
+        return ProbabilisticPCA(k, random_state=run.seed, engine=run.engine)
+    if method == "svd":
+        k = min(wanted, d)
+        return TruncatedSVD(k, random_state=run.seed, engine=run.engine)
+    if method == "classical-mds":
+        return ClassicalMDS(wanted, metric=metric, engine=run.engine)
+    return MDS(
+        wanted, metric=metric, metric_mds=method == "mds", random_state=run.seed,
+        engine=run.engine, normalized_stress=True,
+    )  # fmt: skip
+
+
+def summarize(
+    model: Any, points: Any, names: list[str], shape: tuple[int, int]
+) -> dict[str, Any]:
+    """What the fit says, ready for JSON."""
+    import numpy as np
+
+    n, d = shape
+    answer: dict[str, Any] = {"rows": n, "columns": d, "components": points.shape[1]}
+    for name in ("stress_", "goodness_", "noise_variance_", "n_missing_"):
+        if hasattr(model, name):
+            answer[name.removesuffix("_")] = getattr(model, name)
+    if hasattr(model, "negative_eigenvalues_"):
+        answer["negative_eigenvalues"] = model.negative_eigenvalues_.tolist()[:10]
+    if not hasattr(model, "components_"):
+        return answer
+    variance = np.asarray(model.explained_variance_, np.float64)
+    if hasattr(model, "explained_variance_ratio_"):
+        shares = np.asarray(model.explained_variance_ratio_, np.float64)
+    else:  # of the model's own variance
+        total = float(variance.sum() + model.noise_variance_ * (d - len(variance)))
+        shares = variance / total if total > 0 else np.zeros_like(variance)
+    answer["variance"], answer["share"] = variance.tolist(), shares.tolist()
+    answer["loadings"] = [
+        dict(zip(names, row, strict=True)) for row in model.components_.tolist()
+    ]
+    return answer
+
+
+def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
+    """The table of components, or a sentence on the distances."""
+    n, d, k = summary["rows"], summary["columns"], summary["components"]
+    if "variance" not in summary:
+        click.echo(f"{n:,} items placed in {k} dimension(s).", err=stderr)
+        if "stress" in summary:
+            click.echo(
+                f"Stress-1: {summary['stress']:.4f} (0.05 is good, 0.2 poor).", err=stderr
+            )
+        if "goodness" in summary:
+            click.echo(f"They keep {summary['goodness']:.1%} of the distances.", err=stderr)
+        if summary.get("negative_eigenvalues"):
+            click.echo(
+                "The distances are not those of points: negative eigenvalues from "
+                f"{summary['negative_eigenvalues'][0]:.4g}.", err=stderr,
+            )  # fmt: skip
+        return
+    total = sum(summary["share"])
+    how = " (the knee)" if wanted == "knee" else ""
+    click.echo(f"{k} of {d:,} components{how} explain {total:.1%} of the variance.", err=stderr)
+    rows, reached = [], 0.0
+    shown = list(zip(summary["variance"], summary["share"], summary["loadings"], strict=True))
+    for j, (variance, share, loadings) in enumerate(shown[:SHOWN], 1):
+        reached += share
+        strong = sorted(loadings, key=lambda name: -abs(loadings[name]))[:STRONG]
+        made_of = ", ".join(f"{name} {loadings[name]:+.2f}" for name in strong)
+        rows.append([str(j), f"{variance:.4g}", f"{share:.1%}", f"{reached:.1%}", made_of])
+    titles = ["component", "variance", "share", "together", "mostly"]
+    draw_table(titles, rows, right=range(4), stderr=stderr)
+    if summary.get("n_missing"):
+        click.echo(f"{summary['n_missing']:,} missing values were integrated out.", err=stderr)
+
+
+def write_points(points: Any, ids: Any, out: str) -> None:
+    names = range(1, len(points) + 1) if ids is None else ids
+    titles = ["row" if ids is None else "id", *(f"c{j + 1}" for j in range(points.shape[1]))]
+    write_csv(
+        out, titles,
+        ([name, *(f"{x:.10g}" for x in row)] for name, row in zip(names, points, strict=True)),
+    )  # fmt: skip
+
+
+def draw_picture(
+    path: str, model: Any, rows: Any, points: Any, names: list[str], file: str
+) -> None:
+    """A biplot and a scree; of distances, the points alone."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    from tacit import plot
+
+    title = Path(file).name
+    full = hasattr(model, "explained_variance_ratio_") and points.shape[1] > 1
+    screed = len(getattr(model, "eigenvalues_", ())) > 2 and hasattr(model, "components_")
+    figure = Figure(figsize=(12.5 if screed else 7.5, 6.0), layout="constrained")
+    axes = figure.subplots(
+        1, 2 if screed else 1, squeeze=False, width_ratios=[7, 5] if screed else None
+    )[0]
+    if full:
+        plot.biplot(model, rows, names=names, title=title, ax=axes[0])
+    else:
+        flat = np.zeros((len(points), 2))
+        flat[:, : min(2, points.shape[1])] = points[:, :2]
+        plot.cluster_map(flat, np.zeros(len(flat), np.int64), title=title, ax=axes[0])
+    if screed:
+        knee = model.n_components_ if model.n_components_ <= 60 else None
+        plot.scree(
+            model.eigenvalues_[:60], knee=knee if model.n_components == "knee" else None,
+            best=None if model.n_components == "knee" else knee, xlabel="components",
+            ylabel="variance", ax=axes[1],
+        )  # fmt: skip
+    save_figure(figure, path)

@@ -1,0 +1,272 @@
+"""Images as rows of numbers: from a folder, a .npz or a .npy file.
+
+A folder holds one image to a file: .pgm and .ppm are read here, .png, .jpg and the like by
+Pillow, which comes with the extra ``plot``. Subfolders are labels. A .npy file holds a stack of
+shape (n, height, width), with a last axis of 3 for color, or (n, pixels) of square images; a
+.npz file holds such a stack and, if there is one, an array of n labels. Color becomes gray.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import DataError
+from tacit.core.memory import check_memory
+
+__all__ = ["Images", "read_images"]
+
+OWN = (".pgm", ".ppm", ".pnm")
+PILLOW = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+LARGEST = 2**26  # pixels of one image
+GRAY = np.array([0.299, 0.587, 0.114])  # luminance of red, green and blue (ITU-R BT.601)
+LABELS = ("target", "targets", "label", "labels", "y")
+STACKS = ("images", "data", "X", "x", "faces", "pixels")
+TERM = re.compile(r"\s*([+-])?\s*(?:(\d+(?:\.\d*)?|\.\d+)\s*\*\s*)?(.+?)\s*(?=\s[+-]\s|$)")
+
+
+@dataclass(frozen=True)
+class Images:
+    """Gray images of one size, with their names and, if known, labels."""
+
+    pixels: np.ndarray  # (n, height, width) float64
+    names: list[str]
+    labels: np.ndarray | None = None
+    source: str = ""
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(n, height * width), a row for every image."""
+        return self.pixels.reshape(len(self.pixels), -1)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.pixels.shape[1], self.pixels.shape[2]
+
+    def pictures(self, rows: np.ndarray) -> np.ndarray:
+        """Rows as images of this size again."""
+        return np.asarray(rows).reshape(-1, *self.size)
+
+    def find(self, item: str | int) -> int:
+        """The place of an image, by its name or its number, counted from 0."""
+        text = str(item)
+        if text in self.names:
+            return self.names.index(text)
+        if text.isdigit() and int(text) < len(self):
+            return int(text)
+        raise ValueError(
+            f"There is no image {text!r}. Give one of the names, such as {self.names[0]!r}, or "
+            f"a number from 0 to {len(self) - 1}."
+        )
+
+    def combine(self, expression: str) -> np.ndarray:
+        """A weighted sum of images: (height, width).
+
+        Examples
+        --------
+        >>> images = Images(np.arange(8.0).reshape(2, 2, 2), ["a", "b"])
+        >>> images.combine("0.5*b - a")
+        array([[2. , 1.5],
+               [1. , 0.5]])
+        """
+        total, place = np.zeros(self.size), 0
+        while place < len(expression.rstrip()):
+            found = TERM.match(expression, place)
+            if found is None or found.end() == place:
+                raise ValueError(
+                    f"{expression!r} is no sum of images. Write it as 0.5*NAME + 0.5*NAME, "
+                    "with spaces around + and -."
+                )
+            sign, weight, item = found.groups()
+            value = float(weight or 1.0) * (-1 if sign == "-" else 1)
+            total += value * self.pixels[self.find(item)]
+            place = found.end()
+        return total
+
+
+def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Images:
+    """Read a folder, a .npz or a .npy file of images.
+
+    ``size`` (height, width) brings the images of a folder to one size.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dot.pgm").write_bytes(b"P5 2 2 255 " + bytes([0, 255, 255, 0]))
+    >>> read_images(folder).pixels
+    array([[[  0., 255.],
+            [255.,   0.]]])
+    """
+    place = Path(path)
+    if place.is_dir():
+        return read_folder(place, size)
+    if not place.exists():
+        raise FileNotFoundError(2, "There is no such file or folder", str(path))
+    suffix = place.suffix.lower()
+    if suffix not in (".npz", ".npy"):
+        raise DataError(
+            f"is no folder of images, and neither .npz nor .npy. The name ends in {suffix!r}.",
+            file=str(path),
+        )
+    try:
+        with open(place, "rb") as stream:
+            loaded: Any = np.load(stream, allow_pickle=False)
+            if suffix == ".npy":
+                return stack_of(loaded, None, place)
+            arrays = {name: loaded[name] for name in loaded.files}
+    except DataError:
+        raise
+    except (ValueError, OSError, EOFError, KeyError, AttributeError) as error:
+        raise DataError(f"cannot be read: {error}. Save it again.", file=str(path)) from None
+    except Exception as error:  # whatever a damaged archive raises
+        raise DataError(f"is damaged: {error}. Save it again.", file=str(path)) from None
+    wide = {name: array for name, array in arrays.items() if array.ndim >= 2}
+    if not wide:
+        raise DataError(
+            f"has no array of images; it has {sorted(arrays)}. Store one of shape "
+            "(n, height, width).",
+            file=str(path),
+        )
+    stack = next((wide[name] for name in STACKS if name in wide), next(iter(wide.values())))
+    labels = next((arrays[name] for name in LABELS if name in arrays), None)
+    return stack_of(stack, labels, place)
+
+
+# --- Stacks ---
+
+
+def stack_of(stack: np.ndarray, labels: Any, place: Path) -> Images:
+    """A stack in any of its shapes, checked."""
+    if stack.dtype.kind not in "fiub":
+        raise DataError(f"holds {stack.dtype}, not numbers.", file=str(place))
+    if stack.ndim == 2:
+        side = round(np.sqrt(stack.shape[1]))
+        if side * side != stack.shape[1]:
+            raise DataError(
+                f"has rows of {stack.shape[1]} pixels, which make no square. Store images as "
+                "(n, height, width).",
+                file=str(place),
+            )
+        stack = stack.reshape(len(stack), side, side)
+    color = stack.ndim == 4 and stack.shape[3] in (1, 3, 4)
+    if not (stack.ndim == 3 or color) or 0 in stack.shape:
+        raise DataError(
+            f"holds an array of shape {stack.shape}. Store images as (n, height, width).",
+            file=str(place),
+        )
+    check_memory(8 * stack[..., 0].size if color else 8 * stack.size, f"{place}", "Use fewer.")
+    pixels = np.stack([to_gray(each) for each in stack]) if color else stack.astype(np.float64)
+    if not np.isfinite(pixels).all():
+        i = int(np.argwhere(~np.isfinite(pixels))[0, 0])
+        raise DataError("holds a value that is not finite.", file=str(place), row=i)
+    if labels is not None and labels.shape != (len(pixels),):
+        labels = None  # an array of another length belongs to something else
+    return Images(pixels, [str(i) for i in range(len(pixels))], labels, str(place))
+
+
+def to_gray(image: np.ndarray) -> np.ndarray:
+    """Luminance of a color image; a gray one as it is."""
+    image = np.asarray(image, np.float64)
+    if image.ndim == 2:
+        return image
+    return image[..., 0] if image.shape[2] < 3 else image[..., :3] @ GRAY
+
+
+# --- Folders ---
+
+
+def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
+    known = (*OWN, *PILLOW)
+    paths = sorted(
+        each for each in folder.rglob("*")
+        if each.suffix.lower() in known and each.is_file() and not each.name.startswith(".")
+    )  # fmt: skip
+    if not paths:
+        raise DataError(
+            f"holds no image. Names end in {', '.join(known[:5])} or the like.",
+            file=str(folder),
+        )
+    images = [read_image(each, size) for each in paths]
+    first = images[0].shape
+    for each, image in zip(paths, images, strict=True):
+        if image.shape != first:
+            raise DataError(
+                f"is {image.shape[1]} x {image.shape[0]} pixels, but {paths[0].name} is "
+                f"{first[1]} x {first[0]}. Give one size for all, such as size=(64, 64).",
+                file=str(each),
+            )
+    names = [each.relative_to(folder).as_posix() for each in paths]
+    parents = [each.relative_to(folder).parts[0] for each in paths]
+    nested = all(len(each.relative_to(folder).parts) > 1 for each in paths)
+    labels = np.array(parents) if nested and len(set(parents)) > 1 else None
+    return Images(np.stack(images), names, labels, str(folder))
+
+
+def read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray:
+    """One image, gray: (height, width) float64."""
+    if path.suffix.lower() in OWN:
+        image = to_gray(read_netpbm(path))
+        if size is None or image.shape == tuple(size):
+            return image
+        return resized(pillow().fromarray(image.astype(np.float32)), size)
+    module = pillow()
+    try:
+        with module.open(path) as image:
+            if image.width * image.height > LARGEST:
+                raise DataError(f"has more than {LARGEST:,} pixels.", file=str(path))
+            gray = image.convert("L")
+    except DataError:
+        raise
+    except Exception as error:  # Pillow raises many kinds
+        raise DataError(f"is no image that can be read: {error}.", file=str(path)) from None
+    return np.asarray(gray, np.float64) if size is None else resized(gray, size)
+
+
+def resized(image: Any, size: tuple[int, int]) -> np.ndarray:
+    return np.asarray(image.resize((size[1], size[0]), resample=4), np.float64)  # box filter
+
+
+def pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            "Images other than .pgm and .ppm need the package Pillow. Install it with: "
+            "pip install 'tacit[plot]'"
+        ) from error
+    return Image
+
+
+def read_netpbm(path: Path) -> np.ndarray:
+    """PGM and PPM, plain and raw, 8 and 16 bits: (height, width) or (height, width, 3)."""
+    data = path.read_bytes()
+    header = re.match(
+        rb"(P[2356])(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)\s", data
+    )
+    if header is None:
+        raise DataError("is no PGM or PPM image: its header is wrong.", file=str(path))
+    kind = header[1]
+    width, height, most = (int(number) for number in header.groups()[1:])
+    if not (0 < width * height <= LARGEST and 0 < most < 65536):
+        raise DataError(f"claims {width} x {height} pixels up to {most}.", file=str(path))
+    channels = 3 if kind in (b"P3", b"P6") else 1
+    number = width * height * channels
+    if kind in (b"P2", b"P3"):
+        values = np.array(data[header.end() :].split()[:number], dtype=np.float64)
+    else:
+        dtype = np.dtype(">u2" if most > 255 else "u1")
+        body = data[header.end() : header.end() + number * dtype.itemsize]
+        values = np.frombuffer(body[: len(body) // dtype.itemsize * dtype.itemsize], dtype)
+    if len(values) < number:
+        raise DataError(
+            f"ends after {len(values):,} of {number:,} values. Save it again.", file=str(path)
+        )
+    shape = (height, width) if channels == 1 else (height, width, 3)
+    return values.astype(np.float64).reshape(shape)
