@@ -11,6 +11,10 @@ the usual program, is written in R and is not run here. Published with Delta and
 words: Miranda García and Calle Martín (2012) give 11 of the 12 disputed Federalist papers to
 Madison, all but No. 55; the notes give them all to Madison by Mosteller and Wallace's count.
 
+A fifth case asks for strangers: each of the six authors in turn is unknown to the model, and
+the quality is the proportion of the works that have a typicality of at most 0.1 for the nearest
+author. The notes give that proportion of the known works, left out, for their own author.
+
 Checks: all disputed papers go to Madison, all blocks of the Royal Book of Oz to Thompson.
 """
 
@@ -37,6 +41,17 @@ def cases(scale: float) -> list[Case]:
         "federalist, 65 papers": (federalist, None, False, disputed),
         "six authors, 139 works": (six_authors, 5000, False, None),
     }
+    strangers = Case(
+        "six authors, each unknown in turn",
+        partial(collection, six_authors, 5000, False),
+        (Contender("Tacit, typicality", find_strangers),),
+        accuracy,
+        measure="strangers recognized",
+        lower_is_better=False,
+        tolerance=1.0,
+        warmup=fewer,
+        repeats=1,
+    )
     return [
         Case(
             name,
@@ -52,7 +67,7 @@ def cases(scale: float) -> list[Case]:
             repeats=2,
         )
         for name, (make, block, samples, check) in sets.items()
-    ]
+    ] + [strangers]
 
 
 # --- Data ---
@@ -149,6 +164,36 @@ def tacit(data: Data, threads: int, *, variant: str) -> Answer:
         "right": found.accuracy, "tested": found.tested, "unknown": unknown,
         "mean probability": f"{mean:.3f}",
     }  # fmt: skip
+
+
+def find_strangers(data: Data, threads: int) -> Answer:
+    from tacit.core.engines import Threads
+    from tacit.style import Authorship
+
+    authors = np.array(data["authors"])
+    recognized: list[bool] = []
+    rejected: list[bool] = []
+    for unknown in np.unique(authors):
+        known = np.flatnonzero(authors != unknown)
+        model = Authorship(block=data["block"], engine=Threads(threads))
+        model.fit([data["texts"][i] for i in known], authors[known])
+        texts = [data["texts"][i] for i in np.flatnonzero(authors == unknown)]
+        recognized += [verdict.typicality <= 0.1 for verdict in model.attribute(texts)]
+        rejected += (left_out_typicality(model) <= 0.1).tolist()
+    return {
+        "right": float(np.mean(recognized)), "tested": len(recognized),
+        "own rejected": f"{np.mean(rejected):.3f}",
+    }  # fmt: skip
+
+
+def left_out_typicality(model) -> np.ndarray:
+    """The typicality of every known text among the others of its author."""
+    distances, authors = model.left_out_distances_, model.text_authors_
+    result = np.ones(len(authors))
+    for i, author in enumerate(authors):
+        own = distances[(authors == author) & (np.arange(len(authors)) != i), author]
+        result[i] = (1 + (own >= distances[i, author]).sum()) / (1 + len(own))
+    return result
 
 
 def summarize(verdicts: list) -> str:

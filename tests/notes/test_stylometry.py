@@ -80,6 +80,7 @@ def test_every_block_of_the_royal_book_falls_with_thompson(oz, authors):
     assert verdict.author == "thompson"
     assert verdict.votes["thompson"] == 1.0
     assert verdict.probability > 0.9
+    assert verdict.typicality > 0.1
     assert impostors(authors, book(oz, "contested")).scores.tolist() == [[0.0, 1.0]]
 
 
@@ -135,5 +136,6 @@ def test_the_disputed_papers_are_madisons(federalist):
     model, disputed = federalist
     assert len(disputed) == 12
     assert set(model.predict(disputed)) == {"Madison"}
+    assert model.typicality(disputed)[:, 1].min() > 0.1
     assert model.evaluation().tested == 65
     assert model.evaluation().accuracy == 1.0

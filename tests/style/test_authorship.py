@@ -251,15 +251,47 @@ def test_a_forged_file_is_refused(model, name, value, tmp_path):
 # --- Verification ---
 
 
-def test_impostors_confirm_the_author_and_reject_others(model):
-    found = impostors(model, list(NEW.values()), names=list(NEW), n_iter=60)
-    assert found.scores.argmax(axis=1).tolist() == [0, 1, 2]
-    for i, author in enumerate(NEW):
-        assert found.answer(i, author) == "yes"
-    assert found.accuracy > 0.85
-    assert found.tested == 45
+def crowd(seed, texts=4, size=2000):
+    """An author with rates of their own for thirty words, and texts by them."""
+    rng = np.random.default_rng(seed)
+    words = [f"w{chr(97 + j // 6)}{chr(97 + j % 6)}" for j in range(30)]
+    rates = rng.gamma(6, 1 / 6, len(words)) / np.arange(1, len(words) + 1)
+    rates /= rates.sum()
+    return [" ".join(rng.choice(words, size, p=rates)) for _ in range(texts)]
+
+
+def test_impostors_confirm_authors_and_do_not_take_strangers_for_them():
+    works = {f"author {i}": crowd(i) for i in range(12)}
+    texts = [text for own in works.values() for text in own[1:]]
+    authors = [name for name, own in works.items() for _ in own[1:]]
+    model = Authorship(30, block=None).fit(texts, authors)
+    asked = [own[0] for own in works.values()]
+    found = impostors(model, asked, n_iter=60)
+    assert found.accuracy > 0.9
+    assert found.tested == 72
     assert 0 <= found.no_below <= found.yes_above <= 1
-    assert found.to_dict()["texts"][0]["answers"]["Ann"] == "yes"
+    answers = [found.answer(i, name) for i, name in enumerate(works)]
+    assert answers.count("yes") >= 11
+    strangers = impostors(model, [crowd(100 + i, 1)[0] for i in range(12)], n_iter=60)
+    taken = [any(strangers.answer(i, name) == "yes" for name in works) for i in range(12)]
+    assert sum(taken) <= 2
+    assert found.to_dict()["texts"][0]["answers"]["author 0"] == "yes"
+
+
+def test_typicality_is_low_for_strangers_and_spread_for_the_author():
+    model = Authorship(30, block=None)
+    model.fit([*crowd(1, 30), *crowd(2, 30)], ["Ann"] * 30 + ["Bob"] * 30)
+    own = model.typicality(crowd(1, 40)[30:])[:, 0]
+    assert own.mean() == pytest.approx(0.5, abs=0.2)
+    assert model.typicality(crowd(3, 10)).max() <= 1 / 31 + 1e-12
+    assert model.attribute([crowd(3, 1)[0]])[0].typicality <= 0.1
+
+
+def test_with_two_authors_and_nobody_else_every_case_is_open():
+    model = Authorship(WORDS[:5], block=300).fit(TEXTS[:10], AUTHORS[:10])
+    found = impostors(model, [NEW["Ann"]], n_iter=20)
+    assert found.scores[0].argmax() == 0
+    assert (found.tested, found.answer(0, "Ann")) == (0, "open")
 
 
 def test_impostors_give_the_same_scores_for_the_same_seed(model):
@@ -269,7 +301,7 @@ def test_impostors_give_the_same_scores_for_the_same_seed(model):
     assert not np.array_equal(runs[0], runs[2])
 
 
-def test_strangers_as_impostors_unmask_a_stranger():
+def test_texts_of_others_serve_as_impostors():
     known = [i for i, author in enumerate(AUTHORS) if author != "Cat"]
     model = Authorship(WORDS[:5], block=300)
     model.fit([TEXTS[i] for i in known], [AUTHORS[i] for i in known])
@@ -277,7 +309,8 @@ def test_strangers_as_impostors_unmask_a_stranger():
     without = impostors(model, [NEW["Cat"]], n_iter=60)
     found = impostors(model, [NEW["Cat"]], others=cats, n_iter=60)
     assert found.scores.max() < without.scores.max()
-    assert [found.answer(0, author) for author in ("Ann", "Bob")] == ["no", "no"]
+    assert found.tested > 0
+    assert impostors(model, [NEW["Ann"]], others=cats, n_iter=60).scores[0].argmax() == 0
 
 
 def test_thresholds_leave_the_mixed_scores_open():
@@ -287,7 +320,6 @@ def test_thresholds_leave_the_mixed_scores_open():
     assert 0.2 < low < 0.45
     assert 0.55 < high < 0.8
     assert quality == (6 + 2 * 6 / 8) / 8
-    assert find_thresholds(np.zeros(0), np.zeros(0, bool)) == (0.5, 0.5, 0.0)
 
 
 @pytest.mark.parametrize("settings", [{"n_iter": 0}, {"share": 0.0}, {"share": 1.5}])

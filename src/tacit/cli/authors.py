@@ -32,6 +32,7 @@ AUTHOR_COLUMNS = ("author", "authors", "writer", "by")
 UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 ENDING = re.compile(r"\.(?:txt|text|md)(?:\.(?:gz|zst))?$")
+STRANGE = 0.1  # typicality
 SHORT = 500  # words
 TELLING = 5  # words shown for each author
 
@@ -134,9 +135,10 @@ def authors(
     Example:
       tacit authors novels/ --who letter.txt --plot map.png
 
-    Prints for each text of unknown author the nearest author, the probability (calibrated by
-    attributing every known text by the others) and the score of the General Impostors method;
-    and the words that tell the authors apart.
+    Prints for each text of unknown author the nearest author; the probability, if one of the
+    authors wrote it (calibrated by attributing every known text by the others); the typicality,
+    which is low if perhaps none did; the blocks that agree; the score of the General Impostors
+    method; and the words that tell the authors apart.
     """
     check_outputs(out, [picture, tree_path, model_path, rolled_path], as_json=run.as_json)
     check_picture(picture)
@@ -392,14 +394,25 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
         return
     rows = [
         [
-            v["name"], v["author"], f"{v['probability']:.3f}",
+            v["name"], v["author"], f"{v['probability']:.3f}", f"{v['typicality']:.2f}",
             f"{v['votes'][v['author']]:.0%} of {v['blocks']}",
             f"{v['impostors_score']:.2f} ({v['verified']})",
         ]
         for v in report["verdicts"]
     ]  # fmt: skip
-    titles = ["text", "author", "probability", "blocks", "impostors"]
-    draw_table(titles, rows, right=[2, 3, 4], stderr=stderr)
+    titles = ["text", "author", "probability", "typicality", "blocks", "impostors"]
+    draw_table(titles, rows, right=[2, 3, 4, 5], stderr=stderr)
+    strange = [v for v in report["verdicts"] if v["typicality"] <= STRANGE]
+    if strange:
+        each = strange[0]
+        click.echo(
+            clean(
+                f"{each['name']} is less like {each['author']} than nearly all known texts of "
+                f"that author; perhaps none of the authors wrote it"
+                + (f", nor {len(strange) - 1} others." if len(strange) > 1 else ".")
+            ),
+            err=stderr,
+        )
     short = [v for v in report["verdicts"] if v["words"] < SHORT]
     if short:
         each = short[0]
@@ -415,13 +428,15 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
 
 def write_verdicts(out: str, verdicts: list, verified: Any) -> None:
     known = list(verdicts[0].distances) if verdicts else []
-    titles = ["text", "author", "probability", "blocks", "words", "impostors", "verified"]
+    titles = ["text", "author", "probability", "typicality", "blocks", "words", "impostors",
+              "verified"]  # fmt: skip
     write_csv(
         out,
         [*titles, *(f"distance_{author}" for author in known)],
         (
             [
-                each.name, each.author, f"{each.probability:.4g}", each.blocks, each.words,
+                each.name, each.author, f"{each.probability:.4g}", f"{each.typicality:.4g}",
+                each.blocks, each.words,
                 f"{verified.scores[i, verified.authors.index(each.author)]:.4g}",
                 verified.answer(i, each.author),
                 *(f"{each.distances[author]:.6g}" for author in known),

@@ -6,11 +6,15 @@ over, half of the words and half of the texts are drawn; the score is the propor
 where the candidate is nearest. The right author wins with most sets of words, anybody else only
 with some. As in the model, nearest is the profile of an author (the mean of the texts drawn) or
 the nearest text; profiles do not favor authors with many texts. Strangers are impostors text by
-text.
+text. The method wants many impostors like the text; with few authors, ``Authorship.typicality``
+is the better test, and ``accuracy`` says so.
 
-What score is high enough comes from the known texts: each is verified without itself, against
-its author and against all others. Two thresholds, below which the answer is no and above which
-it is yes, maximize c@1, the accuracy that gives credit for leaving a doubtful case open.
+What score is high enough comes from the known texts, each verified without itself: once against
+its own author, which should be a yes; and once with that author unknown, as a stranger's,
+against whoever comes nearest, which should be a no. Two thresholds, below which the answer is
+no and above which it is yes, maximize c@1, the accuracy that gives credit for leaving doubtful
+cases open. Where it stays below 0.75, every case is open; so it is with two authors and no
+other text, because there is nobody to compare a stranger with.
 
 Koppel and Winter (2014), Determining if two documents are written by the same author. JASIST
 65. Kestemont, Stover, Koppel, Karsdorp and Daelemans (2016), Authenticating the writings of
@@ -32,6 +36,8 @@ from tacit.style.function_words import read_texts
 
 __all__ = ["Verification", "impostors"]
 
+RELIABLE = 0.75  # c@1 from where on thresholds are used
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -43,10 +49,12 @@ class Verification:
     no_below: float  # scores below this mean no,
     yes_above: float  # scores above this mean yes; between them the case is open
     accuracy: float  # c@1 of these thresholds on the known texts
-    tested: int  # known pairs of text and author that they were found on
+    tested: int  # known cases that they were found on; 0 where there were none
 
     def answer(self, text: int, author: Any) -> str:
-        """ "yes", "no" or "open"."""
+        """ "yes", "no" or "open"; always open where the thresholds are not reliable."""
+        if self.accuracy < RELIABLE:
+            return "open"
         score = self.scores[text, self.authors.index(author)]
         if score > self.yes_above:
             return "yes"
@@ -134,19 +142,30 @@ def impostors(
     rows = np.concatenate([known, rows])
     play = play_profiles if model.compare == "author" else play_texts
     wins = np.zeros((2, len(rows), k))
+    wrote = np.full(len(rows), -1)
+    wrote[: len(known)] = authors
     for draw in range(n_iter):
         check_stop()
-        width = known.shape[1]
-        words = np.sort(part(permutation(key(seed, draw, 0), width), share))
+        words = np.sort(part(permutation(key(seed, draw, 0), known.shape[1]), share))
         picked = draw_texts(authors, k, draw, seed, share)
-        wins += play(rows[:, words], picked, model.variant)
+        wins += settle(play(rows[:, words], picked, model.variant), wrote)
     scores = np.divide(wins[0], wins[1], out=np.full(wins[0].shape, 0.5), where=wins[1] > 0)
-    truth = authors[:, None] == np.arange(k)
-    usable = wins[1, : len(known)] > 0  # strangers too: no candidate wrote their texts
-    thresholds = find_thresholds(scores[: len(known)][usable], truth[usable])
-    return Verification(
-        called, model.classes_.tolist(), scores[len(known) :], *thresholds, int(usable.sum())
-    )
+    limits = calibrate(scores[: len(known)], wins[1, : len(known)] > 0, authors)
+    return Verification(called, model.classes_.tolist(), scores[len(known) :], *limits)
+
+
+def calibrate(
+    scores: np.ndarray, counted: np.ndarray, authors: np.ndarray
+) -> tuple[float, float, float, int]:
+    """Thresholds, their c@1, and the number of cases, from the scores of the known texts."""
+    truth = authors[:, None] == np.arange(scores.shape[1])
+    right = scores[truth & counted]
+    wrong = np.where(counted & ~truth, scores, -1.0).max(axis=1)
+    wrong = wrong[wrong >= 0]
+    if not len(right) or not len(wrong):
+        return 0.0, 1.0, 0.0, 0
+    both = np.concatenate([right, wrong])
+    return *find_thresholds(both, np.arange(len(both)) < len(right)), len(both)
 
 
 def draw_texts(
@@ -157,10 +176,8 @@ def draw_texts(
     return [part(order[authors[order] == author], share) for author in [*range(k), -1]]
 
 
-def play_profiles(
-    rows: np.ndarray, picked: list[np.ndarray], variant: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """One draw by profiles: (rows, authors) who was nearest, and whether there were two sides.
+def play_profiles(rows: np.ndarray, picked: list[np.ndarray], variant: str) -> np.ndarray:
+    """(rows, authors + 1) distances from the profiles of one draw, and from strangers.
 
     The first rows are the known texts, which are compared with the profile of the others.
     """
@@ -177,19 +194,17 @@ def play_profiles(
     if len(strangers):
         each = without_self(score_distances(rows, rows[strangers], variant), strangers)
         distances[:, k] = each.min(axis=1)
-    return settle(distances, k)
+    return distances
 
 
-def play_texts(
-    rows: np.ndarray, picked: list[np.ndarray], variant: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same by the nearest text."""
+def play_texts(rows: np.ndarray, picked: list[np.ndarray], variant: str) -> np.ndarray:
+    """The same from the nearest texts."""
     k = len(picked) - 1
     distances = np.full((len(rows), k + 1), np.inf)
     for author, places in enumerate(picked):
         each = without_self(score_distances(rows, rows[places], variant), places)
         distances[:, author] = each.min(axis=1, initial=np.inf)
-    return settle(distances, k)
+    return distances
 
 
 def without_self(distances: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -198,12 +213,19 @@ def without_self(distances: np.ndarray, places: np.ndarray) -> np.ndarray:
     return distances
 
 
-def settle(distances: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, k) whether each author is nearer than all others; a tie counts half."""
+def settle(distances: np.ndarray, wrote: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, authors) whether each is nearer than all others, and whether there were any.
+
+    The author who wrote a row is not among the others: against anybody else the row is a
+    stranger's. A tie counts half.
+    """
+    k = distances.shape[1] - 1
+    hidden, known = distances.copy(), np.flatnonzero(wrote >= 0)
+    hidden[known, wrote[known]] = np.inf
     won, counted = np.zeros((2, len(distances), k))
     for author in range(k):
         near = distances[:, author]
-        far = np.delete(distances, author, axis=1).min(axis=1)
+        far = np.delete(hidden, author, axis=1).min(axis=1)
         counted[:, author] = np.isfinite(near) & np.isfinite(far)
         won[:, author] = counted[:, author] * ((near < far) + 0.5 * (near == far))
     return won, counted
@@ -221,8 +243,6 @@ def find_thresholds(scores: np.ndarray, truth: np.ndarray) -> tuple[float, float
     (0.5, 0.5, 1.0)
     """
     n = len(scores)
-    if n == 0:
-        return 0.5, 0.5, 0.0
     values = np.unique(scores)
     cuts = np.unique([0.0, 0.5, 1.0, *((values[1:] + values[:-1]) / 2)])
     below = np.array([(~truth & (scores < cut)).sum() for cut in cuts])
