@@ -402,14 +402,14 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
     ]  # fmt: skip
     titles = ["text", "author", "probability", "typicality", "blocks", "impostors"]
     draw_table(titles, rows, right=[2, 3, 4, 5], stderr=stderr)
-    strange = [v for v in report["verdicts"] if v["typicality"] <= STRANGE]
+    strange = [v for v in report["verdicts"] if is_strange(v, report["authors"])]
     if strange:
-        each = strange[0]
+        each, number = strange[0], len(strange) - 1
+        more = f"; likewise {number} more" if number else ""
         click.echo(
             clean(
                 f"{each['name']} is less like {each['author']} than nearly all known texts of "
-                f"that author; perhaps none of the authors wrote it"
-                + (f", nor {len(strange) - 1} others." if len(strange) > 1 else ".")
+                f"that author are; perhaps none of the authors wrote it{more}."
             ),
             err=stderr,
         )
@@ -424,6 +424,12 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
             ),
             err=stderr,
         )
+
+
+def is_strange(verdict: dict[str, Any], texts: dict[str, int]) -> bool:
+    """Whether a text is among the least typical, or farther than all of three texts or more."""
+    n = texts[verdict["author"]]
+    return verdict["typicality"] <= STRANGE or (n >= 3 and verdict["typicality"] * (n + 1) <= 1)
 
 
 def write_verdicts(out: str, verdicts: list, verified: Any) -> None:
