@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from tacit.classify import LogisticRegression, MultinomialNB
-from tacit.core.estimator import check_rows
+from tacit.data.checked import check_rows
 
 FLOATS = (np.float64, np.float32)
 

@@ -44,7 +44,7 @@ from tacit.core.errors import DataError
 from tacit.core.kernel import kernel
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
-from tacit.data.checked import NUMBERS
+from tacit.data.checked import NUMBERS, check_results
 from tacit.data.table import Table, parts
 from tacit.linear.labeled_rows import check_labeled, check_more
 from tacit.linear.linear_classifier import Csr, LinearClassifier, check_finite, csr_rows, scores
@@ -300,6 +300,7 @@ class NaiveBayes(LinearClassifier):
         self.class_count_, self.feature_count_ = stats.class_count, stats.feature_count
         self.class_log_prior_ = self._log_prior(len(classes))
         self._set_weights()
+        check_results(self)
         return self
 
     def _set_weights(self) -> None:

@@ -4,23 +4,21 @@
 run it (``core.contract``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, FitCallback
 from sklearn.utils._param_validation import make_constraint
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
-from tacit.core.kernel import kernel
 from tacit.core.modelfile import Saved
 from tacit.core.progress import Callback, Step
 
-__all__ = ["Estimator", "check_rows", "check_weights"]
+__all__ = ["Estimator", "check_weights"]
 
 
 class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
@@ -106,70 +104,6 @@ class SklearnRelay:
         task = self.context.subcontext(task_name=f"pass {step.number}")
         task.call_on_fit_task_begin(estimator=self.estimator)
         return bool(task.call_on_fit_task_end(estimator=self.estimator))
-
-
-def check_rows(
-    estimator: Any,
-    X: Any,
-    *,
-    reset: bool,
-    dtypes: Sequence[type] = (np.float64, np.float32),
-    sparse: bool = True,
-    finite: bool = False,
-    distinct: bool = True,
-) -> Any:
-    """X as a C-ordered float array or, with ``sparse``, a CSR matrix.
-
-    Values are not checked unless ``finite``: most models do that in their first pass. With
-    ``distinct`` duplicate entries of one cell are added up; models that only ever sum entries
-    can skip that.
-    """
-    if reset and sparse and not finite and is_ready(X, dtypes):
-        estimator.n_features_in_ = X.shape[1]
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-    else:
-        X = validate_data(
-            estimator,
-            X,
-            dtype=list(dtypes),
-            order="C",
-            accept_sparse="csr" if sparse else False,
-            ensure_all_finite=finite,
-            reset=reset,
-        )
-    if sp.issparse(X):
-        if distinct and repeats_cells(X):  # two entries for one cell would be two values
-            X = X.copy()
-            X.sum_duplicates()
-        if X.indices.dtype != X.indptr.dtype:
-            X.indptr = X.indptr.astype(X.indices.dtype)
-    return X
-
-
-def is_ready(X: Any, dtypes: Sequence[type]) -> bool:
-    """Whether scikit-learn would accept X as it is: its own check takes longer than a small
-    fit."""
-    csr = type(X) in (sp.csr_array, sp.csr_matrix) and X.ndim == 2
-    return csr and X.dtype in dtypes and min(X.shape) > 0
-
-
-def repeats_cells(X: Any) -> bool:
-    """Whether a CSR matrix holds several entries for one cell. They need not be sorted."""
-    if X.has_sorted_indices:
-        return not X.has_canonical_format
-    return bool(has_repeats(X.indices, X.indptr, X.shape[1]))
-
-
-@kernel
-def has_repeats(indices: Any, indptr: Any, width: int) -> bool:
-    latest = np.full(width, -1, np.int64)
-    for i in range(indptr.shape[0] - 1):
-        for t in range(indptr[i], indptr[i + 1]):
-            if latest[indices[t]] == i:
-                return True
-            latest[indices[t]] = i
-    return False
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:

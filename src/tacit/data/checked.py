@@ -8,13 +8,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
 from tacit.core.contract import CONTRACTS
-from tacit.core.estimator import check_rows, check_weights
+from tacit.core.estimator import check_weights
+from tacit.core.kernel import kernel
 from tacit.core.memory import gigabytes
+from tacit.data.bad_values import check_values
 from tacit.data.table import Table, is_sparse
 
-__all__ = ["FLOATS", "NUMBERS", "check_in_memory", "check_table", "is_table"]
+__all__ = [
+    "FLOATS", "NUMBERS", "check_in_memory", "check_results", "check_rows", "check_table",
+    "is_table",
+]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
 NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
@@ -67,6 +74,137 @@ def check_table(
         )
     weights = check_weights(sample_weight, X if hasattr(X, "shape") else None)
     return table if weights is None else table.with_weights(weights)
+
+
+def check_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    dtypes: Sequence[type] = (np.float64, np.float32),
+    sparse: bool = True,
+    finite: bool = False,
+    distinct: bool = True,
+) -> Any:
+    """X as a C-ordered float array or, with ``sparse``, a CSR matrix.
+
+    Values are not checked unless ``finite``: most models do that in their first pass. The
+    structure of a sparse matrix always is: kernels and SciPy follow its indices blindly. With
+    ``distinct`` duplicate entries of one cell are added up; models that only ever sum entries
+    can skip that.
+    """
+    name = type(estimator).__name__
+    refuse_other_kinds(X, name)
+    if sp.issparse(X):
+        check_structure(X, name)
+    if reset and sparse and not finite and is_ready(X, dtypes):
+        estimator.n_features_in_ = X.shape[1]
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    else:
+        try:
+            X = validate_data(
+                estimator,
+                X,
+                dtype=list(dtypes),
+                order="C",
+                accept_sparse="csr" if sparse else False,
+                ensure_all_finite=False,
+                reset=reset,
+            )
+        except OverflowError:
+            raise ValueError(
+                f"{name}: X holds a whole number too large for a float, past 1e308. Rescale "
+                "the column first."
+            ) from None
+    if finite:
+        check_values(X, name)
+    if sp.issparse(X):
+        if distinct and repeats_cells(X):  # two entries for one cell would be two values
+            X = X.copy()
+            X.sum_duplicates()
+        if X.indices.dtype != X.indptr.dtype:
+            X.indptr = X.indptr.astype(X.indices.dtype)
+    return X
+
+
+def is_ready(X: Any, dtypes: Sequence[type]) -> bool:
+    """Whether scikit-learn would accept X as it is: its own check takes longer than a small
+    fit."""
+    csr = type(X) in (sp.csr_array, sp.csr_matrix) and X.ndim == 2
+    return csr and X.dtype in dtypes and min(X.shape) > 0
+
+
+def repeats_cells(X: Any) -> bool:
+    """Whether a CSR matrix holds several entries for one cell. They need not be sorted."""
+    if X.has_sorted_indices:
+        return not X.has_canonical_format
+    return bool(has_repeats(X.indices, X.indptr, X.shape[1]))
+
+
+@kernel
+def has_repeats(indices: Any, indptr: Any, width: int) -> bool:
+    latest = np.full(width, -1, np.int64)
+    for i in range(indptr.shape[0] - 1):
+        for t in range(indptr[i], indptr[i + 1]):
+            if latest[indices[t]] == i:
+                return True
+            latest[indices[t]] = i
+    return False
+
+
+def refuse_other_kinds(X: Any, name: str) -> None:
+    """ValueError for dates and durations, which NumPy would turn into large numbers."""
+    dtypes = getattr(X, "dtypes", None)  # of a dataframe, one for each column
+    for dtype in [getattr(X, "dtype", None)] if dtypes is None else list(dtypes):
+        if getattr(dtype, "kind", "") in ("m", "M"):
+            raise ValueError(
+                f"{name}: X holds {dtype}, dates or durations, not numbers. Turn them into "
+                "numbers first, for example days since the first date."
+            )
+
+
+def check_structure(X: Any, name: str) -> None:
+    """ValueError for a sparse matrix whose indices lead outside of it."""
+    if X.format in ("csr", "csc"):
+        major, minor = X.shape if X.format == "csr" else X.shape[::-1]
+        indices, indptr = X.indices, X.indptr
+        sound = (
+            X.ndim == 2
+            and len(indptr) == major + 1
+            and indptr[0] == 0
+            and indptr[-1] <= min(len(indices), len(X.data))
+            and bool((indptr[1:] >= indptr[:-1]).all())
+        )
+        pairs = [(indices, minor)]
+    elif X.format == "coo" and X.ndim == 2:
+        sound = len(X.row) == len(X.col) == len(X.data)
+        pairs = [(X.row, X.shape[0]), (X.col, X.shape[1])]
+    else:
+        return
+    for indices, size in pairs:
+        if sound and len(indices):
+            sound = bool(indices.min() >= 0 and indices.max() < size)
+    if not sound and X.ndim == 2:
+        raise ValueError(
+            f"{name}: X is an inconsistent sparse matrix: its indices lead outside its shape "
+            f"{X.shape}. Build it again, or see check_format()."
+        )
+
+
+def check_results(estimator: Any) -> None:
+    """ValueError where values of X were so large that a fitted attribute overflowed."""
+    undefined = getattr(type(estimator), "_file_nonfinite", ())
+    for name, value in vars(estimator).items():
+        if not name.endswith("_") or name in undefined or value is None:
+            continue
+        if isinstance(value, float | np.floating | np.ndarray | list):
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(
+                    f"{type(estimator).__name__}: {name} overflows, because the values of X "
+                    "are too large. Rescale the columns, or give float64 instead of float32."
+                )
 
 
 def check_in_memory(table: Table, name: str, alternative: str = "") -> Table:

@@ -21,6 +21,8 @@ from tacit.kernels.exact_sum import grids
 
 __all__ = ["DataSummary", "summarize"]
 
+SMALLEST = 1e-140  # of which the squares can be told apart
+
 
 class DataSummary(NamedTuple):
     """Facts about the rows that do not change during a fit."""
@@ -101,6 +103,11 @@ def summary_from(
         raise ValueError(
             f"{name}: the data holds values as large as {extent.largest:.3g}, whose squared "
             "distances overflow. Rescale it, for example divide by that number."
+        )
+    if 0 < extent.largest < SMALLEST:
+        raise ValueError(
+            f"{name}: the largest value of the data is {extent.largest:.3g}, so that squared "
+            "distances are 0. Rescale it, for example divide by that number."
         )
     if not extent.weight > 0:
         raise ValueError(

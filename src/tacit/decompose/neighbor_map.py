@@ -31,10 +31,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, check_rows
+from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.core.randoms import bits, key, permutation, seed_from
 from tacit.core.sweep import Sequential, Visited, sweep
+from tacit.data.checked import check_rows
 from tacit.decompose.nearest_rows import Neighbors, nearest_rows, search, squared_norms
 from tacit.kernels.unit_rows import unit_rows
 

@@ -41,7 +41,7 @@ from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
-from tacit.data.checked import check_table
+from tacit.data.checked import check_results, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.gram_panels import to_panels
 from tacit.decompose.krylov import room_for, squared_length
@@ -329,6 +329,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 check_scale(np.inf, table, "PCA")
                 raise
         self._store(spectrum, table)
+        check_results(self)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

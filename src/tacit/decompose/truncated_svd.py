@@ -36,7 +36,7 @@ from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback
 from tacit.core.randoms import seed_from
 from tacit.data.bad_values import check_values
-from tacit.data.checked import check_table
+from tacit.data.checked import check_results, check_table
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
 from tacit.decompose.gram_panels import chunk_caches, project, to_panels
@@ -345,6 +345,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)
         self.n_iter_ = found.passes
         self.converged_ = bool(found.remainder <= self.tol)
+        check_results(self)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -24,10 +24,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import check_stop, get_engine
-from tacit.core.estimator import Estimator, check_rows
+from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.data.bad_values import check_values
-from tacit.data.checked import NUMBERS, check_table
+from tacit.data.checked import NUMBERS, check_rows, check_table
 from tacit.data.table import parts
 from tacit.kernels.sparse_rows import chunks
 from tacit.linear.explanation import check_listed

@@ -28,6 +28,7 @@ from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator
 from tacit.core.loop import Fit, iterate
+from tacit.data.checked import check_results
 from tacit.data.table import Table
 
 __all__ = ["Mixture", "posterior", "run_em"]
@@ -130,6 +131,7 @@ class Mixture(DensityMixin, Estimator):
         self._validate_params()
         self._fit_table(self._table(X, sample_weight, reset=True))
         finish(self.callbacks)
+        check_results(self)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

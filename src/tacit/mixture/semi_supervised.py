@@ -32,7 +32,7 @@ from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, check_weights
 from tacit.core.loop import Fit
-from tacit.data.checked import NUMBERS, check_table
+from tacit.data.checked import NUMBERS, check_results, check_table
 from tacit.data.table import Table, parts
 from tacit.mixture.em import posterior, run_em
 from tacit.mixture.multinomial import (
@@ -178,6 +178,7 @@ class LabeledMixture(ClassifierMixin, Estimator):
         self.log_weights_, self.log_probs_ = fit.params.log_weights, fit.params.log_probs
         self.lower_bounds_ = [-float(loss) for loss in fit.losses]
         self.n_iter_, self.converged_ = max(1, len(fit.losses) - 1), fit.converged
+        check_results(self)
         if not fit.converged:
             warnings.warn(
                 f"{type(self).__name__}: EM did not converge in max_iter={self.max_iter} "

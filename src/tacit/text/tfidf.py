@@ -36,11 +36,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._sparse import _align_api_if_sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.stats import Stats
+from tacit.data.checked import NUMBERS, check_results, check_rows
 from tacit.data.table import Table
 from tacit.text.counts import CountVectorizer
 
@@ -198,7 +199,7 @@ class TfidfTransformer(
         if isinstance(X, Table):
             table, self.n_features_in_ = X, X.shape[1]
         else:
-            X = validate_data(self, X, accept_sparse=("csr", "csc"))
+            X = check_rows(self, X, reset=True, dtypes=NUMBERS, finite=True, distinct=False)
             self._refuse_negative(X)
             table = Table.from_array(sp.csr_array(X))
         return self._learn(get_engine(self.engine).reduce(collect, None, table), table.dtype)
@@ -207,11 +208,9 @@ class TfidfTransformer(
         """Weight the counts of rows."""
         check_is_fitted(self)
         self._check_settings()
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=list(FLOATS), copy=copy, reset=False
-        )
-        self._refuse_negative(X)
-        rows = sp.csr_array(X, dtype=X.dtype)
+        checked = check_rows(self, X, reset=False, finite=True, distinct=False)
+        self._refuse_negative(checked)
+        rows = sp.csr_array(checked, dtype=checked.dtype, copy=copy and sp.issparse(X))
         weight_rows(rows, self._params(), self)
         if self.norm is not None:
             rows = normalize(rows, norm=self.norm, copy=False)
@@ -232,6 +231,7 @@ class TfidfTransformer(
                 )
         elif hasattr(self, "idf_"):
             del self.idf_
+        check_results(self)
         return self
 
     def _params(self) -> TfidfParams:

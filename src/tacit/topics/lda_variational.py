@@ -35,6 +35,7 @@ from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
+from tacit.data.checked import check_results
 from tacit.data.table import parts
 from tacit.topics.dirichlet import divergence, expected_log, fit_from_logs
 from tacit.topics.fold_in import LANES, NO_WEIGHTS, NOTHING, FoldIn, infer
@@ -288,6 +289,7 @@ class LatentDirichletAllocation(TopicModel):
                 self.converged_ = fit.converged
                 self._forget()
         finish(self.callbacks)
+        check_results(self)
         return self
 
     @with_callbacks

@@ -51,7 +51,7 @@ from tacit.core.engines import Engine, get_engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback
-from tacit.data.checked import check_table
+from tacit.data.checked import check_results, check_table
 from tacit.data.summary import summarize
 from tacit.kernels.distances import euclidean
 from tacit.measure.labels import by_size
@@ -362,6 +362,7 @@ class DivisiveClustering(TreeClustering):
         self.n_leaves_ = len(self.linkage_matrix_) + 1
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.n_iter_ = self.n_leaves_ - 1
+        check_results(self)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

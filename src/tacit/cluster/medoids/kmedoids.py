@@ -32,12 +32,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.medoids.fasterpam import Medoids, build, fasterpam, lab, random_medoids
 from tacit.core.engines import Engine, Serial, get_engine
-from tacit.core.estimator import Estimator, check_rows
+from tacit.core.estimator import Estimator
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum
 from tacit.data.bad_values import check_values
-from tacit.data.checked import check_table, is_table
+from tacit.data.checked import check_rows, check_table, is_table
 from tacit.data.distances import check_distances
 from tacit.data.summary import summarize
 from tacit.data.table import Table, parts

@@ -1,0 +1,108 @@
+"""Rows that no model can use: refused in a sentence, never a crash, never NaN in a result."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils._tags import get_tags
+
+from tests.contract.cases import ESTIMATORS, case_name, targets, with_params
+
+ROWS = np.abs(np.random.default_rng(0).normal(size=(40, 3))) + 0.1
+UNUSABLE = {
+    "dates": (ROWS * 1e10).astype("datetime64[s]"),
+    "durations": (ROWS * 1e10).astype("timedelta64[s]"),
+    "complex": ROWS + 1j,
+    "huge integers": [[10**400, 1, 2], *[[1, 2, 3]] * 20],
+}
+EXTREME = {"1e307": ROWS * 1e307, "1e200": ROWS * 1e200, "subnormal": ROWS * 1.5e-323}
+
+
+def fit(estimator, X):
+    model = with_params(estimator, engine="serial", max_iter=5)
+    y = None if targets(model, ROWS) is None else np.arange(len(X)) % 3
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return model.fit(X) if y is None else model.fit(X, y)
+
+
+def not_finite(model):
+    """The public results that are not finite, apart from those where that has a meaning."""
+    undefined = getattr(type(model), "_file_nonfinite", ())
+    for name, value in vars(model).items():
+        known = name.endswith("_") and name not in undefined
+        if known and isinstance(value, np.ndarray | float):
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                yield name
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
+def test_unusable_rows_are_refused_in_a_sentence(estimator):
+    for kind, X in UNUSABLE.items():
+        with pytest.raises((ValueError, TypeError)) as error:
+            fit(estimator, X)
+        assert len(str(error.value)) > 20, kind
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_value_that_is_not_finite_is_reported_with_its_row_and_column(estimator, value):
+    tags = get_tags(estimator)
+    if np.isnan(value) and tags.input_tags.allow_nan:
+        pytest.skip("missing values are allowed")
+    X = ROWS.copy()
+    X[7, 2] = value
+    with pytest.raises(ValueError, match=r"row 7, column 2"):
+        fit(estimator, X)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
+def test_extreme_rows_are_refused_or_give_finite_results(estimator):
+    for kind, X in EXTREME.items():
+        try:
+            model = fit(estimator, X)
+        except ValueError:
+            continue
+        assert list(not_finite(model)) == [], kind
+
+
+def broken_matrices():
+    """Sparse matrices whose indices lead elsewhere."""
+    rows = sp.csr_array(np.where(ROWS > 0.5, ROWS, 0.0))
+    for change in ("indices", "negative", "indptr", "short", "falling"):
+        X = rows.copy()
+        if change == "indices":
+            X.indices[3] = 2**30
+        elif change == "negative":
+            X.indices[3] = -(2**30)
+        elif change == "indptr":
+            X.indptr[-1] = 2**30
+        elif change == "short":
+            X.indptr = X.indptr[:-5]
+        else:
+            X.indptr[4] = 2**20
+        yield X
+    columns = rows.tocsc()
+    columns.indices[2] = 2**30
+    yield columns
+
+
+def refuse_all():
+    """Fit every estimator on every broken matrix; a crash ends the process."""
+    for estimator in ESTIMATORS:
+        for X in broken_matrices():
+            try:
+                fit(estimator, X)
+            except (ValueError, TypeError):
+                continue
+            print(case_name(estimator), "accepts", X.format, flush=True)
+
+
+def test_inconsistent_sparse_matrices_are_refused_and_crash_nothing():
+    command = [sys.executable, "-c", f"from {__name__} import refuse_all; refuse_all()"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert (run.returncode, run.stdout) == (0, ""), run.stderr[-2000:]
