@@ -95,7 +95,7 @@ def check_rows(
     """
     name = type(estimator).__name__
     refuse_other_kinds(X, name)
-    if sp.issparse(X):
+    if sp.issparse(X) and X.ndim == 2:
         check_structure(X, name)
     if reset and sparse and not finite and is_ready(X, dtypes):
         estimator.n_features_in_ = X.shape[1]
@@ -170,14 +170,13 @@ def check_structure(X: Any, name: str) -> None:
         major, minor = X.shape if X.format == "csr" else X.shape[::-1]
         indices, indptr = X.indices, X.indptr
         sound = (
-            X.ndim == 2
-            and len(indptr) == major + 1
+            len(indptr) == major + 1
             and indptr[0] == 0
             and indptr[-1] <= min(len(indices), len(X.data))
             and bool((indptr[1:] >= indptr[:-1]).all())
         )
         pairs = [(indices, minor)]
-    elif X.format == "coo" and X.ndim == 2:
+    elif X.format == "coo":
         sound = len(X.row) == len(X.col) == len(X.data)
         pairs = [(X.row, X.shape[0]), (X.col, X.shape[1])]
     else:
@@ -185,7 +184,7 @@ def check_structure(X: Any, name: str) -> None:
     for indices, size in pairs:
         if sound and len(indices):
             sound = bool(indices.min() >= 0 and indices.max() < size)
-    if not sound and X.ndim == 2:
+    if not sound:
         raise ValueError(
             f"{name}: X is an inconsistent sparse matrix: its indices lead outside its shape "
             f"{X.shape}. Build it again, or see check_format()."
