@@ -11,8 +11,6 @@ Minka (2000), Estimating a Dirichlet distribution.
 Wallach (2008), Structured topic models for language. PhD thesis, section 2.3.
 """
 
-import math
-
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
@@ -125,22 +123,24 @@ def trimmed(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def exp_digamma(x):
-    """exp(digamma(x)) for x > 0, to about 1e-9.
+    """exp(digamma(x)) for x > 0, to about 1e-8; below 1e-34 of it, 0.
 
-    An asymptotic series in x - 1/2 after six steps of the recurrence.
+    Six steps of the recurrence, summed as one fraction, lead to an asymptotic series in
+    x + 5.5. Without a branch or a call, so that a loop over topics becomes vector code.
 
     >>> round(exp_digamma(1.0), 6)
     0.561459
     """
-    if x < 6.0:
-        steps = 1 / x + 1 / (x + 1) + 1 / (x + 2) + 1 / (x + 3) + 1 / (x + 4) + 1 / (x + 5)
-        return series(x + 5.5) * math.exp(-steps)
-    return series(x - 0.5)
-
-
-@kernel
-def series(y):
+    p = x * (x + 5)
+    steps = (2 * x + 5) * (3 * p * p + 20 * p + 24) / (p * (p + 4) * (p + 6))
+    y = x + 5.5
     inverse = 1 / y
     square = inverse * inverse
     tail = 1 / 24 - square * (37 / 5760 - square * (10313 / 2903040 - square * 0.0047))
-    return y + inverse * tail
+    # exp(-steps): a Taylor series for 1/256 of it, squared eight times.
+    z = min(steps, 80.0) * (-1 / 256)
+    e = 1 + z / 5 * (1 + z / 6 * (1 + z / 7))
+    e = 1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4 * e)))
+    for _ in range(8):
+        e *= e
+    return (y + inverse * tail) * e

@@ -28,11 +28,11 @@ from tacit.topics.dirichlet import exp_digamma
 
 __all__ = ["FoldIn", "block_theta", "complete_block", "infer", "read_block", "walk_block"]
 
-LANES = 16
+LANES = 32  # columns are padded to a multiple of this: vector loops then have no remainder
 
 
 class FoldIn(NamedTuple):
-    """What the inference of a document needs. Columns are padded to a multiple of 16."""
+    """What the inference of a document needs. Columns are padded to a multiple of 32."""
 
     weights: np.ndarray  # (v, padded k) float32
     alpha: np.ndarray  # (k,) float64
@@ -68,8 +68,8 @@ def read_block(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def infer(model: FoldIn, rows: Any, sums: np.ndarray, row_weights: np.ndarray) -> Inferred:
-    """The posterior of each document; ``sums`` (v, padded k) gets its expected counts, over
-    ``weights``, unless it has no rows."""
+    """The posterior of each document; ``sums`` (v, padded k) gets its expected counts,
+    unless it has no rows."""
     indptr, indices, counts = read_block(rows)
     gamma = np.empty((len(indptr) - 1, len(model.alpha)))
     log_sums = np.zeros(len(gamma))
@@ -209,7 +209,7 @@ def infer_rows(
                 ratio = np.float32(counts[first + t]) / total
                 target = sums[indices[first + t]]
                 for j in range(padded):
-                    target[j] += weight * np.float64(ratio * theta[j])
+                    target[j] += weight * np.float64(ratio * theta[j] * row[j])
         log_sums[d] = logs
     return done
 

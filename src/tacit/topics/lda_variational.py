@@ -79,7 +79,6 @@ def collect(params: TopicParams, block: Any) -> TopicStats:
     rows, _, weights = parts(block)
     words = np.zeros(params.weights.shape)
     found = infer(params.fold_in(), rows, words, NO_WEIGHTS if weights is None else weights)
-    words *= params.weights
     bounds, logs = document_bounds(params.alpha, found.gamma, found.log_sums)
     weights = np.ones(len(bounds)) if weights is None else weights
     return TopicStats(float(weights.sum()), -float(bounds @ weights), words, weights @ logs)
@@ -324,7 +323,8 @@ class LatentDirichletAllocation(TopicModel):
         skip = int(self.learning_offset) - 2
         fit = iterate_online(
             params, collect, partial(update, optimize=optimize, documents=documents), batches,
-            passes=passes, decay=self.learning_decay, memory=before,
+            passes=passes, decay=self.learning_decay,
+            memory=as_stats(params, documents) if before is None else before,
             steps=max(0, skip) + (self.n_steps_ if before is not None else 0),
             callbacks=callbacks, name="LatentDirichletAllocation",
         )  # fmt: skip
@@ -418,6 +418,15 @@ class LatentDirichletAllocation(TopicModel):
                 self.alpha_
             ):
                 raise ValueError("The statistics of partial_fit do not match the topics.")
+
+
+def as_stats(params: TopicParams, documents: float) -> TopicStats:
+    """The statistics per document that would have led to the params: where the memory starts,
+    so that the first mini-batch does not count for all."""
+    words = np.zeros(params.weights.shape)
+    counts = np.maximum(params.components - params.eta, 0)
+    words[:, : len(params.alpha)] = counts / documents
+    return TopicStats(1.0, 0.0, words, expected_log(params.alpha))
 
 
 def plain_batches(table: Any, size: int) -> Any:
