@@ -64,7 +64,7 @@ def cases(scale: float) -> list[Case]:
             targets={"scikit-learn": 3.0},
             check=check,
             warmup=fewer,
-            repeats=2,
+            repeats=3,
         )
         for name, (make, block, samples, check) in sets.items()
     ] + [strangers]

@@ -31,6 +31,7 @@ __all__ = ["authors"]
 AUTHOR_COLUMNS = ("author", "authors", "writer", "by")
 UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+WORD = re.compile(r"[^\W_]")  # a letter or a digit, of which words are made
 ENDING = re.compile(r"\.(?:txt|text|md)(?:\.(?:gz|zst))?$")
 STRANGE = 0.1  # typicality
 SHORT = 500  # words
@@ -266,13 +267,12 @@ def sort_out(
 ) -> tuple[list[Text], list[Text]]:
     """Texts of known authors, and those to attribute; texts without a word are left out."""
     from tacit.core.errors import DataError
-    from tacit.text import tokenize
 
     asked = [each for each in everything if each.author is None]
     named = set()
     for place in who:
         texts = read_question(place, documents, quiet=run.quiet)
-        if not any(tokenize(each.text, rule="words") for each in texts):
+        if not any(WORD.search(each.text) for each in texts):
             raise DataError("there is no word in it. Give a text with --who.", file=place)
         asked += texts
         named.add(Path(place).resolve())
@@ -282,7 +282,7 @@ def sort_out(
         if each.author is not None and (Path(path) / each.name).resolve() not in named
     ]
     for group in (known, asked):
-        empty = [each for each in group if not tokenize(each.text, rule="words")]
+        empty = [each for each in group if not WORD.search(each.text)]
         for each in empty:
             say(f"{each.name} has no words and is left out.", quiet=run.quiet)
             group.remove(each)

@@ -57,6 +57,7 @@ furthermore meanwhile seldom
 """
 ENGLISH = tuple((BINONGO + MORE).split())
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
+APOSTROPHE_BYTES = np.array([chr(c).encode()[0] for c in (0x27, *APOSTROPHES)], np.uint8)
 ANALYSIS = Analysis(rule=token_rule("words", lowercase=True, min_length=None))
 
 
@@ -111,12 +112,19 @@ def column_of_terms(params: Columns, vocabulary: Vocabulary) -> np.ndarray:
     columns = np.where(places < 0, -1, params.group[places])
     if params.contractions:
         known = dict(zip(params.forms.strings, params.group.tolist(), strict=True))
-        for i in np.flatnonzero(columns < 0).tolist():
+        candidates = with_apostrophe(vocabulary)
+        for i in candidates[columns[candidates] < 0].tolist():
             head, mark, tail = vocabulary[i].translate(APOSTROPHES).partition("'")
             if mark:
                 negated = tail == "t" and head.endswith("n")
                 columns[i] = known.get("not" if negated else head, -1)
     return columns
+
+
+def with_apostrophe(vocabulary: Vocabulary) -> np.ndarray:
+    """The places of words that may have an apostrophe, by the first byte of its UTF-8."""
+    marks = np.flatnonzero(np.isin(vocabulary.data, APOSTROPHE_BYTES))
+    return np.unique(np.searchsorted(vocabulary.offsets, marks, side="right") - 1)
 
 
 def windows(n: int, size: int | None, step: int | None) -> tuple[np.ndarray, np.ndarray]:
