@@ -9,8 +9,8 @@ The digits are MNIST's at 14 x 14 pixels. The quality is the accuracy of the two
 classifier of ``tacit.neural.diagnose`` on test digits, in 20 principal components: 0.5 is
 perfect. Other training digits show what is reachable (test digits have other writers), draws of
 the normal distribution with the digits' mean and covariance what is easy. The check: at most
-0.75, all ten modes covered, and below the normal's. The bound was set after a first, shorter run
-gave 0.71 and 0.75.
+0.75, all ten modes covered, and below the normal's. The bound was set after a first, shorter
+run gave 0.71 and 0.75.
 """
 
 from functools import partial

@@ -90,7 +90,8 @@ class AutoencoderNetwork:
         """The tree before the first step. ``output`` are the first biases of the columns;
         ``noise`` holds what noise puts in their place."""
         decoder = list(first_layers(key(drawn, 1), self.sizes[::-1], self.activation))
-        decoder[-1] = (decoder[-1][0], np.asarray(output, np.float32))
+        # Small last weights: the first reconstructions are the means of the columns.
+        decoder[-1] = (np.float32(0.1) * decoder[-1][0], np.asarray(output, np.float32))
         params = {
             "encoder": first_layers(key(drawn, 0), self.sizes, self.activation),
             "decoder": tuple(bias for _, bias in decoder) if self.tied else tuple(decoder),
