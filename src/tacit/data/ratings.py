@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.kernels.counting_sort import pair_order
 
 __all__ = ["IdIndex", "Ratings", "RatingsReport", "as_objects", "encode_ids", "to_csr"]
 
@@ -244,10 +245,9 @@ class Ratings:
         """One rating to a pair; the report counts what went."""
         if duplicates not in CHOICES:
             raise ValueError(f"duplicates={duplicates!r} must be one of {', '.join(CHOICES)}.")
-        cell = self.users.astype(np.int64) * len(self.item_ids) + self.items
-        order = np.argsort(cell, kind="stable")
-        cell = cell[order]
-        again = np.flatnonzero(cell[1:] == cell[:-1]) + 1
+        order = pair_order(self.users, self.items, self.shape)
+        users, items = self.users[order], self.items[order]
+        again = np.flatnonzero((users[1:] == users[:-1]) & (items[1:] == items[:-1])) + 1
         if not len(again):
             return self
         values = self.values[order]
@@ -270,11 +270,11 @@ class Ratings:
             )
         if other.any():
             report.example = f", for example user {user!r} and item {item!r}: {two}"
-        starts = np.setdiff1d(np.arange(len(cell)), again, assume_unique=True)
+        starts = np.setdiff1d(np.arange(len(self)), again, assume_unique=True)
         if duplicates in ("mean", "sum"):
             total = np.add.reduceat(values.astype(np.float64), starts)
             if duplicates == "mean":
-                total /= np.diff(np.append(starts, len(cell)))
+                total /= np.diff(np.append(starts, len(self)))
             kept = self.take(np.sort(order[starts]))
             ranks = np.argsort(np.argsort(order[starts]))
             settled = np.empty(len(starts), np.float32)
@@ -282,9 +282,7 @@ class Ratings:
             return replace(kept, values=settled)
         if self.times is not None:
             order = np.lexsort((np.arange(len(self)), self.times, self.items, self.users))
-            cell = self.users[order].astype(np.int64) * len(self.item_ids) + self.items[order]
-            starts = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]])
-        ends = np.append(starts[1:], len(cell)) - 1
+        ends = np.append(starts[1:], len(self)) - 1
         return self.take(np.sort(order[starts if duplicates == "first" else ends]))
 
     # --- Splits ---
@@ -377,7 +375,7 @@ def to_csr(
     """A CSR matrix with sorted indices, 32 bits wide where that is enough."""
     counts = np.bincount(users, minlength=shape[0])
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    order = np.lexsort((items, users))
+    order = pair_order(users, items, shape)
     matrix = sp.csr_array(shape, dtype=np.float32)
     matrix.data, matrix.indices = values[order], items[order].astype(np.int32, copy=False)
     matrix.indptr = indptr.astype(np.int32 if len(values) < 2**31 else np.int64)

@@ -54,7 +54,8 @@ from tacit.recommend.row_solves import (
 
 __all__ = ["ALS", "ImplicitALS"]
 
-BLOCKS = 32  # to a side, so that workers finish together
+BLOCKS = 32  # to a side at most, so that workers finish together
+BLOCK_RATINGS = 16_384  # and at least so many ratings to each, or starting it takes longer
 
 
 class Factors(NamedTuple):
@@ -248,7 +249,8 @@ def gram_of(factors: np.ndarray) -> np.ndarray:
 def numbered(matrix: sp.csr_array) -> Table:
     """A table of the rows of a matrix, each with its number as label."""
     n = matrix.shape[0]
-    rows = max(1, min(8192, -(-n // BLOCKS)))
+    blocks = max(1, min(BLOCKS, matrix.nnz // BLOCK_RATINGS))
+    rows = max(1, min(8192, -(-n // blocks)))
     return Table.from_array(matrix, rows).with_labels(np.arange(n))
 
 

@@ -33,6 +33,7 @@ from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, permutation, seed_from, uniforms
 from tacit.core.sweep import Sequential, Swept, Visited, deal, diagonals, no_gain_for, sweep
 from tacit.data.ratings import Ratings
+from tacit.kernels.counting_sort import stable_order
 from tacit.recommend.factor_model import FactorModel
 from tacit.recommend.gradient import GradientDescent, SgdState
 from tacit.recommend.recommender import check_finite
@@ -60,7 +61,7 @@ class Blocks(Sequential):
         by_item = deal(np.bincount(items, minlength=shape[1]), parts)
         block = by_user[users] * parts + by_item[items]
         rank = permutation(key(seed, 2), shape[0])  # the order of users inside a block
-        order = np.argsort(block.astype(np.int64) * shape[0] + rank[users], kind="stable")
+        order = stable_order(block, parts**2, stable_order(rank[users], shape[0]))
         self.items = items[order].astype(np.int32)
         self.values = values[order] - np.float32(mean)
         sorted_users, block = users[order], block[order]
