@@ -523,7 +523,7 @@ class ImplicitALS(Alternating):
         return super()._score_items(user)
 
     def _solve(
-        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray
+        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
         confidences = self._confidences(matrix)
         G = gram_of(others) + self.reg * np.eye(others.shape[1])

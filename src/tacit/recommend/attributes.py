@@ -127,7 +127,7 @@ class AttributeRecommender(FactorModel):
         rated = {each: vectors.get(each, {}) for each in given.item_ids.tolist()}
         self.item_factors_ = matrix_of(rated, self.attributes_)[1]
         self.item_biases_ = biases.item_biases_
-        solved = self._solve(self.ratings_, self.item_factors_, self.item_biases_)
+        solved = self._solve(self.ratings_, self.item_factors_, self.item_biases_, 0)
         self.user_factors_, self.user_biases_ = solved
         self._add_described({each: held for each, held in vectors.items() if each not in rated})
         return self
@@ -136,7 +136,7 @@ class AttributeRecommender(FactorModel):
         return False
 
     def _solve(
-        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray
+        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
         X = np.zeros((matrix.shape[0], others.shape[1]), np.float32)
         bias = np.zeros(matrix.shape[0], np.float32)

@@ -230,9 +230,9 @@ class Biases(Plain):
         self.n_iter_, self.converged_ = len(fit.losses) - 1, fit.converged
 
     def _solve(
-        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray
+        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        reg = self.reg_users if matrix.shape[1] == len(self.item_ids_) else self.reg_items
+        reg = self.reg_items if side else self.reg_users
         bias = user_biases(matrix, self.mean_, biases.astype(np.float64), float(reg))
         return np.zeros((matrix.shape[0], 0), np.float32), bias.astype(np.float32)
 
@@ -263,10 +263,10 @@ class Popularity(Plain):
         self._plain(0.0, None, counted.counts)
 
     def _solve(
-        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray
+        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        n, users = matrix.shape[0], matrix.shape[1] == len(self.item_ids_)
-        counts = np.zeros(n) if users else np.diff(matrix.indptr)
+        n = matrix.shape[0]
+        counts = np.diff(matrix.indptr) if side else np.zeros(n)
         return np.zeros((n, 0), np.float32), counts.astype(np.float32)
 
 

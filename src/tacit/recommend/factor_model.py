@@ -103,9 +103,9 @@ class FactorModel(Recommender):
         return True
 
     def _solve(
-        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray
+        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Factors and biases of rows, given the factors and biases of the columns."""
+        """Factors and biases of rows, users (side 0) or items (1), given the others."""
         n, k = matrix.shape[0], others.shape[1]
         X, bias = np.zeros((n, k), np.float32), np.zeros(n, np.float32)
         with one_blas_thread():
@@ -119,12 +119,12 @@ class FactorModel(Recommender):
     def _solve_users(self, users: np.ndarray) -> None:
         """Solve the rows of these users again."""
         rows = self.ratings_[users]
-        solved = self._solve(rows, self.item_factors_, self.item_biases_)
+        solved = self._solve(rows, self.item_factors_, self.item_biases_, 0)
         self.user_factors_[users], self.user_biases_[users] = solved
 
     def _items_given_users(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         columns = self.ratings_.tocsc()[:, items].T.tocsr()
-        return self._solve(columns, self.user_factors_, self.user_biases_)
+        return self._solve(columns, self.user_factors_, self.user_biases_, 1)
 
     def _system(self, items: np.ndarray, values: np.ndarray) -> System:
         """The problem whose solution is the factors of a user with these ratings."""
@@ -211,6 +211,7 @@ class FactorModel(Recommender):
             rows,
             self.user_factors_ if side else self.item_factors_,
             self.user_biases_ if side else self.item_biases_,
+            side,
         )
         first = len(self.item_ids_ if side else self.user_ids_)
         if side:
@@ -229,24 +230,28 @@ class FactorModel(Recommender):
     def _receipt(
         self, rows: sp.csr_array, first: int, side: int, kind: str, dropped: int
     ) -> Receipt:
-        """Solve the other side once more, then the new ones, and see how predictions move."""
-        added = np.arange(first, first + rows.shape[0])
+        """Solve the other side with and without the new ratings, then the new ones from either:
+        how far predictions lie apart is what a refit would begin with."""
         touched = np.unique(rows.indices)
         mine = rows[:, touched]
         if side:
-            again = self.ratings_[touched]
-            F, f = self._solve(again, self.item_factors_, self.item_biases_)
+            other, own = self.ratings_[touched], (self.item_factors_, self.item_biases_)
             old, old_bias = self.user_factors_[touched], self.user_biases_[touched]
-            X, x = self.item_factors_[added], self.item_biases_[added]
         else:
-            F, f = self._items_given_users(touched)
+            other, own = self.ratings_.tocsc()[:, touched].T.tocsr(), (
+                self.user_factors_, self.user_biases_,
+            )  # fmt: skip
             old, old_bias = self.item_factors_[touched], self.item_biases_[touched]
-            X, x = self.user_factors_[added], self.user_biases_[added]
-        Z, z = self._solve(mine, F, f)
+        X, x = own[0][first:], own[1][first:]
         few = slice(0, max(1, SAMPLED // max(1, len(touched))))
-        before = X[few] @ old.T + x[few, None] + old_bias
-        moved = Z[few] @ F.T + z[few, None] + f - before
-        distance = float(np.sqrt(np.mean(moved.astype(np.float64) ** 2)))
+        predictions = []
+        for end in (first, None):
+            seen = sp.csr_array(other[:, :end])
+            F, f = self._solve(seen, own[0][:end], own[1][:end], 1 - side)
+            Z, z = self._solve(mine, F, f, side)
+            predictions.append(Z[few] @ F.T + z[few, None] + f)
+        moved = predictions[1].astype(np.float64) - predictions[0]
+        distance = float(np.sqrt(np.mean(moved**2)))
         fitted = mine.tocoo()
         predicted = self.mean_ + x[fitted.coords[0]] + old_bias[fitted.coords[1]]
         predicted = predicted + np.einsum(

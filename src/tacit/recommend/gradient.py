@@ -33,7 +33,7 @@ class SgdState(NamedTuple):
     item_bias: np.ndarray  # (m,)
     user_squares: np.ndarray  # (n,): AdaGrad's sums of squared gradients
     item_squares: np.ndarray  # (m,)
-    rate: np.ndarray  # (2,): the step size and the last loss of gradient descent
+    rate: np.ndarray  # (4,) of gradient descent: step size, last loss, this pass's sum, ratings
 
 
 class Gradient(NamedTuple):
@@ -100,9 +100,9 @@ def scatter(
 class GradientDescent(Sequential):
     """Passes of gradient descent over ratings in memory.
 
-    The step size of full gradient descent follows the "bold driver": 5% more after a step that
-    lowered the loss, half after one that raised it. It begins, and for samples stays, at
-    ``rate`` over the largest second derivative of a single factor.
+    The step size follows the "bold driver": 5% more after a pass that lowered the loss, half
+    after one that raised it. It begins at ``rate`` over a bound on the largest second
+    derivative.
     """
 
     def __init__(
@@ -128,12 +128,15 @@ class GradientDescent(Sequential):
         chosen = group[self.side]
         for each in range(self.groups):
             which = slice(None) if self.groups == 1 else np.flatnonzero(chosen == each)
-            yield [which]
+            yield [(which, each == 0)]
 
     def visit(self, state: SgdState, part: Any, number: int) -> Visited:
         """A step along the gradient of the group."""
-        pairs = self.users[part], self.items[part]
-        values = self.values[part].astype(np.float64)
+        which, first = part
+        pairs = self.users[which], self.items[which]
+        values = self.values[which].astype(np.float64)
+        if first:
+            self._adapt(state.rate)
         if not len(values):
             return Visited(0.0, 0.0)
         g = loss_and_gradient(
@@ -141,17 +144,22 @@ class GradientDescent(Sequential):
             state.user_bias.astype(np.float64), state.item_bias.astype(np.float64), pairs,
             values, **self.options,
         )  # fmt: skip
-        if state.rate[0] == 0:
-            state.rate[0] = self.rate
-        if self.sampling == "all":
-            if number:
-                state.rate[0] *= 1.05 if g.loss <= state.rate[1] else 0.5
-            state.rate[1] = g.loss
+        state.rate[2:] += g.loss * len(values), len(values)
         # The rate is per rating: L is a mean over the sample.
         step = float(state.rate[0]) * len(values)
         for held, slope in zip(state[:4], g[:4], strict=True):
             held -= (step * slope).astype(np.float32)
         return Visited(float(len(values)), g.loss * len(values))
+
+    def _adapt(self, rate: np.ndarray) -> None:
+        """Set the step size of a pass by the losses of the two before."""
+        if rate[0] == 0:
+            rate[:2] = self.rate, np.inf
+        elif rate[3]:
+            loss = rate[2] / rate[3]
+            rate[0] *= 1.05 if loss <= rate[1] else 0.5
+            rate[1] = loss
+        rate[2:] = 0
 
 
 @kernel

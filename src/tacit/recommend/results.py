@@ -109,8 +109,8 @@ class Receipt:
     """What adding users or items without a refit costs.
 
     ``refit_distance`` estimates how far predictions for the new ones lie from those of a
-    refit, root mean square, in units of the ratings: how far they move when the other side is
-    solved once more with the new ratings.
+    refit, root mean square, in units of the ratings: how far apart they are when the other side
+    is solved with and without the new ratings.
     """
 
     added: int
