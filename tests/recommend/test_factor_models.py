@@ -32,7 +32,7 @@ MODELS = {
     "implicit CG": lambda: ImplicitALS(3, random_state=0),
     "implicit Cholesky": lambda: ImplicitALS(3, solver="cholesky", random_state=0),
     "AdaGrad": lambda: BiasedSGD(3, random_state=0),
-    "SGD": lambda: BiasedSGD(3, solver="sgd", random_state=0),
+    "SGD": lambda: BiasedSGD(3, solver="sgd", n_epochs=40, random_state=0),
     "gradient": lambda: BiasedSGD(3, solver="gradient", random_state=0),
     "rows": lambda: BiasedSGD(3, solver="rows", random_state=0),
     "columns": lambda: BiasedSGD(3, solver="columns", random_state=0),

@@ -8,13 +8,13 @@ A picture lives in a file of its own that does not have its name (``dendrogram``
 from tacit.core.lazy import attach
 
 __all__ = ["author_map", "biplot", "cluster_map", "codes", "contact_sheet", "decision_regions",
-           "dendrogram", "filters", "kmeans_steps", "loss_curves", "losses", "rank_error",
-           "reconstructions", "rolling_attribution", "samples", "scree",
-           "silhouette"]  # fmt: skip
+           "dendrogram", "filters", "item_map", "kmeans_steps", "loss_curves", "losses",
+           "rank_error", "reconstructions", "rmse_by_rank", "rolling_attribution", "samples",
+           "scree", "silhouette"]  # fmt: skip
 
 FILES = ("author_map", "biplot", "map", "training", "contact_sheet", "regions", "dendrogram",
-         "image", "kmeans_steps", "training", "loss", "rank_error", "image", "rolling", "image",
-         "scree", "silhouette")  # fmt: skip
+         "image", "item_map", "kmeans_steps", "training", "loss", "rank_error", "image",
+         "rmse_by_rank", "rolling", "image", "scree", "silhouette")  # fmt: skip
 __getattr__, __dir__ = attach(
     __name__,
     names={
