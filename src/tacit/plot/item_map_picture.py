@@ -70,7 +70,15 @@ def item_map(
         ax = new_axes(9.0, 6.5)
     sizes = 6 + 40 * counts[chosen] / max(1, counts.max())
     color = palette[4 % len(palette)]
-    ax.scatter(*points.T, s=sizes, c=color, alpha=0.7, linewidths=0.3, edgecolors="white")
+    ax.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=sizes,
+        c=color,
+        alpha=0.7,
+        linewidths=0.3,
+        edgecolors="white",
+    )
     low, high = points.min(axis=0), points.max(axis=0)
     span = np.maximum(high - low, 1e-12)
     ax.set_xlim(low[0] - 0.04 * span[0], high[0] + 0.16 * span[0])
