@@ -9,10 +9,11 @@ and with two; the last takes the whole text, two threads and two epochs.
 The quality is the mean of three figures: the fraction of questions-words.txt answered right
 (among the 30,000 most frequent words), and Spearman's correlation with WordSim-353 and
 SimLex-999. After one pass over 3 million words they are low and vary by a fifth with the seed
-(gensim's with the number of workers too), so the tolerance is wide there; the whole text
-decides. The checks give the three figures apart, the sections of
-the analogies, and what king - man + woman is. The learning rate of CBOW and the size of a
-round were chosen by these figures on this text, everything else before.
+(gensim's with the number of workers too), so the tolerance is wide there. The whole text
+decides; two seeds of one program differ by 1 to 2 percent there, and the tolerance is 3. The
+checks give the three figures apart, the sections of the analogies, and what king - man + woman
+is. The learning rate of CBOW and the size of a round were chosen by these figures on this text,
+everything else before.
 
 Words per second are those of the whole run, reading included, times epochs. The target is four
 times gensim's, at equal or better quality.
@@ -49,7 +50,7 @@ def cases(scale: float) -> list[Case]:
         case("hierarchical softmax, one thread", few, 1, HIERARCHICAL, threads=1, target=1.0,
              **wide),
         case("skip-gram, whole text, two threads", whole, 2, SKIP_GRAM, threads=2, target=4.0,
-             tolerance=0.01, repeats=1),
+             tolerance=0.03, repeats=1),
     ]  # fmt: skip
 
 
@@ -170,7 +171,7 @@ def apart(data: Data, results: dict[str, Row]) -> list[Check]:
     checks = [
         Check(
             f"{name}: {ours[name]:.3f}, gensim {theirs[name]:.3f}",
-            not whole or ours[name] > theirs[name] - 0.015,
+            not whole or ours[name] > theirs[name] - 0.02,
         )
         for name in ("analogies", "WordSim-353", "SimLex-999")
     ]

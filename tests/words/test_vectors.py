@@ -333,3 +333,20 @@ def test_few_pairs_have_no_correlation(tmp_path):
 def test_ties_go_to_the_lowest_place():
     assert best_places(np.array([0.0, 1.0, 1.0, 1.0]), 2).tolist() == [1, 2]
     assert best_places(np.array([]), 3).tolist() == []
+
+
+def test_gensim_reads_what_we_write_and_the_other_way_round(tmp_path):
+    keyed = pytest.importorskip("gensim.models.keyedvectors")
+    vectors = many(50)
+    for binary in (True, False):
+        path = str(tmp_path / f"ours-{binary}")
+        vectors.write(path, binary=binary)
+        theirs = keyed.KeyedVectors.load_word2vec_format(path, binary=binary)
+        assert theirs.index_to_key == vectors.words
+        np.testing.assert_array_equal(theirs.vectors, vectors.vectors)
+        back = str(tmp_path / f"theirs-{binary}")
+        theirs.save_word2vec_format(back, binary=binary)
+        np.testing.assert_allclose(WordVectors.open(back).vectors, vectors.vectors, rtol=1e-6)
+        hits = theirs.most_similar(positive=["w1", "w2"], negative=["w3"], topn=5)
+        ours = vectors.most_similar(["w1", "w2"], ["w3"], top=5)
+        assert [hit.word for hit in ours] == [word for word, _ in hits]
