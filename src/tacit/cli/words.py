@@ -98,6 +98,13 @@ def words() -> None:
     help="Negative samples, of word2vec",
 )
 @click.option(
+    "--sample",
+    type=click.FloatRange(0, 1),
+    default=1e-3,
+    show_default=True,
+    help="Frequency above which words are left out at random; 0 keeps all",
+)
+@click.option(
     "--objective",
     default="negative-sampling",
     show_default=True,
@@ -130,6 +137,7 @@ def train(
     min_count: int,
     epochs: int,
     negative: int,
+    sample: float,
     objective: str,
     updates: str,
     tokenizer: str,
@@ -158,7 +166,7 @@ def train(
         model = PPMIVectors(size, **shared)
     else:
         model = Word2Vec(
-            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative,
+            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative, sample=sample,
             objective=objective, updates=updates, **shared,
         )  # fmt: skip
     model.fit(texts)

@@ -13,6 +13,7 @@ word representations in vector space. Mikolov, Sutskever, Chen, Corrado and Dean
 Distributed representations of words and phrases and their compositionality. NIPS.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -209,6 +210,13 @@ class Word2Vec(Estimator):
                 model, state, engine_for(self), max_iter=epochs, callbacks=callbacks,
                 name="Word2Vec",
             )  # fmt: skip
+        if not any(swept.losses):
+            warnings.warn(
+                f"Word2Vec met no two words next to each other: the text has "
+                f"{len(corpus.ids):,} words, and sample={self.sample:g} leaves out frequent "
+                "ones. Give more text, or set sample=0.",
+                stacklevel=4,
+            )
         size = self.vector_size
         if not np.isfinite(state.inputs).all():
             raise ValueError(
