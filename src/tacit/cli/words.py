@@ -166,8 +166,8 @@ def train(
         model = PPMIVectors(size, **shared)
     else:
         model = Word2Vec(
-            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative, sample=sample,
-            objective=objective, updates=updates, **shared,
+            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative,
+            sample=sample, objective=objective, updates=updates, **shared,
         )  # fmt: skip
     model.fit(texts)
     if out.endswith(MODEL_ENDING):
