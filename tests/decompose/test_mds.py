@@ -138,7 +138,7 @@ def test_iterations_are_those_of_scikit_learn(k):
 def test_the_stress_never_rises_and_a_perfect_fit_has_none():
     model = MDS(2, metric="precomputed", init="random", random_state=0).fit(noisy())
     assert model.converged_
-    assert (np.diff(model.stresses_) <= 1e-9 * model.stresses_[0]).all()
+    assert (np.diff(model.stresses_) <= 1e-7 * model.stresses_[0]).all()
     X = points(50, 2)
     exact = MDS(2, normalized_stress=True).fit(X)
     assert exact.stress_ < 1e-6

@@ -427,3 +427,17 @@ def test_a_forged_file_is_refused(tmp_path, name, value):
         return  # not even written
     with pytest.raises(ModelFileError):
         tacit.load(path)
+
+
+def test_products_of_very_many_float32_rows_are_exact_enough():
+    from tacit.core import moments
+
+    X = falling(n=5000, d=30, mean=50.0).astype(np.float32)
+    exact = moments.collect(moments.MomentsParams(), X)
+    single = moments.collect(moments.MomentsParams(single=True), X)
+    scale = exact.scatter.diagonal().max()
+    np.testing.assert_allclose(single.scatter, exact.scatter, atol=1e-6 * scale)
+    np.testing.assert_allclose(single.mean, exact.mean, rtol=1e-9)
+    large = X * np.float32(1e25)  # squares that float32 does not hold
+    again = moments.collect(moments.MomentsParams(single=True), large)
+    assert np.isfinite(again.scatter).all()

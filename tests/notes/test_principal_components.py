@@ -112,3 +112,45 @@ def test_three_vectors_of_rank_two_with_an_error_of_two_and_a_quarter():
     assert 2.28 <= error < 2.295  # the notes cut the digits off: 2.2896
     best = TruncatedSVD(2, tol=0, random_state=0).fit(rows)
     assert best.reconstruction_errors(rows)[2] < error <= 2.5
+
+
+# --- Faces ---
+
+faces_file = DATA / "olivetti" / "olivetti.npz"
+needs_faces = pytest.mark.skipif(
+    "TACIT_DATA" not in os.environ or not faces_file.is_file(),
+    reason="TACIT_DATA with the set olivetti is needed",
+)
+
+
+@needs_faces
+def test_faces_at_rank_64_and_128():
+    """The notes' curve: what fraction of the squared length of a face is lost, by rank."""
+    X = np.load(faces_file)["images"].reshape(400, -1).astype(np.float64) - 122
+    lost = TruncatedSVD(128, random_state=0).fit(X).reconstruction_errors(X, relative=True)
+    assert lost[0] == pytest.approx(1.0)
+    assert (np.diff(lost) < 0).all()
+    assert lost[64] < 0.08
+    assert lost[128] < 0.6 * lost[64]
+    centered = PCA(128).fit(X).reconstruction_errors(X, relative=True)
+    assert centered[64] == pytest.approx(0.115, abs=0.005)
+    assert centered[128] == pytest.approx(0.054, abs=0.005)
+
+
+@needs_faces
+def test_a_person_is_recognized_by_the_nearest_face_in_the_reduced_space():
+    """Five faces of each person to learn from, five to recognize."""
+    file = np.load(faces_file)
+    X, people = file["images"].reshape(400, -1).astype(np.float64), file["target"]
+    known = np.arange(400) % 10 < 5
+
+    def right(rows, others):
+        squares = ((rows[:, None] - others) ** 2).sum(axis=2)
+        return (people[known][squares.argmin(axis=1)] == people[~known]).mean()
+
+    pca = PCA(64).fit(X[known])
+    Z = pca.transform(X)
+    assert right(Z[~known], Z[known]) > 0.85
+    # 64 numbers do as well as all 4,096 pixels.
+    pixels = np.array([((X[known] - row) ** 2).sum(axis=1).argmin() for row in X[~known]])
+    assert right(Z[~known], Z[known]) >= (people[known][pixels] == people[~known]).mean() - 0.03

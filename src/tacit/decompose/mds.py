@@ -43,7 +43,8 @@ from tacit.kernels.distances import METRICS, Metric, between_rows
 
 __all__ = ["MDS", "stress"]
 
-STRIPE = 64  # rows of the matrix in one kernel call
+STRIPE = 256  # rows of the matrix in one kernel call
+SINGLE = 1e-7  # of eps: from here on iterations in float32 are exact enough, and faster
 TILE = 256  # pairs whose distances are in the first-level cache at once
 PLACED = 1e-9  # movement, relative to the spread, at which a new point has found its place
 SUMS = {"fastmath": {"reassoc", "nsz", "contract"}}  # sums in any order: SIMD, benchmarks.mds
@@ -79,6 +80,12 @@ def smacof(
     target, fitted = distances, None
     if order is not None:
         target = np.zeros((n, n))
+    unit = float(distances.max(initial=0.0))
+    if order is None and eps >= SINGLE and unit > 0:
+        scaled = (distances / unit).astype(np.float32)
+        start = np.ascontiguousarray(points / unit, np.float32)
+        if np.isfinite(start).all():
+            return in_single(distances, scaled, start, unit, engine, max_iter, eps, callbacks)
     stresses: list[float] = []
     converged = False
     while True:
@@ -97,6 +104,40 @@ def smacof(
         if (step and notify(callbacks, event)) or done:
             return Run(points, stresses, size, converged, fitted)
         points = moved
+
+
+def in_single(
+    distances: np.ndarray,
+    scaled: np.ndarray,
+    points: np.ndarray,
+    unit: float,
+    engine: Engine,
+    max_iter: int,
+    eps: float,
+    callbacks: list,
+) -> Run:
+    """The same in float32, with distances of at most one; the result is measured in float64.
+
+    Sums of a tile are float32, those of the tiles float64. The stress is exact to about 1e-8
+    of the sum of squared distances, far below what ``eps`` asks for.
+    """
+    stresses: list[float] = []
+    converged = False
+    while True:
+        raw, size, moved = guttman(scaled, points, engine)
+        stresses.append(raw * unit**2)
+        step = len(stresses) - 1
+        converged = step > 0 and stresses[-2] - stresses[-1] <= eps * size * unit**2
+        done = converged or step >= max_iter
+        event = Step("MDS", step, max_iter, stresses, points, done)
+        if (step and notify(callbacks, event)) or done:
+            break
+        points = moved
+    exact = points.astype(np.float64) * unit
+    exact -= exact.mean(axis=1, keepdims=True)
+    raw, size, _ = guttman(distances, exact, engine)
+    stresses[-1] = raw
+    return Run(exact, stresses, size, converged)
 
 
 def guttman(
@@ -425,7 +466,9 @@ def nearest_places(wanted: np.ndarray, points: np.ndarray) -> np.ndarray:
 def move_stripe(distances, points, out, first, last):
     """The Guttman transform of points first to last; their stress and squared distances."""
     k, n = points.shape
-    ratios = np.empty(TILE)
+    ratios = np.empty(TILE, points.dtype)  # sums of a tile have the precision of the points
+    small = np.full(2, 1e-30, points.dtype)
+    tiny, zero = small[0], small[0] - small[1]
     raw, size = 0.0, 0.0
     for i in range(first, last):
         row = distances[i]
@@ -435,24 +478,24 @@ def move_stripe(distances, points, out, first, last):
             m = min(TILE, n - begin)
             wanted, tile = row[begin : begin + m], ratios[:m]
             for j in range(m):
-                tile[j] = 0.0
+                tile[j] = zero
             for c in range(k):
                 x, others = points[c, i], points[c, begin : begin + m]
                 for j in range(m):
                     away = x - others[j]
                     tile[j] += away * away
-            differences, squares = 0.0, 0.0
+            differences, squares = zero, zero
             for j in range(m):
                 distance = np.sqrt(tile[j])
                 off = distance - wanted[j]
                 differences += off * off
                 squares += tile[j]
-                tile[j] = wanted[j] / max(distance, 1e-300)
+                tile[j] = wanted[j] / max(distance, tiny)
             raw += differences
             size += squares
             for c in range(k):
                 x, others = points[c, i], points[c, begin : begin + m]
-                pull = 0.0
+                pull = zero
                 for j in range(m):
                     pull += tile[j] * (x - others[j])
                 out[c, i] += pull

@@ -60,6 +60,7 @@ __all__ = ["PCA"]
 
 NARROW = 1000  # columns up to which the covariance is the fastest way
 WIDEST = 8192  # columns up to which a covariance is computed at all: 512 MB
+LONG = 2**33  # products past which float32 rows are multiplied in float32: benchmarks.pca
 FEW_ROWS = 2048  # rows that a decomposition of all of them at once is fast for
 FACTOR_ROWS = 4096  # rows to a triangular factor
 LANCZOS = ("krylov", "randomized", "arpack")  # the last two are scikit-learn's names
@@ -80,7 +81,9 @@ class Spectrum(NamedTuple):
 
 def by_covariance(table: Table, engine: Engine) -> Spectrum:
     """The eigenvectors of the scatter, from one pass."""
-    moments: Moments = engine.reduce(column_moments.collect, MomentsParams(full=True), table)
+    n, d = table.shape
+    params = MomentsParams(full=True, single=n * d * d >= LONG)
+    moments: Moments = engine.reduce(column_moments.collect, params, table)
     columns = Moments(moments.weight, moments.mean, moments.variance_sum)
     check_range(columns, table)
     with one_blas_thread():
@@ -206,8 +209,9 @@ def choose_number(wanted: Any, variances: np.ndarray) -> int:
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Reduce rows to the directions in which they vary most.
 
-    Takes dense and sparse rows, in memory or on disk, without densifying, and computes in
-    float64 whatever the rows are. Weights count: a row of weight two is two rows.
+    Takes dense and sparse rows, in memory or on disk, without densifying. Sums are float64
+    whatever the rows are; only very many float32 rows are multiplied in float32, 512 at a time,
+    which costs 1e-8 of the largest variance. Weights count: a row of weight two is two rows.
 
     Parameters
     ----------

@@ -249,7 +249,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         n_components: int = 2,
         *,
         max_iter: int = 500,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         init: str = "pca",
         random_state: Any = None,
         engine: str | Engine = "threads",
