@@ -223,3 +223,25 @@ def test_groups_are_balanced_by_weight():
     group = deal(weights, 4)
     loads = np.bincount(group, weights)
     assert loads.max() < 1.02 * loads.min()
+
+
+def test_a_pass_begins_and_ends_around_its_rounds():
+    seen = []
+
+    class Moved(Sequential):
+        def begin_pass(self, state, number):
+            seen.append(("begin", number))
+
+        def rounds(self, number):
+            return [["a"], ["b"]]
+
+        def visit(self, state, part, number):
+            seen.append(part)
+            return Visited(1.0, 2.0)
+
+        def end_pass(self, state, number):
+            seen.append(("end", number))
+
+    swept = sweep(Moved(), None, Serial(), max_iter=2)
+    assert seen == [("begin", 0), "a", "b", ("end", 0), ("begin", 1), "a", "b", ("end", 1)]
+    assert swept.losses == [2.0, 2.0]
