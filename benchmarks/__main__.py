@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks import machine, report
 from benchmarks.harness import Case, CaseResult, run_case, scratch
 
-BASICS = ["tacit", "numpy", "scipy", "numba"]
+BASICS = ["tacit-learn", "numpy", "scipy", "numba"]
 
 
 def main(arguments: list[str] | None = None) -> int:

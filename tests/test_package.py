@@ -2,7 +2,9 @@
 
 import ast
 import importlib
+import inspect
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -45,9 +47,13 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def imports_of(path: Path) -> set[str]:
-    """Modules of this package that a file imports, wherever it does so."""
+    """Modules of this package that a file imports, wherever it does so, but for the lazy names
+    of a package."""
     found = set()
-    for node in ast.walk(tree_of(path)):
+    body = tree_of(path).body
+    if path.name == "__init__.py":
+        body = [node for node in body if not isinstance(node, ast.If)]
+    for node in (each for part in body for each in ast.walk(part)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -105,6 +111,67 @@ for command in COMMANDS:
 
 def test_the_check_for_heavy_packages_can_fail():
     assert "numpy" in loaded_after("import tacit; tacit.data.Table")
+
+
+def test_every_subpackage_loads_when_its_name_is_used():
+    code = """
+import tacit
+for name in tacit.__all__:
+    assert getattr(tacit, name) is not None
+    assert name in ("__version__", "load") or getattr(tacit, name).__name__ == f"tacit.{name}"
+"""
+    assert loaded_after(f"{code}\nassert dir(tacit) == sorted(tacit.__all__)") != []
+
+
+# --- Types ---
+
+
+def test_the_public_names_are_the_subpackages_and_two_functions():
+    rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    hidden = {"cli", "core", "kernels", "linear"}  # linear is public as tacit.classify
+    assert {*dir(tacit)} == (rooms - hidden) | {"load", "__version__"}
+    assert "tacit.explore(" in tacit.__doc__[:150]
+
+
+def test_the_package_that_explores_has_the_signature_of_what_it_calls():
+    from tacit.explore import explore_documents
+
+    assert inspect.signature(tacit.explore) == inspect.signature(explore_documents)
+
+
+@pytest.mark.slow
+def test_type_checkers_see_the_real_types(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        """import tacit
+from tacit.cluster import KMeans
+from tacit.explore import Project
+reveal_type(KMeans(3))
+reveal_type(tacit.topics.GibbsLDA(3))
+reveal_type(KMeans(3).fit([[1.0]]))
+KMeans(3, n_int=4)
+project: Project = tacit.explore("letters", effort="quick")
+tacit.explore("letters", efort="quick")
+tacit.cluster.KMeens
+"""
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--no-error-summary",
+         "--follow-imports=silent", f"--cache-dir={tmp_path}", script.name],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={**os.environ, "MYPYPATH": str(SOURCE.parent)},
+    )  # fmt: skip
+    said = [line.removeprefix("script.py:") for line in run.stdout.splitlines()]
+    assert [line for line in said if "defined in" not in line] == [
+        '4: note: Revealed type is "tacit.cluster.kmeans.kmeans.KMeans"',
+        '5: note: Revealed type is "tacit.topics.lda_gibbs.GibbsLDA"',
+        '6: note: Revealed type is "tacit.cluster.kmeans.kmeans.KMeans"',
+        '7: error: Unexpected keyword argument "n_int" for "KMeans"; did you mean "n_init"?  '
+        "[call-arg]",
+        '9: error: Unexpected keyword argument "efort" for "explore_documents"; did you mean '
+        '"effort"?  [call-arg]',
+        '10: error: Module has no attribute "KMeens"; maybe "KMeans"?  [attr-defined]',
+    ]
 
 
 # --- Order ---

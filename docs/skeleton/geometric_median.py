@@ -15,12 +15,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.loop import iterate
 from tacit.core.moments import Moments

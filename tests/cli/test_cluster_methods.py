@@ -301,4 +301,4 @@ def test_a_picture_that_cannot_be_is_refused_before_the_work(tacit, npy, tmp_pat
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     run = tacit("cluster", npy, "--k", 3, "--plot", tmp_path / "p.png")
     assert run.code == 2
-    assert "pip install 'tacit[plot]'" in run.err
+    assert "pip install 'tacit-learn[plot]'" in run.err

@@ -40,10 +40,10 @@ print(main(["neural", "train", {str(rows)!r}, "--model", {str(tmp_path / "m")!r}
 """
     done = run(code)
     message, code = done.stdout.splitlines()
-    assert "pip install 'tacit[neural]'" in message
+    assert "pip install 'tacit-learn[neural]'" in message
     assert code == "2"
     assert len(done.stderr.splitlines()) == 1
-    assert "pip install 'tacit[neural]'" in done.stderr
+    assert "pip install 'tacit-learn[neural]'" in done.stderr
 
 
 def test_draws_are_uniform_normal_and_independent():

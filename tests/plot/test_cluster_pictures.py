@@ -380,7 +380,7 @@ def test_colors_begin_again_and_are_never_missing():
 
 def test_without_matplotlib_they_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'tacit\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'tacit-learn\[plot\]'"):
         plot.cluster_map(clouds(), np.arange(60) % 3)
-    with pytest.raises(ImportError, match=r"pip install 'tacit\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'tacit-learn\[plot\]'"):
         plot.kmeans_steps(clouds(), 2)

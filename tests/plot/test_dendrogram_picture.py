@@ -127,5 +127,5 @@ def test_what_cannot_be_drawn_is_refused():
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'tacit\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'tacit-learn\[plot\]'"):
         plot.dendrogram(tree(5))

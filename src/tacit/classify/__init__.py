@@ -1,5 +1,7 @@
 """Classifiers of text by a sum of weights, and why they decided as they did."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -8,23 +10,16 @@ __all__ = [
     "Perceptron", "TextClassifier", "calibrate", "choose_classifier", "explain", "read_lexicon",
 ]  # fmt: skip
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "BernoulliNB": "tacit.classify.naive_bayes",
-        "CalibratedClassifier": "tacit.classify.calibration",
-        "ComplementNB": "tacit.classify.naive_bayes",
-        "Explanation": "tacit.linear.explanation",
-        "LexiconClassifier": "tacit.classify.lexicon",
-        "LinearSVC": "tacit.linear.svm",
-        "LogisticRegression": "tacit.linear.logistic",
-        "MultinomialNB": "tacit.classify.naive_bayes",
-        "PassiveAggressiveClassifier": "tacit.linear.passive_aggressive",
-        "Perceptron": "tacit.linear.perceptron",
-        "TextClassifier": "tacit.classify.text_classifier",
-        "calibrate": "tacit.classify.calibration",
-        "choose_classifier": "tacit.classify.model_choice",
-        "explain": "tacit.linear.explanation",
-        "read_lexicon": "tacit.classify.lexicon",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.classify.calibration import CalibratedClassifier, calibrate
+    from tacit.classify.lexicon import LexiconClassifier, read_lexicon
+    from tacit.classify.model_choice import choose_classifier
+    from tacit.classify.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+    from tacit.classify.text_classifier import TextClassifier
+    from tacit.linear.explanation import Explanation, explain
+    from tacit.linear.logistic import LogisticRegression
+    from tacit.linear.passive_aggressive import PassiveAggressiveClassifier
+    from tacit.linear.perceptron import Perceptron
+    from tacit.linear.svm import LinearSVC
+else:
+    __getattr__, __dir__ = attach(__name__)

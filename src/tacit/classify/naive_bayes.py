@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -229,7 +229,7 @@ class NaiveBayes(LinearClassifier):
         check_is_fitted(self)
         return self.weights_.T
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Count. X is an array, a sparse matrix, a Dask array or a Table, which may hold y."""
         self._validate_params()
         labeled = check_labeled(

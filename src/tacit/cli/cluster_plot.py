@@ -26,7 +26,7 @@ def check_picture(path: str | None) -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "--plot needs the package matplotlib. Install it with: pip install 'tacit[plot]'"
+            "--plot needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
         ) from error
 
 

@@ -157,7 +157,7 @@ def make_folder(out: str) -> Path:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "--out needs the package matplotlib. Install it with: pip install 'tacit[plot]'"
+            "--out needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
         ) from error
     folder.mkdir(parents=True, exist_ok=True)
     return folder

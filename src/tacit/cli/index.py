@@ -93,7 +93,7 @@ def build(
             rule=rule,
             stop_words=stop_words,
             store_text=not no_text,
-            memory=documents.memory,
+            memory=documents.memory or 2**30,
             engine=run.engine,
         ).fit(texts)
         words, tokens = model.n_words_, model.n_tokens_
@@ -211,7 +211,7 @@ def duplicates(
     model = NearDuplicates(
         threshold,
         shingle=shingle,
-        memory=documents.memory,
+        memory=documents.memory or 2**30,
         random_state=run.seed,
         engine=run.engine,
     ).fit(texts)

@@ -331,7 +331,8 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
     if picture is not None:
         from tacit import plot
 
-        plot.samples(rows, shape=shape).figure.savefig(picture, dpi=150)
+        figure: Any = plot.samples(rows, shape=shape).figure
+        figure.savefig(picture, dpi=150)
     if out is not None:
         titles = [f"column{j}" for j in range(rows.shape[1])]
         write_csv(out, titles, ([f"{x:.6g}" for x in row] for row in rows))

@@ -314,7 +314,7 @@ def build(
     given: dict[str, Any] = {} if reg is None else {"reg": reg}
     common = {"random_state": run.seed, "engine": run.engine, "callbacks": callbacks}
     if kind == "sgd":
-        passes = {} if epochs is None else {"n_epochs": epochs}
+        passes: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
         return models.BiasedSGD(factors, **given, **passes, **common)
     if kind in ("als", "implicit"):
         passes = {} if epochs is None else {"max_iter": epochs}

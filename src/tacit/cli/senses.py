@@ -52,8 +52,8 @@ def senses(
         model.save(model_path)
     if run.as_json:
         found = [sense.to_dict() for sense in model.senses_]
-        for sense in found:
-            for example in sense["examples"]:
+        for each in found:
+            for example in each["examples"]:
                 example["id"] = str(texts.ids[example.pop("document")])
         print_json({"word": word, "occurrences": len(model.labels_), "senses": found})
     else:

@@ -1,5 +1,7 @@
 """Clusterings of rows, and how good they are."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -10,25 +12,29 @@ __all__ = [
     "to_newick",
 ]  # fmt: skip
 
-HOMES = {
-    "tacit.cluster.choosing": "choose_k",
-    "tacit.cluster.chosen_k": "ChosenK",
-    "tacit.cluster.descriptions": "ClusterDescription describe",
-    "tacit.cluster.fuzzy": "FuzzyCMeans",
-    "tacit.cluster.hierarchy.agglomerative": "AgglomerativeClustering",
-    "tacit.cluster.hierarchy.dendrogram": """
-        check_linkage cophenetic cophenetic_correlation cut leaves optimal_order""",
-    "tacit.cluster.hierarchy.divisive": "DivisiveClustering",
-    "tacit.cluster.hierarchy.linkage": "linkage",
-    "tacit.cluster.hierarchy.newick": "from_newick to_newick",
-    "tacit.cluster.kmeans.kmeans": "KMeans",
-    "tacit.cluster.kmeans.minibatch": "MiniBatchKMeans",
-    "tacit.cluster.kmeans.spherical": "SphericalKMeans",
-    "tacit.cluster.medoids.kmedoids": "KMedoids",
-    "tacit.cluster.resampling": "Stability stability",
-    "tacit.cluster.soft_kmeans": "SoftKMeans",
-    "tacit.measure.labels": "by_size",
-}
-__getattr__, __dir__ = attach(
-    __name__, names={name: home for home, names in HOMES.items() for name in names.split()}
-)
+if TYPE_CHECKING:
+    from tacit.cluster.choosing import choose_k
+    from tacit.cluster.chosen_k import ChosenK
+    from tacit.cluster.descriptions import ClusterDescription, describe
+    from tacit.cluster.fuzzy import FuzzyCMeans
+    from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
+    from tacit.cluster.hierarchy.dendrogram import (
+        check_linkage,
+        cophenetic,
+        cophenetic_correlation,
+        cut,
+        leaves,
+        optimal_order,
+    )
+    from tacit.cluster.hierarchy.divisive import DivisiveClustering
+    from tacit.cluster.hierarchy.linkage import linkage
+    from tacit.cluster.hierarchy.newick import from_newick, to_newick
+    from tacit.cluster.kmeans.kmeans import KMeans
+    from tacit.cluster.kmeans.minibatch import MiniBatchKMeans
+    from tacit.cluster.kmeans.spherical import SphericalKMeans
+    from tacit.cluster.medoids.kmedoids import KMedoids
+    from tacit.cluster.resampling import Stability, stability
+    from tacit.cluster.soft_kmeans import SoftKMeans
+    from tacit.measure.labels import by_size
+else:
+    __getattr__, __dir__ = attach(__name__)

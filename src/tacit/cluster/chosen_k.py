@@ -20,11 +20,14 @@ clusters that are highly stable, below 0.6 for those not to be trusted.
 import math
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tacit.cluster.word_association import Association
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ChosenK", "Evidence", "KRow", "decide", "gap_peak", "knee_of", "compare_with_null"]
 
@@ -117,15 +120,10 @@ class ChosenK:
         lists = {name: list(getattr(self, name)) for name in ("reasons", "notes")}
         return {**vars(self), "table": [row.to_dict() for row in self.table], **lists}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pd.DataFrame":
         """The table as a pandas DataFrame, one row for every k."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "ChosenK.to_frame needs the package pandas. Install it, or use .table or "
-                ".to_dict()."
-            ) from error
+        import pandas as pd
+
         return pd.DataFrame([row.to_dict() for row in self.table]).set_index("k")
 
     @property

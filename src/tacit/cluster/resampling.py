@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,6 +45,9 @@ from tacit.data.table import Table
 from tacit.measure.agreement import adjusted_rand_score
 from tacit.measure.distance_sums import load_rows
 from tacit.measure.labels import by_size
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ClusterStability", "RowStability", "Stability", "stability"]
 
@@ -160,15 +163,10 @@ class Stability:
             "notes": list(self.notes),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas DataFrame."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "Stability.to_frame needs the package pandas. Install it, or use .rows or "
-                ".to_dict()."
-            ) from error
+        import pandas as pd
+
         return pd.DataFrame(vars(self.rows))
 
     @property

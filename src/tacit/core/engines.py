@@ -224,7 +224,7 @@ class Dask:
         except ImportError as error:
             raise ImportError(
                 "engine='dask' needs the packages dask and distributed. "
-                "Install them with: pip install 'tacit[dask]'"
+                "Install them with: pip install 'tacit-learn[dask]'"
             ) from error
         if self.address is not None:
             with Client(self.address) as client:

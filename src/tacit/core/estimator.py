@@ -4,12 +4,13 @@
 run it (``core.contract``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import sklearn.callback
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, FitCallback
 from sklearn.utils._param_validation import make_constraint
@@ -18,7 +19,9 @@ from sklearn.utils.validation import _check_sample_weight
 from tacit.core.modelfile import Saved
 from tacit.core.progress import Callback, Step
 
-__all__ = ["Estimator", "check_weights"]
+__all__ = ["Estimator", "check_weights", "with_callbacks"]
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
@@ -71,6 +74,12 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
                 self._skl_callbacks = earlier
             elif theirs:
                 del self._skl_callbacks
+
+
+def with_callbacks(fit: Fit) -> Fit:
+    """scikit-learn's decorator of ``fit``; type checkers see the method that it decorates."""
+    decorated: Any = sklearn.callback.with_callbacks(fit)
+    return decorated
 
 
 @cache

@@ -239,7 +239,7 @@ def pillow() -> Any:
     except ImportError as error:
         raise ImportError(
             "Images other than .pgm and .ppm need the package Pillow. Install it with: "
-            "pip install 'tacit[plot]'"
+            "pip install 'tacit-learn[plot]'"
         ) from error
     return Image
 

@@ -4,17 +4,15 @@
 environment variable TACIT_DATA names; ``available()`` lists them. No data comes with Tacit.
 """
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = ["Dataset", "Entry", "available", "docstrings", "load"]
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "Dataset": "tacit.datasets.dataset",
-        "Entry": "tacit.datasets.catalog",
-        "available": "tacit.datasets.catalog",
-        "docstrings": "tacit.datasets.docstring_set",
-        "load": "tacit.datasets.catalog",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.datasets.catalog import Entry, available, load
+    from tacit.datasets.dataset import Dataset
+    from tacit.datasets.docstring_set import docstrings
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -150,7 +150,7 @@ def folder_of(package: str) -> Path | None:
 
 
 def version_of(package: str) -> str | None:
-    names = {"sklearn": "scikit-learn"}
+    names = {"sklearn": "scikit-learn", "tacit": "tacit-learn"}
     try:
         return version(names.get(package, package))
     except PackageNotFoundError:

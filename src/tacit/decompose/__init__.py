@@ -1,5 +1,7 @@
 """Fewer columns that say nearly the same: directions, and distances."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -7,18 +9,15 @@ __all__ = [
     "Whitener", "dimension", "low_rank_error",
 ]  # fmt: skip
 
-__getattr__, __dir__ = attach(
-    __name__,
-    submodules=["dimension"],
-    names={
-        "Affine": "tacit.decompose.whitening",
-        "ClassicalMDS": "tacit.decompose.classical_mds",
-        "MDS": "tacit.decompose.mds",
-        "NeighborMap": "tacit.decompose.neighbor_map",
-        "PCA": "tacit.decompose.pca",
-        "ProbabilisticPCA": "tacit.decompose.probabilistic_pca",
-        "TruncatedSVD": "tacit.decompose.truncated_svd",
-        "Whitener": "tacit.decompose.whitening",
-        "low_rank_error": "tacit.decompose.low_rank",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.decompose import dimension
+    from tacit.decompose.classical_mds import ClassicalMDS
+    from tacit.decompose.low_rank import low_rank_error
+    from tacit.decompose.mds import MDS
+    from tacit.decompose.neighbor_map import NeighborMap
+    from tacit.decompose.pca import PCA
+    from tacit.decompose.probabilistic_pca import ProbabilisticPCA
+    from tacit.decompose.truncated_svd import TruncatedSVD
+    from tacit.decompose.whitening import Affine, Whitener
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -29,13 +29,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, seed_from
 from tacit.data.bad_values import check_scale

@@ -26,14 +26,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, ready
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from, spawn, uniforms

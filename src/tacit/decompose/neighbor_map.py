@@ -26,12 +26,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.randoms import bits, key, permutation, seed_from
 from tacit.core.sweep import Sequential, Visited, sweep

@@ -26,7 +26,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -35,7 +34,7 @@ from tacit.core import moments as column_moments
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.core.errors import DataError
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from

@@ -30,7 +30,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -38,7 +37,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats

@@ -22,7 +22,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -30,7 +29,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, get_engine, one_blas_thread, ready
 from tacit.core.errors import DataError
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback
@@ -338,8 +337,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
                 found = self._search(table, engine, seed, callbacks)
             values, rows, variances, residuals = measure(found, table, engine)
         dtype = np.float32 if table.dtype == np.float32 else np.float64
-        self.components_ = rows.astype(dtype)
-        self.singular_values_ = values.astype(dtype)
+        self.components_: np.ndarray = rows.astype(dtype)
+        self.singular_values_: np.ndarray = values.astype(dtype)
         self.explained_variance_ = variances.astype(dtype)
         self.explained_variance_ratio_ = ratios(variances, found).astype(dtype)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)

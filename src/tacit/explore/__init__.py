@@ -10,24 +10,19 @@
 """
 
 import sys
+from inspect import Signature, signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.lazy import attach
 
-if TYPE_CHECKING:
-    from tacit.explore.project.project import Project
-
 __all__ = ["Project", "explore_documents", "plan_documents"]
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "Project": "tacit.explore.project.project",
-        "explore_documents": "tacit.explore.project.project",
-        "plan_documents": "tacit.explore.project.plan",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.explore.project.plan import plan_documents
+    from tacit.explore.project.project import Project, explore_documents
+else:
+    __getattr__, __dir__ = attach(__name__)
 
 
 class CallablePackage(ModuleType):
@@ -38,6 +33,13 @@ class CallablePackage(ModuleType):
         from tacit.explore.project.project import explore_documents
 
         return explore_documents(documents, **settings)
+
+    @property
+    def __signature__(self) -> Signature:
+        """That of ``explore_documents``, for help() and editors."""
+        from tacit.explore.project.project import explore_documents
+
+        return signature(explore_documents)
 
 
 sys.modules[__name__].__class__ = CallablePackage

@@ -1,5 +1,7 @@
 """Language models: how likely a sentence is, and what that is good for."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -13,16 +15,13 @@ __all__ = [
     "write_arpa",
 ]
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "BrownClusters": "tacit.language.brown_clusters",
-        "CacheModel": "tacit.language.cache_model",
-        "ClassModel": "tacit.language.class_model",
-        "MixedModel": "tacit.language.mixed_model",
-        "NGramModel": "tacit.language.ngram_model",
-        "SpellingCorrector": "tacit.language.spelling",
-        "read_arpa": "tacit.language.arpa",
-        "write_arpa": "tacit.language.arpa",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.language.arpa import read_arpa, write_arpa
+    from tacit.language.brown_clusters import BrownClusters
+    from tacit.language.cache_model import CacheModel
+    from tacit.language.class_model import ClassModel
+    from tacit.language.mixed_model import MixedModel
+    from tacit.language.ngram_model import NGramModel
+    from tacit.language.spelling import SpellingCorrector
+else:
+    __getattr__, __dir__ = attach(__name__)

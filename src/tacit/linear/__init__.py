@@ -1,6 +1,8 @@
 """Linear classifiers: logistic regression, support vector machines, perceptron,
 passive-aggressive. Public in ``tacit.classify`` too."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -8,14 +10,11 @@ __all__ = [
     "Perceptron", "explain",
 ]  # fmt: skip
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "Explanation": "tacit.linear.explanation",
-        "LinearSVC": "tacit.linear.svm",
-        "LogisticRegression": "tacit.linear.logistic",
-        "PassiveAggressiveClassifier": "tacit.linear.passive_aggressive",
-        "Perceptron": "tacit.linear.perceptron",
-        "explain": "tacit.linear.explanation",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.linear.explanation import Explanation, explain
+    from tacit.linear.logistic import LogisticRegression
+    from tacit.linear.passive_aggressive import PassiveAggressiveClassifier
+    from tacit.linear.perceptron import Perceptron
+    from tacit.linear.svm import LinearSVC
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -22,13 +22,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Serial
+from tacit.core.estimator import with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import no_gain_for, run_pass, sweep

@@ -30,15 +30,15 @@ parsers. ACL.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Serial, check_stop
+from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Progress
 from tacit.core.randoms import key, permutation
@@ -247,7 +247,7 @@ class OnlineClassifier(LinearClassifier):
     # --- Fitting ---
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn in passes over the rows of an array, a sparse matrix or a Table."""
         self._validate_params()
         labeled = check_labeled(self, X, y)

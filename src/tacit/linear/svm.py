@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Serial
+from tacit.core.estimator import with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep

@@ -1,5 +1,7 @@
 """How good a clustering, a classifier, a language model or a recommender is."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -16,27 +18,58 @@ __all__ = [
     "wilson_interval",
 ]  # fmt: skip
 
-HOMES = {
-    "tacit.classify.task_gain": "TaskGain by_task",  # fits classifiers, so it lives there
-    "tacit.cluster.gap": "Gap gap_statistic",  # fits k-means
-    "tacit.measure.agreement": """
-        adjusted_mutual_info_score adjusted_rand_score best_matching_accuracy completeness_score
-        homogeneity_completeness_v_measure homogeneity_score mutual_info_score
-        normalized_mutual_info_score purity rand_score v_measure_score""",
-    "tacit.measure.center_scores": "calinski_harabasz_score davies_bouldin_score inertia",
-    "tacit.measure.classification": """
-        Calibration Confusion accuracy_score calibration confusion log_loss precision_recall_f
-        wilson_interval""",
-    "tacit.measure.cross_validation": "CrossValidation cross_validate leave_one_out",
-    "tacit.measure.dunn": "dunn_score",
-    "tacit.measure.information": "cross_entropy entropy kl_divergence perplexity",
-    "tacit.measure.pair_scatter": "Scatter scatter",
-    "tacit.measure.ranking": """
-        RankingReport average_precision mae ndcg precision_at rank_items recall_at
-        reciprocal_rank rmse""",
-    "tacit.measure.significance": "BootstrapDifference McNemar mcnemar paired_bootstrap",
-    "tacit.measure.silhouette": "silhouette_samples silhouette_score",
-}
-__getattr__, __dir__ = attach(
-    __name__, names={name: home for home, names in HOMES.items() for name in names.split()}
-)
+if TYPE_CHECKING:
+    from tacit.classify.task_gain import TaskGain, by_task
+    from tacit.cluster.gap import Gap, gap_statistic
+    from tacit.measure.agreement import (
+        adjusted_mutual_info_score,
+        adjusted_rand_score,
+        best_matching_accuracy,
+        completeness_score,
+        homogeneity_completeness_v_measure,
+        homogeneity_score,
+        mutual_info_score,
+        normalized_mutual_info_score,
+        purity,
+        rand_score,
+        v_measure_score,
+    )
+    from tacit.measure.center_scores import (
+        calinski_harabasz_score,
+        davies_bouldin_score,
+        inertia,
+    )
+    from tacit.measure.classification import (
+        Calibration,
+        Confusion,
+        accuracy_score,
+        calibration,
+        confusion,
+        log_loss,
+        precision_recall_f,
+        wilson_interval,
+    )
+    from tacit.measure.cross_validation import CrossValidation, cross_validate, leave_one_out
+    from tacit.measure.dunn import dunn_score
+    from tacit.measure.information import cross_entropy, entropy, kl_divergence, perplexity
+    from tacit.measure.pair_scatter import Scatter, scatter
+    from tacit.measure.ranking import (
+        RankingReport,
+        average_precision,
+        mae,
+        ndcg,
+        precision_at,
+        rank_items,
+        recall_at,
+        reciprocal_rank,
+        rmse,
+    )
+    from tacit.measure.significance import (
+        BootstrapDifference,
+        McNemar,
+        mcnemar,
+        paired_bootstrap,
+    )
+    from tacit.measure.silhouette import silhouette_samples, silhouette_score
+else:
+    __getattr__, __dir__ = attach(__name__)

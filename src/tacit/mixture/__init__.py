@@ -1,5 +1,7 @@
 """Mixture models and the EM algorithm."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -13,16 +15,16 @@ __all__ = [
     "WordSenses",
 ]
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "BernoulliMixture": "tacit.mixture.multinomial",
-        "CategoricalMixture": "tacit.mixture.multinomial",
-        "GaussianMixture": "tacit.mixture.gaussian",
-        "MultiComponentNB": "tacit.mixture.components",
-        "MultinomialMixture": "tacit.mixture.multinomial",
-        "MultivariateNormal": "tacit.mixture.normal",
-        "SemiSupervisedNB": "tacit.mixture.semi_supervised",
-        "WordSenses": "tacit.mixture.word_senses",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.mixture.components import MultiComponentNB
+    from tacit.mixture.gaussian import GaussianMixture
+    from tacit.mixture.multinomial import (
+        BernoulliMixture,
+        CategoricalMixture,
+        MultinomialMixture,
+    )
+    from tacit.mixture.normal import MultivariateNormal
+    from tacit.mixture.semi_supervised import SemiSupervisedNB
+    from tacit.mixture.word_senses import WordSenses
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -19,13 +19,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import check_weights
+from tacit.core.estimator import check_weights, with_callbacks
 from tacit.data.table import Table
 from tacit.mixture.multinomial import MultinomialMixture
 from tacit.mixture.semi_supervised import LabeledMixture, mask_of, read_labels

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.checkpoint import begin, finish
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import Fit, iterate
 from tacit.data.checked import check_results
 from tacit.data.table import Table

@@ -146,7 +146,7 @@ def product(rows: Any, log_probs: np.ndarray) -> np.ndarray:
 
 
 def keywords(
-    log_probs: np.ndarray, names: Sequence[str] | None = None, top: int = 10
+    log_probs: np.ndarray, names: Sequence[str] | np.ndarray | None = None, top: int = 10
 ) -> list[list[tuple[Any, float]]]:
     """The words that set each component apart, with their part of its divergence.
 
@@ -225,7 +225,9 @@ class CountMixture(Mixture):
         check_is_fitted(self)
         return np.exp(self.log_weights_)
 
-    def keywords(self, names: Sequence[str] | None = None, *, top: int = 10) -> list:
+    def keywords(
+        self, names: Sequence[str] | np.ndarray | None = None, *, top: int = 10
+    ) -> list:
         """The words (or columns) that set each component apart, strongest first."""
         check_is_fitted(self)
         return keywords(self.log_probs_, names, top)

@@ -22,7 +22,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -30,7 +29,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, check_weights
+from tacit.core.estimator import Estimator, check_weights, with_callbacks
 from tacit.core.loop import Fit
 from tacit.data.checked import NUMBERS, check_results, check_table
 from tacit.data.table import Table, parts
@@ -133,7 +132,9 @@ class LabeledMixture(ClassifierMixin, Estimator):
         best = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def keywords(self, names: Sequence[str] | None = None, *, top: int = 10) -> list:
+    def keywords(
+        self, names: Sequence[str] | np.ndarray | None = None, *, top: int = 10
+    ) -> list:
         """The words (or columns) that set each component apart, strongest first."""
         check_is_fitted(self)
         return keywords(self.log_probs_, names, top)

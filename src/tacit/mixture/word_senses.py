@@ -19,12 +19,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.data import Documents
 from tacit.mixture.multinomial import MultinomialMixture
 from tacit.text import tokenize

@@ -31,10 +31,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key
 from tacit.data.checked import check_table
 from tacit.data.table import Table

@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"tacit.neural needs the packages jax and optax ({error}). Install them with: "
-        "pip install 'tacit[neural]'"
+        "pip install 'tacit-learn[neural]'"
     ) from None
 
 

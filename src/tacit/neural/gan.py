@@ -22,10 +22,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key, normals, seed_from
 from tacit.data.checked import check_table
 from tacit.data.table import Table

@@ -5,6 +5,8 @@ A picture lives in a file of its own that does not have its name (``dendrogram``
 ``dendrogram_picture``): a module and a function of one name would hide each other.
 """
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = ["author_map", "biplot", "cluster_map", "codes", "contact_sheet", "decision_regions",
@@ -12,12 +14,22 @@ __all__ = ["author_map", "biplot", "cluster_map", "codes", "contact_sheet", "dec
            "rank_error", "reconstructions", "rmse_by_rank", "rolling_attribution", "samples",
            "scree", "silhouette"]  # fmt: skip
 
-FILES = ("author_map", "biplot", "map", "training", "contact_sheet", "regions", "dendrogram",
-         "image", "item_map", "kmeans_steps", "training", "loss", "rank_error", "image",
-         "rmse_by_rank", "rolling", "image", "scree", "silhouette")  # fmt: skip
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        name: f"tacit.plot.{file}_picture" for name, file in zip(__all__, FILES, strict=True)
-    },
-)
+if TYPE_CHECKING:
+    from tacit.plot.author_map_picture import author_map
+    from tacit.plot.biplot_picture import biplot
+    from tacit.plot.contact_sheet_picture import contact_sheet
+    from tacit.plot.dendrogram_picture import dendrogram
+    from tacit.plot.image_picture import filters, reconstructions, samples
+    from tacit.plot.item_map_picture import item_map
+    from tacit.plot.kmeans_steps_picture import kmeans_steps
+    from tacit.plot.loss_picture import losses
+    from tacit.plot.map_picture import cluster_map
+    from tacit.plot.rank_error_picture import rank_error
+    from tacit.plot.regions_picture import decision_regions
+    from tacit.plot.rmse_by_rank_picture import rmse_by_rank
+    from tacit.plot.rolling_picture import rolling_attribution
+    from tacit.plot.scree_picture import scree
+    from tacit.plot.silhouette_picture import silhouette
+    from tacit.plot.training_picture import codes, loss_curves
+else:
+    __getattr__, __dir__ = attach(__name__)

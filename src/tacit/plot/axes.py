@@ -59,7 +59,7 @@ def pyplot() -> Any:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "Pictures need the package matplotlib. Install it with: pip install 'tacit[plot]'"
+            "Pictures need matplotlib. Install it with: pip install 'tacit-learn[plot]'"
         ) from error
     return plt
 

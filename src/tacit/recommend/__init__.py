@@ -1,5 +1,7 @@
 """Recommenders: factorizations of ratings, hand-made attributes, baselines, completion."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -20,23 +22,13 @@ __all__ = [
     "complete",
 ]
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "ALS": "tacit.recommend.als",
-        "AttributeRecommender": "tacit.recommend.attributes",
-        "BiasedSGD": "tacit.recommend.sgd",
-        "Biases": "tacit.recommend.baselines",
-        "Completion": "tacit.recommend.completion",
-        "Explanation": "tacit.recommend.results",
-        "GlobalMean": "tacit.recommend.baselines",
-        "ImplicitALS": "tacit.recommend.als",
-        "ItemKNN": "tacit.recommend.baselines",
-        "Popularity": "tacit.recommend.baselines",
-        "Ratings": "tacit.data.ratings",
-        "Receipt": "tacit.recommend.results",
-        "Recommendations": "tacit.recommend.results",
-        "UnknownIdWarning": "tacit.recommend.results",
-        "complete": "tacit.recommend.completion",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
+    from tacit.recommend.als import ALS, ImplicitALS
+    from tacit.recommend.attributes import AttributeRecommender
+    from tacit.recommend.baselines import Biases, GlobalMean, ItemKNN, Popularity
+    from tacit.recommend.completion import Completion, complete
+    from tacit.recommend.results import Explanation, Receipt, Recommendations, UnknownIdWarning
+    from tacit.recommend.sgd import BiasedSGD
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -1,5 +1,7 @@
 """Documents into numbers: tokens, counts, hashed counts, tf-idf."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -9,24 +11,23 @@ __all__ = [
     "tree_edit_distance",
 ]  # fmt: skip
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "CountVectorizer": "tacit.text.counts",
-        "EditCosts": "tacit.text.edit_distance",
-        "HashingVectorizer": "tacit.text.hashing",
-        "TextFeatures": "tacit.text.features",
-        "TfidfTransformer": "tacit.text.tfidf",
-        "TfidfVectorizer": "tacit.text.tfidf",
-        "Vocabulary": "tacit.text.vocabulary",
-        "alignment": "tacit.text.edit_distance",
-        "damerau": "tacit.text.edit_distance",
-        "derive_stop_words": "tacit.text.stop_words",
-        "levenshtein": "tacit.text.edit_distance",
-        "optimal_string_alignment": "tacit.text.edit_distance",
-        "pairwise_strings": "tacit.text.edit_distance",
-        "string_distance_blocks": "tacit.text.edit_distance",
-        "tokenize": "tacit.text.tokens",
-        "tree_edit_distance": "tacit.text.tree_distance",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.text.counts import CountVectorizer
+    from tacit.text.edit_distance import (
+        EditCosts,
+        alignment,
+        damerau,
+        levenshtein,
+        optimal_string_alignment,
+        pairwise_strings,
+        string_distance_blocks,
+    )
+    from tacit.text.features import TextFeatures
+    from tacit.text.hashing import HashingVectorizer
+    from tacit.text.stop_words import derive_stop_words
+    from tacit.text.tfidf import TfidfTransformer, TfidfVectorizer
+    from tacit.text.tokens import tokenize
+    from tacit.text.tree_distance import tree_edit_distance
+    from tacit.text.vocabulary import Vocabulary
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -1,5 +1,7 @@
 """Topic models: what documents are about, found without labels."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -16,19 +18,12 @@ __all__ = [
     "topics_by",
 ]
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "GibbsLDA": "tacit.topics.lda_gibbs",
-        "LatentDirichletAllocation": "tacit.topics.lda_variational",
-        "TextTopics": "tacit.topics.text_topics",
-        "align_topics": "tacit.topics.topic_choice",
-        "choose_topics": "tacit.topics.topic_choice",
-        "coherence": "tacit.topics.topic_quality",
-        "diversity": "tacit.topics.topic_quality",
-        "exclusivity": "tacit.topics.topic_quality",
-        "relevance": "tacit.topics.topic_summary",
-        "top_words": "tacit.topics.topic_quality",
-        "topics_by": "tacit.topics.topic_summary",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.topics.lda_gibbs import GibbsLDA
+    from tacit.topics.lda_variational import LatentDirichletAllocation
+    from tacit.topics.text_topics import TextTopics
+    from tacit.topics.topic_choice import align_topics, choose_topics
+    from tacit.topics.topic_quality import coherence, diversity, exclusivity, top_words
+    from tacit.topics.topic_summary import relevance, topics_by
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -24,7 +24,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -33,6 +32,7 @@ from tacit.cluster.kmeans.minibatch import shuffled_batches
 from tacit.core.checkpoint import begin, finish
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
+from tacit.core.estimator import with_callbacks
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
 from tacit.data.checked import check_results

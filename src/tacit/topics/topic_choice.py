@@ -12,7 +12,7 @@ ECML PKDD.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,9 @@ from sklearn.base import clone
 from tacit.core.randoms import key, permutation, seed_from, spawn
 from tacit.topics.lda_gibbs import GibbsLDA
 from tacit.topics.topic_quality import coherence, diversity
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["TopicChoice", "align_topics", "choose_topics"]
 
@@ -42,7 +45,7 @@ class TopicChoice:
         """Everything but the models as JSON values."""
         return {"best": self.best, "table": self.table, "reasons": self.reasons}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pd.DataFrame":
         """The table as a pandas dataframe."""
         import pandas as pd
 

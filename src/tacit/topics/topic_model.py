@@ -135,7 +135,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     # --- For readers ---
 
     def summary(
-        self, names: Sequence[str] | None = None, *, X: Any = None,
+        self, names: Sequence[str] | np.ndarray | None = None, *, X: Any = None,
         ids: Sequence[Any] | None = None, top: int = 10, documents: int = 3,
         weight: float = WEIGHT,
     ) -> TopicSummary:  # fmt: skip

@@ -12,9 +12,12 @@ on interactive language learning, visualization and interfaces.
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Topic", "TopicShares", "TopicSummary", "relevance", "representative", "summarize",
@@ -53,7 +56,7 @@ class TopicSummary:
         """Everything as JSON values."""
         return {"topics": [topic.to_dict() for topic in self.topics]}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pd.DataFrame":
         """A pandas dataframe, a row for every topic."""
         import pandas as pd
 
@@ -96,7 +99,7 @@ class TopicShares:
             "tokens": self.tokens.tolist(),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pd.DataFrame":
         """A pandas dataframe, a row for every group and a column for every topic."""
         import pandas as pd
 
@@ -119,8 +122,9 @@ def relevance(topics: np.ndarray, sizes: np.ndarray, weight: float = WEIGHT) -> 
 
 
 def summarize(
-    model: Any, names: Sequence[str] | None = None, *, theta: np.ndarray | None = None,
-    ids: Sequence[Any] | None = None, top: int = 10, documents: int = 3, weight: float = WEIGHT,
+    model: Any, names: Sequence[str] | np.ndarray | None = None, *,
+    theta: np.ndarray | None = None, ids: Sequence[Any] | None = None, top: int = 10,
+    documents: int = 3, weight: float = WEIGHT,
 ) -> TopicSummary:  # fmt: skip
     """The topics of a fitted model by size, with words by relevance and typical documents."""
     topics, sizes = model.topics_, model.topic_sizes_

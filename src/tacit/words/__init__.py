@@ -1,5 +1,7 @@
 """Word vectors: learn them from text, compare words, solve analogies, read and write them."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -7,14 +9,11 @@ __all__ = [
     "pairs",
 ]  # fmt: skip
 
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "PPMIVectors": "tacit.words.ppmi",
-        "Word2Vec": "tacit.words.word2vec",
-        "WordVectors": "tacit.words.vectors",
-        "evaluate_analogies": "tacit.words.evaluation",
-        "evaluate_similarity": "tacit.words.evaluation",
-        "pairs": "tacit.words.corpus",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.words.corpus import pairs
+    from tacit.words.evaluation import evaluate_analogies, evaluate_similarity
+    from tacit.words.ppmi import PPMIVectors
+    from tacit.words.vectors import WordVectors
+    from tacit.words.word2vec import Word2Vec
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import ClusterMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,7 +39,7 @@ from tacit.cluster.hierarchy.nearest_cluster import (
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.core.engines import Engine, get_engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Callback
 from tacit.data.bad_values import check_values

@@ -29,7 +29,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -48,6 +47,7 @@ from tacit.cluster.hierarchy.nearest_cluster import (
 )
 from tacit.cluster.kmeans.kmeans import KMeans
 from tacit.core.engines import Engine, get_engine
+from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback

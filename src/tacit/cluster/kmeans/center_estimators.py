@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,7 +23,7 @@ from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.seeding import first_centers
 from tacit.core.checkpoint import begin, finish
 from tacit.core.engines import Engine, get_engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import Fit, iterate
 from tacit.core.progress import Callback
 from tacit.core.stats import tree_sum

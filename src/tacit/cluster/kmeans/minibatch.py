@@ -16,7 +16,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -24,6 +23,7 @@ from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.center_estimators import CenterEstimator, fingerprint
 from tacit.cluster.kmeans.seeding import first_centers
 from tacit.core.engines import Engine, get_engine
+from tacit.core.estimator import with_callbacks
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation

@@ -24,7 +24,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -32,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.medoids.fasterpam import Medoids, build, fasterpam, lab, random_medoids
 from tacit.core.engines import Engine, Serial, get_engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum

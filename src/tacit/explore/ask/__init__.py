@@ -1,5 +1,7 @@
 """Questions to a project: functions of a ``ProjectReader`` that return JSON values."""
 
+from typing import TYPE_CHECKING
+
 from tacit.core.lazy import attach
 
 __all__ = [
@@ -8,25 +10,16 @@ __all__ = [
     "spread", "surprise",
 ]  # fmt: skip
 
-HOME = "tacit.explore.questions"
-__getattr__, __dir__ = attach(
-    __name__,
-    names={
-        "EXPORTS": f"{HOME}.exports",
-        "Live": f"{HOME}.reader",
-        "NotReady": f"{HOME}.reader",
-        "ProjectReader": f"{HOME}.reader",
-        "compare": f"{HOME}.comparison",
-        "concordance": f"{HOME}.contexts",
-        "document": f"{HOME}.documents",
-        "export": f"{HOME}.exports",
-        "generate": f"{HOME}.language_model",
-        "neighbors": f"{HOME}.meaning_space",
-        "next_words": f"{HOME}.language_model",
-        "prepare_live": "tacit.explore.project.pipeline",
-        "search": f"{HOME}.text_search",
-        "similar": f"{HOME}.text_search",
-        "spread": f"{HOME}.label_spreading",
-        "surprise": f"{HOME}.language_model",
-    },
-)
+if TYPE_CHECKING:
+    from tacit.explore.project.pipeline import prepare_live
+    from tacit.explore.questions.comparison import compare
+    from tacit.explore.questions.contexts import concordance
+    from tacit.explore.questions.documents import document
+    from tacit.explore.questions.exports import EXPORTS, export
+    from tacit.explore.questions.label_spreading import spread
+    from tacit.explore.questions.language_model import generate, next_words, surprise
+    from tacit.explore.questions.meaning_space import neighbors
+    from tacit.explore.questions.reader import Live, NotReady, ProjectReader
+    from tacit.explore.questions.text_search import search, similar
+else:
+    __getattr__, __dir__ = attach(__name__)

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from tacit.explore.project.settings import EFFORTS, Choice, Settings
 from tacit.explore.project.summary import summary_lines, summary_of
 from tacit.explore.report.page import REPORT, write_report
 from tacit.explore.stages.stage import Context
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["EFFORTS", "Project", "explore_documents", "explored", "folder_for"]
 
@@ -86,23 +89,27 @@ class Project:
         return summary_of(self._folder)
 
     @property
-    def documents(self) -> Any:
+    def documents(self) -> "pd.DataFrame":
         """A pandas DataFrame with a row for every document: its id, group (-1 for none), how
         sure that is, place on the map, number of words, whose copy it is, its guessed language,
         and the columns that came along."""
-        return as_frame(self.document_columns(), "Project.documents")
+        import pandas as pd
+
+        return pd.DataFrame(self.document_columns())
 
     @property
-    def clusters(self) -> Any:
+    def clusters(self) -> "pd.DataFrame":
         """A pandas DataFrame with a row for every group: size, verdict, overlap with its like
         in the repeats, and words."""
         rows = self.summary["groups"]
         names = ("group", "size", "share", "verdict", "overlap", "words")
-        return as_frame({name: [row[name] for row in rows] for name in names},
-                        "Project.clusters").set_index("group")  # fmt: skip
+        import pandas as pd
+
+        columns = {name: [row[name] for row in rows] for name in names}
+        return pd.DataFrame(columns).set_index("group")
 
     def document_columns(self) -> dict[str, Any]:
-        """The columns of ``documents``, for those who have no pandas."""
+        """The columns of ``documents`` as a dict of arrays and lists."""
         with self._sense():
             context, documents = self._context, self.texts
             columns: dict[str, Any] = {"id": [str(each) for each in documents.ids]}
@@ -173,8 +180,10 @@ class Project:
         self, prefix: str = "", *, words: int = 60, temperature: float = 1.0, seed: int = 0
     ) -> str:
         """Text drawn from the language of the documents; same seed, same text."""
-        options = {"words": words, "temperature": temperature, "seed": seed}
-        return ask.generate(self.live, prefix, **options)["text"]
+        drawn = ask.generate(
+            self.live, prefix, words=words, temperature=temperature, seed=seed
+        )
+        return drawn["text"]
 
     def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
         """Labels of some documents, by row or id, spread to the others by a classifier, with
@@ -351,14 +360,3 @@ def explored(
                    callbacks=callbacks, choice=choice)  # fmt: skip
         write_report(folder)
     return Project(folder)
-
-
-def as_frame(columns: dict[str, Any], who: str) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            f"{who} needs the package pandas. Install it, or use .document_columns() and "
-            ".summary."
-        ) from error
-    return pd.DataFrame(columns)
