@@ -9,7 +9,6 @@ from tacit.explore.report import colors as page_colors
 from tacit.explore.report.clean_text import OPENING, TITLE, clean_line, cut, title_and_opening
 from tacit.explore.report.colors import LIGHT, SLOTS, assign_slots, color_distances, colors_css
 from tacit.explore.report.report import tree_order
-from tacit.explore.report.sections.groups import name_of
 from tacit.explore.report.sections.words import slope
 from tacit.explore.stages import groups
 
@@ -112,11 +111,6 @@ def test_the_style_sheet_gets_a_class_for_every_group():
     css = colors_css([3, 0], [10, 20])
     assert ".g0{--c:var(--p3)}.g1{--c:var(--p0)}" in css
     assert ".strip a.g1{flex-grow:20}" in css
-
-
-def test_names_have_no_two_forms_of_a_word():
-    assert name_of(["window", "windows", "file", "car", "card"]) == ["window", "file", "car"]
-    assert name_of([]) == ["(no words of its own)"]
 
 
 def test_the_tree_is_told_by_the_order_of_its_leaves():

@@ -99,12 +99,13 @@ class Project:
 
     @property
     def clusters(self) -> "pd.DataFrame":
-        """A pandas DataFrame with a row for every group: size, verdict, overlap with its like
-        in the repeats, and words."""
-        rows = self.summary["groups"]
-        names = ("group", "size", "share", "verdict", "overlap", "words")
+        """A pandas DataFrame with a row for every group: its name, size, verdict, overlap with
+        the most similar group of the repeats, the title of its most typical document, and
+        words."""
         import pandas as pd
 
+        rows = self.summary["groups"]
+        names = ("group", "name", "size", "share", "verdict", "overlap", "title", "words")
         columns = {name: [row[name] for row in rows] for name in names}
         return pd.DataFrame(columns).set_index("group")
 
@@ -260,10 +261,10 @@ class Project:
         """A document comes from a stranger: its words are text."""
         rows = "".join(
             f"<tr><td>{group['size']:,}</td><td>{group['verdict']}</td>"
-            f"<td><bdi>{escape(' · '.join(group['words'][:6]))}</bdi></td></tr>"
+            f"<td><bdi>{escape(group['name'])}</bdi></td></tr>"
             for group in self.summary["groups"]
         )
-        table = f"<table><tr><th>documents</th><th></th><th>words</th></tr>{rows}</table>"
+        table = f"<table><tr><th>documents</th><th></th><th>group</th></tr>{rows}</table>"
         where = escape(str(self.path / REPORT))
         return f"<p><b>{escape(repr(self))}</b></p>{table if rows else ''}<p>{where}</p>"
 

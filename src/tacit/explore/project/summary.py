@@ -8,12 +8,10 @@ from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.report.phrases import count
 from tacit.explore.report.sections.fields import columns_of
-from tacit.explore.report.sections.groups import name_of, telling_first
+from tacit.explore.stages.naming import shown_name
 from tacit.explore.stages.stage import Context
 
 __all__ = ["summary_lines", "summary_of"]
-
-WORDS = 6  # of each group
 
 
 def summary_of(folder: ProjectFolder) -> dict[str, Any]:
@@ -28,7 +26,9 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
             "share": group["share"],
             "verdict": group["verdict"],
             "overlap": group["jaccard"],
-            "words": [word for word, *_ in telling_first(group["words"])],
+            "name": " · ".join(shown_name(group)),
+            "title": str(group.get("title", "")),
+            "words": [word for word, *_ in group["words"]],
         }
         for group in found.get("groups", [])
     ]
@@ -68,19 +68,12 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     lines = [f"{n:,} documents in {len(groups)} groups: {said}.", ""]
     width = max(len(f"{group['size']:,}") for group in groups)
     for group in groups:
-        words = " ".join(named(group["words"]))
-        lines.append(f"  {group['size']:>{width},}  {group['verdict']:<9}  {words}")
+        lines.append(f"  {group['size']:>{width},}  {group['verdict']:<9}  {group['name']}")
     lines.append("")
     asked, best = summary["settings"]["k"], summary["k_recommended"]
     if asked is not None and best != summary["k"]:
         lines.append(f"You asked for {asked} groups; the measures recommend {best}.")
     return lines + more_lines(summary) + odd_lines(summary)
-
-
-def named(words: list[str]) -> list[str]:
-    """The words that name a group, then the others."""
-    first = name_of(words)
-    return [*first, *(word for word in words if word not in first)][:WORDS]
 
 
 def odd_lines(summary: dict[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ from tacit.core.atomic import atomic_write
 from tacit.data.delimited import guard, write_rows
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
-from tacit.explore.report.sections.groups import name_of, telling_first
+from tacit.explore.stages.naming import shown_name
 
 __all__ = [
     "BLOCK", "EXPORTS", "Export", "blocks_of", "export", "write_csv", "write_json",
@@ -134,6 +134,12 @@ class DocumentTable:
             labels, sure = reader.groups, reader.arrays("groups")["confidence"]
             inside = labels >= 0
             found.append(("group", pa.int32(), masked(labels, inside)))
+            names = [" · ".join(shown_name(g)) for g in reader.facts("groups")["groups"]]
+            if names:
+                found.append(
+                    ("group_name", pa.string(),
+                     lambda i, j: [names[g] if g >= 0 else None for g in labels[i:j].tolist()])
+                )  # fmt: skip
             found.append(("sure", pa.float32(), masked(sure, inside)))
         if not reader.skipped("map"):
             points, shown = reader.arrays("map")["points"], ~reader.arrays("meaning")["blank"]
@@ -217,7 +223,8 @@ def write_groups(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
     groups = [
         {
             "group": group["group"],
-            "name": " ".join(name_of([word for word, *_ in telling_first(group["words"])])),
+            "name": " · ".join(shown_name(group)),
+            "title": str(group.get("title", "")),
             "size": group["size"],
             "share": group["share"],
             "verdict": group["verdict"],
@@ -251,7 +258,7 @@ def tree_text(reader: ProjectReader) -> str:
     if not groups:
         why = found.get("skipped", "The documents are not divided into groups.")
         raise ValueError(f"There is no tree of groups to export. {why}")
-    named = [name_of([word for word, *_ in telling_first(group["words"])]) for group in groups]
+    named = [shown_name(group) for group in groups]
     names = [
         clean_line(f"{group['group']} {' '.join(words)}")
         for group, words in zip(groups, named, strict=True)

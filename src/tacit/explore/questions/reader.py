@@ -14,9 +14,9 @@ from tacit.core.errors import DataError, TacitError
 from tacit.core.modelfile import load
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
-from tacit.explore.report.report import TITLES
 from tacit.explore.stages.index import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
+from tacit.explore.stages.titles import TITLES
 
 __all__ = ["Live", "NotReady", "ProjectReader"]
 

@@ -20,14 +20,14 @@ from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
 from tacit.explore.report.colors import SLOTS
 from tacit.explore.stages.stage import Context
+from tacit.explore.stages.titles import title_column
 
-__all__ = ["LISTED", "TITLES", "Report", "Shown", "copies", "texts_of", "tree_order"]
+__all__ = ["LISTED", "Report", "Shown", "copies", "texts_of", "tree_order"]
 
 MOST_TITLED = 25_000  # documents with their titles, openings and words
 SAMPLE = 20_000  # of those with titles, where not all have them
 MOST_PLACED = 200_000  # documents on the map
 PAIRS, LISTED = 60, 60  # copies of each kind, and empty documents, in the lists
-TITLES = ("title", "subject", "headline", "name", "heading")
 
 
 class Report:
@@ -214,14 +214,6 @@ def texts_of(context: Context, shown: Shown) -> dict[str, list[str]]:
         "s": [found[i][1] for i in order.tolist()],
         "id": [cut(clean_line(str(ids[i])), 120) for i in order.tolist()],
     }
-
-
-def title_column(documents: Any) -> list[str | None] | None:
-    for name in documents.columns:
-        if str(name).lower() in TITLES:
-            values = documents.column(name)
-            return [None if value is None else str(value) for value in values]
-    return None
 
 
 class Copies(NamedTuple):

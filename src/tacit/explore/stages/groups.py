@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.meaning import use_words
+from tacit.explore.stages.naming import name_them
 from tacit.explore.stages.stage import Context, Output
 
 __all__ = [
@@ -76,7 +77,9 @@ def find_groups(context: Context) -> Output:
     output.arrays["second"] = second
     output.facts |= {
         "k": k,
-        "groups": describe_groups(context, everywhere, placed, nearest, jaccard),
+        "groups": name_them(
+            context, everywhere, describe_groups(context, everywhere, placed, nearest, jaccard)
+        ),
         "tree": tree_of(centers),
     }
     return output

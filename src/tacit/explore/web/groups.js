@@ -56,6 +56,7 @@ function pickGroup(i, user) {
   const list = (head, items) => (items.length ? [el('h4', { text: head }), el('ul', { class: 'docs' }, ...items)] : []);
   d.replaceChildren(
     el('h3', { class: 'txt', text: nameOf(g) }),
+    ...(g.title ? [el('p', { class: 'sub txt', dir: 'auto' }, 'Most typical: ', el('q', { text: g.title }))] : []),
     el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
     el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
     el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; syncK(); selectKind(scheme(), i); toMap(); } } }), ...extras.group.flatMap(more => more(g))),

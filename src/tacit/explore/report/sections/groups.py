@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.explore.report.clean_text import clean_line
+from tacit.explore.report.clean_text import TITLE, clean_line, cut
 from tacit.explore.report.colors import assign_slots
 from tacit.explore.report.phrases import left_out, number, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.groups import verdict_of
+from tacit.explore.stages.naming import shown_name
 
-__all__ = ["NAV", "PLACE", "data", "forms_of_one", "name_of", "telling_first", "words"]
+__all__ = ["NAV", "PLACE", "data", "words"]
 
 PLACE, NAV = 40, (("groups", "Groups"),)
-CLEARLY = 1.5  # times more frequent in a group than elsewhere
 
 
 def data(report: Report) -> None:
@@ -62,14 +62,17 @@ def describe_group(
     """Group g as the scripts read it; ``place`` of each group in the tree, how ``alike`` it is
     to the others, and the overlap in every repeat."""
     group = report.facts["groups"]["groups"][g]
-    listed = telling_first(group["words"])
     near = np.argsort(-alike, kind="stable")[: min(3, len(place) - 1)]
     at = report.shown.place
     return {
         "number": int(group["group"]),
         "n": int(group["size"]),
-        "name": name_of([w for w, *_ in listed]),
-        "words": [[w, round(i, 4), round(o, 4)] for w, i, o in listed],
+        "name": [clean_line(each) for each in shown_name(group)],
+        "title": cut(clean_line(str(group.get("title", ""))), TITLE),
+        "words": [
+            [clean_line(w), round(float(i), 4), round(float(o), 4)]
+            for w, _, i, o in group["words"]
+        ],
         "jac": [round(float(v), 3) for v in jaccard],
         "med": round(group["jaccard"], 3),
         "lvl": verdict_of(float(group["jaccard"])),
@@ -77,45 +80,6 @@ def describe_group(
         "bord": [[at[i], int(place[j])] for i, j in group["doubtful"]],
         "near": [int(place[j]) for j in near],
     }
-
-
-def telling_first(words: list[list[Any]]) -> list[tuple[str, float, float]]:
-    """Words with their frequency inside a group and elsewhere, the most informative first: no
-    numbers or single letters, and clearly more frequent here.
-
-    >>> rows = [["0", 9.0, 0.5, 0.1], ["this", 8.0, 0.5, 0.4], ["whale", 7.0, 0.3, 0.01]]
-    >>> [word for word, *_ in telling_first(rows)]
-    ['whale', '0', 'this']
-    """
-    cleaned = [(clean_line(w), float(i), float(o)) for w, _, i, o in words]
-    telling = [
-        each
-        for each in cleaned
-        if len(each[0]) > 1 and not each[0].isdigit() and each[1] >= CLEARLY * each[2]
-    ]
-    return telling + [each for each in cleaned if each not in telling]
-
-
-def name_of(words: list[str]) -> list[str]:
-    """Up to three words, no two of which are forms of one another."""
-    name: list[str] = []
-    for word in words:
-        if not any(forms_of_one(word, other) for other in name):
-            name.append(word)
-        if len(name) == 3:
-            break
-    return name or ["(no words of its own)"]
-
-
-def forms_of_one(a: str, b: str) -> bool:
-    """Whether two words begin alike for most of the shorter one.
-
-    >>> forms_of_one("window", "windows"), forms_of_one("car", "card")
-    (True, False)
-    """
-    shorter = min(len(a), len(b))
-    most = max(4, shorter - 2)
-    return shorter >= 4 and a[:most] == b[:most]
 
 
 def neighbors_inside(report: Report, k: int) -> np.ndarray:

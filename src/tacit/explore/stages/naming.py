@@ -1,0 +1,414 @@
+"""Names of groups: up to three words or phrases that people would say.
+
+A term names a group if its documents use it more than the other documents of the same parent:
+
+    score  =  t * sqrt(log2(ratio)),    ratio  =  mean inside / mean outside
+
+where t compares the means of the logarithm of 1 + count, the document being the unit. In short
+texts that is presence, in long ones frequency, and one document full of a word does not count
+as many. No two siblings share a term: it goes to the one it scores highest in. A term becomes a
+phrase where its neighbor is the same in many of its places ("interest rates"); Dunning's
+likelihood ratio tests the pair. It is written as most often in the group.
+
+Dunning (1993), Accurate methods for the statistics of surprise and coincidence. Computational
+Linguistics 19.
+"""
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.explore.stages.stage import Context
+from tacit.explore.stages.titles import Titles
+from tacit.explore.stages.wording import Sample, Wording, is_particle
+
+__all__ = ["NAMELESS", "Named", "forms_of_one", "name_groups", "name_them", "shown_name"]
+
+NAMELESS = "no words of its own"
+WORDS = 14  # listed for every group
+IN_NAME = 3
+CLEARLY = 1.5  # times the mean of the other documents
+ENOUGH = 8.0  # times: a term that is rarer elsewhere is no more telling
+COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if any does
+CANDIDATES = 40  # terms of a group that are looked at
+ACTIVE = 0.05  # of the documents of a group: the function words of their language are left out
+UNSURE = 0.3  # of the documents with a known language: below, those of all languages are
+TOGETHER, WHOLE = (
+    0.3,
+    0.6,
+)  # of the places of a term: a phrase if its neighbor is telling; always
+FEWEST = 3  # places of a phrase
+SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
+LONGEST_RUN = 6  # characters of a name without spaces
+
+
+def name_them(
+    context: Context, labels: np.ndarray, groups: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The facts of groups with their names, the words that set them apart, and the title of
+    the most typical document. Group i has the documents with label i."""
+    wording = context_wording(context)
+    titles = Titles(context)
+    return [
+        {**group, "name": named.name, "words": named.words or group["words"],
+         "title": titles.of(group["typical"][0]) if group["typical"] else ""}
+        for group, named in zip(groups, name_groups(wording, labels), strict=True)
+    ]  # fmt: skip
+
+
+def context_wording(context: Context) -> Wording:
+    """What the names of a project are made of."""
+    counts = context.matrix("counts", "counts")
+    return Wording.of(counts, context.words(), context.documents())
+
+
+def shown_name(group: dict[str, Any]) -> list[str]:
+    """The name of a group from its facts; its first words where it has none.
+
+    >>> shown_name({"name": ["oil prices"], "words": []}), shown_name({"words": []})
+    (['oil prices'], ['no words of its own'])
+    """
+    name = group.get("name")
+    if isinstance(name, list) and name and all(isinstance(each, str) for each in name):
+        return name
+    return [str(word) for word, *_ in group["words"][:IN_NAME]] or [NAMELESS]
+
+
+class Named(NamedTuple):
+    """The name of a group, and the words that set it apart."""
+
+    name: list[str]  # as displayed
+    words: list[list[Any]]  # word, score, fraction of documents inside and outside
+
+
+def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
+    """Name the groups 0 to k - 1 by contrast with each other; documents with a negative label
+    are outside the parent.
+
+    Siblings never share a word of their names.
+    """
+    inside = labels >= 0
+    k = int(labels.max(initial=-1)) + 1
+    scores = Scores.of(wording, labels, k)
+    allowed = np.stack([telling_terms(wording, labels == g) for g in range(k)]) if k else None
+    if allowed is None:
+        return []
+    ranked = np.where(allowed, scores.score, 0.0)
+    owner = ranked.argmax(axis=0)
+    found, taken = [], set[str]()
+    for g in np.argsort(-scores.sizes, kind="stable").tolist():
+        rows = labels == g
+        own = np.where(owner == g, ranked[g], 0.0)
+        name = Name(wording, rows, inside, ranked[g], taken)
+        name.fill(own, scores.share[g])
+        taken |= {each.casefold() for each in name.shown}
+        found.append(
+            (g, Named(name.shown or [NAMELESS], listed(wording, scores, g, ranked[g])))
+        )
+    return number_repeats([named for _, named in sorted(found, key=lambda each: each[0])])
+
+
+def number_repeats(named: list[Named]) -> list[Named]:
+    """Groups without a name of their own are told apart by a number."""
+    nameless = [i for i, each in enumerate(named) if each.name == [NAMELESS]]
+    for number, i in enumerate(nameless[1:], start=2):
+        named[i] = named[i]._replace(name=[f"{NAMELESS} ({number})"])
+    return named
+
+
+# --- Scores ---
+
+
+class Scores(NamedTuple):
+    """Every term in every group."""
+
+    score: np.ndarray  # (k, T) 0 where a term is not clearly more frequent
+    share: np.ndarray  # (k, T) fraction of the documents of the group
+    outside: np.ndarray  # (k, T) and of the others
+    sizes: np.ndarray  # (k,)
+
+    @classmethod
+    def of(cls, wording: Wording, labels: np.ndarray, k: int) -> "Scores":
+        rows = np.flatnonzero(labels >= 0)
+        table = sp.csr_array(wording.terms.table[rows])
+        codes, n = labels[rows], len(rows)
+        members = sp.csr_array((np.ones(n), (codes, np.arange(n))), shape=(k, n))
+        sums, squares, present = (
+            np.asarray((members @ each).todense(), np.float64)
+            for each in (table, powered(table, 2), powered(table, 0))
+        )
+        sizes = np.bincount(codes, minlength=k).astype(np.float64)
+        own, rest = np.maximum(sizes, 1)[:, None], np.maximum(n - sizes, 1)[:, None]
+        total = sums.sum(axis=0)
+        mean, others = sums / own, (total - sums) / rest
+        variance = np.maximum(squares.sum(axis=0) / max(n, 1) - (total / max(n, 1)) ** 2, 1e-12)
+        t = (mean - others) / np.sqrt(variance * (1 / own + 1 / rest))
+        floor = 0.5 / n  # a term that no other document has is not infinitely telling
+        ratio = (mean + floor) / (others + floor)
+        score = np.where((ratio >= CLEARLY) & (t > 0), t, 0.0)
+        score *= np.sqrt(np.log2(np.clip(ratio, 1.0, ENOUGH)))
+        share = present / own
+        return cls(score, share, (present.sum(axis=0) - present) / rest, sizes)
+
+
+def powered(table: sp.csr_array, power: int) -> sp.csr_array:
+    return sp.csr_array((table.data**power, table.indices, table.indptr), shape=table.shape)
+
+
+def telling_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
+    """Which terms may name these documents: no function words of their languages."""
+    codes, guess = wording.languages
+    votes = np.bincount(guess[rows & (guess >= 0)], minlength=len(codes))
+    known, size = int(votes.sum()), int(rows.sum())
+    active = votes >= max(1.0, ACTIVE * size)
+    if known < UNSURE * size:
+        active[:] = True
+    return np.logical_not(wording.terms.stops[:, active].any(axis=1))
+
+
+def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
+    """The words that set a group apart, as they were counted."""
+    order = np.argsort(-ranked, kind="stable")[:WORDS]
+    return [
+        [str(wording.terms.names[t]), *(float(x) for x in (ranked[t], scores.share[g, t],
+         scores.outside[g, t]))]
+        for t in order
+        if ranked[t] > 0
+    ]  # fmt: skip
+
+
+# --- From terms to what is displayed ---
+
+
+class Name:
+    """The name of one group as it grows."""
+
+    def __init__(
+        self, wording: Wording, rows: np.ndarray, inside: np.ndarray, scores: np.ndarray,
+        taken: set[str],
+    ) -> None:  # fmt: skip
+        self.wording, self.rows, self.inside = wording, rows, inside
+        self.scores, self.taken = scores, taken
+        self.shown: list[str] = []
+        self.used: set[int] = set()
+
+    def fill(self, own: np.ndarray, share: np.ndarray) -> None:
+        """Add the best terms: first those that many documents hold, then any."""
+        order = np.argsort(-own, kind="stable")[:CANDIDATES]
+        order = order[own[order] > 0]
+        for enough in (share[order] >= COVERAGE, share[order] < COVERAGE):
+            for term in order[enough].tolist():
+                if len(self.shown) == IN_NAME:
+                    return
+                self.add(term)
+
+    def add(self, term: int) -> None:
+        word = str(self.wording.terms.names[term])
+        if term in self.used:
+            return
+        if is_run(word):
+            shown = self.joined_run(word)
+        else:
+            phrase = self.phrase(term)
+            if any(t in self.used for t in phrase):
+                phrase = [term]
+            shown = self.written(phrase)
+            self.used |= set(phrase)
+        if shown is None or shown.casefold() in self.taken:
+            return
+        if any(
+            forms_of_one(a, b)
+            for each in self.shown
+            for a in each.split()
+            for b in shown.split()
+        ):
+            return
+        self.shown.append(shown)
+
+    # --- Phrases ---
+
+    def phrase(self, term: int) -> list[int]:
+        """The term with the neighbors that it usually has here."""
+        phrase = [term]
+        for _ in range(2):
+            longer = self.longer(phrase)
+            if longer is None:
+                break
+            phrase = longer
+        return phrase
+
+    def longer(self, phrase: list[int]) -> list[int] | None:
+        sample = self.wording.sample
+        at = places_of(sample, phrase, self.rows)
+        if len(at) < FEWEST:
+            return None
+        best: tuple[int, int, int] | None = None
+        for side, step in ((1, len(phrase)), (-1, -1)):
+            near = at + step
+            near = near[(near >= 0) & (near < len(sample.terms))]
+            beside = sample.terms[near]
+            beside = beside[beside >= 0]
+            if not len(beside):
+                continue
+            values, counts = np.unique(beside, return_counts=True)
+            j = int(counts.argmax())
+            if best is None or counts[j] > best[0]:
+                best = int(counts[j]), int(values[j]), side
+        if best is None:
+            return None
+        count, other, side = best
+        part = count / len(at)
+        if other in phrase or count < FEWEST or not self.may_stand(other):
+            return None
+        needed = WHOLE if len(phrase) > 1 or self.scores[other] <= 0 else TOGETHER
+        if part < needed or not self.significant(phrase, other, count):
+            return None
+        return [*phrase, other] if side > 0 else [other, *phrase]
+
+    def may_stand(self, term: int) -> bool:
+        """Whether a term may be part of a phrase: not a function word here, and not a word of
+        scripts without spaces."""
+        word = str(self.wording.terms.names[term])
+        return bool(telling_terms(self.wording, self.rows)[term]) and not is_run(word)
+
+    def significant(self, phrase: list[int], other: int, both: int) -> bool:
+        sample = self.wording.sample
+        a = len(places_of(sample, phrase, self.rows))
+        b = len(sample.places(other, self.rows))
+        n = int(self.rows[sample.rows].sum())
+        return likelihood_ratio(both, a, b, n) >= SIGNIFICANT
+
+    # --- Writing ---
+
+    def written(self, phrase: list[int]) -> str | None:
+        """A phrase as most often written in the group, the first words of sentences aside."""
+        sample = self.wording.sample
+        at = places_of(sample, phrase, self.rows)
+        if not len(at):
+            at = places_of(sample, phrase, np.ones(len(self.rows), bool))
+        if not len(at):
+            return str(self.wording.terms.names[phrase[0]]) if len(phrase) == 1 else None
+        later = at[~sample.first[at]]
+        seen: Counter[str] = Counter()
+        for some, weight in ((at, 1), (later, 10)):
+            for i in some.tolist():
+                parts = [sample.forms[sample.surface[i + j]] for j in range(len(phrase))]
+                seen[" ".join(parts)] += weight
+        return plain_form(seen)
+
+    def joined_run(self, pair: str) -> str | None:
+        """A pair of characters of a script without spaces, extended to the word it is from;
+        None where it crosses the border of two."""
+        text = self.wording.texts_in(self.rows)
+        word = pair
+        while len(word) < LONGEST_RUN:
+            longer = extended(text, word)
+            if longer is None:
+                break
+            word = longer
+        if not stands_alone(text, word):
+            return None
+        if any(word in each or each in word or word[:2] in each for each in self.shown):
+            return None
+        return word
+
+
+def places_of(sample: Sample, phrase: list[int], rows: np.ndarray) -> np.ndarray:
+    """Where a phrase begins."""
+    at = sample.places(phrase[0], rows)
+    for j, term in enumerate(phrase[1:], start=1):
+        at = at[at + j < len(sample.terms)]
+        at = at[sample.terms[at + j] == term]
+    return at
+
+
+def likelihood_ratio(both: int, a: int, b: int, n: int) -> float:
+    """Dunning's statistic for a pair of words: how often together, each, and all words.
+
+    >>> round(likelihood_ratio(20, 30, 40, 10_000), 1), likelihood_ratio(0, 30, 40, 10_000) < 1
+    (194.9, True)
+    """
+    cells = np.array([[both, a - both], [b - both, n - a - b + both]], np.float64)
+    cells = np.maximum(cells, 0.0)
+    expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / max(cells.sum(), 1.0)
+    used = cells > 0
+    return float(2 * (cells[used] * np.log(cells[used] / expected[used])).sum())
+
+
+def plain_form(seen: Counter[str]) -> str | None:
+    """The most common way of writing; not in capitals if it is often written otherwise.
+
+    >>> plain_form(Counter({"ROMEO": 30, "Romeo": 20})), plain_form(Counter({"NASA": 9}))
+    ('Romeo', 'NASA')
+    """
+    ranked = sorted(seen.items(), key=lambda item: (-item[1], item[0]))
+    best, most = ranked[0]
+    if best.isupper() and len(best) > 3:
+        others = [form for form, count in ranked if not form.isupper() and count >= 0.2 * most]
+        best = others[0] if others else best
+    for ending in ("'s", "’s", "s'", "s’"):
+        if best.endswith(ending):
+            best = best[: -len(ending)] + ("s" if ending[0] == "s" else "")
+    return best or None
+
+
+def forms_of_one(a: str, b: str) -> bool:
+    """Whether two words begin alike for most of the shorter one.
+
+    >>> forms_of_one("window", "windows"), forms_of_one("car", "card")
+    (True, False)
+    """
+    a, b = a.casefold(), b.casefold()
+    shorter = min(len(a), len(b))
+    most = max(4, shorter - 2)
+    return a == b or (shorter >= 4 and a[:most] == b[:most])
+
+
+# --- Scripts without spaces ---
+
+
+def is_run(word: str) -> bool:
+    from tacit.text.characters import UNSPACED
+
+    return any(a <= ord(c) <= b for c in word for a, b in UNSPACED)
+
+
+def extended(text: str, word: str) -> str | None:
+    """The word with the character that stands before or after it most of the time."""
+    before: Counter[str] = Counter()
+    after: Counter[str] = Counter()
+    at = text.find(word)
+    total = 0
+    while at >= 0 and total < 2000:
+        total += 1
+        before[text[at - 1] if at else "\n"] += 1
+        after[text[at + len(word)] if at + len(word) < len(text) else "\n"] += 1
+        at = text.find(word, at + 1)
+    options = [(count, c + word, c) for c, count in before.items()]
+    options += [(count, word + c, c) for c, count in after.items()]
+    count, longer, c = max(options, default=(0, "", "\n"))
+    fits = c != "\n" and not is_particle(c) and script_of(c) == script_of(word[0])
+    return longer if fits and total >= FEWEST and count >= WHOLE * total else None
+
+
+def stands_alone(text: str, word: str) -> bool:
+    """Whether different characters stand on both sides of it, and no particle is in it."""
+    if any(is_particle(c) for c in word):
+        return False
+    if len({script_of(c) for c in word}) > 1:
+        return False
+    sides: tuple[set[str], set[str]] = (set(), set())
+    at, total = text.find(word), 0
+    while at >= 0 and total < 500:
+        total += 1
+        sides[0].add(text[at - 1] if at else "\n")
+        sides[1].add(text[at + len(word)] if at + len(word) < len(text) else "\n")
+        at = text.find(word, at + 1)
+    return total < FEWEST or all(len(side) > 1 or "\n" in side for side in sides)
+
+
+def script_of(c: str) -> str:
+    katakana = "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"
+    return "katakana" if katakana else "other"

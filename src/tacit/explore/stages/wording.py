@@ -1,0 +1,358 @@
+"""What the names of groups are made of: words as people write them, their phrases, and which
+words say nothing.
+
+A *term* is a word with its plural and possessive ("rate", "rates", "rate's"). Terms are counted
+in all documents; how they are written, and which words stand next to each other, comes from a
+sample of the texts. Left out are numbers, single letters, what stands in addresses, tags and
+entities more often than in text, and two letters that are not capitals; function words are left
+out for groups in their language.
+"""
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.explore.stages.stop_lists import CHARACTERS, stop_languages, stop_list
+from tacit.text.characters import UNSPACED
+
+__all__ = ["Languages", "Sample", "Terms", "Wording", "singular"]
+
+SAMPLE_CHARACTERS = 3_000_000
+SHORTEST_PART = 1500  # characters of each document in the sample, at least
+RARE = 2  # documents that a term must be in, and one in RARE_SHARE of a large collection
+RARE_SHARE = 2000
+WORDY = 20  # words: shorter documents are not scaled up
+REMAINS = """
+lt gt amp quot nbsp apos http https ftp www com org net edu gov html htm href src img br div
+span td tr th li ul ol px css url mailto utf iso-8859-1 charset mime boundary jpg gif png
+pdf fullquote ticker subject organization distribution nntp-posting-host reply-to
+x-newsreader writes wrote article corp inc ltd co llc plc
+"""  # of markup, of headers, and of the names of companies
+MARKUP = frozenset(REMAINS.split())
+HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
+ADDRESS = re.compile(
+    r"(?<![^\s<(\[\"'])[^\s<>]*(?:@\w|://|www\.|\w\.(?:" + "|".join(HOSTS) + r")\b)[^\s<>]*"
+)
+ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
+TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,300}>|&#?\w{1,8};|#\d{2,5};|\b(?:lt|gt|amp|quot|nbsp);")
+ENDS = frozenset('.!?…:;"“”()•*-–—>|')
+PLURALS = {"news", "series", "species", "means", "arms", "always", "mars", "physics", "texas"}
+
+
+class Terms(NamedTuple):
+    """Words with their plurals, and which documents hold them."""
+
+    names: np.ndarray  # (T,) the most frequent form, as it was counted
+    of: np.ndarray  # (V,) the term of every word, -1 for what names nothing
+    table: sp.csr_array  # (n, T) the logarithm of 1 + count, long documents scaled down
+    stops: np.ndarray  # (T, languages) bool
+
+
+class Languages(NamedTuple):
+    """The language of every document by its function words."""
+
+    codes: list[str]
+    guess: np.ndarray  # (n,) place among the codes, -1 for none
+
+
+class Sample(NamedTuple):
+    """The words of some documents in their order."""
+
+    rows: np.ndarray  # (tokens,) the document of each
+    terms: np.ndarray  # (tokens,) its term, -1 for anything that is none
+    surface: np.ndarray  # (tokens,) place of its written form
+    first: np.ndarray  # (tokens,) bool: whether it begins a sentence
+    forms: list[str]
+    order: np.ndarray  # tokens sorted by term
+    edges: np.ndarray  # (T + 1,) where the tokens of each term begin in that order
+    runs: dict[int, list[str]]  # of scripts without spaces, by document
+
+    def places(self, term: int, rows: np.ndarray) -> np.ndarray:
+        """The tokens of a term in the documents of a mask."""
+        found = self.order[self.edges[term] : self.edges[term + 1]]
+        return found[rows[self.rows[found]]]
+
+
+class Wording(NamedTuple):
+    """Everything that names are made of."""
+
+    terms: Terms
+    languages: Languages
+    sample: Sample
+
+    @classmethod
+    def of(cls, counts: sp.csr_array, words: np.ndarray, documents: Any) -> "Wording":
+        """From the counts of ``words`` and the documents that were counted."""
+        vocabulary = [str(word) for word in words]
+        texts = sample_texts(documents)
+        tokens, noisy = tokens_of(texts, vocabulary)
+        left_out = np.array([names_nothing(word) for word in vocabulary], bool) | noisy
+        shouted = mostly_capitals(tokens, len(vocabulary))
+        short = np.array([short_latin(word) for word in vocabulary], bool)
+        left_out |= short & ~shouted
+        codes = stop_languages()
+        languages = guess_languages(counts, vocabulary, codes)
+        terms = find_terms(counts, vocabulary, left_out, codes)
+        return cls(terms, languages, sample_of(tokens, terms.of, len(terms.names)))
+
+    def texts_in(self, rows: np.ndarray) -> str:
+        """The runs of scripts without spaces in the documents of a mask, a line each."""
+        runs = (run for row, found in self.sample.runs.items() if rows[row] for run in found)
+        return "\n".join(runs)
+
+
+# --- Terms ---
+
+
+def singular(word: str) -> str:
+    """A word without possessive and plural endings, where these are plain to see.
+
+    >>> [singular(w) for w in ("rates", "company's", "companies", "classes", "news", "glass")]
+    ['rate', 'company', 'company', 'class', 'news', 'glass']
+    """
+    for ending in ("'s", "’s", "s'", "s’"):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            word = word[: -len(ending)] + ("s" if ending[0] == "s" else "")
+            break
+    if len(word) < 4 or word in PLURALS or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word if word.endswith(("ss", "us", "is", "ous")) else word[:-1]
+
+
+def find_terms(
+    counts: sp.csr_array, words: list[str], left_out: np.ndarray, codes: list[str]
+) -> Terms:
+    """Words merged with their plurals, and the table of those in several documents."""
+    n, known = counts.shape[0], {w: i for i, w in enumerate(words)}
+    of = np.full(len(words), -1, np.int64)
+    spread = np.bincount(counts.indices, minlength=len(words))
+    for i, word in enumerate(words):
+        if not left_out[i]:
+            base = singular(word)
+            of[i] = known.get(base, i)
+            if left_out[of[i]]:
+                of[i] = i
+    inside = np.flatnonzero(of >= 0)
+    merged = np.zeros(len(words), np.int64)
+    np.add.at(merged, of[inside], spread[inside])
+    common = np.flatnonzero(merged >= max(RARE, n // RARE_SHARE))
+    number = np.full(len(words), -1, np.int64)
+    number[common] = np.arange(len(common))
+    of[inside] = number[of[inside]]
+    kept = np.flatnonzero(of >= 0)
+    to_terms = sp.csr_array(
+        (np.ones(len(kept), np.float32), (kept, of[kept])), shape=(len(words), len(common))
+    )
+    table = sp.csr_array(counts.astype(np.float32) @ to_terms)
+    table.sort_indices()
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    typical = max(float(np.median(lengths)) if n else 0.0, WORDY)
+    scale = np.minimum(1.0, typical / np.maximum(lengths, 1.0))
+    table.data = np.log1p(table.data * np.repeat(scale, np.diff(table.indptr)))
+    best = np.zeros(len(common), np.int64)
+    often = np.bincount(counts.indices, counts.data, minlength=len(words))
+    for i in kept[np.argsort(often[kept], kind="stable")]:
+        best[of[i]] = i
+    names = np.array([words[i] for i in best], object)
+    return Terms(names, of, table, stop_table([str(word) for word in names], codes))
+
+
+def stop_table(words: list[str], codes: list[str]) -> np.ndarray:
+    """(words, languages) Whether each word is a function word of each language."""
+    every = frozenset().union(*(stop_list(code) for code in codes))
+    out = np.zeros((len(words), len(codes)), bool)
+    for i, word in enumerate(words):
+        if is_stop(word, every):
+            out[i] = [is_stop(word, stop_list(code)) for code in codes]
+    return out
+
+
+def is_stop(word: str, listed: frozenset[str]) -> bool:
+    """Whether a word, or both sides of its apostrophe, is a function word.
+
+    >>> english = stop_list("en")
+    >>> is_stop("they're", english), is_stop("days", english), is_stop("whale", english)
+    (True, True, False)
+    """
+    if word in listed or (word.endswith("s") and singular(word) in listed):
+        return True
+    if word.isalnum():
+        return False
+    parts = re.split("['’ʼ-]", word)
+    return len(parts) > 1 and all(len(part) < 3 or part in listed for part in parts)
+
+
+def names_nothing(word: str) -> bool:
+    """Whether a word is a number, a single letter, a symbol or the remains of markup.
+
+    >>> [names_nothing(w) for w in ("1984", "3d", "mp3", "a", "_", "lt", "whale", "鯨魚")]
+    [True, True, False, True, True, True, False, False]
+    """
+    if word.isascii() and word.isalpha():
+        return len(word) < 2 or word in MARKUP
+    letters = sum(c.isalpha() for c in word)
+    digits = sum(c.isdigit() for c in word)
+    particle = not word.isascii() and any(is_particle(c) for c in word)
+    return letters < 2 or digits > letters or word in MARKUP or "_" in word or particle
+
+
+def is_particle(c: str) -> bool:
+    """Whether a character of Chinese or Japanese is no part of a name."""
+    return "\u3041" <= c <= "\u309f" or c in CHARACTERS
+
+
+def short_latin(word: str) -> bool:
+    """Whether a word is of two letters, which name something only as capitals: UK, TV."""
+    return len(word) <= 2 and word.isascii()
+
+
+# --- Languages ---
+
+
+def guess_languages(counts: sp.csr_array, words: list[str], codes: list[str]) -> Languages:
+    """The language whose function words a document has most of."""
+    at = {word: i for i, word in enumerate(words)}
+    rows: list[int] = []
+    columns: list[int] = []
+    for j, code in enumerate(codes):
+        found = [at[word] for word in sorted(stop_list(code)) if word in at]
+        rows += found
+        columns += [j] * len(found)
+    shared = np.bincount(rows, minlength=len(words)) if rows else np.ones(len(words))
+    weights = 1.0 / np.maximum(shared[rows], 1) if rows else np.zeros(0)
+    table = sp.csr_array((weights, (rows, columns)), shape=(len(words), len(codes)))
+    scores = np.asarray((counts @ table).todense())
+    guess = np.where(scores.max(axis=1, initial=0.0) >= 1.0, scores.argmax(axis=1), -1)
+    return Languages(codes, guess.astype(np.int16))
+
+
+# --- Sample ---
+
+
+class Tokens(NamedTuple):
+    """The tokens of the sampled texts, before it is known which of them are terms."""
+
+    rows: np.ndarray
+    words: np.ndarray  # column of the vocabulary, -1 for none
+    surface: np.ndarray
+    first: np.ndarray
+    forms: list[str]
+    runs: dict[int, list[str]]
+
+
+def sample_texts(documents: Any) -> Iterable[tuple[int, str]]:
+    """An even sample of the documents, the beginning of each."""
+    n = len(documents)
+    many = min(n, SAMPLE_CHARACTERS // SHORTEST_PART)
+    wanted = np.unique(np.linspace(0, max(n - 1, 0), many).astype(np.int64))
+    longest = SAMPLE_CHARACTERS // max(len(wanted), 1)
+    start = 0
+    for block, rows in zip(documents.blocks, documents.counts, strict=True):
+        i, j = np.searchsorted(wanted, [start, start + rows])
+        text = block.load() if j > i else None
+        for row in wanted[i:j]:
+            if text is not None:
+                yield int(row), text.string(int(row) - start)[:longest]
+        start += rows
+
+
+@cache
+def token_patterns() -> tuple[re.Pattern, re.Pattern, re.Pattern]:
+    """Abbreviations with points, words, and other characters, each of which separates words:
+    of any text and of ASCII; and runs of scripts without spaces."""
+    marks = "".join(
+        c for c in map(chr, range(0x300, 0x20000)) if unicodedata.category(c)[0] == "M"
+    )
+    run = "[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in UNSPACED) + "]+"
+
+    def tokens(letter: str) -> re.Pattern:
+        word = rf"{letter}+(?:['’ʼ\-‐‑]{letter}+)*"
+        return re.compile(rf"(?:\b[A-Za-z]\.){{2,}}|{word}|[^\w\s]|\n\s*\n")
+
+    return tokens(rf"[\w{marks}]"), tokens("[A-Za-z0-9_]"), re.compile(run)
+
+
+def without_markup(text: str, noise: Counter[str]) -> str:
+    """The text without tags, entities and addresses, which are counted."""
+    if "&" in text:
+        text = html.unescape(text)
+    if "<" in text or ";" in text:
+        noise.update(TAG.findall(text))
+        text = TAG.sub(" | ", text)
+    if any(sign in text for sign in ADDRESS_SIGNS):
+        noise.update(ADDRESS.findall(text))
+        text = ADDRESS.sub(" | ", text)
+    return text
+
+
+def tokens_of(
+    texts: Iterable[tuple[int, str]], vocabulary: list[str]
+) -> tuple[Tokens, np.ndarray]:
+    """The tokens of the texts, and which words stand in addresses and tags more often than
+    in text."""
+    every, plain, run = token_patterns()
+    places: dict[str, int] = {}
+    found: list[int] = []
+    rows: list[tuple[int, int]] = []
+    runs: dict[int, list[str]] = {}
+    noise: Counter[str] = Counter()
+    for row, text in texts:
+        text = without_markup(text, noise)
+        ascii_ = text.isascii()
+        if not ascii_:
+            text = unicodedata.normalize("NFC", text)
+            if pieces := run.findall(text):
+                runs[row] = pieces
+        tokens = (plain if ascii_ else every).findall(text)
+        tokens.append("\n\n")
+        found += [places.setdefault(token, len(places)) for token in tokens]
+        rows.append((row, len(tokens)))
+    known = {word: i for i, word in enumerate(vocabulary)}
+    forms = list(places)
+    column = np.array([known.get(form.lower(), -1) for form in forms], np.int64)
+    ends = np.array([form in ENDS or form.isspace() for form in forms], bool)
+    surface = np.array(found, np.int64)
+    words = column[surface] if len(surface) else np.zeros(0, np.int64)
+    outside = np.bincount(words[words >= 0], minlength=len(vocabulary))
+    first = np.r_[True, ends[surface[:-1]]] if len(surface) else np.zeros(0, bool)
+    by_row = np.repeat([row for row, _ in rows], [size for _, size in rows])
+    tokens_found = Tokens(by_row.astype(np.int64), words, surface, first, forms, runs)
+    inside = np.zeros(len(vocabulary), np.int64)
+    for address, count in noise.items():
+        for part in set(re.findall(r"[\w'-]+", address.lower())):
+            for piece in {part, *re.split("[-_]", part)}:
+                if piece in known:
+                    inside[known[piece]] += count
+    return tokens_found, inside > outside
+
+
+def mostly_capitals(tokens: Tokens, size: int) -> np.ndarray:
+    """Which words of the vocabulary are written in capitals more often than not."""
+    capital = np.array([form.isupper() for form in tokens.forms], bool)
+    seen = tokens.words >= 0
+    words, upper = tokens.words[seen], capital[tokens.surface[seen]]
+    total = np.bincount(words, minlength=size)
+    return (np.bincount(words[upper], minlength=size) > 0.5 * total) & (total > 0)
+
+
+def sample_of(tokens: Tokens, term_of: np.ndarray, size: int) -> Sample:
+    known = tokens.words >= 0
+    terms = np.full(len(tokens.words), -1, np.int64)
+    terms[known] = term_of[tokens.words[known]]
+    order = np.argsort(terms, kind="stable")
+    edges = np.searchsorted(terms[order], np.arange(size + 1))
+    return Sample(
+        tokens.rows, terms, tokens.surface, tokens.first, tokens.forms, order, edges,
+        tokens.runs,
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+"""Names of groups are words that people would say."""
+
+import numpy as np
+
+import tacit
+from tacit.data.documents import Documents
+from tacit.explore.stages.naming import NAMELESS, name_groups
+from tacit.explore.stages.wording import Wording
+from tacit.text import CountVectorizer
+
+
+def names_of(texts, labels):
+    documents = Documents.of(texts)
+    vectorizer = CountVectorizer(rule="words", dtype=np.int32)
+    counts = vectorizer.fit_transform(documents)
+    words = np.asarray(vectorizer.get_feature_names_out(), object)
+    wording = Wording.of(counts, words, documents)
+    return [named.name for named in name_groups(wording, np.asarray(labels))]
+
+
+def mixed(first, second, each=20):
+    """Documents of two groups, a few words of their own in each."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.permutation(part)) for part in (first, second) for _ in range(each)]
+    return texts, np.repeat([0, 1], each)
+
+
+def test_names_hold_no_function_words_numbers_letters_markup_or_addresses():
+    texts = [
+        f"the ship and the sea he said 1984 x &lt;b&gt; see http://harbor.example.com/q?{i}"
+        for i in range(20)
+    ] + [f"this oven with its bread they ask 42 y joe@bakery.org {i}" for i in range(20)]
+    sea, bread = names_of(texts, np.repeat([0, 1], 20))
+    assert set(sea) == {"ship", "sea"}
+    assert set(bread) == {"oven", "bread"}
+
+
+def test_words_that_belong_together_are_one_phrase_written_as_people_write_it():
+    rates = ["The Fed raised interest rates and Wall Street fell.",
+             "Higher interest rates hurt the banks on Wall Street."]  # fmt: skip
+    other = ["The orchestra played a symphony.", "A violin and the symphony."]
+    first, second = names_of(rates * 10 + other * 10, np.repeat([0, 1], 20))
+    assert "interest rates" in first
+    assert "Wall Street" in first
+    assert "symphony" in second
+
+
+def test_plurals_and_possessives_are_one_term():
+    texts = ["the whale dived", "whales sang", "the whale's song"] * 8 + ["an oven glows"] * 24
+    first, _ = names_of(texts, np.repeat([0, 1], 24))
+    assert sum(word.lower().startswith("whale") for word in first) == 1
+
+
+def test_capitals_are_kept_where_they_are_usual():
+    texts = ["the NASA probe left. Orbit is near", "NASA and the orbit"] * 10
+    texts += ["flour and yeast", "yeast rises"] * 10
+    first, _ = names_of(texts, np.repeat([0, 1], 20))
+    assert "NASA" in first
+    assert "orbit" in first
+
+
+def test_siblings_share_no_word():
+    rng = np.random.default_rng(1)
+    vocabulary = [
+        f"{a}{b}" for a in ("sal", "tor", "mer", "lin", "bor") for b in ("ima", "ube", "ote")
+    ]
+    texts = [" ".join(rng.choice(vocabulary, 6)) for _ in range(120)]
+    names = names_of(texts, rng.integers(0, 6, 120))
+    said = [word for name in names for word in name]
+    assert len(said) == len(set(said))
+
+
+def test_groups_without_words_of_their_own_are_told_apart():
+    names = names_of(["the same words here"] * 40, np.repeat([0, 1], 20))
+    assert names == [[NAMELESS], [f"{NAMELESS} (2)"]]
+
+
+def test_function_words_are_left_out_in_the_language_of_the_group_alone():
+    german = ["Die Lieferung ist zu spät und der Kunde ist nicht zufrieden"] * 20
+    english = ["the war was long and they were of the war for it"] * 20
+    first, second = names_of(german + english, np.repeat([0, 1], 20))
+    assert set(first) <= {"Lieferung", "Kunde", "zufrieden", "spät"}
+    assert "war" in second
+
+
+def test_long_texts_are_named_by_frequency_and_one_document_does_not_decide():
+    rng = np.random.default_rng(2)
+    common = [f"wort{chr(97 + i)}{chr(97 + j)}" for i in range(10) for j in range(10)]
+    texts = []
+    for group, own in ((0, "harbor"), (1, "meadow")):
+        for i in range(12):
+            words = list(rng.choice(common, 900)) + [own] * 60
+            words += ["harbor", "meadow"] * 5  # all documents hold both
+            words += ["burst"] * 400 if i == 0 and group == 0 else []
+            texts.append(" ".join(rng.permutation(words)))
+    first, second = names_of(texts, np.repeat([0, 1], 12))
+    assert first[0] == "harbor"
+    assert second[0] == "meadow"
+
+
+def test_chinese_names_are_words_and_not_pairs_across_borders():
+    sea = ["轮船在海洋中航行", "海洋的轮船很大", "我们看见海洋和轮船", "轮船离开了海洋"]
+    bread = ["面包师在烤面包", "烤箱里的面包师", "面包师打开烤箱", "这个烤箱很好"]
+    first, second = names_of(sea * 6 + bread * 6, np.repeat([0, 1], 24))
+    assert set(first) == {"轮船", "海洋"}
+    assert set(second) <= {"面包师", "面包", "烤箱"}
+
+
+def test_the_same_name_is_in_python_the_summary_and_the_exports(tmp_path):
+    texts, _ = mixed(["whale", "ship", "harbor"], ["flour", "oven", "yeast"])
+    project = tacit.explore(texts, k=2, effort="quick")
+    names = project.clusters["name"].tolist()
+    assert all(name in str(project) for name in names)
+    path = project.export("documents.csv", tmp_path / "documents.csv")
+    lines = path.read_text(encoding="utf8").splitlines()
+    assert "group_name" in lines[0]
+    assert sum(names[0] in line for line in lines[1:]) == 20
+    assert project.clusters["title"].iloc[0] in texts
