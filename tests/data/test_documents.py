@@ -379,7 +379,7 @@ def test_files_that_are_something_else_are_named(tmp_path):
 
 
 def test_an_empty_folder_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="holds no text file"):
+    with pytest.raises(DataError, match="holds no file that can be read"):
         Documents.open(tmp_path)
 
 

@@ -140,7 +140,7 @@ CASES = [
     Case("deep.jsonl", b"[" * 100_000, ("line 1 is not JSON: it is nested too deeply.",),
          code=4),
     Case("cut.parquet", b"PAR1 nothing PAR1", ("the Parquet file is damaged",), code=4),
-    Case("paper.pdf", b"%PDF-1.7 ...", ("this is a PDF. Export its text",), code=4),
+    Case("paper.pdf", b"%PDF-1.7 ...", ("it cannot be read as PDF",), code=4),
     Case("book.zip", b"PK\x03\x04...", ("this is a zip archive",), code=4),
     Case("whale.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8,
          ("control characters: this is not text. If it is text all the same, use --format",),
@@ -271,7 +271,7 @@ def test_flaws_are_counted_for_each_file_of_a_folder(explore, tmp_path):
         "b.txt: 1 undecodable byte sequence(s) replaced by U+FFFD.",
         "c.txt: UTF-8 byte order mark removed.",
         "d.txt.gz: partial, 1 document(s) read: the compressed data ends early",
-        "e.pdf: skipped: this is a PDF.",
+        "e.pdf: skipped: it cannot be read as PDF",
     ):
         assert said in err
         assert said in report

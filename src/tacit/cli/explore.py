@@ -46,7 +46,8 @@ def explore(
 ) -> None:
     """Find the structure of the documents of PATH and write a report.
 
-    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl or
+    PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
+    these, or a .txt (one document per line), .csv, .tsv, .jsonl or
     .parquet file, each also compressed with gzip or zstd; - is standard input. Running again
     on the same project redoes only what changed.
 

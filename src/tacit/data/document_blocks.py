@@ -14,8 +14,8 @@ from tacit.core.errors import DataError
 from tacit.data.text_block import LARGEST, Text, is_missing, text_of
 
 __all__ = [
-    "BLOCK_BYTES", "ArrowRows", "KeptRows", "ListRows", "ObjectRows", "cut_by_size", "sizes_of",
-    "strings_of", "text_of_arrow", "values_of",
+    "BLOCK_BYTES", "ArrowRows", "KeptRows", "ListRows", "NamedRows", "ObjectRows",
+    "cut_by_size", "sizes_of", "strings_of", "text_of_arrow", "values_of",
 ]  # fmt: skip
 
 BLOCK_BYTES = 2**21
@@ -81,6 +81,19 @@ class ArrowRows(NamedTuple):
         # A slice would pickle the whole table.
         part = self._part().select([self.text]).take(list(range(self.stop - self.start)))
         return ArrowRows, (part, self.text, 0, self.stop - self.start, self.errors)
+
+
+class NamedRows(NamedTuple):
+    """A block with columns that it does not hold itself."""
+
+    block: Any
+    values: dict[str, list]
+
+    def load(self) -> Text:
+        return self.block.load()
+
+    def column(self, name: str) -> list:
+        return self.values[name]
 
 
 class KeptRows(NamedTuple):

@@ -1,7 +1,7 @@
 """The state of reading documents: options, blocks so far, and the report of what happened."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.errors import DataError, PartialInput, on_one_line
-from tacit.data.document_blocks import KeptRows
+from tacit.data.document_blocks import KeptRows, NamedRows
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
 from tacit.data.text_block import Repairs, Text, is_missing
@@ -175,6 +175,19 @@ class Build:
         """Add the blocks that were spooled."""
         self.blocks += spool.blocks
         self.rows += [block.rows for block in spool.blocks]
+
+    def add_columns(self, rows: Sequence[Mapping[str, str]]) -> None:
+        """Columns of values that came with the documents, a mapping for each."""
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        if not names:
+            return
+        start = 0
+        for k, (block, size) in enumerate(zip(self.blocks, self.rows, strict=True)):
+            part = rows[start : start + size]
+            values = {name: [row.get(name) for row in part] for name in names}
+            self.blocks[k] = NamedRows(block, values)
+            start += size
+        self.columns += names
 
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
         """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""

@@ -1,7 +1,8 @@
-"""Documents in text files: one to a line, or one to a file of a folder.
+"""Documents in files: one to a line of text, one to a file of a folder, or as many as a file of
+mail, of an office or of the web holds.
 
-Plain UTF-8 files stay where they are and are read when a block is loaded. Compressed files and
-other encodings are read once and stored as compressed text.
+Plain UTF-8 files stay where they are and are read when a block is loaded. Compressed files,
+other encodings and other formats are read once and stored as compressed text.
 """
 
 import os
@@ -23,8 +24,10 @@ from tacit.data.document_build import (
     Stamp,
     refuse_partial,
 )
+from tacit.data.document_formats import Record, parsed_format, read_records
+from tacit.data.document_names import columns_of_names
 from tacit.data.spool import Spool
-from tacit.data.streams import Source, foreign
+from tacit.data.streams import CHUNK, Source, foreign
 from tacit.data.text_block import Text
 from tacit.data.text_lines import (
     Limits,
@@ -37,7 +40,10 @@ from tacit.data.text_lines import (
     too_long,
 )
 
-__all__ = ["FileRows", "LineRows", "format_of", "open_folder", "open_lines", "refuse_binary"]
+__all__ = [
+    "FileRows", "LineRows", "format_of", "open_folder", "open_lines", "open_parsed",
+    "refuse_binary",
+]  # fmt: skip
 
 PACKED = (".gz", ".zst", ".zstd")
 TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -93,6 +99,8 @@ def text_of_parts(parts: list[bytes], limits: Limits, name: str) -> tuple[Text, 
 
 def format_of(name: str) -> str:
     """The format by the name of a file."""
+    if (parsed := parsed_format(name)) is not None:
+        return parsed
     suffixes = [s.lower() for s in Path(name).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -127,7 +135,7 @@ def open_folder(root: str, options: Options) -> Build:
     build = Build(IngestReport(root, 0), ids=[])
     limits, pending = options.limits, PendingFiles(root, options.limits, build)
     names, unreadable = list_files(root, options.pattern)
-    files = []
+    files, fields = [], list[dict[str, str]]()
     home = Path(root).resolve()
     for name in names:
         report = FileReport(name)
@@ -137,6 +145,12 @@ def open_folder(root: str, options: Options) -> Build:
         if not options.follow_links and leads_outside(path, home):
             report.skipped = "a symbolic link that leads outside the folder"
         if report.skipped:
+            continue
+        if (kind := parsed_format(name)) is not None:
+            pending.flush()
+            found = read_file(path, name, kind, report, build, limits)
+            build.ids += suffixed(name, len(found))  # type: ignore[operator]
+            fields += found
             continue
         source = Source(path, options.encoding, limits.errors, name)
         stamp, chunks = Stamp.of(path), source.chunks()
@@ -151,19 +165,99 @@ def open_folder(root: str, options: Options) -> Build:
             pending.flush()
             count, bad = spool_file(chain([first], chunks), limits, path, build)
         build.ids += suffixed(name, count)  # type: ignore[operator]
+        fields += [{}] * count
         report.documents, report.undecodable = count, bad + source.undecodable
         report.mark, report.partial, report.notes = source.mark, source.partial, source.notes
     pending.flush()
+    build.add_columns(columns_of_names(build.ids or [], fields, build.report.guessed))
     build.report.note_files(files)
     build.report.files += unreadable
     if not build.report.files_read:
         raise DataError(
-            f"the folder holds no text file that matches {options.pattern!r} "
-            f"({len(files):,} skipped). See Documents.open.",
+            f"the folder holds no file that can be read and matches {options.pattern!r} "
+            f"({len(files):,} skipped{first_reason(files)}). See Documents.open.",
             file=root,
         )
     refuse_partial(build.report, options)
     return build
+
+
+def first_reason(files: list[FileReport]) -> str:
+    reasons = (file for file in files if file.skipped)
+    first = next(reasons, None)
+    return "" if first is None else f", {first.name}: {first.skipped}"
+
+
+def read_file(
+    path: str, name: str, kind: str, report: FileReport, build: Build, limits: Limits
+) -> list[dict[str, str]]:
+    """The documents of a file that needs a parser; what the file says about each. A file that
+    cannot be read is reported and skipped."""
+    source, found = Source(path, name=name), list[dict[str, str]]()
+    spool, waiting, size = Spool(), list[bytes](), 0
+
+    def flush() -> None:
+        text, lost = text_of_parts(waiting, limits, path)
+        spool.add(text)
+        build.count(text, lost)
+        waiting.clear()
+
+    try:
+        for record in read_records(bytes_of(source, kind), kind, path):
+            for part in parts_of(record, limits, path, build):
+                waiting.append(part)
+                size += len(part)
+                found.append(record.fields)
+            if size >= BLOCK_BYTES:
+                flush()
+                size = 0
+    except DataError as error:
+        if found:
+            report.partial = error.message
+        else:
+            report.skipped = error.message.rstrip(".")
+    if waiting:
+        flush()
+    build.add_spooled(spool)
+    report.documents, report.notes = len(found), source.notes
+    report.partial = report.partial or source.partial
+    return found
+
+
+def bytes_of(source: Source, kind: str) -> Iterator[bytes]:
+    """The bytes of a file; those of archives and PDF as they are."""
+    if kind not in ("docx", "odt", "pdf"):
+        yield from source.unpacked()
+        return
+    with open(source.origin, "rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def parts_of(record: Record, limits: Limits, path: str, build: Build) -> Iterator[bytes]:
+    """A document in pieces no longer than the limit."""
+    rest = record.text.encode("utf-8", "replace")
+    while len(rest) > limits.longest:
+        if limits.oversize == "error":
+            raise too_long(len(rest), limits, path, 0)
+        if limits.oversize == "skip":
+            build.report.lost += Lost(too_long=1)
+            return
+        cut = cut_at_space(rest, limits.longest)
+        build.report.lost += Lost(cut=1)
+        yield rest[:cut]
+        rest = rest[cut:]
+    yield rest
+
+
+def open_parsed(source: Source, kind: str, options: Options, build: Build) -> None:
+    """The documents of one file that needs a parser."""
+    report = FileReport(source.name)
+    fields = read_file(str(source.origin), source.name, kind, report, build, options.limits)
+    if report.skipped:
+        raise DataError(f"{report.skipped}.", file=source.name)
+    source.partial, source.notes = report.partial, report.notes
+    build.add_columns(fields)
 
 
 class PendingFiles:
@@ -251,13 +345,16 @@ def leads_outside(path: str, home: Path) -> bool:
 
 def why_not_text(path: str, name: str) -> str | None:
     """Why a file of a folder is not a document; None if it is one."""
-    if format_of(name) != "lines":
+    parsed = parsed_format(name) is not None
+    if not parsed and format_of(name) != "lines":
         return "a table; open it by itself"
     try:
         with open(path, "rb") as file:
             head = file.read(HEAD)
     except OSError as error:
         return f"cannot be read ({error.strerror})"
+    if parsed:
+        return None
     what = foreign(head)
     if what is not None:
         return f"this is {what}"

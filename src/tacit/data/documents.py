@@ -1,9 +1,9 @@
 """Documents from wherever they are, as blocks that can be walked any number of times.
 
     Documents.of      a list, a dataframe or one of its columns, a generator
-    Documents.open    a text file (one document per line), a folder of text files, .csv, .tsv,
-                      .jsonl, .parquet, each also compressed with gzip or zstd, "-" for standard
-                      input
+    Documents.open    a text file (one document per line), a folder of files, .csv, .tsv,
+                      .jsonl, .parquet, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md, text
+                      also compressed with gzip or zstd, "-" for standard input
 
 A block loads as ``Text``: UTF-8 bytes, and where each document begins and ends. Documents are
 never all in memory unless they were there before: plain files are read again in each pass,
@@ -23,7 +23,14 @@ import numpy as np
 
 from tacit.data.document_blocks import BLOCK_BYTES, ListRows, cut_by_size, sizes_of
 from tacit.data.document_build import Build, IngestReport, Options, finish
-from tacit.data.document_files import format_of, open_folder, open_lines, refuse_binary
+from tacit.data.document_files import (
+    format_of,
+    open_folder,
+    open_lines,
+    open_parsed,
+    refuse_binary,
+)
+from tacit.data.document_formats import FORMATS
 from tacit.data.document_tables import open_frame, open_parquet, open_records
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
@@ -33,7 +40,15 @@ from tacit.data.text_lines import Limits
 __all__ = ["Documents"]
 
 CHOICES = {
-    "format": (None, "lines", "csv", "tsv", "jsonl", "parquet"),
+    "format": (
+        None,
+        "lines",
+        "csv",
+        "tsv",
+        "jsonl",
+        "parquet",
+        *sorted(set(FORMATS.values())),
+    ),
     "errors": ("replace", "strict", "skip"),
     "oversize": ("split", "skip", "error"),
     "duplicate_ids": ("suffix", "error", "first", "last"),
@@ -302,6 +317,10 @@ def open_stream(source: Source, options: Options, kind: str | None) -> Build:
     """The documents of one file or stream."""
     build = Build(IngestReport(source.name, 0))
     kind = options.format or kind
+    if kind in FORMATS.values():
+        open_parsed(source, str(kind), options, build)
+        finish(build, source, options)
+        return build
     chunks = source.chunks()
     if kind is None:
         first = next(chunks, b"")

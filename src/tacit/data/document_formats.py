@@ -1,0 +1,521 @@
+"""Documents in the formats of offices, mail and the web, each read by a parser of the field.
+
+    .html .htm         html.parser      title; author and date of <meta>
+    .eml .mbox         email            subject, author, date; the plain part, else the HTML one
+    .docx .odt         zipfile, expat   title, subject, author, date of the properties
+    .pdf               pypdf            title, author, date; the text layer
+    .rtf               striprtf         title, author, date
+    .md .markdown      here             title: front matter or first heading; author, date
+
+pypdf and striprtf come with the extra ``files``. A file comes from a stranger: members of
+archives are read one by one up to a limit, and XML that declares entities is refused.
+"""
+
+import email
+import email.policy
+import html
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tacit.core.errors import DataError
+
+__all__ = ["FORMATS", "FIELDS", "Record", "html_text", "parsed_format", "read_records"]
+
+FORMATS = {
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "eml", ".mbox": "mbox",
+    ".docx": "docx", ".odt": "odt", ".pdf": "pdf", ".rtf": "rtf", ".md": "md",
+    ".markdown": "md",
+}  # fmt: skip
+FIELDS = ("title", "subject", "author", "date")
+INSTALL = "Install it with: pip install 'tacit-learn[files]'"
+MOST = 2**28  # bytes of a file or of a member of an archive: 256 MiB
+RATIO = 200  # times its compressed size that a member may have
+MOST_PARTS = 1000  # of a message
+MOST_PAGES = 20_000
+MOST_VALUE = 1000  # characters of a title or an author
+
+
+class Record(NamedTuple):
+    """A document, and what the file says about it."""
+
+    text: str
+    fields: dict[str, str]
+
+
+def parsed_format(name: str) -> str | None:
+    """The format that a file is parsed by, by its name; None for plain text and tables.
+
+    >>> parsed_format("letter.docx"), parsed_format("page.HTML.gz"), parsed_format("a.txt")
+    ('docx', 'html', None)
+    """
+    suffixes = [s.lower() for s in Path(name).suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".zst", ".zstd"):
+        suffixes.pop()
+    return FORMATS.get(suffixes[-1]) if suffixes else None
+
+
+def read_records(chunks: Iterable[bytes], kind: str, name: str) -> Iterator[Record]:
+    """The documents of a file of one of ``FORMATS``: several for .mbox, one for the others.
+
+    >>> page = b"<title>Tea</title><p>Boil &amp; pour.<p>Wait."
+    >>> [record] = read_records([page], "html", "tea.html")
+    >>> record.text, record.fields
+    ('Boil & pour.\\n\\nWait.', {'title': 'Tea'})
+    """
+    if kind == "mbox":
+        for raw in split_mbox(chunks):
+            yield message_record(raw)
+        return
+    pieces, size = [], 0
+    for chunk in chunks:
+        pieces.append(chunk)
+        size += len(chunk)
+        if size > MOST:
+            raise DataError(
+                f"it has more than {MOST:,} bytes, too many for a file of the format {kind}. "
+                "Split it, or export its text.",
+                file=name,
+            )
+    data = b"".join(pieces)
+    try:
+        yield READERS[kind](data)
+    except DataError as error:
+        raise DataError(error.message, file=name) from None
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DataError(
+            f"it cannot be read as .{kind} ({type(error).__name__}: {str(error)[:100]}). "
+            "Export it as text.",
+            file=name,
+        ) from None
+
+
+def fields_of(**values: Any) -> dict[str, str]:
+    """Those that say something, on one line."""
+    cleaned = {n: " ".join(str(v).split())[:MOST_VALUE] for n, v in values.items() if v}
+    return {name: value for name, value in cleaned.items() if value}
+
+
+# --- HTML ---
+
+HIDDEN = {"script", "style", "template", "noscript", "svg", "math", "head", "iframe", "object"}
+BLOCKS = {
+    "p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "h1", "h2",
+    "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote", "pre", "form", "figure",
+    "fieldset", "hr",
+}  # fmt: skip
+LINES = {"br", "li", "tr", "dt", "dd", "figcaption", "option", "caption"}
+META = {
+    "author": "author", "dc.creator": "author", "article:author": "author", "date": "date",
+    "dc.date": "date", "article:published_time": "date", "dcterms.created": "date",
+}  # fmt: skip
+
+
+class PageText(HTMLParser):
+    """Collects the visible text of a page, its title and its meta data."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self.title: list[str] = []
+        self.meta: dict[str, str] = {}
+        self.hidden: list[str] = []
+        self.in_title = False
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag == "body":
+            self.hidden = []  # whatever the head left open
+        elif tag == "title":
+            self.in_title = not self.title
+        elif tag == "meta":
+            given = dict(attributes)
+            key = (given.get("name") or given.get("property") or "").lower()
+            if key in META and given.get("content"):
+                self.meta.setdefault(META[key], str(given["content"]))
+        elif tag in HIDDEN:
+            self.hidden.append(tag)
+        elif tag in BLOCKS:
+            self.hidden = [] if self.hidden == ["head"] else self.hidden
+            self.parts.append("\n\n")
+        elif tag in LINES:
+            self.parts.append("\n")
+        elif tag in ("td", "th"):
+            self.parts.append("\t")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self.in_title = False
+        elif tag in self.hidden:
+            while self.hidden.pop() != tag:
+                pass
+        elif tag in BLOCKS:
+            self.parts.append("\n\n")
+
+    def handle_data(self, data: str) -> None:
+        if self.in_title:
+            self.title.append(data)
+        elif not self.hidden:
+            self.parts.append(re.sub(r"\s+", " ", data))
+
+
+def html_text(page: str) -> Record:
+    """The visible text of a page."""
+    reader = PageText()
+    reader.feed(page)
+    reader.close()
+    text = re.sub(r"[ \t\xa0]*\n[ \t\xa0]*", "\n", "".join(reader.parts))
+    text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \xa0]{2,}", " ", text)).strip()
+    return Record(text, fields_of(title="".join(reader.title), **reader.meta))
+
+
+def html_record(data: bytes) -> Record:
+    return html_text(decoded_page(data))
+
+
+def decoded_page(data: bytes) -> str:
+    """A page by its byte order mark, by the character set it declares, or as UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    if data.startswith(b"\xef\xbb\xbf"):
+        return data[3:].decode("utf-8", "replace")
+    declared = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", data[:4096], re.I)
+    if declared:
+        try:
+            return data.decode(declared.group(1).decode("ascii"), "replace")
+        except (LookupError, UnicodeError):
+            pass
+    return in_utf8(data)
+
+
+def in_utf8(data: bytes) -> str:
+    """Bytes as UTF-8; as Windows-1252 where they are not."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+# --- Mail ---
+
+
+ENVELOPE = re.compile(rb"From .*\b(?:19|20)\d\d\b")
+
+
+def split_mbox(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The messages of a mailbox: each begins with a line "From ", with a year in it, after an
+    empty line."""
+    held: list[bytes] = []
+    rest, blank, begun, size = b"", True, False, 0
+    for chunk in chunks:
+        lines = (rest + chunk).splitlines(keepends=True)
+        rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
+        for line in lines:
+            if blank and ENVELOPE.match(line):
+                if begun:
+                    yield b"".join(held)
+                held, begun, size = [], True, 0
+            elif size < MOST:
+                held.append(line[1:] if line.startswith(b">From ") else line)
+                size += len(line)
+            blank = not line.strip()
+    if rest:
+        held.append(rest)
+    if begun or any(part.strip() for part in held):
+        yield b"".join(held)
+
+
+def message_record(data: bytes) -> Record:
+    """A message: its plain text, or that of its HTML; subject, author and date."""
+    message = email.message_from_bytes(data, policy=email.policy.compat32)
+    plain: list[str] = []
+    pages: list[str] = []
+    for number, part in enumerate(message.walk()):
+        if number >= MOST_PARTS:
+            break
+        if part.is_multipart() or part.get_filename():
+            continue
+        kind = part.get_content_type()
+        if kind in ("text/plain", "text/html"):
+            (plain if kind == "text/plain" else pages).append(decoded_part(part))
+    text = "\n\n".join(plain).strip()
+    if not text:
+        text = "\n\n".join(html_text(page).text for page in pages).strip()
+    return Record(text.replace("\r\n", "\n"), mail_fields(message))
+
+
+def decoded_part(part: Any) -> str:
+    raw = part.get_payload(decode=True)
+    if not isinstance(raw, bytes):
+        return str(part.get_payload())
+    declared = part.get_content_charset()
+    if declared:
+        try:
+            return raw.decode(declared, "replace")
+        except (LookupError, UnicodeError):
+            pass
+    return in_utf8(raw)
+
+
+def mail_fields(message: Any) -> dict[str, str]:
+    """Subject, author and date of a message, with encoded words decoded."""
+    from email.header import decode_header, make_header
+    from email.utils import parseaddr, parsedate_to_datetime
+
+    def header(name: str) -> str:
+        value = message.get(name)
+        if value is None:
+            return ""
+        try:
+            return str(make_header(decode_header(str(value))))
+        except (ValueError, LookupError):
+            return str(value)
+
+    name, address = parseaddr(header("From"))
+    try:
+        date = parsedate_to_datetime(header("Date")).isoformat() if header("Date") else ""
+    except (ValueError, TypeError, IndexError):
+        date = header("Date")
+    return fields_of(subject=header("Subject"), author=name or address, date=date)
+
+
+# --- Office documents ---
+
+
+def member(archive: zipfile.ZipFile, name: str) -> bytes | None:
+    """One file of an archive, up to a limit; None if there is none."""
+    try:
+        info = archive.getinfo(name)
+    except KeyError:
+        return None
+    most = min(MOST, max(2**24, RATIO * max(info.compress_size, 1)))
+    with archive.open(info) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise DataError(
+            f"{info.compress_size:,} bytes of {name} unpack to more than {most:,}, which looks "
+            "like a decompression bomb. If it is not, export the text."
+        )
+    return data
+
+
+def parse_xml(data: bytes, start: Any, end: Any, text: Any) -> None:
+    """Walk through XML from a stranger: a document type, which may declare entities, is
+    refused."""
+    from xml.parsers import expat
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+
+    def refuse(*_: Any) -> None:
+        raise DataError(
+            "its XML has a document type, which may expand without limit, so it is not read. "
+            "Open and save it again, or export its text."
+        )
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise DataError(f"its XML is damaged ({error}). Export it as text.") from None
+
+
+def local(tag: str) -> str:
+    return tag.rpartition(" ")[2]
+
+
+class OfficeText:
+    """The text of .docx and .odt: elements that are text, breaks, and those left out."""
+
+    BREAKS = ("br", "cr", "line-break")
+    LEFT_OUT = ("tracked-changes", "annotation", "instrText", "delText", "del", "note-citation")
+
+    def __init__(self, holder: str | None) -> None:
+        self.holder = holder  # text counts inside this element only; None is anywhere
+        self.inside = self.left_out = 0
+        self.parts: list[str] = []
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = local(tag)
+        self.left_out += name in self.LEFT_OUT
+        self.inside += name == self.holder
+        if name in self.BREAKS:
+            self.parts.append("\n")
+        elif name == "tab":  # a place for tabs too, in the properties of a paragraph
+            self.parts.append("\t" if self.parts and self.parts[-1][-1:] != "\n" else "")
+        elif name == "s":  # spaces of OpenDocument
+            count = next((v for k, v in attributes.items() if local(k) == "c"), "1")
+            self.parts.append(" " * min(int(count) if count.isdigit() else 1, 100))
+
+    def end(self, tag: str) -> None:
+        name = local(tag)
+        self.left_out -= name in self.LEFT_OUT
+        self.inside -= name == self.holder
+        if name in ("p", "h"):
+            self.parts.append("\n\n")
+
+    def text(self, data: str) -> None:
+        if not self.left_out and (self.holder is None or self.inside):
+            self.parts.append(data)
+
+
+def office_text(data: bytes, holder: str | None) -> str:
+    reader = OfficeText(holder)
+    parse_xml(data, reader.start, reader.end, reader.text)
+    return re.sub(r"\n{3,}", "\n\n", "".join(reader.parts)).strip()
+
+
+def properties(data: bytes | None) -> dict[str, str]:
+    """Title, subject, author and date in the properties of an office document."""
+    if data is None:
+        return {}
+    names = {  # when it was made and by whom before who changed it last
+        "title": "title", "subject": "subject", "initial-creator": "author",
+        "creator": "author", "creation-date": "date", "created": "date", "date": "date",
+    }  # fmt: skip
+    found: dict[str, str] = {}
+    path: list[str] = []
+
+    def text(value: str) -> None:
+        key = names.get(path[-1]) if path else None
+        if key:
+            found[path[-1]] = found.get(path[-1], "") + value
+
+    parse_xml(data, lambda tag, _: path.append(local(tag)), lambda _: path.pop(), text)
+    first: dict[str, str] = {}
+    for key, name in names.items():
+        if found.get(key, "").strip():
+            first.setdefault(name, found[key])
+    return fields_of(**first)
+
+
+def docx_record(data: bytes) -> Record:
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        body = member(archive, "word/document.xml")
+        if body is None:
+            raise DataError("it has no word/document.xml, so it is not a Word document.")
+        return Record(office_text(body, "t"), properties(member(archive, "docProps/core.xml")))
+
+
+def odt_record(data: bytes) -> Record:
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        body = member(archive, "content.xml")
+        if body is None:
+            raise DataError("it has no content.xml, so it is not an OpenDocument text.")
+        return Record(office_text(body, "body"), properties(member(archive, "meta.xml")))
+
+
+# --- PDF and RTF ---
+
+
+def pdf_record(data: bytes) -> Record:
+    """The text layer of a PDF."""
+    try:
+        import pypdf
+    except ImportError:
+        raise DataError(f"reading PDF needs the package pypdf. {INSTALL}") from None
+    import logging
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every odd object
+    try:
+        reader = pypdf.PdfReader(BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise DataError("it is encrypted. Save it without a password.")
+        pages = [page.extract_text() for page in reader.pages[:MOST_PAGES]]
+        meta = reader.metadata
+        about = (meta.title, meta.subject, meta.author) if meta else ("", "", "")
+        made = date_of_pdf(str(meta.get("/CreationDate", ""))) if meta else ""
+    except DataError:
+        raise
+    except Exception as error:  # pypdf raises many kinds on what strangers made
+        raise DataError(
+            f"it cannot be read as PDF ({type(error).__name__}: {str(error)[:100]}). "
+            "Export its text."
+        ) from None
+    text = "\n\n".join(page.strip() for page in pages).strip()
+    if not text:
+        raise DataError(
+            f"none of its {len(pages):,} pages has a text layer: it holds pictures of text. "
+            "Run optical character recognition first."
+        )
+    title, subject, author = about
+    return Record(text, fields_of(title=title, subject=subject, author=author, date=made))
+
+
+def date_of_pdf(value: str) -> str:
+    """A date as PDF writes it.
+
+    >>> date_of_pdf("D:20190314091500+01'00'")
+    '2019-03-14'
+    """
+    found = re.match(r"D?:?(\d{4})(\d{2})?(\d{2})?", value)
+    if not found:
+        return ""
+    return "-".join(part for part in found.groups() if part)
+
+
+def rtf_record(data: bytes) -> Record:
+    """The text of Rich Text."""
+    try:
+        from striprtf.striprtf import rtf_to_text
+    except ImportError:
+        raise DataError(f"reading RTF needs the package striprtf. {INSTALL}") from None
+    source = data.decode("latin-1")
+    if not source.lstrip().startswith("{\\rtf"):
+        raise DataError("it is not Rich Text. If it is plain text, rename it to .txt.")
+    try:
+        text = rtf_to_text(source, errors="replace")
+    except Exception as error:  # on what strangers made
+        raise DataError(
+            f"it cannot be read as Rich Text ({type(error).__name__}). Export its text."
+        ) from None
+    values: dict[str, str] = {}
+    for name in ("title", "subject", "author"):
+        if found := re.search(rf"\{{\\{name} ([^{{}}]*)\}}", source):
+            values[name] = rtf_to_text("{\\rtf1 " + found.group(1) + "}", errors="replace")
+    if made := re.search(r"\\creatim\\yr(\d+)\\mo(\d+)\\dy(\d+)", source):
+        year, month, day = map(int, made.groups())
+        with suppress(ValueError):
+            values["date"] = datetime(year, month, day).date().isoformat()
+    return Record(text.strip(), fields_of(**values))
+
+
+# --- Markdown ---
+
+
+def markdown_record(data: bytes) -> Record:
+    """The text of Markdown without its signs; title, author and date of the front matter."""
+    text = in_utf8(data.removeprefix(b"\xef\xbb\xbf")).replace("\r\n", "\n")
+    fields: dict[str, str] = {}
+    front = re.match(r"---\n(.*?)\n(?:---|\.\.\.)\n", text, re.S)
+    if front and len(front.group(1)) < 10_000:
+        for line in front.group(1).splitlines():
+            key, colon, value = line.partition(":")
+            if colon and key.strip().lower() in FIELDS:
+                fields[key.strip().lower()] = value.strip().strip("\"'")
+        text = text[front.end() :]
+    if heading := re.search(r"^#{1,2} +(.+?) *#*$|^(.+)\n=+$", text, re.M):
+        fields.setdefault("title", heading.group(1) or heading.group(2))
+    text = re.sub(r"^(```|~~~).*$", "", text, flags=re.M)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?: +\"[^\"]*\")?\)", r"\1", text)
+    text = re.sub(r"!?\[([^\]]*)\]\[[^\]]*\]|^\[[^\]]+\]: .*$", r"\1", text, flags=re.M)
+    signs = r"^ {0,3}(?:#{1,6} +|> ?|[-*+] +)|^(?:=+|-{3,}|\*{3,})$"
+    text = re.sub(signs, "", text, flags=re.M)
+    text = re.sub(r"(\*\*|__|`+)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    text = html.unescape(re.sub(r"</?[A-Za-z][^<>]{0,200}>|<!--.*?-->", "", text, flags=re.S))
+    return Record(re.sub(r"\n{3,}", "\n\n", text).strip(), fields_of(**fields))
+
+
+READERS = {
+    "html": html_record, "eml": message_record, "docx": docx_record, "odt": odt_record,
+    "pdf": pdf_record, "rtf": rtf_record, "md": markdown_record,
+}  # fmt: skip

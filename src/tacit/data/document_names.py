@@ -1,0 +1,88 @@
+"""Columns from the names of folders and files: 1921/letters/..., author__year__title.txt."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+__all__ = ["columns_of_names", "title_of_name"]
+
+MOST = 0.8  # of the files must be named by one pattern
+DATED = re.compile(r"((?:1[5-9]|20)\d\d-[01]\d(?:-[0-3]\d)?)[ _.-]")
+YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
+SUFFIXES = re.compile(r"(?:\.[A-Za-z0-9]{1,8}){1,2}(?:#\d+)?$")
+
+
+def columns_of_names(
+    ids: Sequence[str], given: Sequence[dict[str, str]], guessed: list[str]
+) -> list[dict[str, str]]:
+    """What the paths of files say about them, besides what is ``given``; ``guessed`` gets a
+    sentence about each pattern.
+
+    >>> said = []
+    >>> paths = ["oz/baum__1900__the_wizard.txt", "oz/baum__1904__the_land.txt",
+    ...          "sea/melville__1851__moby_dick.txt"]
+    >>> for row in columns_of_names(paths, [{}, {}, {}], said): print(row)
+    {'folder': 'oz', 'author': 'baum', 'year': '1900', 'title': 'the wizard'}
+    {'folder': 'oz', 'author': 'baum', 'year': '1904', 'title': 'the land'}
+    {'folder': 'sea', 'author': 'melville', 'year': '1851', 'title': 'moby dick'}
+    >>> said[1]
+    "the names of the files are 'author__year__title'"
+    """
+    rows = [dict(each) for each in given]
+    paths = [PurePosixPath(each) for each in ids]
+    for depth, name in enumerate(("folder", "subfolder")):
+        values = [p.parts[depth] if len(p.parts) > depth + 1 else None for p in paths]
+        if len(set(values) - {None}) > 1:
+            guessed.append(f"the column {name!r} is the name of the folder")
+            fill(rows, name, values)
+    stems = [stem_of(path.name) for path in paths]
+    parts = [stem.split("__") for stem in stems]
+    sizes = [len(each) for each in parts if len(each) > 1]
+    usual = max(set(sizes), key=sizes.count) if sizes else 0
+    if usual and sizes.count(usual) >= max(2, MOST * len(parts)):
+        columns = [[p[i] if len(p) == usual else None for p in parts] for i in range(usual)]
+        names = names_of_parts(columns)
+        guessed.append(f"the names of the files are {'__'.join(names)!r}")
+        for name, values in zip(names, columns, strict=True):
+            fill(rows, name, [None if v is None else v.replace("_", " ") for v in values])
+    dated = [DATED.match(stem) for stem in stems]
+    if len(stems) > 1 and sum(map(bool, dated)) >= MOST * len(stems):
+        guessed.append("the names of the files begin with a date")
+        fill(rows, "date", [found and found.group(1) for found in dated])
+    return rows
+
+
+def fill(rows: list[dict[str, str]], name: str, values: Sequence[str | None]) -> None:
+    """Values of a column where the file itself gives none."""
+    for row, value in zip(rows, values, strict=True):
+        if value:
+            row.setdefault(name, value)
+
+
+def names_of_parts(columns: list[list[str | None]]) -> list[str]:
+    """What the parts of file names are called: a year, a title where all differ, an author."""
+    names: list[str] = []
+    for i, column in enumerate(columns):
+        values = [v for v in column if v]
+        if "year" not in names and values and all(YEAR.fullmatch(v) for v in values):
+            names.append("year")
+        elif "date" not in names and values and all(DATED.match(f"{v}_") for v in values):
+            names.append("date")
+        elif i == len(columns) - 1 and len(set(values)) == len(values):
+            names.append("title")
+        else:
+            names.append("author" if i == 0 else f"name_{i + 1}")
+    return names
+
+
+def stem_of(name: str) -> str:
+    return SUFFIXES.sub("", name) or name
+
+
+def title_of_name(path: str) -> str:
+    """The name of a file as a title.
+
+    >>> title_of_name("letters/2019-03-14_to_anna.txt")
+    '2019-03-14 to anna'
+    """
+    return " ".join(re.sub(r"[_]+", " ", stem_of(PurePosixPath(path).name)).split())
