@@ -1,5 +1,5 @@
-"""Groups of documents: how many, how stable, what distinguishes them, their tree, and the
-groups there would be for other numbers of groups.
+"""Groups of documents: a tree of them, the level that is shown first, how stable each group is,
+what distinguishes it, and the groups there would be for other numbers of groups.
 
 Starts and repeats draw their randomness from (seed, number), so the result is the same on any
 number of threads.
@@ -12,9 +12,18 @@ import scipy.sparse as sp
 
 from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.explore.stages.group_tree import (
+    GroupNode,
+    centers_of,
+    choose_cut,
+    cut_at,
+    grow_tree,
+    labels_at,
+)
 from tacit.explore.stages.meaning import use_words
-from tacit.explore.stages.naming import name_them
+from tacit.explore.stages.naming import context_wording, name_groups, name_them
 from tacit.explore.stages.stage import Context, Output
+from tacit.explore.stages.wording import Wording
 
 __all__ = [
     "STABILITY_ROWS", "find_groups", "group_otherwise", "group_rows", "repeat_groups",
@@ -22,8 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
-TRIALS = {  # rows, null references and resamples that k is chosen with
-    "quick": (2000, 4, 8), "normal": (3000, 6, 15), "thorough": (6000, 10, 20),
+TRIALS = {  # rows, null references and resamples that flat numbers of groups are measured with
+    "quick": (1000, 3, 4), "normal": (1500, 4, 8), "thorough": (4000, 8, 16),
 }  # fmt: skip
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
@@ -39,50 +48,87 @@ VERDICTS = ((0.75, "firm"), (0.5, "tentative"), (0.0, "loose"))
 
 
 def find_groups(context: Context) -> Output:
-    """Choose k, cluster the documents by direction, and measure the stability of the groups."""
+    """Grow the tree of groups, choose the level to show, and measure the stability of its
+    groups."""
     if why := context.skipped("meaning"):
         return Output(skipped=why)
-    rows = context.arrays("meaning")["rows"]
-    placed = np.flatnonzero(~context.arrays("meaning")["blank"])
+    found = context.arrays("meaning")
+    n, placed = len(found["rows"]), np.flatnonzero(~found["blank"])
     if len(placed) < FEWEST:
         few = f"Groups need {FEWEST} documents with words; there are {len(placed):,}."
         return Output(skipped=few)
-    inside = np.ascontiguousarray(rows[placed])
-    output = Output()
-    k = chosen_k(context, inside, placed, output)
-    if k == 1:
-        output.facts |= {"k": 1, "groups": [], "tree": []}
-        labels = np.where(np.isin(np.arange(len(rows)), placed), 0, -1).astype(np.int32)
-        output.arrays |= {"labels": labels, "confidence": np.ones(len(rows), np.float32)}
+    rows, output = np.ascontiguousarray(found["rows"][placed]), Output()
+    settings, engine = context.settings, context.engine
+    seed, counts = seed_from(settings.seed), used_counts(context, placed)
+    flat = try_numbers(context, rows, counts)
+    nodes, untried = grow_tree(weigh(counts), rows, seed, settings.effort, engine)
+    output.facts["choice"] = explain(nodes, flat)
+    asked = settings.k
+    if asked is not None:
+        output.facts["asked"] = asked
+        asked = min(asked, sample_size(len(rows)))
+        if asked > 1:
+            first = group_rows(rows, asked, starts=STARTS, seed=seed, engine=engine).labels
+            nodes, untried = grow_tree(
+                weigh(counts), rows, seed, settings.effort, engine, first=first
+            )
+    if len(nodes) == 1 or asked == 1:
+        output.facts |= {"k": 1, "groups": [], "tree": [], "nodes": [], "levels": []}
+        labels = np.where(found["blank"], -1, 0).astype(np.int32)
+        output.arrays |= {"labels": labels, "leaf": np.full(n, -1, np.int32)}
+        output.arrays["confidence"] = np.ones(n, np.float32)
         return output
-    seed, engine = seed_from(context.settings.seed), context.engine
-    labels, centers = group_rows(inside, k, starts=STARTS, seed=seed, engine=engine)
+    cut = choose_cut(nodes) if asked is None else cut_at(nodes, 1)
+    cut.sort(key=lambda i: (-len(nodes[i].documents), i))
+    k, labels = len(cut), labels_at(nodes, cut, len(rows))
+    centers = centers_of(rows, labels, k)
     confidence, jaccard = repeat_groups(
-        inside, labels, k, size=sample_size(len(inside)),
-        repeats=RESAMPLES[context.settings.effort], seed=seed, engine=engine,
+        rows, labels, k, size=sample_size(len(rows)), repeats=RESAMPLES[settings.effort],
+        seed=seed, engine=engine,
     )  # fmt: skip
-    everywhere = np.full(len(rows), -1, np.int32)
-    everywhere[placed] = labels
-    sure = np.zeros(len(rows), np.float32)
-    sure[placed] = confidence
+    nearest = next_best(rows, labels, centers)
+
+    def everywhere(values: np.ndarray, kind: Any = np.int32, none: int = -1) -> np.ndarray:
+        out = np.full(n, none, kind)
+        out[placed] = values
+        return out
+
+    leaves = [i for i, node in enumerate(nodes) if i and not node.children]
+    leaf = np.array(leaves, np.int32)[labels_at(nodes, leaves, len(rows))] - 1
     output.arrays |= {
-        "labels": everywhere,
-        "confidence": sure,
+        "labels": everywhere(labels),
+        "leaf": everywhere(leaf),
+        "confidence": everywhere(confidence, np.float32, 0),
         "centers": centers,
         "jaccard": jaccard.astype(np.float32),
+        "second": everywhere(nearest.second),
     }
-    nearest = next_best(inside, labels, centers)
-    second = np.full(len(rows), -1, np.int32)
-    second[placed] = nearest.second
-    output.arrays["second"] = second
+    wording = context_wording(context)
+    groups = describe_groups(context, counts, labels, placed, nearest, jaccard)
+    groups = name_them(context, output.arrays["labels"], groups, wording)
     output.facts |= {
         "k": k,
-        "groups": name_them(
-            context, everywhere, describe_groups(context, everywhere, placed, nearest, jaccard)
-        ),
+        "groups": groups,
         "tree": tree_of(centers),
+        "nodes": describe_nodes(rows, placed, nodes, cut, groups, wording),
+        "untried": untried,
     }
+    output.facts |= levels_of(nodes, cut, output.facts["nodes"])
     return output
+
+
+def used_counts(context: Context, placed: np.ndarray) -> sp.csr_array:
+    """The documents that are placed, by the words that are in some documents and not in
+    most."""
+    counts = context.matrix("counts", "counts")
+    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    return sp.csr_array(counts[placed][:, used])
+
+
+def weigh(counts: sp.csr_array) -> sp.csr_array:
+    """1 + the logarithm of every count, float32."""
+    data = (1 + np.log(counts.data)).astype(np.float32)
+    return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
 # --- Clustering ---
@@ -157,31 +203,54 @@ def repeat_groups(
 # --- Its parts ---
 
 
-def chosen_k(context: Context, rows: np.ndarray, placed: np.ndarray, output: Output) -> int:
+def try_numbers(context: Context, rows: np.ndarray, counts: sp.csr_array) -> dict[str, Any]:
+    """The measures of a flat division into each number of groups."""
     from tacit.cluster import choose_k
 
     settings = context.settings
-    counts = context.matrix("counts", "counts")
-    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
     most = min(K_MOST[settings.effort], len(rows) // 10)
     max_rows, references, resamples = TRIALS[settings.effort]
-    found = choose_k(
+    return choose_k(
         rows,
         range(1, max(2, most) + 1),
         method="spherical",
         n_references=references,
         n_resamples=resamples,
         max_rows=max_rows,
-        words=counts[placed][:, used],
+        words=counts,
         random_state=settings.seed,
         engine=context.engine,
         callbacks=list(context.callbacks),
-    )
-    output.facts["choice"] = found.to_dict()
-    if settings.k is not None:
-        output.facts["asked"] = settings.k
-        return min(settings.k, sample_size(len(rows)))
-    return found.best
+    ).to_dict()
+
+
+def explain(nodes: list[GroupNode], flat: dict[str, Any]) -> dict[str, Any]:
+    """The number of groups that the tree recommends and why, over the table of flat numbers."""
+    split, best = nodes[0].split, len(choose_cut(nodes)) if len(nodes) > 1 else 1
+    if split is None:
+        reasons = ["The documents have too few words in common to compare them by."]
+    elif split.k == 1:
+        i = int(np.argmax(split.shared - split.chance))
+        reasons = [
+            f"No division repeats better than in data without groups: at best, {split.ks[i]} "
+            f"groups of one half of the documents tell {split.shared[i]:.0%} of those of the "
+            f"other half, where chance alone gives {split.chance[i]:.0%}."
+        ]
+    else:
+        i = split.ks.index(split.k)
+        reasons = [
+            f"The first division, into {split.k} groups, repeats: the groups found in one half "
+            f"of the documents tell {split.shared[i]:.0%} of those found in the other half, "
+            f"where data without groups give {split.chance[i]:.0%}."
+        ]
+        if best > split.k:
+            opened = sum(node.shown for node in nodes[1:])
+            inside = "it" if opened == 1 else "them"
+            reasons.append(
+                f"{opened} of the groups divide further into groups that are found again in "
+                f"other samples; with those inside {inside} there are {best}."
+            )
+    return {**flat, "best": best, "reasons": reasons, "flat": flat["best"]}
 
 
 def sample_size(n: int) -> int:
@@ -214,36 +283,26 @@ def next_best(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> Near
 
 def describe_groups(
     context: Context,
+    counts: sp.csr_array,
     labels: np.ndarray,
     placed: np.ndarray,
     nearest: Nearest,
     jaccard: np.ndarray,
 ) -> list[dict[str, Any]]:
     """Size, contrast words, typical and borderline documents, verdict of every group."""
-    from tacit.cluster import describe
-
-    counts = context.matrix("counts", "counts")
-    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
-    present = sp.csr_array(counts[placed][:, used])
-    present.data = np.ones_like(present.data)
-    names = context.words()[used]
-    found = describe(present, labels[placed], feature_names=list(names), top=KEYWORDS)
     own, other, margin = nearest
     groups = []
-    for group, stable in zip(found, jaccard, strict=True):
-        members = np.flatnonzero(labels[placed] == group.cluster)
+    words = contrast_words(context, counts, labels)
+    for group, stable in enumerate(jaccard):
+        members = np.flatnonzero(labels == group)
         typical = members[np.argsort(-own[members], kind="stable")][:TYPICAL]
         doubtful = members[np.argsort(margin[members], kind="stable")][:DOUBTFUL]
         groups.append(
             {
-                "group": group.cluster,
-                "size": group.size,
-                "share": group.share,
-                "words": [
-                    [str(f.name), float(f.score), float(f.inside), float(f.outside)]
-                    for f in group.features
-                    if f.inside > f.outside
-                ],
+                "group": group,
+                "size": len(members),
+                "share": len(members) / len(labels),
+                "words": words[group],
                 "typical": [int(placed[i]) for i in typical],
                 "doubtful": [[int(placed[i]), int(other[i])] for i in doubtful],
                 "jaccard": float(np.median(stable)),
@@ -251,6 +310,97 @@ def describe_groups(
             }
         )
     return groups
+
+
+def describe_nodes(
+    rows: np.ndarray,
+    placed: np.ndarray,
+    nodes: list[GroupNode],
+    cut: list[int],
+    groups: list[dict[str, Any]],
+    wording: Wording,
+) -> list[dict[str, Any]]:
+    """Every group of the tree but the root, parents before children, numbered from 0. Names
+    and words are those that distinguish it from the others inside its parent; a group of the
+    chosen level has the name and the overlap it has there."""
+    out: list[dict[str, Any]] = [{} for _ in nodes]
+    chosen = {i: place for place, i in enumerate(cut)}
+    everywhere = np.full(wording.terms.table.shape[0], -1, np.int32)
+    for parent in nodes:
+        if not parent.children:
+            continue
+        inside = labels_at(nodes, parent.children, len(rows))
+        labels, own = inside[parent.documents], rows[parent.documents]
+        at = placed[parent.documents]
+        everywhere[at] = labels
+        named = name_groups(wording, everywhere)
+        everywhere[at] = -1
+        near = next_best(own, labels, centers_of(own, labels, len(parent.children)))
+        for place, j in enumerate(parent.children):
+            members = np.flatnonzero(labels == place)
+            typical = members[np.argsort(-near.own[members], kind="stable")][:TYPICAL]
+            doubtful = members[np.argsort(near.margin[members], kind="stable")][:DOUBTFUL]
+            group = groups[chosen[j]] if j in chosen else {}
+            overlap = float(group.get("jaccard", nodes[j].overlap))
+            out[j] = {
+                "node": j - 1,
+                "parent": max(nodes[j].parent - 1, -1),
+                "depth": nodes[j].depth,
+                "size": len(members),
+                "name": group.get("name", named[place].name),
+                "words": group.get("words", named[place].words),
+                "typical": [int(at[m]) for m in typical],
+                "doubtful": [
+                    [int(at[m]), parent.children[near.second[m]] - 1] for m in doubtful
+                ],
+                "jaccard": overlap,
+                "verdict": verdict_of(overlap),
+                "chosen": chosen.get(j),
+            }
+    return out[1:]
+
+
+def levels_of(
+    nodes: list[GroupNode], cut: list[int], described: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The cuts through the tree, from coarse to fine, with the numbers of their groups and of
+    the firm ones; and which of them is chosen."""
+    cuts = [cut_at(nodes, depth) for depth in range(1, max(n.depth for n in nodes) + 1)]
+    if sorted(cut) not in cuts:
+        cuts.append(sorted(cut))
+    cuts.sort(key=len)
+    levels = [
+        {
+            "nodes": len(each),
+            "firm": sum(described[i - 1]["verdict"] == "firm" for i in each),
+            "cut": [i - 1 for i in each],
+        }
+        for each in cuts
+    ]
+    return {"levels": levels, "level": cuts.index(sorted(cut))}
+
+
+def contrast_words(
+    context: Context, counts: sp.csr_array, labels: np.ndarray
+) -> list[list[list[Any]]]:
+    """For each label, words of more of its documents than of the others: the word, its score,
+    and the fractions of documents inside and outside."""
+    from tacit.cluster import describe
+
+    document_counts = context.arrays("counts")["document_counts"]
+    n = context.facts("ingest")["documents"]
+    present = sp.csr_array(
+        (np.ones_like(counts.data), counts.indices, counts.indptr), shape=counts.shape
+    )
+    names = list(context.words()[use_words(document_counts, n)])
+    words: list[list[list[Any]]] = [[] for _ in range(int(labels.max()) + 1)]
+    for group in describe(present, labels, feature_names=names, top=KEYWORDS):
+        words[int(group.label)] = [
+            [str(f.name), float(f.score), float(f.inside), float(f.outside)]
+            for f in group.features
+            if f.inside > f.outside
+        ]
+    return words
 
 
 def verdict_of(jaccard: float) -> str:

@@ -24,7 +24,10 @@ from tacit.explore.stages.stage import Context
 from tacit.explore.stages.titles import Titles
 from tacit.explore.stages.wording import Sample, Wording, is_particle
 
-__all__ = ["NAMELESS", "Named", "forms_of_one", "name_groups", "name_them", "shown_name"]
+__all__ = [
+    "NAMELESS", "Named", "context_wording", "forms_of_one", "name_groups", "name_them",
+    "shown_name",
+]  # fmt: skip
 
 NAMELESS = "no words of its own"
 WORDS = 14  # listed for every group
@@ -45,11 +48,14 @@ LONGEST_RUN = 6  # characters of a name without spaces
 
 
 def name_them(
-    context: Context, labels: np.ndarray, groups: list[dict[str, Any]]
+    context: Context,
+    labels: np.ndarray,
+    groups: list[dict[str, Any]],
+    wording: Wording | None = None,
 ) -> list[dict[str, Any]]:
     """The facts of groups with their names, the words that set them apart, and the title of
     the most typical document. Group i has the documents with label i."""
-    wording = context_wording(context)
+    wording = wording or context_wording(context)
     titles = Titles(context)
     return [
         {**group, "name": named.name, "words": named.words or group["words"],

@@ -27,7 +27,7 @@ __all__ = [
     "Context", "Output", "Stage", "read_arrays", "write_output",
 ]  # fmt: skip
 
-LABELS = {"groups": ("labels", "second"), "duplicates": ("labels",)}  # arrays of labels
+LABELS = {"groups": ("labels", "second", "leaf"), "duplicates": ("labels",)}  # arrays of labels
 ARRAYS, FACTS, DOCUMENTS = "arrays.safetensors", "facts.json", "documents.parquet"
 
 

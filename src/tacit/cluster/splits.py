@@ -1,0 +1,198 @@
+"""Whether rows fall into groups, and into how many, decided by what repeats.
+
+The rows are cut into two random halves, each half is clustered, and the centers of each label
+all rows. The mutual information of the two labelings says how much one half knows about the
+groups of the other: nothing if there are none, log k if k groups are found again exactly. In
+between it grows with every group that repeats, so one vague group does not decide for the rest.
+
+Data without groups share information too: a long cloud is cut across its length by both halves.
+So the same is done with references that have no groups (``null_reference``, and for text the
+documents with their words dealt out again), and only what exceeds all of them counts. That
+excess over log k is the score of k. The first peak of the score is taken, the coarsest division
+that repeats: finer ones are found inside its groups.
+
+Lange, Roth, Braun and Buhmann (2004), Stability-based validation of clustering solutions.
+Neural Computation 16. Vinh, Epps and Bailey (2010), Information theoretic measures for
+clusterings comparison. JMLR 11.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.cluster.small_kmeans import small_kmeans
+from tacit.core.engines import check_stop
+from tacit.core.randoms import key, permutation
+from tacit.kernels.nearest_centers import nearest_centers
+
+__all__ = ["Halves", "Split", "compare_halves", "overlaps_with", "split_rows"]
+
+DEVIATIONS = 3.0  # above the references that count
+LEAST = 0.15  # of log k that must be shared beyond chance
+PEAK = 0.75  # of the highest score, that the first peak must reach
+PLATEAU = 0.95  # of the peak: the smallest number that reaches this is taken
+
+
+class Halves(NamedTuple):
+    """Clusterings of random halves, extended to all rows."""
+
+    ks: tuple[int, ...]
+    shared: np.ndarray  # (repeats, ks) mutual information of two halves, in nats
+    labels: list[list[np.ndarray]]  # for each k the labelings of all rows, two a repeat
+
+
+class Split(NamedTuple):
+    """The number of groups, 1 for none, and the figures behind it."""
+
+    k: int
+    ks: tuple[int, ...]  # that were tried
+    shared: np.ndarray  # (ks,) fraction of log k that two halves share
+    chance: np.ndarray  # (ks,) the same in data without groups, of the kind that shares most
+    labels: np.ndarray  # (n,) int32; all 0 where k is 1
+    centers: np.ndarray  # (k, d)
+    overlaps: np.ndarray  # (k, 2 repeats) Jaccard of each group with its like in each half
+
+    @property
+    def score(self) -> float:
+        """What the halves share beyond chance at k, or at best where k is 1."""
+        above = self.shared - self.chance
+        return float(above[self.ks.index(self.k)] if self.k > 1 else above.max(initial=0.0))
+
+
+def split_rows(
+    rows: np.ndarray,
+    references: Mapping[str, Sequence[np.ndarray]],
+    ks: Sequence[int],
+    seed: np.uint64,
+    *,
+    repeats: int = 4,
+    starts: int = 2,
+    unit: bool = True,
+) -> Split:
+    """Divide rows into the groups that repeat, or into none.
+
+    Parameters
+    ----------
+    rows : (n, d) array
+        Of length one if ``unit``.
+    references : mapping from a kind to arrays
+        Data sets without groups, of the same shape.
+    ks : integers from 2 up
+        Numbers of groups to try, ascending.
+    repeats, starts : int
+        Pairs of halves, and starts of each clustering.
+
+    Examples
+    --------
+    >>> from tacit.cluster.null_reference import draw, fit_reference
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.concatenate([rng.normal(size=(80, 2)) + c for c in ((0, 0), (9, 0), (0, 9))])
+    >>> def nothing(rows):
+    ...     cloud = fit_reference(rows)
+    ...     seeds = (np.uint64(1), np.uint64(2))
+    ...     return {kind: [draw(cloud, kind, s) for s in seeds] for kind in ("normal", "box")}
+    >>> split_rows(rows, nothing(rows), (2, 3, 4, 5), np.uint64(0), unit=False).k
+    3
+    >>> rows = rng.normal(size=(240, 2))
+    >>> split_rows(rows, nothing(rows), (2, 3, 4, 5), np.uint64(0), unit=False).k
+    1
+    """
+    ks = tuple(ks)
+    own = compare_halves(rows, ks, repeats, key(seed, 1), starts=starts, unit=unit)
+    logs = np.log(ks)
+    means, noise = [], []
+    for number, sets in enumerate(references.values()):
+        each = [
+            compare_halves(
+                data,
+                ks,
+                max(2, repeats // 2),
+                key(seed, 2, number, i),
+                starts=starts,
+                unit=unit,
+            ).shared
+            for i, data in enumerate(sets)
+        ]
+        found = np.concatenate(each)
+        means.append(found.mean(axis=0))
+        noise.append(found.var(axis=0, ddof=1).mean() / len(found))
+    chance = np.max(means, axis=0)
+    spread = np.sqrt(own.shared.var(axis=0, ddof=1).mean() / repeats + max(noise))
+    above = own.shared.mean(axis=0) - chance
+    i = first_peak(above / logs, above > DEVIATIONS * spread)
+    shared = own.shared.mean(axis=0) / logs
+    if i is None:
+        labels = np.zeros(len(rows), np.int32)
+        nothing = np.zeros((1, rows.shape[1]), rows.dtype)
+        return Split(1, ks, shared, chance / logs, labels, nothing, np.ones((1, 2 * repeats)))
+    fit = small_kmeans(rows, ks[i], int(key(seed, 3)) % 2**31, starts=10, unit=unit)
+    overlaps = np.stack([overlaps_with(fit.labels, again, ks[i]) for again in own.labels[i]], 1)
+    return Split(ks[i], ks, shared, chance / logs, fit.labels, fit.centers, overlaps)
+
+
+def first_peak(score: np.ndarray, beyond: np.ndarray) -> int | None:
+    """The place of the first peak that is high enough and beyond noise; None if none is.
+
+    >>> beyond = np.array([True, True, True, True, True])
+    >>> first_peak(np.array([0.1, 0.36, 0.2, 0.35, 0.4]), beyond)
+    1
+    >>> first_peak(np.array([0.1, 0.2, 0.48, 0.5, 0.4]), beyond)
+    2
+    >>> first_peak(np.array([0.01, 0.02, 0.0, 0.03, 0.02]), beyond)
+    """
+    good = beyond & (score >= LEAST)
+    if not good.any():
+        return None
+    enough = PEAK * score[good].max()
+    ends = np.append(score[1:], -math.inf)
+    peak = next(i for i in range(len(score)) if good[i] and score[i] >= max(enough, ends[i]))
+    first = peak
+    while first and good[first - 1] and score[first - 1] >= PLATEAU * score[peak]:
+        first -= 1
+    return first
+
+
+def compare_halves(
+    rows: np.ndarray, ks: Sequence[int], repeats: int, seed: np.uint64, *, starts: int,
+    unit: bool,
+) -> Halves:  # fmt: skip
+    """Cluster both halves of the rows for each k, several times."""
+    n = len(rows)
+    shared = np.zeros((repeats, len(ks)))
+    labels: list[list[np.ndarray]] = [[] for _ in ks]
+    for b in range(repeats):
+        order = permutation(key(seed, b, 1), n)
+        halves = [rows[np.sort(order[: n // 2])], rows[np.sort(order[n // 2 :])]]
+        for i, k in enumerate(ks):
+            check_stop()
+            for part, half in enumerate(halves):
+                own = int(key(seed, b, 2, k, part)) % 2**31
+                fit = small_kmeans(half, k, own, starts=starts, unit=unit)
+                labels[i].append(nearest_centers(rows, fit.centers, unit=unit))
+            shared[b, i] = shared_information(*labels[i][-2:], k)
+    return Halves(tuple(ks), shared, labels)
+
+
+def shared_information(a: np.ndarray, b: np.ndarray, k: int) -> float:
+    """The mutual information of two labelings from 0 to k - 1, in nats.
+
+    >>> shared_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), 2)
+    0.693
+    """
+    both = np.bincount(a * k + b, minlength=k * k).reshape(k, k) / len(a)
+    apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0)
+    some = both > 0
+    return float((both[some] * np.log(both[some] / apart[some])).sum())
+
+
+def overlaps_with(labels: np.ndarray, again: np.ndarray, k: int) -> np.ndarray:
+    """For each of k groups its Jaccard index with the most similar group found again.
+
+    >>> overlaps_with(np.array([0, 0, 1, 1]), np.array([1, 1, 1, 0]), 2)
+    array([0.667, 0.5  ])
+    """
+    both = np.bincount(labels * k + again, minlength=k * k).reshape(k, k).astype(np.float64)
+    either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
+    return (both / np.maximum(either, 1)).max(axis=1)
