@@ -1,6 +1,7 @@
 # make demo   sets everything up and explores a few thousand documents
 # make test   sets everything up and checks everything
-# make quick  the tests of a minute; make lint, make bench, make clean
+# make docs   builds the documentation into build/docs
+# make quick  the tests of a minute; make lint, make bench, make first-hour, make clean
 
 VENV ?= .venv
 PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -9,7 +10,7 @@ PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.1
 RUN = $(VENV)/bin/python -m
 PIP = $(RUN) pip install -q --disable-pip-version-check
 
-.PHONY: demo test quick lint bench clean
+.PHONY: demo test quick lint docs first-hour bench clean
 
 PROJECT = demo/docstrings.tacit
 demo: $(VENV)/.installed
@@ -32,11 +33,20 @@ lint: $(VENV)/.installed-test
 	$(RUN) ruff check .
 	$(RUN) mypy
 
+# Warnings are errors; so are links that lead nowhere.
+docs: $(VENV)/.installed-docs
+	$(RUN) sphinx -q -W --keep-going -b html docs build/docs
+	@echo "Open the documentation in a browser:  file://$(CURDIR)/build/docs/index.html"
+
+# Builds the wheel, installs it into an empty environment and follows README.md.
+first-hour: $(VENV)/.installed-docs
+	$(RUN) tests.docs.first_hour
+
 bench: $(VENV)/.installed-bench
 	$(RUN) benchmarks
 
 clean:
-	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # Installing happens once, and again when pyproject.toml changes.
@@ -49,6 +59,11 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 $(VENV)/.installed-test: $(VENV)/bin/python pyproject.toml
 	@echo "Installing Tacit and what its tests need into $(VENV) (a minute or two) ..."
 	@$(PIP) -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
+	@echo "Installing Tacit and what its documentation needs into $(VENV) ..."
+	@$(PIP) -e '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: $(VENV)/bin/python pyproject.toml

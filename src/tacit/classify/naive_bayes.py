@@ -125,7 +125,8 @@ def log_probabilities(
     """(v, k) logarithms of (k, v) counts plus alpha over the totals: (k,), or (v, k).
 
     >>> counts = np.array([[3.0, 1.0, 0.0]])
-    >>> np.exp(log_probabilities(counts, 1.0, counts.sum(axis=1) + 3, "serial")).ravel()
+    >>> p = np.exp(log_probabilities(counts, 1.0, counts.sum(axis=1) + 3, "serial"))
+    >>> p.ravel().round(3)
     array([0.571, 0.286, 0.143])
     """
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -396,7 +397,7 @@ class MultinomialNB(NaiveBayes):
     >>> model.predict(words.transform(["now, money", "at noon"]))
     array(['spam', 'ham'], dtype='<U4')
     >>> model.top_features("spam", n=2, names=words.get_feature_names_out())
-    [('money', 1.299), ('now', 0.606)]
+    [('money', 1.299...), ('now', 0.606...)]
     """
 
     def _set_weights(self) -> None:

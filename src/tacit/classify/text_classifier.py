@@ -199,7 +199,7 @@ class TextClassifier(ClassifierMixin, Estimator):
     >>> model.predict(["free money", "noon?"])
     array(['spam', 'ham'], dtype='<U4')
     >>> model.explain("money now at noon", class_="spam", n=3)
-    [('money', 3.18), ('at', -2.909), ('noon', -2.909)]
+    [('money', 3.179...), ('at', -2.909...), ('noon', -2.909...)]
     """
 
     contract: ClassVar[str] = "summable"

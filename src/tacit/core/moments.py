@@ -173,7 +173,7 @@ def collect(params: MomentsParams | None, block: Any) -> Moments:
     >>> from tacit.core.engines import Serial
     >>> from tacit.data.table import Table
     >>> table = Table.from_array(np.arange(12.0).reshape(6, 2), block_rows=4)
-    >>> Serial().reduce(collect, MomentsParams(full=False), table).variance
+    >>> Serial().reduce(collect, MomentsParams(full=False), table).variance.round(2)
     array([11.67, 11.67])
     """
     full = True if params is None else params.full

@@ -151,7 +151,7 @@ def uniforms(key: Any, size: int | tuple[int, ...], *, start: int = 0) -> np.nda
 
     Examples
     --------
-    >>> uniforms(key(42), 3)
+    >>> uniforms(key(42), 3).round(3)
     array([0.343, 0.956, 0.486])
     """
     return fill(uniform_span, key, size, start, np.float64, "uniforms")
@@ -177,7 +177,7 @@ def normals(key: Any, size: int | tuple[int, ...], *, start: int = 0) -> np.ndar
 
     Examples
     --------
-    >>> normals(key(42), 3)
+    >>> normals(key(42), 3).round(3)
     array([-0.403,  1.703, -0.034])
     """
     return fill(normal_span, key, size, start, np.float64, "normals")
@@ -306,7 +306,7 @@ def uniform(key, n):
     """A float64 in [0, 1): one of 2^53 values, evenly spaced and equally likely.
 
     >>> uniform(0, 0)
-    0.8833
+    0.8833...
     """
     return np.float64(bits(key, n) >> U(11)) * UNIT
 
@@ -332,7 +332,7 @@ def normal(key, n):
     """A standard normal float64, within 8.3 of zero, by inverting the distribution.
 
     >>> normal(0, 0)
-    1.1917
+    1.1917...
     """
     # 2^52 evenly spaced probabilities in (0, 1), less a half, none of them 0 or 1.
     return normal_quantile(np.float64(bits(key, n) >> U(12)) * 2.0**-52 + (2.0**-53 - 0.5))
@@ -446,7 +446,7 @@ def normal_quantile(half):
     Examples
     --------
     >>> normal_quantile(0.475)
-    1.95996
+    1.95996...
     """
     if abs(half) <= 0.425:
         return half * ratio(CENTER, 0.180625 - half * half)

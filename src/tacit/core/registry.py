@@ -89,7 +89,7 @@ def find_class(name: str) -> type:
     >>> find_class("Kmean")
     Traceback (most recent call last):
         ...
-    KeyError: "There is no model class 'Kmean'; the registry has AgglomerativeClustering, ..."
+    KeyError: "There is no model class 'Kmean'; the registry has ALS, ..."
     """
     if name not in REGISTRY:
         known = ", ".join(sorted(REGISTRY))

@@ -88,7 +88,7 @@ def low_rank_error(X: Any, basis: Any) -> float:
     The notes' example of three vectors with rank 2 and an error of 2.28:
 
     >>> rows = np.array([[3.42, -1.33, 6.94], [7.30, 8.84, 1.95], [-6.00, -7.69, -6.86]])
-    >>> low_rank_error(rows, [[8, 8, 4], [1, -4, 6]])
+    >>> round(low_rank_error(rows, [[8, 8, 4], [1, -4, 6]]), 2)
     2.29
     """
     vectors = np.atleast_2d(np.asarray(basis, np.float64))

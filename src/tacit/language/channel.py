@@ -209,7 +209,7 @@ def learn_channel(
     >>> slips = [("bad", "bed"), ("hag", "heg"), ("cab", "ceb")] * 50
     >>> learned = learn_channel(start, slips)
     >>> costs_of(start, [("dab", "deb")]), costs_of(learned, [("dab", "deb")])
-    (array([4.7]), array([0.28]))
+    (array([4.7]), array([0.28...]))
     """
     given = [(a, b) for a, b in pairs if max(len(a), len(b)) <= LONGEST]
     if not given:

@@ -40,7 +40,7 @@ TOLERANCE = 1e-7
 def fit_weights(probabilities: np.ndarray) -> np.ndarray:
     """Weights of the columns, from the probability that each gives to each word.
 
-    >>> fit_weights(np.array([[0.5, 0.1], [0.5, 0.1], [0.1, 0.9]]))
+    >>> fit_weights(np.array([[0.5, 0.1], [0.5, 0.1], [0.1, 0.9]])).round(3)
     array([0.667, 0.333])
     """
     k = probabilities.shape[1]

@@ -117,7 +117,7 @@ class NGramModel(Estimator):
     >>> text = ["Yee Haw", "Haw Yee Yee", "Yee Haw Yee"]
     >>> model = NGramModel(order=2, smoothing="mle").fit(text)
     >>> 10 ** model.score("Yee Haw Yee")
-    0.0711
+    0.0711...
     >>> [(word, round(p, 2)) for word, p in model.next_words("Yee", top=2)]
     [('</s>', 0.4), ('Haw', 0.4)]
     """

@@ -111,7 +111,7 @@ def rand_score(labels_true: Any, labels_pred: Any) -> float:
     Examples
     --------
     >>> rand_score([0, 0, 1], [0, 1, 1])
-    0.333
+    0.333...
     """
     together, split, joined, apart = count_pairs(labels_true, labels_pred, "rand_score")
     every = together + split + joined + apart
@@ -185,7 +185,7 @@ def mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
     Examples
     --------
     >>> mutual_info_score([0, 0, 1, 1], ["x", "x", "y", "y"])
-    0.6931
+    0.6931...
     """
     true, pred = two_labelings(labels_true, labels_pred, name="mutual_info_score")
     return information_in(contingency(true, pred), true.counts, pred.counts)
@@ -226,7 +226,7 @@ def adjusted_mutual_info_score(
     --------
     >>> adjusted_mutual_info_score([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
-    >>> adjusted_mutual_info_score([0, 0, 1, 1], [0, 1, 0, 1])
+    >>> round(adjusted_mutual_info_score([0, 0, 1, 1], [0, 1, 0, 1]), 6)
     -0.5
     """
     name = "adjusted_mutual_info_score"
@@ -291,7 +291,7 @@ def entropy_of(counts: np.ndarray) -> float:
     Examples
     --------
     >>> entropy_of(np.array([1, 1]))
-    0.6931
+    0.6931...
     """
     if len(counts) == 1:
         return 0.0

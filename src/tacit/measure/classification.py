@@ -181,7 +181,7 @@ def precision_recall_f(
     Examples
     --------
     >>> precision_recall_f(["a", "a", "b"], ["a", "b", "b"])
-    (0.75, 0.75, 0.667)
+    (0.75, 0.75, 0.666...)
     """
     table = confusion(y_true, y_pred, labels=labels)
     for axis, what in enumerate(("precision", "recall")):
@@ -207,7 +207,7 @@ def log_loss(
     right class makes the loss infinite; nothing is clipped.
 
     >>> log_loss(["ham", "spam"], [[0.5, 0.5], [0.2, 0.8]])
-    0.458
+    0.458...
     """
     p, right = check_predictions(y_true, probabilities, labels, "log_loss")
     with np.errstate(divide="ignore"):
@@ -270,7 +270,7 @@ def wilson_interval(
     Wilson (1927), Probable inference, the law of succession, and statistical inference.
 
     >>> wilson_interval(0.9, 100)
-    (0.826, 0.945)
+    (0.8256..., 0.9447...)
     """
     if not (rows > 0 and 0 <= fraction <= 1):
         raise ValueError(

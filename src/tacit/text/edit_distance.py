@@ -111,7 +111,7 @@ def levenshtein(
     >>> levenshtein("kitten", "sitting")
     3
     >>> levenshtein("kitten", "sitting", scale="length")
-    0.428571
+    0.428571...
     >>> levenshtein("kitten", "sitting", limit=1)
     2
     >>> levenshtein("to be or not".split(), "to be and not".split())

@@ -359,8 +359,8 @@ class TextFeatures(Estimator):
     >>> features = TextFeatures(prefixes=0, suffixes=0, bigrams=False)
     >>> rows = features.fit_transform(["FREE money!!!", "See you at 10-30.", None])
     >>> for name, column in zip(features.get_feature_names_out(), rows.toarray().T):
-    ...     print(f"{name:18}{column}")
-    capitals:first    [0.5   0.333 0. ]
+    ...     print(f"{name:18}{column.round(3)}")
+    capitals:first    [0.5   0.333 0.   ]
     capitals:all      [0.5 0.  0. ]
     capitals:inside   [0. 0. 0.]
     capitals:letters  [0.444 0.125 0.   ]

@@ -155,9 +155,9 @@ class TfidfTransformer(
     Examples
     --------
     >>> counts = np.array([[2, 1, 0], [0, 1, 1]])
-    >>> TfidfTransformer(norm=None).fit(counts).idf_
+    >>> TfidfTransformer(norm=None).fit(counts).idf_.round(3)
     array([1.405, 1.   , 1.405])
-    >>> TfidfTransformer(norm=None, weighting="log").fit_transform(counts).toarray()
+    >>> TfidfTransformer(norm=None, weighting="log").fit_transform(counts).toarray().round(3)
     array([[1.174, 0.   , 0.   ],
            [0.   , 0.   , 0.693]])
     """
@@ -289,9 +289,9 @@ class TfidfVectorizer(CountVectorizer):
     Examples
     --------
     >>> vectorizer = TfidfVectorizer()
-    >>> vectorizer.fit_transform(["the whale", "the sea"]).toarray()
-    array([[0.   , 0.580, 0.815],
-           [0.815, 0.580, 0.   ]])
+    >>> vectorizer.fit_transform(["the whale", "the sea"]).toarray().round(3)
+    array([[0.   , 0.58 , 0.815],
+           [0.815, 0.58 , 0.   ]])
     """
 
     _saved_private = ("_tfidf",)

@@ -76,7 +76,7 @@ def coherence(
     Examples
     --------
     >>> X = np.array([[1, 1, 0, 0], [2, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 2]])
-    >>> coherence([[0, 1], [0, 2]], X)
+    >>> coherence([[0, 1], [0, 2]], X).round(2)
     array([ 1.  , -0.95])
     """
     if measure not in MEASURES:

@@ -120,7 +120,7 @@ def weights_of(
 def inverse_frequency(document_counts: np.ndarray, n: int) -> np.ndarray:
     """The usual idf, which leaves frequent words some weight: which suits classifiers.
 
-    >>> inverse_frequency(np.array([1, 4]), 9)
+    >>> inverse_frequency(np.array([1, 4]), 9).round(3)
     array([2.609, 1.693])
     """
     return np.log((1 + n) / (1 + document_counts.astype(np.float64))) + 1

@@ -1,0 +1,100 @@
+"""Settings of the documentation: `make docs` builds it with Sphinx, offline.
+
+The pages are the Markdown files of this folder. Two things are made by code: the pictures
+(`pictures.py`) and the pages of the reference (`reference_pages.py`), which follow the
+`__all__` of every public package.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import tacit
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+project = "Tacit"
+author = "The Tacit developers"
+copyright = "The Tacit developers"
+version = release = tacit.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+]
+exclude_patterns = ["skeleton", "README.md"]
+myst_enable_extensions = ["colon_fence"]
+highlight_language = "none"
+myst_heading_anchors = 3
+nitpicky = False
+suppress_warnings = ["autodoc.import_cycle"]
+
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "inherited-members": False}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Tacit"
+html_static_path = ["static"]
+html_css_files = ["tacit.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "navbar_align": "left",
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": []}
+
+
+def skip_member(app, what, name, thing, skip, options):
+    """Leave out what scikit-learn's base classes bring: every estimator has it."""
+    home = getattr(thing, "__module__", None) or ""
+    return True if home.startswith(("sklearn.", "builtins")) else None
+
+
+def escape_docstring(app, what, name, thing, options, lines):
+    """Docstrings are written to be read as they are; make them reStructuredText."""
+    from reference_pages import escape
+
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...", ".. ")):
+            continue
+        declared = re.match(r"\s*\w+( : |$)", line)  # of a parameter or an attribute
+        cut = declared.end() if declared else 0
+        lines[i] = line[:cut] + escape(line[cut:])
+
+
+def prepare(app) -> None:
+    """Write the pages of the reference before Sphinx looks for pages."""
+    from reference_pages import write_reference
+
+    write_reference()
+
+
+def draw_pictures(app, problem) -> None:
+    """Draw the pictures anew into the site: it shows what the code of today gives. The files
+    in the repository are for readers of the Markdown."""
+    if problem is None and app.builder.name == "html":
+        from pictures import DRAWN, draw
+
+        images = Path(app.outdir) / "_images"
+        draw(images, [name for name in DRAWN if (images / f"{name}.png").exists()])
+
+
+def setup(app) -> None:
+    app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-docstring", escape_docstring, priority=100)
+    app.connect("builder-inited", prepare)
+    app.connect("build-finished", draw_pictures)
