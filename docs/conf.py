@@ -76,6 +76,15 @@ def escape_docstring(app, what, name, thing, options, lines):
         lines[i] = line[:cut] + escape(line[cut:])
 
 
+def escape_properties(app, what, name, thing, options, lines):
+    """numpydoc has put the docstrings of properties among the attributes, as they are."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...", ".. ")):
+            parts = re.split(r"(``.*?``|`.*?`)", line)
+            parts[::2] = [re.sub(r"(?<=\w)_(?!\w)", r"\_", part) for part in parts[::2]]
+            lines[i] = "".join(parts)
+
+
 def prepare(app) -> None:
     """Write the pages of the reference before Sphinx looks for pages."""
     from reference_pages import write_reference
@@ -96,5 +105,6 @@ def draw_pictures(app, problem) -> None:
 def setup(app) -> None:
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
+    app.connect("autodoc-process-docstring", escape_properties, priority=900)
     app.connect("builder-inited", prepare)
     app.connect("build-finished", draw_pictures)

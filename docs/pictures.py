@@ -335,8 +335,8 @@ def perplexities():
 
     measured = cases(RESULTS.read_text(encoding="utf-8"))
     figure, ax = frame()
-    names = "modified-kneser-ney absolute katz jelinek-mercer witten-bell backoff".split()
-    for color, name in zip(PALETTE, names, strict=False):
+    names = ("modified-kneser-ney", "absolute", "katz", "jelinek-mercer", "witten-bell")
+    for color, name in zip(PALETTE, (*names, "backoff"), strict=False):
         values = [
             float(measured["smoothings", f"order {n}"][f"Tacit, {name}"]["quality"])
             for n in range(2, 6)

@@ -32,7 +32,7 @@ def pages_to_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", pages_to_run(), ids=name_of)
+@pytest.mark.parametrize("path", list(pages_to_run()), ids=name_of)
 def test_the_commands_of_a_page_run(path, tmp_path, monkeypatch, capsys):
     write_sample_files(tmp_path)
     monkeypatch.chdir(tmp_path)
