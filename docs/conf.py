@@ -9,6 +9,8 @@ import re
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 import tacit
 
 HERE = Path(__file__).parent
@@ -49,13 +51,13 @@ html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
     "navbar_align": "left",
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "lecture_topics": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "lecture_topics": []}
 
 
 def skip_member(app, what, name, thing, skip, options):
@@ -92,6 +94,14 @@ def prepare(app) -> None:
     write_reference()
 
 
+def trim_examples(app, doctree) -> None:
+    """Examples end with an empty line, which doctest needs and readers do not."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip()
+        block.children = [nodes.Text(text)]
+        block.rawsource = text
+
+
 def draw_pictures(app, problem) -> None:
     """Draw the pictures anew into the site: it shows what the code of today gives. The files
     in the repository are for readers of the Markdown."""
@@ -107,4 +117,5 @@ def setup(app) -> None:
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
     app.connect("autodoc-process-docstring", escape_properties, priority=900)
     app.connect("builder-inited", prepare)
+    app.connect("doctree-read", trim_examples)
     app.connect("build-finished", draw_pictures)

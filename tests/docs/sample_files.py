@@ -66,6 +66,8 @@ def write_tables(folder: Path, rng: random.Random, texts: list[str]) -> None:
     labeled = list(zip(range(48), texts, some, strict=True))
     table("mail.csv", ["number", "body", "topic"], labeled)
     table("tickets.csv", ["number", "body", "team"], labeled)
+    closed = list(zip(range(48), texts, topics, strict=True))
+    table("closed.csv", ["number", "body", "team"], closed)
     table("letters.csv", ["body", "year"], [(t, 1900 + i % 4) for i, t in enumerate(texts)])
     table("reviews.csv", ["body", "stars"], list(zip(texts, topics, strict=True)))
     labels = ["spam", "ham"] * 8
