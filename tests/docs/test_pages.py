@@ -187,6 +187,25 @@ def test_the_classes_of_the_lecture_topics_are_public():
     assert not named - public
 
 
+# Pages of models.md that are not about a model.
+OTHER = {"ask_a_project", "cluster_command", "explore", "model_files", "serve"}
+MODEL_PAGES = [
+    ROOT / "docs" / target
+    for _, line in prose_of(ROOT / "docs/models.md")
+    for _, target in LINK.findall(line)
+    if Path(target).stem not in OTHER
+]
+
+
+@pytest.mark.parametrize("path", MODEL_PAGES, ids=name_of)
+def test_the_page_of_a_model_has_an_example_and_names_cost_limits_rivals_and_papers(path):
+    prose, blocks = split_blocks(path.read_text(encoding="utf-8"))
+    headings = " ".join(line.lower() for _, line in prose if line.startswith("## "))
+    missing = [word for word in ("cost", "limits", "rivals", "papers") if word not in headings]
+    assert not missing
+    assert any(line.startswith(">>>") for block in blocks for line in block.lines)
+
+
 # --- README ---
 
 
