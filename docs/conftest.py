@@ -1,0 +1,3 @@
+"""The scripts of this folder serve Sphinx and the pictures; they hold no examples to test."""
+
+collect_ignore = ["conf.py", "pictures.py", "reference_pages.py", "screenshots.py"]

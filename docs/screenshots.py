@@ -1,0 +1,137 @@
+"""Take the pictures of the report and of the live page with a browser.
+
+    tacit explore --docs --quick --out docstrings.tacit
+    python docs/screenshots.py docstrings.tacit [NAME ...]
+
+Needs playwright and Chromium. Run it when the report has changed, and look at what it took.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from pictures import shrink  # noqa: E402
+
+from tests.explore.browsing import browser, served  # noqa: E402
+
+SHOTS: dict[str, tuple[Callable, tuple[int, int], str]] = {}
+WIDE, PHONE = (1280, 800), (390, 800)
+PATIENCE = 30_000  # milliseconds
+
+
+def shot(size: tuple[int, int] = WIDE, look: str = "light") -> Callable:
+    def register(function: Callable) -> Callable:
+        SHOTS[function.__name__] = (function, size, look)
+        return function
+
+    return register
+
+
+def show(page, section: str, above: int = 60) -> None:
+    """Scroll a section to the top, below the bar of the page, and wait until it is drawn."""
+    page.evaluate(
+        "([s, a]) => window.scrollTo(0, document.querySelector(s)"
+        ".getBoundingClientRect().top + scrollY - a)",
+        [section, above],
+    )
+    page.wait_for_timeout(1500)
+
+
+@shot((1280, 860))
+def report_map(page):
+    show(page, "#map")
+
+
+@shot((1280, 860))
+def report_groups(page):
+    show(page, "#groups")
+
+
+def search(page, words: str) -> None:
+    page.fill("#fq", words)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#found .way:nth-child(3) .docs li", timeout=PATIENCE)
+
+
+@shot((1280, 860))
+def live_find(page):
+    search(page, '"sparse matrix" NOT graph')
+    show(page, "#find")
+
+
+@shot((1280, 800), "dark")
+def live_document_dark(page):
+    search(page, "confidence interval")
+    show(page, "#find")
+    page.click("#found .way:nth-child(2) .docs button >> nth=0")
+    page.wait_for_timeout(1500)
+
+
+@shot((1280, 700), "dark")
+def live_compare_dark(page):
+    search(page, "matrix")
+    page.click("#found .way:nth-child(1) .btn:has-text('Set as A')")
+    search(page, "string")
+    page.click("#found .way:nth-child(1) .btn:has-text('Set as B')")
+    page.wait_for_timeout(2500)
+    show(page, "#compare")
+
+
+def label_groups(page, names: list[str]) -> None:
+    show(page, "#map")
+    for place, name in enumerate(names):
+        page.click(f"#side .legend button >> nth={place}")
+        page.fill("#side .labelbox input", name)
+        page.click("#side .labelbox .btn")
+        page.wait_for_timeout(600)
+        page.click("#side .btn:has-text('Clear')")
+
+
+@shot((1280, 860))
+def live_labels(page):
+    label_groups(page, ["first theme", "second theme", "third theme"])
+    page.click("#spreadbox .go")
+    page.wait_for_selector("#next .docs button", timeout=4 * PATIENCE)
+    show(page, "#labels")
+
+
+@shot((1280, 860))
+def live_labels_map(page):
+    page.click("#spreadbox .btn:has-text('Color the map')", timeout=PATIENCE)
+    show(page, "#map")
+
+
+@shot(PHONE)
+def live_phone(page):
+    search(page, "random seed")
+    show(page, "#find", above=70)
+
+
+def main() -> None:
+    project, names = Path(sys.argv[1]), sys.argv[2:] or list(SHOTS)
+    report = (project / "report.html").resolve().as_uri()
+    with browser() as opened, served(project) as address:
+        for name in names:
+            act, (width, height), look = SHOTS[name]
+            size = {"width": width, "height": height}
+            context = opened.new_context(viewport=size, color_scheme=look)
+            page = context.new_page()
+            page.goto(address if name.startswith("live") else report)
+            page.wait_for_timeout(2000)
+            try:
+                act(page)
+            except Exception as problem:
+                print(f"{name}: {str(problem).splitlines()[0]}")
+            else:
+                path = HERE / "pictures" / f"{name}.png"
+                page.screenshot(path=path)
+                shrink(path)
+                print(f"{name}: {path.stat().st_size / 1000:.0f} kB")
+            context.close()
+
+
+if __name__ == "__main__":
+    main()
