@@ -256,3 +256,73 @@ def unexplained(node: ast.ClassDef) -> list[str]:
 @pytest.mark.parametrize("module", PROMISING)
 def test_every_module_says_what_it_is_for(module):
     assert ast.get_docstring(tree_of(MODULES[module]))
+
+
+# --- The public names that other code relies on ---
+
+PUBLIC = {
+    "tacit": "explore load",
+    "tacit.core.engines": "Serial Threads Dask",
+    "tacit.data": "Table Documents Ratings",
+    "tacit.text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer "
+    "TextFeatures tokenize levenshtein tree_edit_distance pairwise_strings",
+    "tacit.search": "InvertedIndex SemanticIndex",
+    "tacit.cluster": "KMeans MiniBatchKMeans SphericalKMeans FuzzyCMeans KMedoids "
+    "AgglomerativeClustering DivisiveClustering linkage cut to_newick choose_k "
+    "stability describe",
+    "tacit.mixture": "MultivariateNormal GaussianMixture MultinomialMixture BernoulliMixture "
+    "SemiSupervisedNB MultiComponentNB WordSenses",
+    "tacit.decompose": "PCA ProbabilisticPCA TruncatedSVD Whitener Affine ClassicalMDS MDS "
+    "dimension",
+    "tacit.classify": "MultinomialNB BernoulliNB ComplementNB Perceptron "
+    "PassiveAggressiveClassifier LinearSVC LogisticRegression LexiconClassifier explain",
+    "tacit.topics": "GibbsLDA LatentDirichletAllocation coherence choose_topics",
+    "tacit.words": "Word2Vec WordVectors PPMIVectors",
+    "tacit.language": "NGramModel ClassModel BrownClusters SpellingCorrector read_arpa "
+    "write_arpa",
+    "tacit.recommend": "ALS ImplicitALS BiasedSGD AttributeRecommender complete",
+    "tacit.neural": "RBM Autoencoder GAN",
+    "tacit.style": "Authorship FunctionWords delta rolling",
+    "tacit.measure": "silhouette_score silhouette_samples davies_bouldin_score dunn_score "
+    "gap_statistic scatter homogeneity_completeness_v_measure adjusted_rand_score entropy "
+    "kl_divergence perplexity rmse ndcg mcnemar",
+}
+# First arguments that may be given by place; all others by name alone.
+SIGNATURES = {
+    "tacit.cluster.KMeans": "n_clusters=8 *, init n_init max_iter tol random_state engine",
+    "tacit.cluster.KMedoids": "n_clusters=8 *, metric random_state",
+    "tacit.mixture.SemiSupervisedNB": "alpha=1.0 *, unlabeled_weight",
+    "tacit.topics.GibbsLDA": "n_components=20 *, max_iter alpha eta random_state engine",
+    "tacit.words.Word2Vec": "vector_size=100 *, window min_count sg negative epochs "
+    "random_state updates",
+    "tacit.language.NGramModel": "order=3 *, smoothing vocabulary unk_cutoff",
+    "tacit.recommend.BiasedSGD": "n_factors=32 *, n_epochs random_state",
+    "tacit.style.Authorship": "words=None *, block",
+    "tacit.neural.Autoencoder": "layers=(64, 16) *, activation tied noise l1 random_state",
+}
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_names_are_there(module):
+    if module == "tacit.neural":
+        pytest.importorskip("jax")
+        pytest.importorskip("optax")
+    loaded = importlib.import_module(module)
+    for name in PUBLIC[module].split():
+        assert getattr(loaded, name) is not None
+        assert name in dir(loaded)
+
+
+@pytest.mark.parametrize("path", SIGNATURES)
+def test_signatures_that_others_rely_on(path):
+    module, _, name = path.rpartition(".")
+    if module == "tacit.neural":
+        pytest.importorskip("jax")
+        pytest.importorskip("optax")
+    first, *named = inspect.signature(
+        getattr(importlib.import_module(module), name)
+    ).parameters.values()
+    given, _, wanted = SIGNATURES[path].partition(" *, ")
+    assert f"{first.name}={first.default!r}" == given
+    assert {each.kind for each in named} == {inspect.Parameter.KEYWORD_ONLY}
+    assert {*wanted.split()} <= {each.name for each in named}

@@ -113,5 +113,7 @@ def test_wrong_columns_are_refused():
             normal.marginal(columns)
     with pytest.raises(ValueError, match="a value for each"):
         normal.conditional([0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="so none is left"):
+        normal.conditional([0, 1], [1.0, 2.0])
     with pytest.raises(ValueError, match="2 columns"):
         normal.affine([[1.0]])

@@ -151,8 +151,9 @@ def test_the_number_of_components_may_be_given_by_class():
     X, y = exclusive_or()
     model = MultiComponentNB({0: 1, 1: 3}, random_state=0).fit(X, y)
     assert np.bincount(model.component_classes_).tolist() == [1, 3]
-    with pytest.raises(ValueError, match="classes that occur"):
-        MultiComponentNB({7: 2}).fit(X, y)
+    for wrong in ({7: 2}, {0: 1.5}, {0: 0}):
+        with pytest.raises(ValueError, match="classes that occur"):
+            MultiComponentNB(wrong).fit(X, y)
 
 
 def test_one_component_per_class_is_naive_bayes():

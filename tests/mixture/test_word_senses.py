@@ -77,3 +77,16 @@ def test_a_word_that_is_too_rare_is_refused():
         WordSenses("").fit(NEW)
     with pytest.raises(ValueError, match="Lower min_count"):
         WordSenses("bank", n_senses=1).fit(["bank"])
+
+
+def test_documents_and_positions_that_do_not_fit_are_refused():
+    tokens = [["a", "bank"], ["bank", "b"]]
+    model = WordSenses("bank", n_senses=1, min_count=1, random_state=0)
+    assert len(model.fit(["the bank of a river", None, float("nan")]).labels_) == 1
+    with pytest.raises(TypeError, match="document 1 is of type int"):
+        model.fit(["the bank", 7])
+    for positions in ([1], [1, 0, 0]):
+        with pytest.raises(ValueError, match=f"{len(positions)} positions for 2 documents"):
+            model.fit(tokens, positions=positions)
+    with pytest.raises(ValueError, match="position of document 1 is 7, but it has 2 tokens"):
+        model.fit(tokens, positions=[1, 7])

@@ -70,6 +70,11 @@ def test_nonnegative_factors_are_nonnegative_and_the_loss_falls():
     assert model.user_factors_.min() >= 0
     assert model.item_factors_.min() >= 0
     assert (np.diff(model.losses_) <= 1e-7 * model.losses_[0]).all()
+    items = model.item_ids_[:12].tolist()
+    model.add_users([("new", item, 1 + place % 5) for place, item in enumerate(items)])
+    model.partial_fit([("newer", item, 5 - place % 5) for place, item in enumerate(items)])
+    assert model.user_factors_.min() >= 0
+    assert model.item_factors_.min() >= 0
 
 
 def test_no_penalty_and_more_factors_than_ratings_stay_finite():

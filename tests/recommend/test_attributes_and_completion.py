@@ -76,6 +76,17 @@ def test_gaps_that_the_known_entries_leave_open_are_said_to_be_open():
     assert "2 of 2 gaps are not determined" in str(result)
 
 
+def test_what_was_not_checked_is_not_claimed():
+    rng = np.random.default_rng(0)
+    M = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
+    gaps = np.where(rng.random(M.shape) < 0.4, GAP, M)
+    small, large = complete(gaps, 2), complete(np.tile(gaps, (5, 20)), 2)
+    assert small.determined.all()
+    assert large.possible
+    assert "not checked" in str(large)
+    np.testing.assert_allclose(large.matrix[:60, :40], M, atol=1e-5)
+
+
 def test_a_higher_rank_than_needed_is_fine_and_too_low_a_rank_is_reported():
     M = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
     assert complete(M, 3).possible

@@ -210,6 +210,7 @@ def test_a_model_file_keeps_the_topics(model, tmp_path):
         ({"alpha": [0.1, 0.2, 0.3]}, [[1, 2]], "needs one number above 0, or 2 of them"),
         ({"seed_words": {5: [0]}}, [[1, 2]], "names topic 5"),
         ({"pinned_words": {0: [9]}}, [[1, 2]], "columns from 0 to 1"),
+        ({"assignments": "/no/such/folder"}, [[1, 2]], "needs a folder that exists"),
     ],
 )
 def test_bad_input_is_refused(options, X, message):

@@ -152,6 +152,13 @@ def test_an_empty_document_has_the_prior():
     np.testing.assert_allclose(model.transform([[0, 0]]), [[0.25, 0.75]])
 
 
+@pytest.mark.parametrize("method", ["completion", "left_to_right"])
+def test_tokens_that_are_scored_one_by_one_are_whole(method):
+    model = LatentDirichletAllocation(2, max_iter=2, random_state=0).fit([[1.5, 2.0]])
+    with pytest.raises(ValueError, match="whole counts, but row 1 has"):
+        model.held_out_likelihood([[1, 2], [0.5, 1]], method=method)
+
+
 def test_bad_priors_are_refused():
     with pytest.raises(ValueError, match="needs one number above 0, or 2 of them"):
         LatentDirichletAllocation(2, doc_topic_prior=[1.0, -1.0]).fit([[1, 2]])

@@ -57,6 +57,12 @@ def test_coherent_topics_score_higher():
         assert min(sea, bread) > mixed
 
 
+def test_a_word_that_the_reference_does_not_have_says_nothing():
+    whole, absent = coherence([["sea", "ship"], ["sea", "unseen"]], TEXTS, window=99)
+    assert whole > 0.1
+    assert absent == 0
+
+
 def test_diversity_and_exclusivity():
     topics = np.array([[0.6, 0.4, 0.0], [0.0, 0.5, 0.5]])
     assert diversity(topics, top=2) == 0.75

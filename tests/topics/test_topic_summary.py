@@ -69,6 +69,9 @@ def test_documents_by_group(text_model):
     shares = text_model.topics_by(TEXTS, ["odd" if i % 2 else "even" for i in range(60)])
     assert shares.groups == ["even", "odd"]
     assert abs(shares.proportions[0, 0] - shares.proportions[1, 0]) > 0.8
+    X = text_model.counts(TEXTS)
+    listed = text_model.model_.topics_by(X.toarray().tolist(), list(range(60)))
+    np.testing.assert_array_equal(listed.tokens, np.ravel(X.sum(axis=1)))
 
 
 @pytest.mark.parametrize("kind", [GibbsLDA, LatentDirichletAllocation])
@@ -94,6 +97,40 @@ def test_a_merged_model_can_be_saved(tmp_path):
     )
     merged.save(tmp_path / "m.safetensors")
     assert tacit.load(tmp_path / "m.safetensors").topics_.shape == (2, 200)
+
+
+def test_groups_that_cannot_be_merged_are_refused():
+    model = GibbsLDA(3, max_iter=2, random_state=0).fit(planted()[0][:20])
+    for groups in ([[]], ["ab"], [[0, 0]], [[0, 1.0]]):
+        with pytest.raises(ValueError, match="different topics from 0 to 2"):
+            model.merge_topics(groups)
+
+
+@pytest.mark.parametrize("kind", [GibbsLDA, LatentDirichletAllocation])
+def test_sizes_are_those_of_the_tokens_without_the_prior(kind):
+    X = np.array([[9, 0], [0, 1]])
+    model = kind(2, max_iter=30, random_state=0)
+    prior = {"eta": 5.0} if kind is GibbsLDA else {"topic_word_prior": 5.0}
+    model = model.set_params(**prior).fit(X)
+    tokens = (model.components_ - 5.0).sum(axis=1)
+    np.testing.assert_allclose(model.topic_sizes_, tokens / 10, atol=1e-9)
+    merged = model.merge_topics([[0, 1]])
+    np.testing.assert_allclose(merged.topic_sizes_, [1.0])
+
+
+def test_words_seed_and_pin_topics_of_text_and_topics_merge(text_model):
+    lda = GibbsLDA(
+        max_iter=40, alpha=0.1, seed_words={1: ["bread"]}, pinned_words={0: ["sea"]}
+    )
+    model = TextTopics(2, model=lda, random_state=0).fit(TEXTS)
+    words = model.words_.tolist()
+    assert model.topics_[1, words.index("bread")] > model.topics_[0, words.index("bread")]
+    assert model.topics_[1, words.index("sea")] == 0
+    with pytest.raises(ValueError, match="'whale' of seed_words is not in the vocabulary"):
+        TextTopics(2, model=GibbsLDA(seed_words={0: ["whale"]})).fit(TEXTS)
+    merged = text_model.merge_topics([[0, 1]])
+    assert merged.transform(TEXTS[:2]).shape == (2, 1)
+    assert text_model.transform(TEXTS[:2]).shape == (2, 2)
 
 
 def test_topics_are_aligned_one_to_one():

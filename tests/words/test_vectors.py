@@ -10,7 +10,6 @@ from sklearn.base import clone
 import tacit
 from tacit.core.errors import DataError, ModelFileError
 from tacit.words import WordVectors, evaluate_analogies, evaluate_similarity
-from tacit.words.vectors import best_places
 
 ROYALS = ["man", "woman", "king", "queen", "boy", "girl", "apple"]
 
@@ -328,11 +327,6 @@ def test_few_pairs_have_no_correlation(tmp_path):
     path = tmp_path / "few.txt"
     path.write_text("man king 1\n")
     assert evaluate_similarity(royals(), path).spearman == 0.0
-
-
-def test_ties_go_to_the_lowest_place():
-    assert best_places(np.array([0.0, 1.0, 1.0, 1.0]), 2).tolist() == [1, 2]
-    assert best_places(np.array([]), 3).tolist() == []
 
 
 def test_gensim_reads_what_we_write_and_the_other_way_round(tmp_path):

@@ -17,8 +17,8 @@ from tacit.cli.cluster_methods import (
     rows_for,
 )
 from tacit.cli.cluster_plot import check_picture, draw_picture
-from tacit.cli.inputs import read_number_file
-from tacit.cli.options import Count, RunOptions, header_option, run_options
+from tacit.cli.inputs import check_rows, read_number_file
+from tacit.cli.options import Count, RunOptions, header_option, partial_option, run_options
 from tacit.cli.output import (
     check_outputs,
     clean,
@@ -67,8 +67,7 @@ EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
 @header_option
 @click.option("--scale", is_flag=True,
               help="Scale every column to mean 0 and standard deviation 1 first.")
-@click.option("--allow-partial", is_flag=True,
-              help="Accept a truncated file: exit with 0 instead of 3.")
+@partial_option
 @run_options
 def cluster(
     file: str,
@@ -184,14 +183,7 @@ def cluster(
             )
         draw(groups, sentences, stderr=stderr)
     say_written(quiet=run.quiet, labels=out, picture=plot_path, model=model_path)
-    if report.partial and not allow_partial:
-        from tacit.core.errors import PartialInput
-
-        raise PartialInput(
-            f"{report.partial}. The result covers what could be read; --allow-partial accepts "
-            "it.",
-            file=report.source,
-        )
+    check_rows(report.partial, report.source, allow_partial)
 
 
 # --- Rows and columns ---

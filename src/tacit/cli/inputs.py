@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from tacit.data.number_files import NumberTable
 
 __all__ = [
-    "check_whole", "label_text", "open_documents", "read_labels", "read_number_file",
-    "read_label_file", "read_pairs", "read_text", "read_vocabulary", "source_of",
+    "check_rows", "check_whole", "label_text", "open_documents", "read_labels",
+    "read_number_file", "read_label_file", "read_pairs", "read_text", "read_vocabulary",
+    "source_of",
 ]  # fmt: skip
 
 LABEL_COLUMNS = ("label", "labels", "class", "category", "target", "y")  # by default
@@ -110,15 +111,20 @@ def spelled(message: str) -> str:
 
 
 def check_whole(documents: "Documents", options: DocumentOptions) -> None:
-    """Exit with 3 at the end if some of the input could not be read."""
+    """Exit with 3 at the end if some of the documents could not be read."""
     partial = documents.report.partial
-    if partial and not options.allow_partial:
+    if partial:
+        check_rows(partial[0].partial, partial[0].name, options.allow_partial)
+
+
+def check_rows(partial: str | None, file: str, allow_partial: bool) -> None:
+    """Exit with 3 at the end if a file broke off (``partial`` says how), unless allowed."""
+    if partial and not allow_partial:
         from tacit.core.errors import PartialInput
 
         raise PartialInput(
-            f"{partial[0].partial}. The result covers what could be read; --allow-partial "
-            "accepts it.",
-            file=partial[0].name,
+            f"{partial}. The result covers what could be read; --allow-partial accepts it.",
+            file=file,
         )
 
 

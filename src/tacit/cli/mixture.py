@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import read_number_file
-from tacit.cli.options import Count, RunOptions, header_option, run_options
+from tacit.cli.inputs import check_rows, read_number_file
+from tacit.cli.options import Count, RunOptions, header_option, partial_option, run_options
 from tacit.cli.output import (
     check_outputs,
     draw_table,
@@ -39,6 +39,7 @@ SHOWN = 6  # columns of means in the table
 @click.option("--id", "id_column", metavar="COLUMN",
               help="Column with the names of the rows  [default: row numbers]")
 @header_option
+@partial_option
 @run_options
 def mixture(
     file: str,
@@ -51,6 +52,7 @@ def mixture(
     columns: str | None,
     id_column: str | None,
     header: bool | None,
+    allow_partial: bool,
     run: RunOptions,
 ) -> None:
     """Fit a mixture of normal distributions to the rows of FILE by EM.
@@ -106,6 +108,7 @@ def mixture(
     else:
         draw(model, scores, best, table.names, stderr=out == "-")
     say_written(quiet=run.quiet, probabilities=out, model=model_path)
+    check_rows(table.report.partial, table.report.source, allow_partial)
 
 
 def write_probabilities(model: Any, rows: Any, ids: Any, out: str) -> None:

@@ -4,8 +4,14 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import read_number_file
-from tacit.cli.options import ShowOptions, header_option, seed_option, show_options
+from tacit.cli.inputs import check_rows, read_number_file
+from tacit.cli.options import (
+    ShowOptions,
+    header_option,
+    partial_option,
+    seed_option,
+    show_options,
+)
 from tacit.cli.output import check_outputs, print_json, say, say_written, write_csv
 
 __all__ = ["neural"]
@@ -153,10 +159,11 @@ def neural() -> None:
 )
 @columns_option
 @header_option
+@partial_option
 @seed_option
 @show_options
 def train(file: str, kind: str, model_path: str, columns: str | None, header: bool | None,
-          seed: int, show: ShowOptions, checkpoint: str | None,
+          allow_partial: bool, seed: int, show: ShowOptions, checkpoint: str | None,
           **options: Any) -> None:  # fmt: skip
     """Train a network on the rows of FILE and save it.
 
@@ -198,6 +205,7 @@ def train(file: str, kind: str, model_path: str, columns: str | None, header: bo
     else:
         draw(kind, summary)
     say_written(quiet=show.quiet, model=model_path)
+    check_rows(table.report.partial, table.report.source, allow_partial)
 
 
 def spread(values: Any) -> float:
@@ -271,9 +279,11 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
 @columns_option
 @id_option
 @header_option
+@partial_option
 @show_options
 def encode(model_path: str, file: str, out: str, columns: str | None, id_column: str | None,
-           header: bool | None, show: ShowOptions) -> None:  # fmt: skip
+           header: bool | None, allow_partial: bool,
+           show: ShowOptions) -> None:  # fmt: skip
     """Write the codes of the rows of FILE, by the autoencoder or RBM in MODEL.
 
     \b
@@ -298,6 +308,7 @@ def encode(model_path: str, file: str, out: str, columns: str | None, id_column:
         document = {"rows": len(codes), "code": codes.shape[1], "codes_file": out or None}
         print_json(document if out else {**document, "codes": codes.tolist()})
     say_written(quiet=show.quiet, codes=out)
+    check_rows(table.report.partial, table.report.source, allow_partial)
 
 
 @neural.command()

@@ -13,8 +13,8 @@ import click
 __all__ = [
     "Count", "DocumentOptions", "RunOptions", "ShowOptions", "Size", "debug_option",
     "document_options", "engine_from", "engine_options", "header_option", "label_option",
-    "rule_option", "run_options", "seed_option", "show_options", "stop_words_option",
-    "top_option", "trust_option",
+    "partial_option", "rule_option", "run_options", "seed_option", "show_options",
+    "stop_words_option", "top_option", "trust_option",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -199,8 +199,7 @@ def document_options(command: F, memory: str | None = "1GB") -> F:
         click.option("--encoding", help="Text encoding  [default: UTF-8]"),
         click.option("--memory", type=Size(), default=memory, show_default=bool(memory),
                      metavar="SIZE", help=f"Memory limit, e.g. 4GB; {past_it}"),
-        click.option("--allow-partial", is_flag=True, help="Accept a truncated file: exit with "
-                     "0 instead of 3."),
+        partial_option,
         click.option("--errors", type=click.Choice(["replace", "strict", "skip"]),
                      default="replace", show_default=True, help="Undecodable bytes: replace "
                      "them with U+FFFD, stop, or skip the document"),
@@ -225,6 +224,10 @@ label_option = click.option(
     "--label", "label_column", metavar="COLUMN",
     help="Column with the label; in a folder, the name of the subfolder  [default: guessed]",
 )  # fmt: skip
+partial_option = click.option(
+    "--allow-partial", is_flag=True, help="Accept a truncated file: exit with 0 instead of 3.",
+)  # fmt: skip
+
 header_option = click.option(
     "--header/--no-header", default=None,
     help="Whether the first line names the columns  [default: guessed]",

@@ -4,11 +4,12 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import source_of
+from tacit.cli.inputs import check_rows, source_of
 from tacit.cli.options import (
     RunOptions,
     ShowOptions,
     header_option,
+    partial_option,
     run_options,
     show_options,
     top_option,
@@ -42,6 +43,7 @@ def rating_options(command: Any) -> Any:
                      type=click.Choice(["last", "first", "mean", "sum", "error"]),
                      help="What counts where a user rated an item twice"),
         header_option,
+        partial_option,
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -121,6 +123,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     if stopped:
         say("Interrupted: the model holds the best factors so far.")
         raise click.exceptions.Exit(130)
+    check_rows(ratings.report.partial, ratings.report.source, columns["allow_partial"])
 
 
 @recommend.command()
@@ -196,13 +199,17 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
                 for each, row in means.items()
             },
         })  # fmt: skip
-        return
-    draw_table(
-        ["model", *titles],
-        [[each, *("" if v != v else f"{v:.4f}" for v in row)] for each, row in means.items()],
-        right=range(1, len(titles) + 1),
-    )
-    click.echo(told)
+    else:
+        draw_table(
+            ["model", *titles],
+            [
+                [each, *("" if v != v else f"{v:.4f}" for v in row)]
+                for each, row in means.items()
+            ],
+            right=range(1, len(titles) + 1),
+        )
+        click.echo(told)
+    check_rows(ratings.report.partial, ratings.report.source, columns["allow_partial"])
 
 
 @recommend.command(name="for")
@@ -297,7 +304,8 @@ def read(file: str, columns: dict[str, Any], quiet: bool) -> Any:
     """The ratings of a file; notes about them go to standard error."""
     from tacit.data.ratings import Ratings
 
-    ratings = Ratings.open(source_of(file), allow_partial=True, **columns)
+    # check_rows sets the exit code when the work is done
+    ratings = Ratings.open(source_of(file), **{**columns, "allow_partial": True})
     say(*ratings.report.lines(), quiet=quiet)
     return ratings
 

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from tacit.cli.cluster_plot import check_picture, save_figure
-from tacit.cli.inputs import read_number_file
-from tacit.cli.options import RunOptions, header_option, run_options
+from tacit.cli.inputs import check_rows, read_number_file
+from tacit.cli.options import RunOptions, header_option, partial_option, run_options
 from tacit.cli.output import (
     check_outputs,
     draw_table,
@@ -104,6 +104,7 @@ class Components(click.ParamType):
     help="Column with the names of the rows  [default: row numbers]",
 )
 @header_option
+@partial_option
 @run_options
 def reduce(
     file: str,
@@ -118,6 +119,7 @@ def reduce(
     columns: str | None,
     id_column: str | None,
     header: bool | None,
+    allow_partial: bool,
     run: RunOptions,
 ) -> None:
     """Reduce the columns of FILE to a few that say nearly the same.
@@ -168,6 +170,7 @@ def reduce(
         if found:
             click.echo(str(found), err=out == "-")
     say_written(quiet=run.quiet, coordinates=out, model=model_path, picture=plot_path)
+    check_rows(table.report.partial, table.report.source, allow_partial)
 
 
 def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
@@ -191,23 +194,18 @@ def build(
     from tacit.decompose import MDS, PCA, ClassicalMDS, ProbabilisticPCA, TruncatedSVD
 
     n, d = shape
-    if method == "pca":
-        k = wanted
-        if isinstance(wanted, int) and wanted > min(n, d):
-            k = min(n, d)
-            say(f"There are at most {k:,} components, so k is {k}, not {wanted}.",
-                quiet=run.quiet)  # fmt: skip
-        return PCA(k, random_state=run.seed, engine=run.engine)
-    if not isinstance(wanted, int):
+    if not isinstance(wanted, int) and method != "pca":
         if wanted != "knee":
             raise click.UsageError(f"-k {wanted:g} is for --method pca. Give a number.")
         wanted = 2
-    if method == "ppca":
-        k = max(1, min(wanted, d - 1))
-        return ProbabilisticPCA(k, random_state=run.seed, engine=run.engine)
-    if method == "svd":
-        k = min(wanted, d)
-        return TruncatedSVD(k, random_state=run.seed, engine=run.engine)
+    kinds = {"pca": PCA, "ppca": ProbabilisticPCA, "svd": TruncatedSVD}
+    if method in kinds:
+        most = {"pca": min(n, d), "ppca": max(1, d - 1), "svd": d}[method]
+        if isinstance(wanted, int) and wanted > most:
+            say(f"There are at most {most:,} components, so k is {most}, not {wanted}.",
+                quiet=run.quiet)  # fmt: skip
+            wanted = most
+        return kinds[method](wanted, random_state=run.seed, engine=run.engine)
     if method == "classical-mds":
         return ClassicalMDS(wanted, metric=metric, engine=run.engine)
     return MDS(

@@ -16,11 +16,11 @@ from tacit.core.estimator import check_weights
 from tacit.core.kernel import kernel
 from tacit.core.memory import gigabytes
 from tacit.data.bad_values import check_values
-from tacit.data.table import Table, is_sparse
+from tacit.data.table import Table, is_sparse, parts
 
 __all__ = [
-    "FLOATS", "NUMBERS", "check_in_memory", "check_results", "check_rows", "check_table",
-    "is_table",
+    "FLOATS", "NUMBERS", "check_count_table", "check_in_memory", "check_results", "check_rows",
+    "check_table", "is_table",
 ]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
@@ -74,6 +74,25 @@ def check_table(
         )
     weights = check_weights(sample_weight, X if hasattr(X, "shape") else None)
     return table if weights is None else table.with_weights(weights)
+
+
+def check_count_table(
+    estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool
+) -> Table:
+    """``check_table`` for counts: every value finite and at least 0."""
+    table = check_table(estimator, X, sample_weight, reset=reset, dtypes=NUMBERS)
+    name = type(estimator).__name__
+    for block in table:
+        rows = parts(block.load()).rows
+        values = rows.data if sp.issparse(rows) else rows
+        if not np.isfinite(values.sum(dtype=np.float64)):
+            check_values(rows, name, block.start, table.source)
+        if values.size and values.min() < 0:
+            raise ValueError(
+                f"Negative values in data passed to {name}, which takes counts. Give values of "
+                "at least 0."
+            )
+    return table
 
 
 def check_rows(

@@ -78,9 +78,7 @@ def read_ratings(
         raw = to_utf8(raw)
         notes = raw.notes
         columns = text_columns(raw.data, file, named, header, bool(raw.partial), notes)
-    report = RatingsReport(file, notes=notes)
-    if raw.partial:
-        report.notes.append(f"partial: {raw.partial}")
+    report = RatingsReport(file, partial=raw.partial, notes=notes)
     try:
         return Ratings.of_columns(**columns, duplicates=duplicates, report=report)
     except DataError as error:

@@ -35,6 +35,7 @@ class RatingsReport:
     contradictions: int = 0  # rows that repeat a pair with another value
     settled: str = "last"  # how
     example: str = ""  # of a contradiction
+    partial: str | None = None  # how the file broke off
     notes: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
@@ -47,6 +48,8 @@ class RatingsReport:
                 f"{self.contradictions:,} ratings contradict an earlier one of the same user "
                 f"and item{self.example}; {SETTLED[self.settled]}."
             )
+        if self.partial:
+            out.append(f"Partial: {self.partial}.")
         return out + [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
 
     def to_dict(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from tacit.data.bad_values import check_scale
 from tacit.data.checked import check_table
 from tacit.data.distances import check_distances
 from tacit.data.table import Table
-from tacit.decompose.krylov import room_for
+from tacit.decompose.krylov import room_for, width_for
 from tacit.decompose.pca import PCA
 from tacit.decompose.truncated_svd import search, with_signs
 from tacit.kernels.distances import METRICS, Metric, between_rows, distance_matrix
@@ -85,8 +85,13 @@ def load_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         estimator, X, reset=reset, dtypes=(np.float64,), finite=True,
         sparse=estimator.metric != "precomputed", alternative=FEWER,
     )  # fmt: skip
-    rows = table.load()
-    check_scale(rows, type(estimator).__name__)
+    rows, name = table.load(), type(estimator).__name__
+    if reset and len(table) < 2:
+        raise ValueError(
+            f"{name} needs two items or more, but the data has n_samples={len(table)}. Give it "
+            "more."
+        )
+    check_scale(rows, name)
     return rows
 
 
@@ -136,10 +141,6 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
     with one_blas_thread():
         values, vectors = eigh(products)
     return finish(values[::-1], vectors[:, ::-1].T, k, trace)
-
-
-def width_for(k: int) -> int:
-    return 16 * -(-k // 64)
 
 
 def finish(values: np.ndarray, vectors: np.ndarray, k: int, trace: float) -> Eigen:
@@ -258,12 +259,6 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Place the items. X holds rows, or the distances between all items."""
         self._validate_params()
         rows = load_rows(self, X, reset=True)
-        n = rows.shape[0]
-        if n < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two items or more, but the data has "
-                f"n_samples={n}. Give it more."
-            )
         with ready(engine_for(self)) as engine:
             if self.metric == "euclidean" and self.n_landmarks is None:
                 self._fit_rows(rows)

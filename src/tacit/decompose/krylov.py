@@ -47,6 +47,7 @@ __all__ = [
     "start",
     "update",
     "visible",
+    "width_for",
 ]
 
 # Rounding errors relative to the largest eigenvalue, by the dtype of the vectors.
@@ -202,6 +203,11 @@ def leading(params: KrylovParams, engine: Engine) -> np.ndarray:
             rows = np.concatenate([*known, more])
         overlap = inner((rows,), rows, engine)  # one step of Newton and Schulz: 1e-12 to 1e-24
         return combine(1.5 * np.eye(k) - 0.5 * overlap, (rows,), engine)
+
+
+def width_for(k: int) -> int:
+    """Vectors of a block: a panel for every 64 components."""
+    return PANEL * -(-k // 64)
 
 
 def room_for(n_components: int, width: int) -> int:

@@ -337,11 +337,6 @@ class MDS(Estimator):
         """Place the items. X holds rows, or the dissimilarities between all items."""
         self._validate_params()
         rows = load_rows(self, X, reset=True)
-        n = rows.shape[0]
-        if n < 2:
-            raise ValueError(
-                f"MDS needs two items or more, but the data has n_samples={n}. Give it more."
-            )
         best: Run | None = None
         seeds = spawn(seed_from(self.random_state), self.n_init)
         with ready(engine_for(self)) as engine, self._fit_callbacks() as callbacks:

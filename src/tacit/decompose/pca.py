@@ -43,7 +43,7 @@ from tacit.data.bad_values import check_values
 from tacit.data.checked import check_results, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.gram_panels import to_panels
-from tacit.decompose.krylov import room_for, squared_length
+from tacit.decompose.krylov import room_for, squared_length, width_for
 from tacit.decompose.low_rank import rank_errors
 from tacit.decompose.truncated_svd import (
     Projection,
@@ -159,11 +159,6 @@ def by_lanczos(
         measured.rows, measured.values**2, columns, found.passes + 2,
         converged=found.remainder <= tol,
     )  # fmt: skip
-
-
-def width_for(k: int) -> int:
-    """Vectors of a block of Lanczos: a panel for every 64 components."""
-    return 16 * -(-k // 64)
 
 
 def check_range(columns: Moments, table: Table) -> None:

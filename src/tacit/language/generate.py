@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from tacit.core.randoms import key, seed_from, uniform
+from tacit.kernels.selection import highest
 from tacit.language.backoff_tables import Tables, distribution
 from tacit.language.sentences import SPECIAL, STOP, UNKNOWN, spelled
 
-__all__ = ["Completion", "complete_text", "generate_words", "highest"]
+__all__ = ["Completion", "complete_text", "generate_words"]
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,6 @@ def complete_text(
         added = [spelled(model._vocabulary, w) for w in words if w != STOP]
         out.append(Completion(model._join([*given, *added]), float(np.exp(score))))
     return out
-
-
-def highest(values: np.ndarray, n: int) -> np.ndarray:
-    """The indices of the n highest values, in order; ties by the lowest index.
-
-    >>> highest(np.array([1.0, 3.0, 2.0, 3.0, 1.0]), 4)
-    array([1, 3, 2, 0])
-    """
-    n = min(max(0, n), len(values))
-    if n == 0:
-        return np.empty(0, np.int64)
-    least = np.partition(values, len(values) - n)[len(values) - n]
-    found = np.flatnonzero(values >= least)
-    return found[np.argsort(-values[found], kind="stable")][:n]
 
 
 def only_words(model: Any, p: np.ndarray, part: str) -> np.ndarray:

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.text_block import text_of
+from tacit.kernels.selection import highest
 from tacit.language.backoff_tables import (
     Tables,
     check_tables,
@@ -36,7 +37,7 @@ from tacit.language.backoff_tables import (
     with_exact_unigrams,
 )  # fmt: skip
 from tacit.language.count_text import count_text
-from tacit.language.generate import Completion, complete_text, generate_words, highest
+from tacit.language.generate import Completion, complete_text, generate_words
 from tacit.language.scoring import (
     LN10,
     Perplexity,

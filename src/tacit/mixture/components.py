@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
 from tacit.core.estimator import check_weights, with_callbacks
+from tacit.data.checked import check_count_table
 from tacit.data.table import Table
 from tacit.mixture.multinomial import MultinomialMixture
 from tacit.mixture.semi_supervised import LabeledMixture, mask_of, read_labels
@@ -116,7 +117,7 @@ class MultiComponentNB(LabeledMixture):
         name = type(self).__name__
         if self.unlabeled_weight == "auto":
             raise ValueError(f"{name}(unlabeled_weight='auto'): give a number from 0 to 1.")
-        table = self._rows(X, None, reset=True)
+        table = check_count_table(self, X, reset=True)
         n = len(table)
         self.classes_, codes = read_labels(y, n, name)
         given = check_weights(sample_weight, np.empty((n, 1)))
@@ -148,9 +149,11 @@ class MultiComponentNB(LabeledMixture):
         if isinstance(self.n_components, Mapping):
             place = {value: i for i, value in enumerate(self.classes_.tolist())}
             unknown = [value for value in self.n_components if value not in place]
-            if unknown or any(not size >= 1 for size in self.n_components.values()):
+            given = self.n_components.values()
+            whole = all(isinstance(size, Integral) and int(size) >= 1 for size in given)
+            if unknown or not whole:
                 raise ValueError(
-                    "MultiComponentNB(n_components=...) needs numbers of at least 1 for "
+                    "MultiComponentNB(n_components=...) needs whole numbers of at least 1 for "
                     f"classes that occur, such as {list(place)[:5]}."
                 )
             sizes = np.array([self.n_components.get(value, 1) for value in place])

@@ -34,8 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.cluster import SphericalKMeans
 from tacit.core.engines import Engine, Serial
 from tacit.core.stats import Stats
-from tacit.data.bad_values import check_values
-from tacit.data.checked import NUMBERS, check_table, is_table
+from tacit.data.checked import NUMBERS, check_count_table, check_table, is_table
 from tacit.data.table import Table, parts
 from tacit.mixture.em import Mixture, posterior
 
@@ -235,11 +234,7 @@ class CountMixture(Mixture):
     # --- Parts ---
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
-        table = check_table(self, X, sample_weight, reset=reset, dtypes=NUMBERS)
-        name = type(self).__name__
-        for block in table:
-            check_counts(parts(block.load()).rows, name, block.start, table.source)
-        return table
+        return check_count_table(self, X, sample_weight, reset=reset)
 
     def _edges(self) -> np.ndarray:
         return np.array([0, self.n_features_in_])
@@ -471,15 +466,3 @@ def weighted(table: Table, sample_weight: Any) -> Table:
 
     weights = check_weights(sample_weight, np.empty((len(table), 1)))
     return table if weights is None else table.with_weights(weights)
-
-
-def check_counts(rows: Any, name: str, start: int, source: str | None) -> None:
-    """Refuse what is not a count: not finite, or below 0."""
-    values = rows.data if sp.issparse(rows) else rows
-    if not np.isfinite(values.sum(dtype=np.float64)):
-        check_values(rows, name, start, source)
-    if values.size and values.min() < 0:
-        raise ValueError(
-            f"Negative values in data passed to {name}, which takes counts. Give values of at "
-            "least 0."
-        )

@@ -223,6 +223,11 @@ class MultivariateNormal(DensityMixin, Estimator):
                 f"{len(values)}."
             )
         other = np.setdiff1d(np.arange(self.n_features_in_), known)
+        if not len(other):
+            raise ValueError(
+                f"conditional was given all {len(known)} columns, so none is left. Leave out "
+                "those whose distribution you want."
+            )
         cov = self.covariance_
         gain = cov[np.ix_(other, known)] @ np.linalg.pinv(
             cov[np.ix_(known, known)], rcond=FLAT, hermitian=True

@@ -31,12 +31,11 @@ from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, check_weights, with_callbacks
 from tacit.core.loop import Fit
-from tacit.data.checked import NUMBERS, check_results, check_table
-from tacit.data.table import Table, parts
+from tacit.data.checked import check_count_table, check_results
+from tacit.data.table import Table
 from tacit.mixture.em import posterior, run_em
 from tacit.mixture.multinomial import (
     CountParams,
-    check_counts,
     collect,
     keywords,
     log_joint,
@@ -123,7 +122,7 @@ class LabeledMixture(ClassifierMixin, Estimator):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
         check_is_fitted(self)
-        table = self._rows(X, None, reset=False)
+        table = check_count_table(self, X, reset=False)
         params = (self._params(), self.component_classes_, len(self.classes_))
         return np.concatenate(list(engine_for(self).map(block_log_posterior, params, table)))
 
@@ -140,14 +139,6 @@ class LabeledMixture(ClassifierMixin, Estimator):
         return keywords(self.log_probs_, names, top)
 
     # --- Fitting ---
-
-    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
-        table = check_table(self, X, sample_weight, reset=reset, dtypes=NUMBERS)
-        for block in table:
-            check_counts(
-                parts(block.load()).rows, type(self).__name__, block.start, table.source
-            )
-        return table
 
     def _em(
         self, table: Table, allowed: np.ndarray, first: np.ndarray, weights: np.ndarray,
@@ -288,7 +279,7 @@ class SemiSupervisedNB(LabeledMixture):
         """
         self._validate_params()
         name = type(self).__name__
-        table = self._rows(X, None, reset=True)
+        table = check_count_table(self, X, reset=True)
         n = len(table)
         self.classes_, codes = read_labels(y, n, name)
         given = check_weights(sample_weight, np.empty((n, 1)))

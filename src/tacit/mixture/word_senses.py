@@ -246,13 +246,21 @@ class WordSenses(Estimator):
         if isinstance(documents, str):
             documents = [documents] if " " in documents else Documents.open(documents)
         forms = self._forms()
+        places = None if positions is None else [int(place) for place in positions]
+        number = -1
         for number, tokens in enumerate(token_lists(documents)):
-            if positions is not None:
-                yield Occurrence(number, tokens, int(positions[number]))
+            if places is not None:
+                if number < len(places):
+                    yield Occurrence(number, tokens, checked_place(places, number, tokens))
                 continue
             for position, token in enumerate(tokens):
                 if token in forms:
                     yield Occurrence(number, tokens, position)
+        if places is not None and len(places) != number + 1:
+            raise ValueError(
+                f"WordSenses was given {len(places)} positions for {number + 1} documents. "
+                "Give one for each."
+            )
 
     def _features(self, each: Occurrence) -> Iterator[str]:
         tokens, place = each.tokens, each.position
@@ -297,16 +305,31 @@ class WordSenses(Estimator):
 
 
 def token_lists(documents: Any) -> Iterator[list[str]]:
-    """Lower-case tokens of every document."""
+    """Lower-case tokens of every document: strings, or lists of tokens. None is empty."""
     if isinstance(documents, Documents):
-        for text in documents.texts():
-            yield tokenize(text)
-        return
-    for document in documents:
+        documents = documents.texts()
+    for number, document in enumerate(documents):
         if isinstance(document, str):
             yield tokenize(document)
-        else:
+        elif document is None or (isinstance(document, float) and document != document):
+            yield []
+        elif isinstance(document, Iterable):
             yield [str(token).lower() for token in document]
+        else:
+            raise TypeError(
+                f"WordSenses takes texts or lists of tokens, but document {number} is of type "
+                f"{type(document).__name__}. Turn it into str."
+            )
+
+
+def checked_place(places: list[int], number: int, tokens: list[str]) -> int:
+    """The position of the word in a document; ValueError where it has no such token."""
+    if not 0 <= places[number] < len(tokens):
+        raise ValueError(
+            f"WordSenses: the position of document {number} is {places[number]}, but it has "
+            f"{len(tokens)} tokens. Count from 0."
+        )
+    return places[number]
 
 
 def excerpt(each: Occurrence, reach: int = 8) -> str:

@@ -418,6 +418,9 @@ class ALS(Alternating):
     def _weighted(self) -> bool:
         return bool(self.weighted)
 
+    def _nonnegative(self) -> bool:
+        return bool(self.nonnegative)
+
     def _settings(self) -> Settings:
         return Settings(
             self.mean_, float(self.reg), bool(self.weighted), bool(self.bias),

@@ -19,13 +19,11 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import one_blas_thread
 from tacit.data.ratings import Ratings, as_objects
 from tacit.recommend.baselines import Biases
 from tacit.recommend.factor_model import FactorModel, joined
 from tacit.recommend.recommender import as_ratings, check_count
 from tacit.recommend.results import Receipt, Recommendations
-from tacit.recommend.row_solves import solve_rows
 
 __all__ = ["AttributeRecommender"]
 
@@ -134,19 +132,6 @@ class AttributeRecommender(FactorModel):
 
     def _weighted(self) -> bool:
         return False
-
-    def _solve(
-        self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        X = np.zeros((matrix.shape[0], others.shape[1]), np.float32)
-        bias = np.zeros(matrix.shape[0], np.float32)
-        with one_blas_thread():
-            solve_rows(
-                matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(others),
-                np.float32(self.mean_) + biases, np.float32(self.reg), False, True, False, X,
-                bias,
-            )  # fmt: skip
-        return X, bias
 
     def affinity(self, user: Any, item: Any) -> float:
         """The product of the taste and the attribute vector."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tacit.core.randoms import key, normals, seed_from
 
@@ -22,6 +23,8 @@ __all__ = ["Completion", "complete"]
 STARTS = 12
 ROUNDS = 60  # of alternating least squares, before Gauss-Newton
 LARGEST = 250_000  # cells
+CHECKED = 2000  # numbers of A and B up to which it is checked what they determine
+POLISHED = 20_000_000  # derivatives up to which Gauss-Newton steps are made
 EXACT = 1e-8  # relative error of known entries that counts as none
 
 
@@ -33,7 +36,7 @@ class Completion:
     rank: int
     possible: bool  # whether the known entries can be met at this rank
     rmse: float  # on the known entries
-    determined: np.ndarray  # whether an entry has one value only
+    determined: np.ndarray  # whether an entry is known to have one value only
     reason: str
 
     def __str__(self) -> str:
@@ -90,13 +93,13 @@ def complete(matrix: Any, rank: int = 1, *, random_state: Any = 0) -> Completion
     filled = scale * (A @ B)
     rmse = float(np.sqrt(np.mean((filled - M)[known] ** 2)))
     possible = rmse <= EXACT * scale
-    determined = known | entries_determined(A, B, known) if possible else known
+    checked = A.size + B.size <= CHECKED
+    determined = known
     if possible:
         filled = np.where(known, M, tidy(filled, scale))
-    return Completion(
-        filled, int(rank), possible, rmse, determined, reason(M, known, determined, rank,
-                                                             possible, rmse),
-    )  # fmt: skip
+        determined = known | entries_determined(A, B, known) if checked else known
+    why = reason(M, known, determined, rank, possible, rmse, checked)
+    return Completion(filled, int(rank), possible, rmse, determined, why)
 
 
 def best_start(
@@ -139,7 +142,7 @@ def gauss_newton(
     from scipy.optimize import least_squares
 
     rank, (i, j) = A.shape[1], np.nonzero(known)
-    if A.size + B.size > 2000:
+    if len(i) * (A.size + B.size) > POLISHED:
         return A, B
 
     def split(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,34 +154,37 @@ def gauss_newton(
 
     result = least_squares(
         residuals, np.concatenate([A.ravel(), B.ravel()]),
-        jac=lambda x: jacobian(*split(x), i, j), xtol=1e-15, ftol=1e-15, gtol=1e-15,
+        jac=lambda x: jacobian(*split(x), i, j).toarray(), xtol=1e-15, ftol=1e-15, gtol=1e-15,
         max_nfev=50 * rank,
     )  # fmt: skip
     return split(result.x)
 
 
-def jacobian(A: np.ndarray, B: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Derivatives of the entries (i, j) of A B by the entries of A and B."""
-    rank, t = A.shape[1], np.arange(len(i))
-    J = np.zeros((len(i), A.size + B.size))
-    for f in range(rank):
-        J[t, i * rank + f] = B[f, j]
-        J[t, A.size + f * B.shape[1] + j] = A[i, f]
-    return J
+def jacobian(A: np.ndarray, B: np.ndarray, i: np.ndarray, j: np.ndarray) -> sp.csr_array:
+    """Derivatives of the entries (i, j) of A B by the entries of A and B: 2 rank to a row."""
+    factors = np.arange(A.shape[1])
+    by_a = i[:, None] * A.shape[1] + factors
+    by_b = A.size + factors * B.shape[1] + j[:, None]
+    columns = np.concatenate([by_a, by_b], axis=1)
+    values = np.concatenate([B[:, j].T, A[i]], axis=1)
+    ends = np.arange(0, columns.size + 1, columns.shape[1])
+    return sp.csr_array(
+        (values.ravel(), columns.ravel(), ends), shape=(len(i), A.size + B.size)
+    )
 
 
 def entries_determined(A: np.ndarray, B: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Which entries cannot change while the known ones stay."""
-    if A.size + B.size > 2000:
-        return known
-    i, j = np.nonzero(known)
-    _, values, V = np.linalg.svd(jacobian(A, B, i, j), full_matrices=True)
-    rank = int((values > 1e-9 * max(values.max(), 1e-300)).sum())
-    free = V[rank:]
-    rows, columns = np.indices(known.shape)
-    J = jacobian(A, B, rows.ravel(), columns.ravel())
-    moves = np.abs(J @ free.T).max(axis=1, initial=0.0)
-    return (moves <= 1e-7 * np.linalg.norm(J, axis=1).max(initial=1.0)).reshape(known.shape)
+    J = jacobian(A, B, *np.nonzero(known))
+    values, vectors = np.linalg.eigh((J.T @ J).toarray())
+    free = vectors[:, values <= 1e-13 * max(values[-1], 1e-300)]  # changes without effect
+    columns = np.arange(known.shape[1])
+    moves = np.zeros(known.shape)
+    for row in range(len(known)):
+        own = jacobian(A, B, np.full_like(columns, row), columns)
+        moves[row] = np.abs(own @ free).max(axis=1, initial=0.0)
+    largest = np.sqrt((A**2).sum(axis=1).max() + (B**2).sum(axis=0).max())
+    return moves <= 1e-5 * max(1.0, largest)
 
 
 def tidy(values: np.ndarray, scale: float) -> np.ndarray:
@@ -189,7 +195,7 @@ def tidy(values: np.ndarray, scale: float) -> np.ndarray:
 
 def reason(
     M: np.ndarray, known: np.ndarray, determined: np.ndarray, rank: int, possible: bool,
-    rmse: float,
+    rmse: float, checked: bool,
 ) -> str:  # fmt: skip
     if not possible:
         witness = contradiction(M, known) if rank == 1 else None
@@ -202,6 +208,11 @@ def reason(
         return (
             f"No matrix of rank {rank} was found: the best of {STARTS} starts misses the known "
             f"entries by {rmse:.3g}, root mean square. Raise the rank."
+        )
+    if not checked:
+        return (
+            f"Filled at rank {rank}. Whether other values have this rank too was not checked, "
+            f"since the factors have more than {CHECKED:,} numbers."
         )
     open_entries = int((~determined).sum())
     if open_entries:

@@ -102,6 +102,9 @@ class FactorModel(Recommender):
     def _weighted(self) -> bool:
         return True
 
+    def _nonnegative(self) -> bool:
+        return False
+
     def _solve(
         self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +115,7 @@ class FactorModel(Recommender):
             solve_rows(
                 matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(others),
                 np.float32(self.mean_) + biases, np.float32(self.reg), self._weighted(),
-                self._uses_bias(), False, X, bias,
+                self._uses_bias(), self._nonnegative(), X, bias,
             )  # fmt: skip
         return X, bias
 

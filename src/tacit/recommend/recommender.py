@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.estimator import Estimator
 from tacit.data.ratings import IdIndex, Ratings
+from tacit.kernels.selection import highest
 from tacit.recommend.results import Recommendations, Scored, UnknownIdWarning
 
-__all__ = ["Recommender", "best_first", "cosines"]
+__all__ = ["Recommender", "cosines"]
 
 
 class Recommender(Estimator):
@@ -234,7 +235,7 @@ class Recommender(Estimator):
         self, wanted: Any, scores: np.ndarray, n: int, side: int = 1, notes: Any = ()
     ) -> Recommendations:
         """The n highest scores with their ids; -inf is left out."""
-        best = best_first(scores, n)
+        best = highest(scores, n)
         best = best[np.isfinite(scores[best])]
         ids = (self.item_ids_ if side else self.user_ids_)[best].tolist()
         ranked = [Scored(*pair) for pair in zip(ids, scores[best].tolist(), strict=True)]
@@ -276,20 +277,6 @@ def is_sequence(value: Any) -> bool:
 def check_count(n: Any, name: str) -> None:
     if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"{name}(n={n!r}) must be a whole number of at least 1.")
-
-
-def best_first(scores: np.ndarray, n: int) -> np.ndarray:
-    """The places of the n highest scores, the highest first; ties go to the lowest place.
-
-    >>> best_first(np.array([1.0, 3.0, 3.0, 2.0]), 3).tolist()
-    [1, 2, 3]
-    """
-    n = min(n, len(scores))
-    if n < len(scores) // 4:  # those above the n-th highest, and the first of its equals
-        least = np.partition(scores, len(scores) - n)[len(scores) - n]
-        places = np.flatnonzero(scores >= least)
-        return places[np.argsort(-scores[places], kind="stable")[:n]]
-    return np.argsort(-scores, kind="stable")[:n]
 
 
 def cosines(vectors: Any, row: int) -> np.ndarray:

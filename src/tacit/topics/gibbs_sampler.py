@@ -26,6 +26,7 @@ for topic modeling. WWW.
 """
 
 import math
+import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -257,6 +258,10 @@ def empty(n: int, dtype: Any, folder: str | None) -> Any:
     """An array in memory, or in a temporary file that vanishes with it."""
     if folder is None or not n:
         return np.empty(n, dtype)
+    if not os.path.isdir(folder):
+        raise ValueError(
+            f"GibbsLDA(assignments={folder!r}) needs a folder that exists. Make it first."
+        )
     with tempfile.TemporaryFile(dir=folder) as file:
         return np.memmap(file, dtype, "w+", shape=n)
 

@@ -25,6 +25,7 @@ from tacit.core.estimator import with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep
+from tacit.data.checked import check_count_table
 from tacit.topics.gibbs_sampler import (
     DENSE,
     LANES,
@@ -34,7 +35,7 @@ from tacit.topics.gibbs_sampler import (
     Tokens,
     arrange,
 )
-from tacit.topics.topic_model import TopicModel
+from tacit.topics.topic_model import TopicModel, check_whole, prior_of, sizes_of
 
 __all__ = ["Assignments", "GibbsLDA"]
 
@@ -90,6 +91,7 @@ class GibbsLDA(TopicModel):
     ----------
     components_ : array of shape (n_components, n_features), mean counts plus eta
     topics_ : the same as probabilities of words
+    topic_sizes_ : array of shape (n_components,), the fraction of the tokens in each topic
     alpha_ : array of shape (n_components,)
     eta_ : float
     losses_ : list of float, minus the mean log-probability of a token given all the others, as
@@ -210,6 +212,7 @@ class GibbsLDA(TopicModel):
         rows[0, :k] = state.eta[0]
         prior = rows[sampler.priors.row_of, :k]
         self.components_ = np.ascontiguousarray((counts[:, :k] + prior).T)
+        self.topic_sizes_ = sizes_of(counts[:, :k].sum(axis=0).astype(np.float64))
         self.alpha_, self.eta_ = state.alpha.copy(), float(state.eta[0])
         self.n_iter_, self.n_samples_ = len(self.losses_), max(1, samples)
         self._last = (tokens, state.topics)
@@ -234,42 +237,27 @@ class GibbsLDA(TopicModel):
     # --- Parts ---
 
     def _whole_counts(self, X: Any) -> sp.csr_array:
-        table = self._table(X, reset=True)
-        rows = sp.csr_array(table.load())
-        whole = np.rint(rows.data)
-        if (whole != rows.data).any():
-            at = int(np.flatnonzero(whole != rows.data)[0])
-            row = int(np.searchsorted(rows.indptr, at, "right")) - 1
-            raise ValueError(
-                f"GibbsLDA takes whole counts, but row {row} has {rows.data[at]:g} in column "
-                f"{rows.indices[at]}. Give counts, or use LatentDirichletAllocation."
-            )
+        table = check_count_table(self, X, reset=True)
+        rows = sp.csr_array(table.load(), dtype=np.float64)
+        way_out = "Give counts, or use LatentDirichletAllocation."
+        check_whole(rows, "GibbsLDA", way_out=way_out)
         if not rows.data.any():
             raise ValueError(
                 f"GibbsLDA needs at least one token, but all {rows.shape[0]} rows are empty. "
                 "Keep more words."
             )
-        if whole.sum() >= 2**31:
+        if rows.sum() >= 2**31:
             raise ValueError(
-                f"GibbsLDA holds fewer than 2**31 tokens, but there are {whole.sum():.0f}. Use "
+                f"GibbsLDA holds fewer than 2**31 tokens, but there are {rows.sum():.0f}. Use "
                 "LatentDirichletAllocation(learning_method='online')."
             )
-        return sp.csr_array((whole, rows.indices, rows.indptr), shape=rows.shape)
+        return rows
 
     def _first_alpha(self) -> np.ndarray:
         k = self.n_components
         if isinstance(self.alpha, str):
             return np.full(k, min(0.1, 5 / k))
-        alpha = np.asarray(self.alpha, np.float64)
-        if (
-            alpha.shape not in ((), (k,))
-            or not (alpha > 0).all()
-            or not np.isfinite(alpha).all()
-        ):
-            raise ValueError(
-                f"GibbsLDA(alpha={self.alpha!r}) needs one number above 0, or {k} of them."
-            )
-        return np.full(k, alpha) if alpha.ndim == 0 else alpha
+        return prior_of(self.alpha, k, f"GibbsLDA(alpha={self.alpha!r})")
 
     def _priors(self, v: int, eta: float) -> Priors:
         k = self.n_components

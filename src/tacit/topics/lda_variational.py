@@ -35,11 +35,11 @@ from tacit.core.engines import Engine
 from tacit.core.estimator import with_callbacks
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
-from tacit.data.checked import check_results
+from tacit.data.checked import check_count_table, check_results
 from tacit.data.table import parts
 from tacit.topics.dirichlet import divergence, expected_log, fit_from_logs
 from tacit.topics.fold_in import LANES, NO_WEIGHTS, NOTHING, FoldIn, infer
-from tacit.topics.topic_model import TopicModel
+from tacit.topics.topic_model import TopicModel, prior_of, sizes_of
 
 __all__ = ["LatentDirichletAllocation", "TopicParams", "TopicStats", "collect", "update"]
 
@@ -177,6 +177,7 @@ class LatentDirichletAllocation(TopicModel):
     ----------
     components_ : array of shape (n_components, n_features), Dirichlet parameters of the topics
     topics_ : the same as probabilities of words
+    topic_sizes_ : array of shape (n_components,), the fraction of the tokens in each topic
     alpha_ : array of shape (n_components,)
     eta_ : float
     bounds_ : list of float, the evidence lower bound over the number of documents, after
@@ -262,7 +263,7 @@ class LatentDirichletAllocation(TopicModel):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the topics. X is an array of counts, a sparse matrix, a Table or a Dask array."""
         self._validate_params()
-        table = self._table(X, reset=True, sample_weight=sample_weight)
+        table = check_count_table(self, X, sample_weight, reset=True)
         rng = check_random_state(self.random_state)
         start, optimize = self._start(rng), isinstance(self.doc_topic_prior, str)
         with self._fit_callbacks() as callbacks:
@@ -296,7 +297,7 @@ class LatentDirichletAllocation(TopicModel):
         """Learn from more documents, ``batch_size`` at a time; the first call also starts."""
         self._validate_params()
         first = not hasattr(self, "components_")
-        table = self._table(X, reset=first, sample_weight=sample_weight)
+        table = check_count_table(self, X, sample_weight, reset=first)
         params = self._start(check_random_state(self.random_state)) if first else self._params()
         if first:
             self.bounds_, self.n_iter_, self.converged_ = [], 0, False
@@ -364,7 +365,7 @@ class LatentDirichletAllocation(TopicModel):
 
     def _bounds(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        table = self._table(X, reset=False)
+        table = check_count_table(self, X, reset=False)
         return np.concatenate(list(engine_for(self).map(block_bounds, self._params(), table)))
 
     # --- Parts ---
@@ -372,25 +373,14 @@ class LatentDirichletAllocation(TopicModel):
     def _word_weights(self) -> np.ndarray:
         return np.exp(expected_log(self.components_)).T
 
-    def _prior_mass(self) -> float:
-        return self.eta_ * self.n_features_in_
-
     def _start(self, rng: Any) -> TopicParams:
         k, v = self.n_components, self.n_features_in_
         prior = self.doc_topic_prior
-        alpha = np.asarray(1 / k if prior is None or isinstance(prior, str) else prior, float)
-        if (
-            alpha.shape not in ((), (k,))
-            or not (alpha > 0).all()
-            or not np.isfinite(alpha).all()
-        ):
-            raise ValueError(
-                f"LatentDirichletAllocation(doc_topic_prior={prior!r}) needs one number above "
-                f"0, or {k} of them."
-            )
+        given = 1 / k if prior is None or isinstance(prior, str) else prior
+        alpha = prior_of(given, k, f"LatentDirichletAllocation(doc_topic_prior={prior!r})")
         eta = 1 / k if self.topic_word_prior is None else float(self.topic_word_prior)
         components = rng.gamma(FIRST_GAMMA, 1 / FIRST_GAMMA, (k, v)).T
-        return self._with(components, np.full(k, alpha) if alpha.ndim == 0 else alpha, eta)
+        return self._with(components, alpha, eta)
 
     def _params(self) -> TopicParams:
         return self._with(self.components_.T, self.alpha_, self.eta_)
@@ -404,6 +394,8 @@ class LatentDirichletAllocation(TopicModel):
 
     def _store(self, params: TopicParams) -> None:
         self.components_ = np.ascontiguousarray(params.components.T)
+        counts = np.maximum(self.components_ - params.eta, 0.0).sum(axis=1)
+        self.topic_sizes_ = sizes_of(counts)
         self.alpha_, self.eta_ = params.alpha, params.eta
 
     def _after_load(self) -> None:

@@ -4,7 +4,8 @@ The vocabulary is chosen for topics: words in at least ``min_df`` documents and 
 them, without stop words. The notes' section on LDA.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -43,7 +44,8 @@ class TextTopics(Estimator):
     n_components : int
         How many topics.
     model : topic model or None
-        Cloned and fitted; None is ``GibbsLDA``.
+        Cloned and fitted; None is ``GibbsLDA``. Its ``seed_words`` and ``pinned_words`` may
+        be words.
     vectorizer : CountVectorizer or None
         What counts the words; None leaves out stop words, rare words and those in more than
         half of the documents.
@@ -108,6 +110,12 @@ class TextTopics(Estimator):
         model.set_params(
             n_components=self.n_components, random_state=self.random_state, engine=self.engine
         )
+        places = {word: i for i, word in enumerate(counter.get_feature_names_out())}
+        for name in ("seed_words", "pinned_words"):
+            given = getattr(model, name, None)
+            if given:
+                found = {topic: columns_of(each, places, name) for topic, each in given.items()}
+                model.set_params(**{name: found})
         self.model_ = model.fit(counts)
         self.counter_, self.n_documents_ = counter, counts.shape[0]
         return self
@@ -149,8 +157,27 @@ class TextTopics(Estimator):
         """How much of each topic the documents of each year, author or other group have."""
         return self.model_.topics_by(self.counts(X), groups)
 
+    def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
+        """A copy in which the topics of each group are one; it takes the place of the first."""
+        check_is_fitted(self)
+        merged = copy(self)
+        merged.model_ = self.model_.merge_topics(groups)
+        merged.n_components = len(merged.model_.alpha_)
+        return merged
+
     def _after_load(self) -> None:
         if not hasattr(self.model_, "topics_") or not hasattr(self.counter_, "vocabulary_"):
             raise ValueError("model_ must be a topic model and counter_ a CountVectorizer.")
         if len(self.words_) != self.model_.n_features_in_:
             raise ValueError("The vocabulary does not match the topics.")
+
+
+def columns_of(words: Iterable[Any], places: Mapping[str, int], name: str) -> list[Any]:
+    """The columns of words; numbers of columns stay what they are."""
+    missing = [word for word in words if isinstance(word, str) and word not in places]
+    if missing:
+        raise ValueError(
+            f"TextTopics: the word {missing[0]!r} of {name} is not in the vocabulary of "
+            f"{len(places):,} words. Leave it out, or give a vectorizer that keeps it."
+        )
+    return [places[word] if isinstance(word, str) else word for word in words]

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError
 from tacit.topics.lda_gibbs import Assignments, GibbsLDA
+from tacit.topics.topic_model import sizes_of
 from tacit.topics.topic_quality import top_words
 
 __all__ = [
@@ -56,6 +57,7 @@ class MalletState(NamedTuple):
         model = GibbsLDA(k, eta=self.eta)
         counts = np.bincount(topics.astype(np.int64) * v + words, minlength=k * v)
         model.components_ = counts.reshape(k, v) + self.eta
+        model.topic_sizes_ = sizes_of(np.bincount(topics, minlength=k).astype(np.float64))
         model.alpha_, model.eta_, model.n_features_in_ = self.alpha, self.eta, v
         model.losses_, model.n_iter_, model.n_samples_ = [], 0, 1
         return model

@@ -7,18 +7,19 @@ follows from the two.
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.contract import engine_for
 from tacit.core.estimator import Estimator
 from tacit.core.randoms import seed_from
-from tacit.data.checked import NUMBERS, check_table
-from tacit.data.table import Table, parts
-from tacit.mixture.multinomial import check_counts
+from tacit.data.checked import check_count_table
+from tacit.data.table import parts
 from tacit.topics.fold_in import FoldIn, block_theta, complete_block, walk_block
 from tacit.topics.topic_summary import (
     WEIGHT,
@@ -28,7 +29,7 @@ from tacit.topics.topic_summary import (
     topics_by,
 )
 
-__all__ = ["TopicModel"]
+__all__ = ["TopicModel", "check_whole", "prior_of", "sizes_of"]
 
 FOLD_IN_ITER = 100
 FOLD_IN_TOL = 1e-3
@@ -40,9 +41,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     _file_schema: ClassVar[dict] = {
         "components_": (None, "n_features_in_"),
         "alpha_": (None,),
+        "topic_sizes_": (None,),
     }
     components_: np.ndarray
     alpha_: np.ndarray
+    topic_sizes_: np.ndarray
     n_features_in_: int
 
     # --- Topics ---
@@ -52,17 +55,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """(k, v) the probability of each word in each topic."""
         check_is_fitted(self)
         return self.components_ / self.components_.sum(axis=1, keepdims=True)
-
-    @property
-    def topic_sizes_(self) -> np.ndarray:
-        """(k,) the fraction of the tokens of the fit that each topic has."""
-        check_is_fitted(self)
-        mass = np.maximum(self.components_.sum(axis=1) - self._prior_mass(), 0)
-        total = mass.sum()
-        return mass / total if total else np.full(len(mass), 1 / len(mass))
-
-    def _prior_mass(self) -> float:
-        return 0.0
 
     def _word_weights(self) -> np.ndarray:
         """(v, k) what fold-in multiplies: P(word | topic)."""
@@ -120,17 +112,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self, function: Callable, X: Any, weights: np.ndarray | None = None, **more: int
     ) -> Any:
         check_is_fitted(self)
-        table = self._table(X, reset=False)
+        table = check_count_table(self, X, reset=False)
+        if more:
+            for block in table:  # tokens are scored one by one
+                check_whole(parts(block.load()).rows, "Held-out likelihood", block.start)
         weights = self._word_weights() if weights is None else weights
         model = FoldIn.of(weights, self.alpha_, FOLD_IN_ITER, FOLD_IN_TOL, **more)
         return engine_for(self).map(function, model, table)
-
-    def _table(self, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
-        table = check_table(self, X, sample_weight, reset=reset, dtypes=NUMBERS)
-        name = type(self).__name__
-        for block in table:
-            check_counts(parts(block.load()).rows, name, block.start, table.source)
-        return table
 
     # --- For readers ---
 
@@ -151,8 +139,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def topics_by(self, X: Any, groups: Sequence[Any]) -> TopicShares:
         """How much of each topic the documents of each year, author or other group have."""
-        tokens = np.asarray(X.sum(axis=1)).ravel() if hasattr(X, "sum") else None
-        return topics_by(self.transform(X), groups, tokens)
+        blocks = check_count_table(self, X, reset=False)
+        tokens = [np.ravel(parts(block.load()).rows.sum(axis=1)) for block in blocks]
+        return topics_by(self.transform(X), groups, np.concatenate(tokens))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
         """A model in which the topics of each group are one; it takes the place of the first.
@@ -163,10 +152,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         k = len(self.alpha_)
         named = [topic for group in groups for topic in group]
-        if len(set(named)) < len(named) or not all(0 <= topic < k for topic in named):
+        known = all(isinstance(topic, Integral) and 0 <= topic < k for topic in named)
+        if not known or len(set(named)) < len(named) or not all(map(len, groups)):
             raise ValueError(
-                f"merge_topics({groups!r}) needs different topics from 0 to {k - 1}, each at "
-                "most once."
+                f"merge_topics({groups!r}) needs groups of different topics from 0 to {k - 1}, "
+                "each at most once."
             )
         home = np.arange(k)
         for group in groups:
@@ -175,6 +165,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         merged = copy(self)
         merged.components_ = np.stack([self.components_[home == t].sum(axis=0) for t in kept])
         merged.alpha_ = np.array([self.alpha_[home == t].sum() for t in kept])
+        merged.topic_sizes_ = np.array([self.topic_sizes_[home == t].sum() for t in kept])
         merged.n_components = len(kept)
         merged.__dict__.pop("_last", None)  # the topics of the tokens have other numbers
         return merged
@@ -220,9 +211,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     # --- Files ---
 
     def _after_load(self) -> None:
-        if len(self.components_) != len(self.alpha_) or not len(self.alpha_):
-            raise ValueError("components_ and alpha_ must have one row for every topic.")
-        for name in ("components_", "alpha_"):
+        k = len(self.alpha_)
+        if not k or not len(self.components_) == len(self.topic_sizes_) == k:
+            raise ValueError("components_, alpha_ and topic_sizes_ need a row for every topic.")
+        for name in ("components_", "alpha_", "topic_sizes_"):
             values = getattr(self, name)
             if values.dtype != np.float64 or not (values >= 0).all():
                 raise ValueError(f"{name} must hold numbers of at least 0, as float64.")
@@ -234,3 +226,35 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def sizes_of(counts: np.ndarray) -> np.ndarray:
+    """Counts of tokens by topic as fractions; equal ones where there are none.
+
+    >>> sizes_of(np.array([3.0, 1.0])), sizes_of(np.zeros(2))
+    (array([0.75, 0.25]), array([0.5, 0.5]))
+    """
+    total = counts.sum()
+    return counts / total if total else np.full(len(counts), 1 / len(counts))
+
+
+def check_whole(
+    rows: Any, name: str, start: int = 0, way_out: str = "Give counts of words."
+) -> None:
+    """ValueError with its place for a count that is not whole."""
+    entries = sp.coo_array(rows)
+    broken = np.flatnonzero(np.rint(entries.data) != entries.data)
+    if len(broken):
+        row, column = (int(each[broken[0]]) for each in entries.coords)
+        raise ValueError(
+            f"{name} takes whole counts, but row {start + row} has "
+            f"{entries.data[broken[0]]:g} in column {column}. {way_out}"
+        )
+
+
+def prior_of(value: Any, k: int, called: str) -> np.ndarray:
+    """(k,) Dirichlet parameters from one number or k of them; ``called`` is for the error."""
+    given = np.asarray(value, np.float64)
+    if given.shape not in ((), (k,)) or not ((given > 0) & np.isfinite(given)).all():
+        raise ValueError(f"{called} needs one number above 0, or {k} of them.")
+    return np.full(k, given) if given.ndim == 0 else given

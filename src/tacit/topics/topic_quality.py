@@ -8,8 +8,8 @@
              vector with the sum of all of them
 
 Probabilities are fractions of documents, or of sliding windows where the reference has the
-order of the words. Figures are comparable only between equal references, windows and numbers of
-words.
+order of the words. A pair with a word that does not occur in the reference has an NPMI of 0.
+Figures are comparable only between equal references, windows and numbers of words.
 
 Mimno, Wallach, Talley, Leenders and McCallum (2011), Optimizing semantic coherence in topic
 models. EMNLP.
@@ -179,7 +179,8 @@ def pair_npmi(together: np.ndarray, words: list[int], total: int) -> np.ndarray:
     joint = both + EPSILON
     top = np.log(joint / np.outer(single, single))
     bottom = -np.log(np.minimum(joint, 1 - EPSILON))
-    return np.clip(top / bottom, -1, 1)
+    absent = np.diagonal(both) == 0  # nothing is known of such a word
+    return np.where(absent | absent[:, None], 0.0, np.clip(top / bottom, -1, 1))
 
 
 def mean_npmi(together: np.ndarray, words: list[int], total: int) -> float:

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
+from tacit.kernels.selection import highest
 from tacit.language.sentences import (
     BlockWords,
     Reader,
@@ -30,7 +31,7 @@ from tacit.language.sentences import (
     sentence_blocks,
 )
 
-__all__ = ["Neighbor", "WordVectors", "best_places"]
+__all__ = ["Neighbor", "WordVectors"]
 
 BLOCK = 256  # words whose neighbors are searched at one time
 ROWS = 1 << 16  # rows of a matrix that are read at one time
@@ -301,7 +302,7 @@ class WordVectors(TransformerMixin, Estimator):
         scores = (self.vectors[:among] @ query) * self._scale[:among]
         left_out = [at for at in given if at < len(scores)]
         scores[left_out] = -np.inf
-        best = best_places(scores, min(top, len(scores) - len(left_out)))
+        best = highest(scores, min(top, len(scores) - len(left_out)))
         return [Neighbor(self.words[at], float(scores[at])) for at in best]
 
     def _query(self, positive: Any, negative: Any) -> tuple[np.ndarray, list[int]]:
@@ -353,7 +354,7 @@ class WordVectors(TransformerMixin, Estimator):
             for at, own in zip(some, scores, strict=True):
                 if at < len(own):
                     own[at] = -np.inf
-                best = best_places(own, min(top, len(own) - (at < len(own))))
+                best = highest(own, min(top, len(own) - (at < len(own))))
                 answer.append([Neighbor(self.words[i], float(own[i])) for i in best])
             return answer
 
@@ -401,17 +402,3 @@ def as_matrix(vectors: Any) -> np.ndarray:
     if matrix.dtype.kind not in "fiu":
         raise TypeError(f"Vectors must be numbers, but their type is {matrix.dtype}.")
     return np.ascontiguousarray(matrix, np.float32)
-
-
-def best_places(scores: np.ndarray, top: int) -> np.ndarray:
-    """The places of the highest scores, highest first; ties go to the lowest place.
-
-    >>> best_places(np.array([1.0, 3.0, 2.0, 3.0]), 3)
-    array([1, 3, 2])
-    """
-    top = min(top, len(scores))
-    if top <= 0:
-        return np.empty(0, np.int64)
-    least = np.partition(scores, len(scores) - top)[len(scores) - top]
-    candidates = np.flatnonzero(scores >= least)
-    return candidates[np.argsort(-scores[candidates], kind="stable")][:top]
