@@ -74,7 +74,7 @@ def topics(explored):
 
 @pytest.fixture
 def hostile(explored):
-    return explored("hostile", hostile_table)
+    return explored("hostile", hostile_table, clean=False)
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ def serve(explored, tmp_path_factory):
         def start(name, documents):
             if name not in known:
                 home = tmp_path_factory.mktemp("served") / f"{name}.tacit"
-                shutil.copytree(explored(name, documents).path, home)
+                clean = name != "hostile"  # its markup has to reach the page
+                shutil.copytree(explored(name, documents, clean=clean).path, home)
                 known[name] = running.enter_context(served(home))
             return known[name]
 

@@ -30,6 +30,9 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
               help="Print the stages with their time and memory, and stop.")
 @click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas; stages "
               "they need run too  [default: all]")
+@click.option("--clean/--no-clean", "clean_texts", default=True, show_default=True,
+              help="Decode HTML entities and quoted-printable text; set aside tags, e-mail "
+              "headers, signatures and repeated passages; read titles as text.")
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")
 @partial(document_options, memory=None)
 @run_options
@@ -40,6 +43,7 @@ def explore(
     effort: str | None,
     only_plan: bool,
     stages: str | None,
+    clean_texts: bool,
     docs: bool,
     documents: DocumentOptions,
     run: RunOptions,
@@ -84,7 +88,7 @@ def explore(
         say(*texts.report.lines(), quiet=run.quiet)
     else:
         texts = open_documents(path, documents, quiet=run.quiet)
-    settings = Settings(seed=run.seed, k=k, effort=effort or "normal")
+    settings = Settings(seed=run.seed, k=k, effort=effort or "normal", clean=clean_texts)
     try:
         plan = make_plan(
             ProjectFolder(target), texts, settings,
@@ -108,6 +112,7 @@ def explore(
         )  # fmt: skip
     report = target / REPORT
     summary = project.summary
+    say(*summary["input"]["sentences"][len(texts.report.lines()) :], quiet=run.quiet)
     if k is not None and summary["k"] is not None and summary["k"] < k:
         say(f"--k {k} is more than there can be; {summary['k']} groups.", quiet=run.quiet)
     if run.as_json:

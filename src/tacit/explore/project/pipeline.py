@@ -55,7 +55,7 @@ LIVE_STAGES = (
     Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
           live=True),
 )  # fmt: skip
-INGEST = 1  # version
+INGEST = 2  # version
 READING = "Reading documents"
 
 
@@ -114,8 +114,8 @@ def run_stages(
 
     def ingest(home: Path) -> None:
         assert documents is not None  # it was checked to be there
-        write_documents(documents, home)
-        write_output(home, Output(facts=facts_of(documents)))
+        cleaned = write_documents(documents, home, clean=settings.clean)
+        write_output(home, Output(facts=facts_of(documents, cleaned)))
 
     writers: list[Writer] = [("ingest", READING, ingest)]
     for stage in STAGES:
@@ -152,7 +152,8 @@ def keys_of(
 ) -> dict[str, str]:
     """The key of every stage for this input and these settings; ``efforts`` of stages that
     run with less effort than the settings."""
-    return keys_after(key_of("ingest", INGEST, {}, {"source": source}), settings, efforts)
+    own = {"clean": settings.clean}
+    return keys_after(key_of("ingest", INGEST, own, {"source": source}), settings, efforts)
 
 
 def keys_after(

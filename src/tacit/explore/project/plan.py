@@ -180,6 +180,7 @@ def plan_documents(
     random_state: int = 0,
     text: str | None = None,
     id: str | None = None,
+    clean: bool = True,
     stages: Iterable[str] | None = None,
     memory: int | str | None = None,
     engine: str | Engine = "threads",
@@ -199,7 +200,7 @@ def plan_documents(
     opened, path = open_documents(documents, k, effort, text, id)
     stored = out is not None or path is not None
     folder = ProjectFolder(folder_for(path, out)) if stored else None
-    settings = Settings(seed=random_state, k=k, effort=effort)
+    settings = Settings(seed=random_state, k=k, effort=effort, clean=clean)
     return make_plan(
         folder, opened, settings, engine=get_engine(engine), stages=stages, memory=memory
     )

@@ -181,9 +181,7 @@ class Project:
         self, prefix: str = "", *, words: int = 60, temperature: float = 1.0, seed: int = 0
     ) -> str:
         """Text drawn from the language of the documents; same seed, same text."""
-        drawn = ask.generate(
-            self.live, prefix, words=words, temperature=temperature, seed=seed
-        )
+        drawn = ask.generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
         return drawn["text"]
 
     def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
@@ -278,6 +276,7 @@ def explore_documents(
     random_state: int = 0,
     text: str | None = None,
     id: str | None = None,
+    clean: bool = True,
     stages: Iterable[str] | None = None,
     memory: int | str | None = None,
     engine: str | Engine = "threads",
@@ -299,6 +298,10 @@ def explore_documents(
         Same seed, same result, on any number of threads.
     text, id : str or None
         The column with the text, and the one that names the documents.
+    clean : bool
+        Whether to decode HTML entities and quoted-printable text, to set aside tags, e-mail
+        headers, signatures and passages that many documents repeat, and to read a column of
+        titles as text. What was done is in the report.
     stages : iterable of str or None
         Only these and what they need, of "duplicates", "counts", "meaning", "map", "groups",
         "what_if", "words", "outliers", "language_guess", "reading", "fields" and "time".
@@ -324,7 +327,7 @@ def explore_documents(
     3
     """
     opened, path = open_documents(documents, k, effort, text, id)
-    settings = Settings(seed=random_state, k=k, effort=effort)
+    settings = Settings(seed=random_state, k=k, effort=effort, clean=clean)
 
     def at(target: Path) -> Project:
         choice = None

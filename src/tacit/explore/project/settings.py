@@ -15,6 +15,7 @@ class Settings:
     seed: int = 0
     k: int | None = None  # None chooses
     effort: str = "normal"  # or "quick", "thorough"
+    clean: bool = True  # decode markup, set aside headers, signatures, repeated passages
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON values."""
@@ -28,6 +29,7 @@ class Settings:
             seed if isinstance(seed, int) else 0,
             k if isinstance(k, int) else None,
             effort if effort in ("quick", "thorough") else "normal",
+            values.get("clean") is not False,
         )
 
 

@@ -59,7 +59,8 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     """
     text = ADDRESS.sub("[address]", text[:READ])
     if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
-        return cut(named, TITLE), cut(clean_line(text), OPENING)
+        rest = clean_line(text)
+        return cut(named, TITLE), cut(rest.removeprefix(named).lstrip(), OPENING)
     lines = lines_of(text)
     if not lines:
         return "", ""

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.data.documents import Documents
+from tacit.data.text_block import scrub
+from tacit.explore.stages.cleaning import Cleaned, Found
 from tacit.explore.stages.stage import DOCUMENTS
 
 __all__ = ["RESERVED", "Source", "facts_of", "read_through", "write_documents"]
 
 ROWS = 4096  # documents to a row group: what reading one of them costs
 RESERVED = ("id", "text")
+PASSAGES = 20  # of the repeated ones that are on record
 EXACT = 2**53  # whole numbers up to this are floats without loss; longer ones are names
 
 
@@ -36,7 +39,7 @@ def read_through(documents: Documents) -> Source:
     return Source(found.hexdigest(), size)
 
 
-def write_documents(documents: Documents, folder: Path) -> None:
+def write_documents(documents: Documents, folder: Path, *, clean: bool = True) -> Cleaned:
     """id, text and the columns that came along, packed with zstd, a few thousand at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -44,19 +47,22 @@ def write_documents(documents: Documents, folder: Path) -> None:
     ids = [str(each) for each in documents.ids]
     kept = kept_columns(documents)
     arrays = {name: column_of(documents.column(given)) for name, given in kept.items()}
+    cleaned = Cleaned(documents, on=clean)
+    arrays |= {name: column_of(values) for name, values in cleaned.columns.items()}
     schema = pa.schema(
         [("id", pa.string()), ("text", pa.large_string())]
         + [(name, array.type) for name, array in arrays.items()]
     )
     with pq.ParquetWriter(folder / DOCUMENTS, schema, compression="zstd") as writer:
         start, held = 0, []
-        for text in documents.texts():
+        for text in cleaned.texts():
             held.append(text)
             if len(held) == ROWS:
                 start = flush(writer, schema, ids, held, arrays, start)
                 held = []
         if held or start == 0:
             flush(writer, schema, ids, held, arrays, start)
+    return cleaned
 
 
 def flush(writer, schema, ids, held, arrays, start) -> int:
@@ -104,14 +110,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, float) or (isinstance(value, int) and abs(value) <= EXACT)
 
 
-def facts_of(documents: Documents) -> dict[str, Any]:
-    """The ingest report as JSON values."""
+def facts_of(documents: Documents, cleaned: Cleaned | None = None) -> dict[str, Any]:
+    """The ingest report as JSON values, with what was decoded and set aside."""
     report = documents.report
+    done = Found() if cleaned is None else cleaned.found
     return {
         "documents": len(documents),
         "source": report.source,
-        "sentences": report.lines(),
+        "sentences": [*report.lines(), *done.sentences()],
+        "cleaned": {**asdict(done), "passages": [scrub(p) for p in done.passages[:PASSAGES]]},
         "repairs": asdict(report.repairs),
-        "columns": list(kept_columns(documents)),
+        "columns": [*kept_columns(documents), *(() if cleaned is None else cleaned.columns)],
         "partial": [file.sentence() for file in report.partial],
     }

@@ -156,11 +156,13 @@ def command(report: Report) -> str:
     if source.startswith("the "):  # documents that came from a program
         more = f"k={asked.k}, " if asked.k is not None else ""
         more += f'effort="{asked.effort}", ' if asked.effort != "normal" else ""
+        more += "" if asked.clean else "clean=False, "
         return f"tacit.explore(documents, {more}random_state={asked.seed})"
     source = {"standard input": "-", "--docs": "--docs"}.get(source, shlex.quote(source))
     parts = ["tacit explore", source]
     parts += [f"--k {asked.k}"] if asked.k is not None else []
     parts += [f"--{asked.effort}"] if asked.effort != "normal" else []
+    parts += [] if asked.clean else ["--no-clean"]
     return " ".join([*parts, f"--seed {asked.seed}"])
 
 

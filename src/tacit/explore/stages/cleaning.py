@@ -1,0 +1,326 @@
+"""What is no part of a document's text: decoded or set aside before anything is counted.
+
+    title               a column of titles is read as the beginning of the text
+    e-mail headers      set aside; subject, author and date become columns
+    signatures          after the line "--", at the end of a message
+    quoted-printable    decoded
+    entities, tags      &amp; and what is left of it (#39;) decoded, tags of HTML set aside
+    repeated passages   lines of six words or more that are in many different documents
+
+Two passes: the first finds headers and repeated passages, the second gives the texts. A
+document is never emptied: where nothing would be left, it stays as it was.
+"""
+
+import html
+import quopri
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from typing import Any
+
+from tacit.data.document_formats import html_text, mail_fields
+from tacit.data.document_names import title_of_name
+from tacit.explore.report.clean_text import lines_of
+
+__all__ = ["Cleaned", "Found", "clean_markup", "split_header", "split_signature"]
+
+TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
+SAMPLE = 20_000  # documents that repeated passages are found in
+LINE_WORDS = 6
+REPEATS, REPEATED = 10, 0.01  # documents, and fraction of the documents, that share a passage
+LEFT = 0.2  # of the text that must be left
+SAME_TITLE = 0.05  # of the documents: a title that more of them share says nothing
+MOST_HEADER, MOST_SIGNATURE = 8000, 1500  # characters
+NAMES = ("from", "subject", "date", "message-id", "newsgroups", "organization", "to", "sender")
+HEADER_LINE = re.compile(r"([A-Za-z][A-Za-z0-9-]{1,40}):(?:[ \t]|$)")
+SIGNATURE = re.compile(r"^--[ \t]*$", re.M)
+STRICT_SIGNATURE = re.compile(r"^-- $", re.M)
+ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,8}|#\d{1,6}|#[xX][0-9A-Fa-f]{1,5});")
+REMAINS = re.compile(r"(?<!&)#(\d{2,5});|(?<![&\w])(lt|gt|amp|quot|nbsp|apos);")
+TAG = re.compile(
+    r"</?(?:a|abbr|article|b|base|big|blockquote|body|br|button|center|cite|code|dd|div|dl|dt|em|"
+    r"embed|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|label|li|link|"
+    r"main|meta|nav|ol|option|p|pre|q|s|script|section|select|small|span|strong|style|sub|sup|"
+    r"table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video)(?:\s[^<>]{0,500})?/?>",
+    re.I,
+)
+UNSEEN = re.compile(r"<(script|style)\b[^<>]*>.*?</\1\s*>|<!--.*?-->", re.I | re.S)
+QUOTED = re.compile(r"=(?:[0-9A-F]{2})")
+
+
+@dataclass
+class Found:
+    """How many documents something was done to."""
+
+    titles: int = 0
+    headers: int = 0
+    signatures: int = 0
+    quoted: int = 0
+    entities: int = 0
+    tags: int = 0
+    repeated: int = 0
+    passages: list[str] = field(default_factory=list)  # the repeated ones, most common first
+    columns: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """What was done, for people."""
+        made = f"; {', '.join(self.columns)} are columns" if self.columns else ""
+        said = {
+            "titles": "Titles were read as the beginning of the text of {}",
+            "headers": f"E-mail headers of {{}} were set aside{made}",
+            "signatures": "Signatures of {} were set aside",
+            "quoted": "Quoted-printable text of {} was decoded",
+            "entities": "HTML entities of {} were decoded",
+            "tags": "HTML tags of {} were set aside",
+            "repeated": (
+                "1 passage that many documents repeat was set aside in {}"
+                if len(self.passages) == 1
+                else f"{len(self.passages):,} passages that many documents repeat were set "
+                "aside in {}"
+            ),
+        }
+        counts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return [
+            sentence.format(f"{counts[name]:,} document{'' if counts[name] == 1 else 's'}")
+            + "."
+            for name, sentence in said.items()
+            if counts[name]
+        ]
+
+
+class Cleaned:
+    """Documents as they are explored: ``texts``, and ``columns`` that were found in them.
+
+    >>> from tacit.data.documents import Documents
+    >>> cleaned = Cleaned(Documents.of(["AT&amp;T <b>rose</b>", "plain"]))
+    >>> list(cleaned.texts()), cleaned.found.sentences()[0]
+    (['AT&T rose', 'plain'], 'HTML entities of 1 document were decoded.')
+    """
+
+    def __init__(self, documents: Any, on: bool = True) -> None:
+        self.documents, self.on, self.found = documents, on, Found()
+        self.columns: dict[str, list[str | None]] = {}
+        self.titles: list[str | None] | None = None
+        self.passages: frozenset[int] = frozenset()
+        if on:
+            self._scan()
+
+    def texts(self) -> Iterator[str]:
+        """The texts, cleaned, in order; ``found`` then holds what was done."""
+        if not self.on:
+            yield from self.documents.texts()
+            return
+        found = Found(columns=self.found.columns, passages=self.found.passages)
+        for i, given in enumerate(self.documents.texts()):
+            text, _ = clean_message(given, found)
+            text = self._without_passages(text, found)
+            title = self.titles[i] if self.titles else None
+            if title and not text.lstrip()[: 4 * len(title) + 200].startswith(title):
+                found.titles += 1
+                text = f"{title}\n\n{text}"
+            yield text
+        self.found = found
+
+    # --- The first pass ---
+
+    def _scan(self) -> None:
+        headers: list[dict[str, str]] = []
+        first_lines: list[str] = []
+        seen, lines, shown = set[int](), Counter[int](), dict[int, str]()
+        n = len(self.documents)
+        every = max(1, -(-n // SAMPLE))
+        scratch = Found()
+        for i, given in enumerate(self.documents.texts()):
+            text, header = clean_message(given, scratch)
+            headers.append(header)
+            first_lines.append(next(iter(lines_of(text[:500])), ""))
+            if i % every == 0 and (own := number_of(text)) not in seen:
+                seen.add(own)
+                for key, line in dict(passages_of(text)).items():
+                    lines[key] += 1
+                    shown.setdefault(key, line)
+        least = max(REPEATS, REPEATED * len(seen))
+        common = [key for key, count in lines.most_common() if count >= least]
+        self.passages = frozenset(common)
+        self.found.passages = [shown[key] for key in common]
+        self._add_columns(headers)
+        self._find_titles(first_lines)
+
+    def _add_columns(self, headers: list[dict[str, str]]) -> None:
+        taken = {str(name).lower() for name in self.documents.columns}
+        for name in ("subject", "author", "date"):
+            values = [header.get(name) for header in headers]
+            if name not in taken and sum(v is not None for v in values) > 0.5 * len(values):
+                self.columns[name] = values
+                self.found.columns.append(name)
+
+    def _find_titles(self, first_lines: list[str]) -> None:
+        columns = {str(name).lower(): name for name in self.documents.columns}
+        name = next((columns[each] for each in TITLED if each in columns), None)
+        if name is not None:
+            values = self.documents.column(name)
+        elif "subject" in self.columns:
+            values = self.columns["subject"]
+        else:
+            self._name_files(first_lines)
+            return
+        titles = [None if v is None else reply_to(" ".join(str(v).split())) for v in values]
+        often = Counter(titles)
+        most = max(3, SAME_TITLE * len(titles))
+        self.titles = [
+            t if t and often[t] <= most and not t.isdigit() else None for t in titles
+        ]
+
+    def _name_files(self, first_lines: list[str]) -> None:
+        """Files whose first line is that of others too are called by their names."""
+        report, ids = self.documents.report, list(self.documents.ids)
+        often = Counter(first_lines)
+        named = [title_of_name(str(i)) if often[line] > 1 else None
+                 for i, line in zip(ids, first_lines, strict=True)]  # fmt: skip
+        if report.files_read > 1 and any(named):
+            self.columns["title"] = named
+
+    def _without_passages(self, text: str, found: Found) -> str:
+        if not self.passages:
+            return text
+        kept = [line for line in text.split("\n") if passage(line) not in self.passages]
+        left = "\n".join(kept)
+        if len(left) == len(text) or len(left.split()) < max(1, LEFT * len(text.split())):
+            return text
+        found.repeated += 1
+        return left.strip("\n")
+
+
+# --- One document ---
+
+
+def clean_message(text: str, found: Found) -> tuple[str, dict[str, str]]:
+    """A text without header, signature, encoding and markup; what the header says."""
+    header, body = split_header(text)
+    if header and body.strip():
+        found.headers += 1
+        about = header_fields(header)
+    else:
+        body, about = text, {}
+    own, signature = split_signature(body, mail=bool(about))
+    if signature and own.strip():
+        found.signatures += 1
+        body = own
+    cleaned = clean_markup(body, found)
+    return (cleaned if cleaned.strip() or not body.strip() else body), about
+
+
+def split_header(text: str) -> tuple[str, str]:
+    r"""The header of a message and its body; no header where there are no two lines of one.
+
+    >>> split_header("From: ann@x.org\nSubject: tea\n\nBoil it.")
+    ('From: ann@x.org\nSubject: tea', 'Boil it.')
+    >>> split_header("Note: all is well.\n\nReally.")[0]
+    ''
+    """
+    if not HEADER_LINE.match(text):
+        return "", text
+    end = text.find("\n\n", 0, MOST_HEADER)
+    head = text[:end] if end >= 0 else ""
+    names: list[str] = []
+    for line in head.split("\n"):
+        if line[:1] in " \t" and names:
+            continue
+        found = HEADER_LINE.match(line)
+        if not found:
+            return "", text
+        names.append(found.group(1).lower())
+    if len(names) < 2 or not set(names) & set(NAMES):
+        return "", text
+    return head, text[end + 2 :]
+
+
+def header_fields(header: str) -> dict[str, str]:
+    import email
+
+    return mail_fields(email.message_from_string(header + "\n\n"))
+
+
+def split_signature(text: str, *, mail: bool) -> tuple[str, str]:
+    r"""A text and the signature at its end, after a line of two dashes (and, except in mail,
+    a space).
+
+    >>> split_signature("See you.\n-- \nAnn Lee\nHarbor 1", mail=False)
+    ('See you.\n', '\nAnn Lee\nHarbor 1')
+    """
+    if "--" not in text:
+        return text, ""
+    pattern = SIGNATURE if mail else STRICT_SIGNATURE
+    last = None
+    for found in pattern.finditer(text, max(0, len(text) - MOST_SIGNATURE)):
+        last = last or found
+    return (text, "") if last is None else (text[: last.start()], text[last.end() :])
+
+
+def clean_markup(text: str, found: Found | None = None) -> str:
+    """Text without entities, tags and quoted-printable codes.
+
+    >>> clean_markup("Dow falls #39;again&lt;br&gt; AT&amp;T <b>up</b>")
+    "Dow falls 'again\\n AT&T up"
+    """
+    found = found or Found()
+    if "=" in text and len(QUOTED.findall(text)) >= 3 and "=\n" in text.replace("\r", ""):
+        found.quoted += 1
+        raw = quopri.decodestring(text.encode("utf-8"))
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            text = raw.decode("cp1252", "replace")
+    if ";" in text:
+        plain = text
+        for _ in range(2):  # &amp;lt; is decoded twice
+            if "&" in plain and ENTITY.search(plain):
+                plain = html.unescape(plain)
+        plain = REMAINS.sub(decode_remains, plain)
+        found.entities += plain != text
+        text = plain.replace("\xa0", " ")
+    if "<" in text and TAG.search(text):
+        found.tags += 1
+        if re.search(r"<(?:html|body)\b", text, re.I):
+            return html_text(text).text
+        text = UNSEEN.sub(" ", text)
+        text = re.sub(r"</?(?:br|p|div|li|tr|h[1-6])\b[^<>]{0,500}>", "\n", text, flags=re.I)
+        text = TAG.sub("", text)
+    return text
+
+
+def decode_remains(found: re.Match) -> str:
+    number, name = found.groups()
+    return html.unescape(f"&#{number};" if number else f"&{name};")
+
+
+def reply_to(subject: str) -> str:
+    """A subject without the signs of replies.
+
+    >>> reply_to("Re: FW: tea")
+    'tea'
+    """
+    return re.sub(
+        r"^(?:(?:re|fwd?|aw|wg|sv|antw)\s*(?:\[\d+\])?:\s*)+", "", subject, flags=re.I
+    )
+
+
+def passages_of(text: str) -> Iterator[tuple[int, str]]:
+    for line in text.split("\n"):
+        if (key := passage(line)) is not None:
+            yield key, line.strip()[:200]
+
+
+def passage(line: str) -> int | None:
+    """A number for a line that is long enough to be a passage."""
+    words = line.split()
+    if len(words) < LINE_WORDS or not any(word[0].isalpha() for word in words):
+        return None
+    return number_of(" ".join(words).casefold())
+
+
+def number_of(text: str) -> int:
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")

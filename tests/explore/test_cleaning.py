@@ -1,0 +1,107 @@
+"""What is no part of the text is decoded or set aside, counted and said."""
+
+import pyarrow as pa
+import pytest
+
+import tacit
+from tacit.data.documents import Documents
+from tacit.explore.stages.cleaning import Cleaned, clean_markup, split_header, split_signature
+
+MAIL = (
+    "From: Ann Lee <ann@x.org>\nSubject: Re: tea\nDate: Tue, 06 Apr 1993 12:00:00 GMT\n"
+    "Organization: Harbor\n\nBoil the water number {}.\n--\nAnn Lee\nHarbor 1\n"
+)
+
+
+def cleaned(texts, **options):
+    found = Cleaned(Documents.of(texts), **options)
+    return list(found.texts()), found
+
+
+def test_headers_and_signatures_are_set_aside_and_the_header_becomes_columns():
+    texts, found = cleaned([MAIL.format(i) for i in range(5)])
+    assert texts[3] == "Boil the water number 3.\n"
+    assert found.columns["author"] == ["Ann Lee"] * 5
+    assert found.columns["date"][0].startswith("1993-04-06")
+    said = " ".join(found.found.sentences())
+    assert (
+        "E-mail headers of 5 documents were set aside; subject, author, date are columns"
+        in said
+    )
+    assert "Signatures of 5 documents" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Note: this is no header.\n\nReally.", "A -- b", "x < y and y > z; a & b", "2 + 2 = 4"],
+)
+def test_plain_texts_stay_as_they_are(text):
+    texts, found = cleaned([text])
+    assert texts == [text]
+    assert not found.found.sentences()
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("AT&amp;T &lt;b&gt;rose&lt;/b&gt;", "AT&T rose"),
+        ("the firm#39;s quot;best&quot; year", 'the firm\'s "best" year'),
+        ("<p>one</p><script>var x = 1;</script>two", "\none\n two"),
+        ("Sch=C3=B6n und viel l=\nang =3D gut", "Schön und viel lang = gut"),
+        ("List<String> and <class 'int'>", "List<String> and <class 'int'>"),
+    ],
+)
+def test_markup_is_decoded(text, plain):
+    assert clean_markup(text) == plain
+
+
+def test_passages_of_many_documents_are_set_aside_but_no_document_is_emptied():
+    terms = "This message is confidential and meant for the addressee only."
+    texts, found = cleaned(
+        [f"Letter number {i} about tea.\n{terms}" for i in range(40)] + [terms]
+    )
+    assert texts[7] == "Letter number 7 about tea."
+    assert texts[40] == terms
+    assert found.found.passages == [terms]
+    said = "1 passage that many documents repeat was set aside in 40 documents."
+    assert found.found.sentences() == [said]
+
+
+def test_copies_of_one_text_are_not_repeated_passages():
+    text = "The same words again and again in every copy of it."
+    texts, _ = cleaned([text] * 50 + ["another text altogether"])
+    assert texts[:50] == [text] * 50
+
+
+def test_a_column_of_titles_counts_as_text_and_cleaning_can_be_turned_off():
+    table = pa.table({"title": ["Oil rises", "Rates fall"], "text": ["A &amp; B.", "C."]})
+    texts, _ = cleaned(table)
+    assert texts == ["Oil rises\n\nA & B.", "Rates fall\n\nC."]
+    texts, _ = cleaned(table, on=False)
+    assert texts == ["A &amp; B.", "C."]
+
+
+def test_a_file_is_called_by_its_name_where_its_first_line_repeats(tmp_path):
+    for name in ("tea_time", "late_supper", "noon"):
+        first = "Chapter I." if name != "noon" else "A plain noon"
+        (tmp_path / f"{name}.txt").write_text(f"{first}\n\nText of {name}.")
+    found = Cleaned(Documents.open(tmp_path))
+    assert found.columns["title"] == ["late supper", None, "tea time"]
+
+
+def test_the_report_says_what_was_done():
+    texts = ["AT&amp;T rose today", "plain words here", "more plain words"]
+    project = tacit.explore(texts, effort="quick")
+    assert project.texts[0] == "AT&T rose today"
+    said = "HTML entities of 1 document were decoded."
+    assert said in project.summary["input"]["sentences"]
+    assert said in project.report().read_text(encoding="utf8")
+    kept = tacit.explore(texts, effort="quick", clean=False)
+    assert kept.texts[0] == "AT&amp;T rose today"
+
+
+def test_hostile_headers_and_signatures_take_no_time():
+    text = "A" * 40 + ": x\n" * 20_000
+    assert split_header(text)[0] == ""
+    assert split_signature("--\n" * 100_000, mail=True)[1]
+    assert clean_markup("<a " * 50_000 + "=\n=A0=A0=A0").startswith("<a")
