@@ -211,7 +211,7 @@ def test_labels_are_given_taken_back_and_spread(live):
     page.wait_for_selector("#spreadbox .cw", timeout=60_000)
     said = page.inner_text("#spreadbox")
     assert re.search(r"it was right in \d+% of 60 \(likely between", said)
-    assert "30 documents got a guess" in said
+    assert "30 documents are like none of those you labeled" in said  # the third kind
     page.click("#spreadbox .btn:has-text('Color the map')")
     counts = texts(page, "#side .legend .n")
     assert sum(map(int, counts)) == 90

@@ -90,7 +90,9 @@ def test_a_plan_uses_the_rates_of_the_last_run(tmp_path):
 
 
 def test_stages_asked_for_bring_what_they_need():
-    assert closure(["outliers"]) == {"counts", "meaning", "map", "outliers"}
+    assert closure(["outliers"]) == {
+        "counts", "meaning", "map", "language_guess", "outliers",
+    }  # fmt: skip
     assert closure(["reading"]) == {"counts", "language_guess", "reading"}
     assert closure(["groups"]) == {"counts", "meaning", "groups", "map"}
     assert closure(["ingest"]) == set()

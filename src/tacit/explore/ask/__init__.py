@@ -6,8 +6,8 @@ from tacit.core.lazy import attach
 
 __all__ = [
     "EXPORTS", "Live", "NotReady", "ProjectReader", "compare", "concordance", "document",
-    "export", "generate", "neighbors", "next_words", "prepare_live", "search", "similar",
-    "spread", "surprise",
+    "export", "generate", "neighbors", "next_words", "place_texts", "prepare_live", "search",
+    "similar", "spread", "surprise",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.explore.questions.label_spreading import spread
     from tacit.explore.questions.language_model import generate, next_words, surprise
     from tacit.explore.questions.meaning_space import neighbors
+    from tacit.explore.questions.placing import place_texts
     from tacit.explore.questions.reader import Live, NotReady, ProjectReader
     from tacit.explore.questions.text_search import search, similar
 else:

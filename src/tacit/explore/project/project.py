@@ -91,7 +91,8 @@ class Project:
     @property
     def documents(self) -> "pd.DataFrame":
         """A pandas DataFrame with a row for every document: its id, group (-1 for none), how
-        sure that is, place on the map, number of words, whose copy it is, its guessed language,
+        sure that is, place on the map, number of words, unfamiliarity (above 1: unlike all
+        others), whose copy it is, its guessed language,
         and the columns that came along."""
         import pandas as pd
 
@@ -122,6 +123,8 @@ class Project:
                 columns |= {"x": points[:, 0], "y": points[:, 1]}
             if not context.skipped("counts"):
                 columns["words"] = context.arrays("counts")["lengths"]
+            if not context.skipped("outliers"):
+                columns["unfamiliarity"] = context.arrays("outliers")["score"]
             if not context.skipped("duplicates"):
                 columns["copies"] = context.arrays("duplicates")["labels"]
             if not context.skipped("language_guess"):
@@ -184,9 +187,15 @@ class Project:
         drawn = ask.generate(self.live, prefix, words=words, temperature=temperature, seed=seed)
         return drawn["text"]
 
+    def place(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """Where new texts belong among the documents: their group (-1 for none), how unfamiliar
+        each is (above 1: unlike all documents, and why), and its nearest documents."""
+        return ask.place_texts(self.live, texts)
+
     def spread(self, labels: Any, *, random_state: int = 0) -> dict[str, Any]:
         """Labels of some documents, by row or id, spread to the others by a classifier, with
-        how sure it is, how often it is right, and what to label next."""
+        how sure it is, how often it is right, which have none of these labels, and what to
+        label next."""
         by_row = {self.live.row_of(document): name for document, name in labels.items()}
         return ask.spread(self.live, by_row, seed=random_state)
 

@@ -44,7 +44,7 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "groups": groups,
         "map_keeps": facts["map"].get("kept"),
         "copies": facts["duplicates"].get("redundant", 0),
-        "outliers": facts["outliers"].get("beyond_three", 0),
+        "outliers": facts["outliers"].get("unlike", 0),
         "without_words": facts["meaning"].get("blank", 0),
         **more_facts(context, facts),
         "skipped": skipped,

@@ -20,6 +20,7 @@ import numpy as np
 
 from tacit.core.atomic import atomic_write
 from tacit.data.delimited import guard, write_rows
+from tacit.explore.questions.none_of_these import NONE
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
 from tacit.explore.stages.naming import shown_name
@@ -83,6 +84,13 @@ def blocks_of(reader: ProjectReader) -> Iterator[tuple[int, list[str]]]:
             start, held = start + len(held), []
     if held:
         yield start, held
+
+
+def spread_name(classes: list[str], code: int) -> str | None:
+    """The label that a document got, or that it has none of those given."""
+    if code == NONE:
+        return "(none of these)"
+    return classes[code] if code >= 0 else None
 
 
 class DocumentTable:
@@ -160,7 +168,7 @@ class DocumentTable:
             sure = np.asarray(self.spread["sure"], np.float32)
             found.append(
                 ("spread", pa.string(),
-                 lambda i, j: [classes[c] if c >= 0 else None for c in codes[i:j].tolist()])
+                 lambda i, j: [spread_name(classes, c) for c in codes[i:j].tolist()])
             )  # fmt: skip
             found.append(("spread_sure", pa.float32(), masked(sure, codes >= 0)))
         return found
@@ -297,7 +305,8 @@ def write_metadata(
             code = -1 if spread is None else spread["names"][start + i]
             cells = [
                 ids[i], title_and_opening(text, title)[0], groups[i],
-                labels.get(start + i, ""), spread["classes"][code] if code >= 0 else "",
+                labels.get(start + i, ""),
+                "" if spread is None else spread_name(spread["classes"], code) or "",
                 *(values[i] for values in given),
             ]  # fmt: skip
             lines.append(tsv_line(cells))

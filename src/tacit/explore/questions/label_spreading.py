@@ -1,5 +1,5 @@
 """Labels of some documents, spread to the others by a classifier: calibrated probabilities, its
-accuracy on unseen documents, and the documents to label next."""
+accuracy on unseen documents, documents that have none of the labels, what to label next."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,6 +11,12 @@ from sklearn.base import clone
 from tacit.classify import LogisticRegression, calibrate
 from tacit.core.engines import Engine
 from tacit.explore.questions.meaning_space import inverse_frequency, weights_of
+from tacit.explore.questions.none_of_these import (
+    LEAST_LABELED,
+    NONE,
+    unlike_collection,
+    unlike_labeled,
+)
 from tacit.explore.questions.reader import ProjectReader
 from tacit.linear.losses import probabilities
 from tacit.measure import cross_validate, wilson_interval
@@ -38,8 +44,10 @@ def spread(
     """A label for every document from those of some.
 
     Needs two labels with two documents each. ``names`` and ``sure`` have an entry for every
-    document: which of ``classes`` (-1 for a document without words), and the probability.
-    ``check`` is the accuracy on labelled documents that the classifier had not seen. The
+    document: which of ``classes``, and the probability; -1 is for a document without words,
+    ``NONE`` (-2) for one that is like none of the labelled documents (``none`` counts them).
+    ``check`` is the accuracy on labelled documents that the classifier had not seen: it holds
+    for documents like those. The
     documents are compared by words, by meaning or by both, whichever does better there, on
     other folds. ``doubtful`` are documents to label next, ``reconsider`` labels that the
     classifier contradicts.
@@ -57,6 +65,14 @@ def spread(
     accuracy = float(np.mean(guessed == right))
     classes = [str(name) for name in names]
     found = predict_all(reader, model.fit(known, given), factor, kind)
+    none = unlike_collection(reader) | unlike_labeled(reader, rows, seed=seed, engine=engine)
+    none[rows] = False
+    found.names[none], found.sure[none], found.margin[none] = NONE, 0.0, np.inf
+    if len(rows) < LEAST_LABELED:
+        notes.append(
+            f"With fewer than {LEAST_LABELED} labeled documents, only documents unlike all "
+            "others are taken to have none of the labels."
+        )
     alone = np.array(sorted(set(labels) - set(rows.tolist())), np.int64)
     found.names[alone], found.sure[alone] = -1, 0.0  # they have a label of their own
     codes = {name: i for i, name in enumerate(classes)}
@@ -67,6 +83,7 @@ def spread(
         "classes": classes,
         "names": found.names.tolist(),
         "sure": [round(float(each), 4) for each in found.sure],
+        "none": int((found.names == NONE).sum()),
         "check": {
             "accuracy": accuracy,
             "interval": [float(each) for each in wilson_interval(accuracy, len(rows))],

@@ -222,6 +222,13 @@ class ProjectReader:
         return build_index(strings_of(list(self.words[columns]))), columns
 
     @once
+    def character_model(self) -> Any:
+        """How the documents are spelled."""
+        from tacit.explore.stages.character_model import learn_characters
+
+        return learn_characters(self.documents.texts(), self.n)[0]
+
+    @once
     def groups(self) -> np.ndarray | None:
         """The group of every document, -1 for none."""
         return None if self.skipped("groups") else np.asarray(self.arrays("groups")["labels"])

@@ -1,8 +1,9 @@
-"""Near copies, and documents far from all others."""
+"""Near copies, and documents unlike all others."""
 
 import numpy as np
 
 from tacit.explore.stages.stage import Context, Output
+from tacit.explore.stages.unfamiliarity import MEASURES, measure_documents, score_evidence
 
 __all__ = ["find_duplicates", "find_outliers"]
 
@@ -43,31 +44,30 @@ def find_duplicates(context: Context) -> Output:
 
 
 SHOWN = 20
-LEAST_WORDS = 25  # shorter documents are far from all others for lack of words
+FEWEST = 31  # documents, for a limit that can be relied on
 
 
 def find_outliers(context: Context) -> Output:
-    """How far each document is from its nearest ones, compared with what is usual here."""
+    """How unfamiliar each document is to the others, and those that are unlike all of them."""
     if why := context.skipped("map"):
         return Output(skipped=why)
-    squares = context.arrays("map")["squares"]
     blank = context.arrays("meaning")["blank"]
-    lengths = context.arrays("counts")["lengths"]
-    distance = np.sqrt(squares.mean(axis=1, dtype=np.float64)) if squares.size else None
-    if distance is None:
+    evidence = measure_documents(context)
+    if np.count_nonzero(evidence.sizes[:, 0]) < FEWEST:
         return Output(skipped="There are too few documents to tell which are unusual.")
-    listed = np.flatnonzero(~blank & (lengths >= LEAST_WORDS))
-    middle = float(np.median(distance[listed])) if len(listed) else 0.0
-    width = 1.4826 * float(np.median(np.abs(distance[listed] - middle))) if len(listed) else 0.0
-    score = (distance - middle) / width if width > 0 else np.zeros(len(distance))
-    order = listed[np.argsort(-score[listed], kind="stable")]
+    score, why_of, scale = score_evidence(evidence)
+    order = np.argsort(-score, kind="stable")
+    odd = int((score > 1).sum())
+    names = [*MEASURES, "language"]
     return Output(
-        arrays={"score": score.astype(np.float32)},
+        arrays={"score": score.astype(np.float32), "why": why_of.astype(np.uint8)},
         facts={
-            "outliers": [[int(i), float(score[i])] for i in order[:SHOWN] if score[i] > 3],
-            "beyond_three": int((score[listed] > 3).sum()),
-            "short": int((lengths < LEAST_WORDS).sum()),
+            "outliers": [
+                [int(i), float(score[i]), names[why_of[i]]] for i in order[: min(odd, SHOWN)]
+            ],
+            "unlike": odd,
             "blank": np.flatnonzero(blank)[:SHOWN].tolist(),
             "blanks": int(blank.sum()),
+            **scale.facts(),
         },
     )

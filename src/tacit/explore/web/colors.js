@@ -7,7 +7,7 @@ function readTheme() {
   css = {
     pal: slots.map(i => hex(v('--p' + i))), txt: slots.map(i => v('--x' + i)), ramp: [0, 1, 2, 3, 4].map(i => hex(v('--r' + i))),
     ink: v('--ink'), ink2: v('--ink-2'), ink3: v('--ink-3'), map: v('--map'), accent: v('--accent'), land: v('--land'),
-    dim: hex(v('--dim')), sans: v('--sans'),
+    dim: hex(v('--dim')), odd: hex(v('--ink-3')), sans: v('--sans'),
   };
 }
 function rampAt(t) {

@@ -92,10 +92,10 @@ extras.schemes.push(c => {
   const spread = c === 'spread' && labeled.spread, names = spread ? labeled.spread.classes : labeled.names.map(l => l.name), at = new Map(names.map((name, i) => [name, i])), kinds = new Uint16Array(n), sure = spread ? new Float32Array(n) : null;
   for (let d = 0; d < n; d++) {
     const row = rowsHere[d], own = at.get(labeled.rows.get(row));
-    kinds[d] = own ?? (spread ? spreadOf(row)?.kind ?? names.length : names.length);
+    kinds[d] = own ?? (spread ? spreadOf(row)?.kind ?? (labeled.spread.names[row] === NONE ? names.length : names.length + 1) : names.length);
     if (sure) sure[d] = own != null ? 1 : spreadOf(row)?.sure ?? 0;
   }
-  const made = { cat: i => kinds[i], names: [...names, 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), -1], what: `${c}${labeled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
+  const made = { cat: i => kinds[i], names: [...names, ...(spread ? ['None of these'] : []), 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), ...(spread ? [-2] : []), -1], what: `${c}${labeled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
     sub: spread ? 'Given by you, or guessed from those given. Paler dots are less sure.' : 'Given by you.', sure: sure && (i => sure[i]) };
   kindsCache.set(c, made);
   return made;

@@ -2,6 +2,7 @@
    documents would teach it most. */
 let spreadJob = null;
 const NEXT = 12; // documents to label next
+const NONE = -2; // instead of a label: like none of the labeled documents
 const spreadOf = row => {
   const s = labeled.spread;
   return s && s.names[row] != null && s.names[row] >= 0 ? { kind: s.names[row], name: s.classes[s.names[row]], sure: s.sure[row] } : null;
@@ -27,10 +28,13 @@ function spreadWords(s) {
   let sure = 0, all = 0;
   s.names.forEach((k, row) => { if (k >= 0 && !labeled.rows.has(row)) { by[k]++; all++; if (s.sure[row] >= .8) sure++; } });
   if (s.check) out.push(el('p', { class: 'txt', text: checkWords(s.check) }));
-  out.push(el('p', { class: 'note', text: `${plural(all, 'document')} got a guess; ${N(sure)} (${pct(sure / Math.max(1, all))}) of them are sure, with four chances in five or more.` }));
-  const most = Math.max(1, ...by), bars = el('div', { class: 'cw' });
+  if (s.none) out.push(el('p', { class: 'note', text: `${plural(s.none, 'document')} ${s.none === 1 ? 'is' : 'are'} like none of those you labeled, and ${s.none === 1 ? 'gets' : 'get'} none of these labels.` }));
+  if (all) out.push(el('p', { class: 'note', text: `${plural(all, 'document')} got a guess; ${N(sure)} (${pct(sure / Math.max(1, all))}) of them are sure, with four chances in five or more.` }));
+  const most = Math.max(1, s.none || 0, ...by), bars = el('div', { class: 'cw' });
   s.classes.forEach((name, i) => bars.append(el('span', { class: 'txt', dir: 'auto', text: name }), el('span', { class: `b p${Math.max(0, labelSlot(name))}`, 'aria-hidden': 'true' }, el('i', { class: 'own', css: { width: pct(by[i] / most, 1) } })), el('span', { class: 'v', text: N(by[i]) })));
+  if (s.none) bars.append(el('span', { text: 'None of these' }), el('span', { class: 'b podd', 'aria-hidden': 'true' }, el('i', { class: 'own', css: { width: pct(Math.min(1, s.none / most), 1) } })), el('span', { class: 'v', text: N(s.none) }));
   out.push(bars);
+  if (s.none) out.push(el('div', { class: 'rowbtns' }, button('Show those with none of these labels', () => selectRows(s.names.flatMap((k, row) => (k === NONE ? [row] : [])), 'None of these labels'))));
   if (s.stale) out.push(notice('Labels have changed since. Spread again to take that in.', 'note'));
   if (s.note) out.push(notice(s.note, 'note'));
   return out;
@@ -38,7 +42,7 @@ function spreadWords(s) {
 function checkWords(check) {
   if (check.accuracy == null) return check.note || 'There are too few labels to check how well it does.';
   const [low, high] = check.interval || [], digits = low != null && pct(low) === pct(high) ? 1 : 0, range = low == null ? '' : ` (likely between ${pct(low, digits)} and ${pct(high, digits)})`;
-  return `Checked on labeled documents it had not seen, it was right in ${pct(check.accuracy, digits)} of ${N(check.labeled)}${range}.`;
+  return `For documents like those you labeled: checked on labeled documents it had not seen, it was right in ${pct(check.accuracy, digits)} of ${N(check.labeled)}${range}.`;
 }
 /** Documents whose labels would teach it most, and labels it would have given otherwise. */
 function drawNext() {

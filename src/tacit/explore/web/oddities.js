@@ -1,4 +1,4 @@
-/* Copies, documents far from all others, documents with nothing to compare. */
+/* Copies, documents unlike all others, documents with nothing to compare. */
 function oddities() {
   const list = $('#dups');
   if (list) {
@@ -11,8 +11,8 @@ function oddities() {
     for (const kind of kinds) tabs.append(el('button', { class: 'btn', text: `${kind.name} ${N(kind.count)}`, on: { click: () => draw(kind) } }));
     if (kinds.length) draw(kinds[0]);
   }
-  const far = new Map(M.outliers);
-  if ($('#outl')) $('#outl').append(docList([...far.keys()], d => `${far.get(d).toFixed(1)} deviations farther from its neighbors than usual`, 6));
+  const odd = new Map(M.outliers.map(([d, score, why]) => [d, `${score.toFixed(1)} times the limit: ${why}`]));
+  if ($('#outl')) $('#outl').append(docList([...odd.keys()], d => odd.get(d), 6));
   if ($('#pairs')) $('#pairs').append(longList(el('div'), M.closest, pairOf, 6));
   const blank = $('#empt');
   if (blank) blank.parentNode.append(longList(blank, M.blanks, ([d, count]) => el('li', {}, el('span', { class: 'txt', dir: 'auto', text: texts.t[wordAt(d)] || docId(d) }), el('span', { text: count ? plural(count, 'word') : 'empty' })), 6));

@@ -11,7 +11,9 @@ function paint(animate = true) {
     let a = base;
     if (state.fade && s.sure) a *= .3 + .7 * s.sure(i);
     else if (state.fade && s.what === 'group' && !s.k && M.grouped) a *= .3 + .7 * A.conf[i] / 255;
-    const q = !on ? css.dim : s.value ? rampAt(s.value(i)) : css.pal[s.slots[s.cat(i)]] || css.dim;
+    const odd = A.odd && A.odd[i] && s.what === 'group';
+    if (odd) a = base;
+    const q = !on ? css.dim : odd ? css.odd : s.value ? rampAt(s.value(i)) : css.pal[s.slots[s.cat(i)]] || (s.slots[s.cat(i)] === -2 ? css.odd : css.dim);
     B[4 * i] = q[0]; B[4 * i + 1] = q[1]; B[4 * i + 2] = q[2];
     B[4 * i + 3] = Math.round(255 * (on ? (sc.any ? Math.max(a, .7) : a) : .42));
   }

@@ -68,7 +68,7 @@ function legend() {
     ul.append(el('li', {}, el('button', {
       title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} across resamples` : s.names[c],
       on: { click: () => selectKind(s, c), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
-    }, el('i', { class: 'sw ' + (s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g ? g.n : count[c]) }),
+    }, el('i', { class: 'sw ' + (s.slots[c] === -2 ? 'podd' : s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g ? g.n : count[c]) }),
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
   const head = s.field ? s.field.name : s.k ? `If there were ${s.k} groups` : `${K} groups`;
@@ -76,8 +76,15 @@ function legend() {
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
   if (own) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => el('span', {}, sureIcon(l), l))));
+  if (s.what === 'group' && A.odd) out.push(oddKey());
   if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => setK(K) } })));
   return out;
+}
+/** The gray points: documents unlike all others, whatever group is nearest to them. */
+function oddKey() {
+  const docs = [...Array(n).keys()].filter(i => A.odd[i]);
+  return el('ul', { class: 'legend apart' }, el('li', {}, el('button', { on: { click: () => select({ kind: 'odd', label: 'Unlike all others', docs }) } },
+    el('i', { class: 'sw podd' }), el('span', { class: 'w', text: 'Unlike all others' }), el('span', { class: 'n', text: N(docs.length) }), el('span'))));
 }
 function selected(s) {
   const m = s.docs.length, search = s.kind === 'search';

@@ -1,6 +1,8 @@
-"""Oddities: copies, documents far from all others, documents with nothing to compare."""
+"""Oddities: copies, documents unlike all others, documents with nothing to compare."""
 
 from html import escape
+
+import numpy as np
 
 from tacit.explore.report.phrases import count, percent, section, verb
 from tacit.explore.report.report import LISTED, Report, copies
@@ -9,6 +11,13 @@ __all__ = ["NAV", "PLACE", "data", "words"]
 
 PLACE, NAV = 100, (("oddities", "Oddities"),)
 CLOSEST = 12  # pairs of a small collection
+REASONS = {
+    "spelling": "spelled unlike the others",
+    "words": "uses words that few others use",
+    "unexplained": "its words do not go together elsewhere",
+    "distance": "far from its nearest documents",
+    "language": "in another language",
+}
 
 
 def data(report: Report) -> None:
@@ -22,8 +31,14 @@ def data(report: Report) -> None:
         }
         for kind in copies(report.context)
     ]
-    far = report.facts["outliers"].get("outliers", [])
-    meta["outliers"] = [[place[i], round(score, 2)] for i, score in far]
+    found = report.facts["outliers"]
+    meta["outliers"] = [
+        [place[i], round(score, 2), REASONS[why]] for i, score, why in found.get("outliers", [])
+    ]
+    meta["unlike"] = found.get("unlike", 0)
+    if mapped and meta["unlike"]:
+        score = report.context.arrays("outliers")["score"][report.shown.on_map]
+        report.add_array("odd", (score > 1).astype(np.uint8))
     meta["blanks"], meta["closest"] = [], []
     if mapped:
         blank = report.context.arrays("meaning")["blank"]
@@ -52,7 +67,7 @@ def words(report: Report) -> str:
     if report.n_read < 2 or (no_copies and no_outliers):
         return ""
     exact, near = (kind["count"] for kind in meta["copies"])
-    far, blanks = facts["outliers"].get("beyond_three", 0), facts["meaning"].get("blank", 0)
+    far, blanks = meta["unlike"], facts["meaning"].get("blank", 0)
     heading = "No copies and no outliers"
     if no_outliers or no_copies:
         heading = "No copies" if no_outliers else "No outliers"
@@ -67,15 +82,18 @@ def words(report: Report) -> str:
     if not report.ran("outliers"):
         outliers = escape(facts["outliers"]["skipped"])
     elif far:
+        them = verb(far, "it", "them")
         outliers = (
-            f"Of the documents with 25 words or more, {far:,} {verb(far, 'is', 'are')} more "
-            "than three deviations farther from the nearest documents than usual."
+            f"Judged by spelling, words, language and distance to the nearest documents, "
+            f"{far:,} {verb(far, 'document is', 'documents are')} beyond what is usual in this "
+            f"collection; the map draws {them} in gray. The limit is set so that about five "
+            "in a thousand ordinary documents exceed it."
         )
     else:
-        outliers = "No document is much farther from its nearest documents than usual."
+        outliers = "No document is much more unusual than the others."
     left = COPIES if exact or near else NO_COPIES.replace("{why}", without_copies(report))
     left += CLOSEST_PAIRS if meta["closest"] else ""
-    right = f'<h3 class="sub3">Far from everything</h3><p class="note">{outliers}</p>'
+    right = f'<h3 class="sub3">Unlike all others</h3><p class="note">{outliers}</p>'
     right += '<div id="outl"></div>' if meta["outliers"] else ""
     if meta["blanks"]:
         right += BLANKS.replace("{blanks}", count(blanks, "document"))

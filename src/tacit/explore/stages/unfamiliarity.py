@@ -1,0 +1,180 @@
+"""How unfamiliar a document is to the collection: one score from five measures.
+
+=============  ============================================================================
+spelling       bits per byte given the other documents (``character_model``)
+words          how rare its different words are in the other documents, on average
+unexplained    the part of its weight that the directions of meaning do not represent
+distance       root mean squared distance to its nearest documents
+language       it is in a language that next to no other document is in
+=============  ============================================================================
+
+Each measure is compared with what is usual in the collection,
+
+    z  =  (value - median) / (84th percentile - median)  x  sqrt(size / (size + s)),
+
+where the last factor lowers what short texts say (size in bytes or different words). The score
+is the root of the sum of squares of the positive z, divided by a limit, so that documents
+above 1 are unlike the others. The limit is calibrated on the collection: beyond the median,
+the scores of ordinary documents fall off at an exponential rate, which is estimated from the
+median and the 90th percentile; the limit is where five in a thousand would be left.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.explore.stages.character_model import surprise_each
+from tacit.explore.stages.languages import NAMES, UNKNOWN
+from tacit.explore.stages.meaning import word_weights
+from tacit.explore.stages.stage import Context
+
+__all__ = [
+    "MEASURES", "Evidence", "Scale", "familiar_languages", "measure_documents", "measure_words",
+    "score_evidence",
+]  # fmt: skip
+
+MEASURES = ("spelling", "words", "unexplained", "distance")
+MISMATCH = 3.0  # what another language adds, in the units of z
+LEAST_SPOKEN = 0.01  # of the documents of known language: a language that belongs here
+SHORT_BYTES, SHORT_WORDS = 100.0, 15.0  # s, for bytes and for different words
+TAIL = 0.005  # of ordinary documents that are beyond the limit, if their scores fall off evenly
+MOST_EXPLAINED = 1e-4  # of the weight of a document; less is none
+
+
+class Evidence(NamedTuple):
+    """The measures of some documents, before they are compared with what is usual."""
+
+    values: np.ndarray  # (n, measures)
+    sizes: np.ndarray  # (n, 2): bytes read, different words
+    foreign: np.ndarray  # (n,) bool: in a language that does not belong here
+
+
+class Scale(NamedTuple):
+    """What is usual in a collection."""
+
+    middle: np.ndarray  # of each measure
+    width: np.ndarray
+    limit: float  # of the combined score
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> "Scale":
+        """The scale that the stage wrote."""
+        usual = facts["usual"]
+        middle, width = (np.array([usual[m][i] for m in MEASURES]) for i in (0, 1))
+        return cls(middle, width, float(facts["limit"]))
+
+    def facts(self) -> dict[str, Any]:
+        """The scale as JSON values."""
+        rows = zip(MEASURES, self.middle, self.width, strict=True)
+        return {"usual": {m: [float(a), float(b)] for m, a, b in rows}, "limit": self.limit}
+
+
+def measure_documents(context: Context) -> Evidence:
+    """The measures of all documents, each given the others."""
+    found, meaning = context.arrays("counts"), context.arrays("meaning")
+    counts, n = context.matrix("counts", "counts"), len(meaning["rows"])
+    bits, sizes = surprise_each(context.documents().texts(), n)
+    spread = found["document_counts"]
+    rare, left, types = measure_words(counts, spread, meaning, n, counted=True)
+    squares = context.arrays("map")["squares"]
+    distance = np.sqrt(squares.mean(axis=1, dtype=np.float64)) if squares.size else np.zeros(n)
+    distance[meaning["blank"]] = 0.0
+    guess = context.arrays("language_guess")["language"].astype(np.int64)
+    known = np.isin(guess, [*familiar_languages(context), UNKNOWN])
+    values = np.column_stack([bits, rare, left, distance])
+    return Evidence(values, np.column_stack([sizes, types]), ~known)
+
+
+def measure_words(
+    counts: sp.csr_array,
+    spread: np.ndarray,
+    meaning: dict[str, np.ndarray],
+    n: int,
+    *,
+    counted: bool,
+    unknown: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rarity of the words, unexplained weight as -log(1 - fraction), and different words of
+    each row. ``counted`` where the rows are among the n documents of ``spread``; ``unknown`` is
+    how many different words each row has that no document has."""
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    m = counts.shape[0]
+    others = np.maximum(spread[counts.indices] - (1 if counted else 0), 0)
+    rarity = np.log((1 + n) / (1 + others.astype(np.float64)))
+    types = np.diff(counts.indptr).astype(np.float64)
+    sums = np.bincount(rows, rarity, m)
+    heavy = ((1 + np.log(counts.data)) * rarity**2) ** 2
+    weight = np.bincount(rows, heavy, m)
+    if unknown is not None:
+        types += unknown
+        sums += unknown * np.log(1 + n)
+        weight += unknown * np.log(1 + n) ** 4
+    used = np.asarray(meaning["used"])
+    chosen = sp.csr_array(counts[:, used], dtype=np.float64)
+    chosen.data = (1 + np.log(chosen.data)) * word_weights(spread[used], n)[chosen.indices]
+    scale = meaning["word_lengths"].astype(np.float64)[:, None]
+    values = meaning["singular_values"].astype(np.float64)
+    basis = np.divide(meaning["words"] * scale, values, out=np.zeros(meaning["words"].shape),
+                      where=values > 0)  # fmt: skip
+    placed = chosen @ basis
+    explained = np.einsum("nd,nd->n", placed, placed) / np.maximum(weight, 1e-12)
+    left = -np.log(np.clip(explained, MOST_EXPLAINED, 1.0))
+    return sums / np.maximum(types, 1), left, types
+
+
+def familiar_languages(context: Context) -> list[int]:
+    """The languages, by number, that more than a few documents are in; all of them where the
+    language of most documents is unknown."""
+    facts = context.facts("language_guess")
+    sizes = {code: size for code, _, size in facts["languages"]}
+    known = sum(sizes.values())
+    if known < 0.5 * facts["documents"]:
+        return list(range(len(NAMES)))
+    least = max(2, LEAST_SPOKEN * known)
+    return [i for i, code in enumerate(facts["codes"]) if sizes.get(code, 0) >= least]
+
+
+def score_evidence(
+    evidence: Evidence, scale: Scale | None = None
+) -> tuple[np.ndarray, np.ndarray, Scale]:
+    """Scores (above 1: unlike the others), the measure that says so most, and the scale.
+
+    The measure is a place in ``MEASURES``, or the number of measures for the language. Without
+    a scale the documents are their own.
+
+    >>> rng = np.random.default_rng(0)
+    >>> values = rng.normal(size=(300, 4))
+    >>> values[7, 0] = 12.0
+    >>> sizes, foreign = np.full((300, 2), 1000.0), np.zeros(300, bool)
+    >>> score, why, _ = score_evidence(Evidence(values, sizes, foreign))
+    >>> np.flatnonzero(score > 1).tolist(), MEASURES[why[7]]
+    ([7], 'spelling')
+    """
+    values, some = evidence.values, evidence.sizes[:, 0] > 0
+    if scale is None:
+        usual = values[some] if some.any() else np.zeros((1, len(MEASURES)))
+        middle, high = np.quantile(usual, [0.5, 0.84], axis=0)
+        spread = 1.4826 * np.median(np.abs(usual - middle), axis=0)
+        scale = Scale(middle, np.maximum(high - middle, spread), 0.0)
+    z = np.zeros((len(values), len(MEASURES) + 1))
+    ruled = scale.width > 0
+    z[:, :-1][:, ruled] = (values[:, ruled] - scale.middle[ruled]) / scale.width[ruled]
+    size, short = evidence.sizes, np.array([SHORT_BYTES, SHORT_WORDS])
+    trust = np.sqrt(size / (size + short))
+    z[:, 0] *= trust[:, 0]
+    z[:, 1:-1] *= trust[:, 1:]
+    z[:, -1] = MISMATCH * evidence.foreign
+    z = np.maximum(z, 0.0)
+    z[~some] = 0.0
+    raw = np.sqrt((z**2).sum(axis=1))
+    if scale.limit == 0.0:
+        scale = scale._replace(limit=limit_of(raw[some]))
+    return raw / scale.limit, z.argmax(axis=1), scale
+
+
+def limit_of(scores: np.ndarray) -> float:
+    """The score that ``TAIL`` of ordinary documents would exceed."""
+    middle, high = np.quantile(scores, [0.5, 0.9])
+    rate = np.log(5) / max(high - middle, 1e-9)  # from half to a tenth of the documents
+    return float(high + np.log(0.1 / TAIL) / rate)
