@@ -49,8 +49,8 @@ def spread(
     ``check`` is the accuracy on labelled documents that the classifier had not seen: it holds
     for documents like those. The
     documents are compared by words, by meaning or by both, whichever does better there, on
-    other folds. ``doubtful`` are documents to label next, ``reconsider`` labels that the
-    classifier contradicts.
+    other folds. ``doubtful`` are documents to label next, ``strangers`` some of those with
+    none of the labels, ``reconsider`` labels that the classifier contradicts.
     """
     if why := reader.skipped("counts"):
         raise ValueError(f"Labels cannot be spread: {why}")
@@ -92,6 +92,7 @@ def spread(
             "by": kind,
         },
         "doubtful": doubtful_of(found, classes),
+        "strangers": even(np.flatnonzero(found.names == NONE), DOUBTFUL).tolist(),
         "reconsider": [
             {"row": int(rows[i]), "label": str(given[i]), "other": classes[guessed[i]]}
             for i in np.flatnonzero(guessed != right)[:RECONSIDER]
@@ -189,6 +190,13 @@ def predict_all(reader: ProjectReader, fitted: Any, factor: float, kind: str) ->
         found.sure[some] = np.where(known_words, p[each, order[:, 0]], 0.0)
         found.margin[some] = np.where(known_words, best - next_best, np.inf)
     return found
+
+
+def even(rows: np.ndarray, most: int) -> np.ndarray:
+    """At most so many of these rows, evenly drawn."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
 def doubtful_of(found: Prediction, classes: list[str]) -> list[dict[str, Any]]:

@@ -50,6 +50,9 @@ function drawNext() {
   const open = (s?.doubtful || []).filter(d => !labeled.rows.has(d.row)).slice(0, NEXT), odd = (s?.reconsider || []).filter(d => labeled.rows.get(d.row) === d.label).slice(0, NEXT), kids = [];
   if (open.length) kids.push(el('div', { class: 'block' }, el('h3', { class: 'sub3', text: 'What to label next' }), el('p', { class: 'note', text: 'The documents it is least sure of. Their labels teach it most.' }),
     longList(el('ul', { class: 'docs' }), open, d => item(d.row, `${d.name} or ${d.other}? ${pct(d.sure)} sure`), 6)));
+  const strange = (s?.strangers || []).filter(row => !labeled.rows.has(row)).slice(0, NEXT);
+  if (strange.length) kids.push(el('div', { class: 'block' }, el('h3', { class: 'sub3', text: 'Like none of these' }), el('p', { class: 'note', text: 'Perhaps they need a label of their own.' }),
+    longList(el('ul', { class: 'docs' }), strange, row => item(row, ''), 6)));
   if (odd.length) kids.push(el('div', { class: 'block' }, el('h3', { class: 'sub3', text: 'Labels to look at again' }), el('p', { class: 'note', text: 'Without their label it would have guessed another.' }),
     longList(el('ul', { class: 'docs' }), odd, d => item(d.row, `would have said ${d.other}`), 6)));
   box.replaceChildren(...kids);
