@@ -64,6 +64,24 @@ def frame(width=6.4, height=3.4, columns=1):
     return figure, axes
 
 
+def write_names(ax, points, names, colors, gap=0.055):
+    """Names right of their points, moved up where they would cover each other."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    size = high - low
+    placed = []
+    for i in sorted(range(len(names)), key=lambda i: points[i, 1]):
+        x, y = points[i]
+        near = [b for a, b in placed if abs(x - a) < 0.16 * size[0]]
+        while any(abs(y - b) < gap * size[1] for b in near):
+            y += 0.1 * gap * size[1]
+        placed.append((x, y))
+        end = (x + 0.04 * size[0], y)
+        line = {"arrowstyle": "-", "color": "#cccccc", "lw": 0.6, "shrinkA": 0, "shrinkB": 2}
+        ax.annotate(
+            names[i], points[i], end, fontsize=9, color=colors[i], va="center", arrowprops=line
+        )
+
+
 # --- Groups ---
 
 
@@ -320,7 +338,97 @@ def bm25():
     return figure
 
 
+@picture
+def concept_plane():
+    import numpy as np
+
+    from tacit.plot.axes import PALETTE
+    from tacit.search import SemanticIndex
+
+    texts = [
+        "elephant trunk tusk", "elephant herd trunk", "pachyderm elephant tusk trunk",
+        "tusk trunk elephant ivory", "bank interest loan", "loan bank interest rate",
+        "debt borrower interest", "bank loan borrower", "elephant bank ivory loan",
+    ]  # fmt: skip
+    index = SemanticIndex(2, random_state=0).fit(texts)
+    terms = (index.components_ * index.singular_values_[:, None]).T
+    figure, ax = frame(6.4, 3.8)
+    for color, documents in zip(PALETTE, (range(4), range(4, 8), [8]), strict=False):
+        ax.scatter(*index.transform([texts[i] for i in documents]).T, s=40, color=color)
+    lengths = np.linalg.norm(terms, axis=1, keepdims=True)
+    names = index.counter_.get_feature_names_out()
+    write_names(ax, 1.12 * terms / lengths, names, ["#444"] * len(names))
+    ax.axhline(0, color="#ddd", lw=0.8)
+    ax.axvline(0, color="#ddd", lw=0.8)
+    ax.margins(0.2)
+    ax.set(xlabel="first component", ylabel="second component")
+    return figure
+
+
 # --- Language ---
+
+
+@picture
+def word_plane():
+    import numpy as np
+
+    from tacit.decompose import PCA
+    from tacit.plot.axes import PALETTE
+    from tacit.words import PPMIVectors
+
+    kinds = {
+        "animals": ["cat", "dog", "horse", "cow", "sheep"],
+        "food": ["bread", "milk", "fish", "grass", "cheese"],
+        "verbs": ["eats", "likes", "smells", "finds"],
+        "people": ["farmer", "child", "cook"],
+    }
+    rng = np.random.default_rng(0)
+    one = lambda kind: str(rng.choice(kinds[kind]))  # noqa: E731
+    text = [f"the {one('animals')} {one('verbs')} the {one('food')}" for _ in range(600)]
+    text += [f"a {one('people')} {one('verbs')} a {one('animals')}" for _ in range(600)]
+    vectors = PPMIVectors(8, min_count=1, random_state=0).fit(text).vectors_
+    words = [word for kind in kinds.values() for word in kind]
+    rows = np.stack([vectors[word] for word in words])
+    points = PCA(2).fit(rows).transform(rows)
+    figure, ax = frame(6.4, 3.8)
+    colors = [c for c, kind in zip(PALETTE, kinds.values(), strict=False) for _ in kind]
+    ax.scatter(*points.T, s=12, color=colors)
+    write_names(ax, points, words, colors)
+    ax.margins(0.15)
+    ax.set(xticks=[], yticks=[])
+    return figure
+
+
+@picture
+def word_tree():
+    from tacit.language import BrownClusters
+
+    text = [
+        "the dog runs", "the cat runs", "a dog sleeps", "a cat sleeps", "the cat sleeps",
+        "a cow eats", "the cow sleeps", "the dog eats", "a cat runs",
+        "Monday was cold", "Tuesday was warm", "Friday was cold", "Sunday was warm",
+    ]  # fmt: skip
+    classes = BrownClusters(n_clusters=6).fit(text).describe()
+    figure, ax = frame(6.4, 3.0)
+    deepest = max(len(each.path) for each in classes)
+    place = {}
+    for row, each in enumerate(classes):
+        place[each.path] = (len(each.path), -row)
+        words = ", ".join(each.words)
+        ax.annotate(f"{each.path}  {words}", (deepest + 0.15, -row), va="center", fontsize=9)
+    for depth in range(deepest, 0, -1):
+        for stem in sorted({path[: depth - 1] for path in list(place) if len(path) == depth}):
+            left, right = place[stem + "0"], place[stem + "1"]
+            place[stem] = (depth - 1, (left[1] + right[1]) / 2)
+            for end in (left, right):
+                across = [depth - 1, depth - 1, end[0]]
+                ax.plot(across, [place[stem][1], end[1], end[1]], "k", lw=1)
+    for each in classes:
+        depth, row = place[each.path]
+        ax.plot([depth, deepest + 0.1], [row, row], color="#ccc", lw=0.8, ls=":")
+    ax.set(xlim=(-0.1, deepest + 2.5))
+    ax.axis("off")
+    return figure
 
 
 @picture

@@ -30,8 +30,8 @@ def shot(size: tuple[int, int] = WIDE, look: str = "light") -> Callable:
     return register
 
 
-def show(page, section: str, above: int = 60) -> None:
-    """Scroll a section to the top, below the bar of the page, and wait until it is drawn."""
+def show(page, section: str, above: int = -45) -> None:
+    """Scroll a section below the bar of the page, past its margin, and wait for the drawing."""
     page.evaluate(
         "([s, a]) => window.scrollTo(0, document.querySelector(s)"
         ".getBoundingClientRect().top + scrollY - a)",
@@ -40,7 +40,7 @@ def show(page, section: str, above: int = 60) -> None:
     page.wait_for_timeout(1500)
 
 
-@shot((1280, 860))
+@shot((1280, 1000))
 def report_map(page):
     show(page, "#map")
 
@@ -107,7 +107,7 @@ def live_labels_map(page):
 @shot(PHONE)
 def live_phone(page):
     search(page, "random seed")
-    show(page, "#find", above=70)
+    show(page, "#find", above=-20)
 
 
 def main() -> None:
