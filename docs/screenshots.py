@@ -19,7 +19,7 @@ from tests.explore.browsing import browser, served  # noqa: E402
 
 SHOTS: dict[str, tuple[Callable, tuple[int, int], str]] = {}
 WIDE, PHONE = (1280, 800), (390, 800)
-PATIENCE = 30_000  # milliseconds
+PATIENCE = 180_000  # milliseconds; a busy machine takes its time
 
 
 def shot(size: tuple[int, int] = WIDE, look: str = "light") -> Callable:
@@ -53,7 +53,7 @@ def report_groups(page):
 def search(page, words: str) -> None:
     page.fill("#fq", words)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#found .way:nth-child(3) .docs li", timeout=PATIENCE)
+    page.wait_for_selector("#found .way:nth-child(3) .docs li")
 
 
 @shot((1280, 860))
@@ -94,13 +94,13 @@ def label_groups(page, names: list[str]) -> None:
 def live_labels(page):
     label_groups(page, ["first theme", "second theme", "third theme"])
     page.click("#spreadbox .go")
-    page.wait_for_selector("#next .docs button", timeout=4 * PATIENCE)
+    page.wait_for_selector("#next .docs button")
     show(page, "#labels")
 
 
 @shot((1280, 860))
 def live_labels_map(page):
-    page.click("#spreadbox .btn:has-text('Color the map')", timeout=PATIENCE)
+    page.click("#spreadbox .btn:has-text('Color the map')")
     show(page, "#map")
 
 
@@ -119,6 +119,7 @@ def main() -> None:
             size = {"width": width, "height": height}
             context = opened.new_context(viewport=size, color_scheme=look)
             page = context.new_page()
+            page.set_default_timeout(PATIENCE)
             page.goto(address if name.startswith("live") else report)
             page.wait_for_timeout(2000)
             try:
