@@ -1,9 +1,15 @@
 """Senses of four words, found by EM and compared with the senses that people gave.
 
-Three settings: the true number of senses, the default of two, and for the nouns the three
-senses of the experiment by Pedersen and Bruce (1997). The quality is the V-measure; the
-notes give the accuracy of the best matching of clusters to senses (a sense without a cluster
-counts as an error), the purity, and the most frequent sense's proportion.
+Three settings: the true number of senses, the default of two, and for the nouns three senses,
+as many occurrences of each: the experiment of Pedersen and Bruce (1997, Unsupervised text
+mining, report 97-CSE-9 of Southern Methodist University), who report accuracies of up to .43
+for line and .69 for interest with EM and Ward's method, where chance is .33. The quality is the
+V-measure; the notes give the accuracy of the best matching of clusters to senses (a sense
+without a cluster counts as an error), the purity, and the most frequent sense's proportion.
+
+The checks: with three senses alike the accuracy is above the most frequent sense's proportion,
+as published; with two clusters likewise for serve, line and interest. For hard, of which 80
+percent is one sense, nothing above that proportion is published, and none is checked.
 """
 
 import gzip
@@ -14,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import data_folder
-from benchmarks.harness import Answer, Case, Contender, Data
+from benchmarks.harness import Answer, Case, Check, Contender, Data, Row
 
 __all__ = ["cases"]
 
 
-# The senses of the published experiment: even for line, the three most frequent for interest.
+# The senses of the published experiment.
 THREE = {
     "line": ("cord", "formation", "phone"),
     "interest": ("interest_1", "interest_5", "interest_6"),
@@ -33,7 +39,7 @@ def cases(scale: float) -> list[Case]:
     settings = [(f"{word}, all senses", word, None, None) for word in words]
     settings += [(f"{word}, two clusters", word, 2, None) for word in words]
     settings += [
-        (f"{word}, three senses", word, None, senses) for word, senses in THREE.items()
+        (f"{word}, three senses alike", word, None, senses) for word, senses in THREE.items()
     ]
     return [
         Case(
@@ -43,6 +49,7 @@ def cases(scale: float) -> list[Case]:
             v_measure,
             measure="V-measure",
             lower_is_better=False,
+            check=above_most_frequent if (k == 2 and word != "hard") or senses else None,
             repeats=1,
         )
         for name, word, k, senses in settings
@@ -57,6 +64,12 @@ def occurrences(
         records = [json.loads(line) for line in lines]
     records = [each for each in records if senses is None or each["senses"][0] in senses]
     names, truth = np.unique([each["senses"][0] for each in records], return_inverse=True)
+    if senses is not None:
+        order = np.random.default_rng(0).permutation(len(truth))
+        least = np.bincount(truth).min()
+        kept = [order[truth[order] == sense][:least] for sense in range(len(names))]
+        places = np.sort(np.concatenate(kept))
+        records, truth = [records[i] for i in places], truth[places]
     return {
         "word": word,
         "clusters": k or len(names),
@@ -71,6 +84,12 @@ def v_measure(data: Data, answer: Answer) -> float:
     from tacit.measure import v_measure_score
 
     return float(v_measure_score(data["truth"], answer["labels"]))
+
+
+def above_most_frequent(data: Data, results: dict[str, Row]) -> list[Check]:
+    notes = results["Tacit"].notes
+    accuracy, most = float(notes.get("accuracy", 0)), float(notes.get("most frequent", 1))
+    return [Check(f"accuracy {accuracy:.3f} is above {most:.3f}", accuracy > most)]
 
 
 def find_senses(data: Data, threads: int) -> Answer:

@@ -46,6 +46,19 @@ def test_mixture_chooses_two_components(numbers, tmp_path, capsys):
     assert tacit.load(model).n_components == 2
 
 
+def test_an_empty_cell_is_a_missing_value(tmp_path, capsys):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b\n1,2\n2,\n,3\n4,NA\n5,4\n9,9\n", encoding="utf8")
+    assert main(["mixture", str(path), "-k", "1", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["missing_values"] == 3
+    assert "3 values are missing, in 2 of the columns" in shown.err
+    assert main(["reduce", str(path), "--method", "ppca", "-k", "1"]) == 0
+    assert main(["reduce", str(path)]) == 4
+    path.write_text("a,b\n1,2\n2,inf\n", encoding="utf8")
+    assert main(["mixture", str(path), "-k", "1"]) == 4
+
+
 def test_mixture_prints_a_table(numbers, capsys):
     assert main(["mixture", str(numbers), "-k", "2", "--covariance", "diag"]) == 0
     shown = capsys.readouterr().out

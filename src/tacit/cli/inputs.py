@@ -216,9 +216,13 @@ def source_of(path: str) -> Any:
 
 
 def read_number_file(
-    path: str, columns: str | None, id_column: str | None, header: bool | None
-) -> "NumberTable":
-    """The columns of numbers of a file; a truncated one gives the rows there are."""
+    path: str, columns: str | None, id_column: str | None, header: bool | None,
+    *, missing: bool = False,
+) -> "NumberTable":  # fmt: skip
+    """The columns of numbers of a file; a truncated one gives the rows there are.
+
+    With ``missing``, an empty cell is NaN.
+    """
     from tacit.data.number_files import read_numbers
 
     return read_numbers(
@@ -227,6 +231,7 @@ def read_number_file(
         id_column=id_column,
         header=header,
         allow_partial=True,
+        missing=missing,
     )
 
 

@@ -57,14 +57,14 @@ def mixture(
 ) -> None:
     """Fit a mixture of normal distributions to the rows of FILE by EM.
 
-    FILE is CSV in any dialect, Parquet or .npy; - is standard input. NaN in a Parquet or .npy
-    file is a missing value, which EM integrates out. Prints the weight and the mean of each
-    component; --out writes the probability of each component for each row.
+    FILE is CSV in any dialect, Parquet or .npy; - is standard input. An empty cell, or NaN, is
+    a missing value, which EM integrates out. Prints the weight and the mean of each component;
+    --out writes the probability of each component for each row.
     """
     check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.mixture import GaussianMixture
 
-    table = read_number_file(file, columns, id_column, header)
+    table = read_number_file(file, columns, id_column, header, missing=True)
     say(*table.report.lines(), quiet=run.quiet)
     rows = table.values
     sizes = range(1, min(k_max, len(rows)) + 1) if k is None else [min(k, len(rows))]

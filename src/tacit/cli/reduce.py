@@ -136,7 +136,7 @@ def reduce(
     check_picture(plot_path)
     import numpy as np
 
-    table = read_number_file(file, columns, id_column, header)
+    table = read_number_file(file, columns, id_column, header, missing=method == "ppca")
     say(*table.report.lines(), quiet=run.quiet)
     rows: Any = table.values
     if standardize:

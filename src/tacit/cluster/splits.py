@@ -171,7 +171,8 @@ def compare_halves(
                 own = int(key(seed, b, 2, k, part)) % 2**31
                 fit = small_kmeans(half, k, own, starts=starts, unit=unit)
                 labels[i].append(nearest_centers(rows, fit.centers, unit=unit))
-            shared[b, i] = shared_information(*labels[i][-2:], k)
+            first, second = labels[i][-2:]
+            shared[b, i] = shared_information(first, second, k)
     return Halves(tuple(ks), shared, labels)
 
 

@@ -107,6 +107,7 @@ def read_numbers(
     id_column: str | None = None,
     header: bool | None = None,
     allow_partial: bool = False,
+    missing: bool = False,
 ) -> NumberTable:
     """Read rows of numbers from a file or a stream, whatever its format.
 
@@ -127,6 +128,8 @@ def read_numbers(
         unless all its cells are numbers.
     allow_partial : bool
         Whether to use the whole rows of a truncated file; otherwise PartialInput is raised.
+    missing : bool
+        Whether a missing cell becomes NaN, for models that take it; otherwise it is an error.
 
     Raises
     ------
@@ -146,7 +149,7 @@ def read_numbers(
     (['height'], {'name': "text, for example 'Ada'"})
     """
     file = name_of(source)
-    options: dict[str, Any] = {"columns": columns, "id_column": id_column}
+    options: dict[str, Any] = {"columns": columns, "id_column": id_column, "missing": missing}
     if not isinstance(source, str | Path):
         return from_raw(read_raw(source, file), options, header, allow_partial)
     with open(source, "rb") as stream:
@@ -198,8 +201,12 @@ def from_npy(
     *,
     columns: Sequence[str] | None,
     id_column: str | None,
+    missing: bool,
 ) -> NumberTable:
-    """Rows of a .npy file, which stay on disk if they are there; columns are c0, c1, ..."""
+    """Rows of a .npy file, which stay on disk if they are there; columns are c0, c1, ...
+
+    NaN is met where the rows are used, so ``missing`` changes nothing here.
+    """
     try:
         if isinstance(source, BytesIO):
             table = Table.from_array(np.load(source, allow_pickle=False))
@@ -245,6 +252,7 @@ def from_parquet(
     *,
     columns: Sequence[str] | None,
     id_column: str | None,
+    missing: bool,
 ) -> NumberTable:
     """Number columns of a Parquet file, which stay on disk if they are there."""
     with open_parquet_file(source, file) as parquet:
@@ -266,7 +274,7 @@ def from_parquet(
         used = [name for name in chosen if name not in texts]
         check_shape(rows, len(used), file)
         for name in used:
-            if nulls.get(name):
+            if nulls.get(name) and not missing:
                 raise DataError(
                     f"{nulls[name]:,} values are missing. Fill them in, remove those rows, "
                     "or choose columns without gaps.",
@@ -355,6 +363,7 @@ def read_delimited(
     header: bool | None = None,
     cut_off: bool = False,
     tabs: bool = False,
+    missing: bool = False,
 ) -> Grid:
     """The number columns of delimited UTF-8 text, of which the end may be ``cut_off``."""
     opened = open_delimited(data, file, header=header, cut_off=cut_off, tabs=tabs)
@@ -388,7 +397,11 @@ def read_delimited(
     values = np.empty((table.num_rows, len(kept)))
     for j, numbers in enumerate(kept.values()):
         values[:, j] = numbers
-    check_finite(values, list(kept), text)
+    gaps = np.isnan(values) if missing else np.zeros((1, 1), bool)
+    check_finite(np.where(gaps, 0.0, values) if missing else values, list(kept), text)
+    if gaps.any():
+        width = int(gaps.any(axis=0).sum())
+        notes.append(f"{int(gaps.sum()):,} values are missing, in {width:,} of the columns")
     ids = None if id_column is None else clean_ids(table.column(id_column), notes)
     return Grid(values, list(kept), ids, left_out, notes)
 
