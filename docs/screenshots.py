@@ -58,7 +58,7 @@ def search(page, words: str) -> None:
 
 @shot((1280, 860))
 def live_find(page):
-    search(page, '"sparse matrix" NOT graph')
+    search(page, "random numbers")
     show(page, "#find")
 
 
@@ -80,10 +80,13 @@ def live_compare_dark(page):
     show(page, "#compare")
 
 
-def label_groups(page, names: list[str]) -> None:
+def label_groups(page, n: int) -> None:
+    """Label n groups of the map with their first word."""
     show(page, "#map")
-    for place, name in enumerate(names):
-        page.click(f"#side .legend button >> nth={place}")
+    for place in range(n):
+        group = page.locator("#side .legend button").nth(place)
+        name = group.inner_text().split()[0]
+        group.click()
         page.fill("#side .labelbox input", name)
         page.click("#side .labelbox .btn")
         page.wait_for_timeout(600)
@@ -92,9 +95,10 @@ def label_groups(page, names: list[str]) -> None:
 
 @shot((1280, 860))
 def live_labels(page):
-    label_groups(page, ["first theme", "second theme", "third theme"])
+    label_groups(page, 5)
     page.click("#spreadbox .go")
     page.wait_for_selector("#next .docs button")
+    page.wait_for_timeout(6000)  # until the message at the bottom is gone
     show(page, "#labels")
 
 
