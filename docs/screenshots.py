@@ -6,7 +6,9 @@
 Needs playwright and Chromium. Run it when the report has changed, and look at what it took.
 """
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,7 +117,10 @@ def live_phone(page):
 
 
 def main() -> None:
-    project, names = Path(sys.argv[1]), sys.argv[2:] or list(SHOTS)
+    folder = tempfile.TemporaryDirectory()  # a copy: labels are given in the pictures
+    project = Path(shutil.copytree(sys.argv[1], Path(folder.name) / "docstrings.tacit"))
+    (project / "labels.sqlite").unlink(missing_ok=True)
+    names = sys.argv[2:] or list(SHOTS)
     report = (project / "report.html").resolve().as_uri()
     with browser() as opened, served(project) as address:
         for name in names:
@@ -136,6 +141,7 @@ def main() -> None:
                 shrink(path)
                 print(f"{name}: {path.stat().st_size / 1000:.0f} kB")
             context.close()
+    folder.cleanup()
 
 
 if __name__ == "__main__":
