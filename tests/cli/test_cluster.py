@@ -135,7 +135,7 @@ def test_a_column_that_never_varies_is_mentioned_and_harmless(tacit):
     text = b"x,same\n1,7\n2,7\n9,7\n"
     run = tacit("cluster", "-", "--k", 2, "--scale", "--json", stdin=text)
     assert run.code == 0
-    assert "The same in every row: same." in run.err
+    assert "The same value in every row: same." in run.err
     assert all("same" not in group["apart"] for group in json.loads(run.out)["clusters"])
 
 
@@ -143,7 +143,7 @@ def test_k_past_the_rows_is_lowered_and_said_so(tacit):
     run = tacit("cluster", "-", "--k", 8, "--json", stdin=b"x\n1\n2\n5\n")
     assert run.code == 0
     assert json.loads(run.out)["k"] == 3
-    assert "only 3 rows, so k is 3, not 8" in run.err
+    assert "The file has 3 rows, so k is 3, not 8" in run.err
 
 
 @pytest.mark.filterwarnings("default")

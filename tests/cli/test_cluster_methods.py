@@ -203,8 +203,8 @@ def test_confidence_is_high_for_clouds_and_low_for_a_cut_through_one(tacit, npy)
     assert all(group["confidence"] > 0.95 for group in result["clusters"])
     assert result["agreement"] > 0.95
     run = tacit("cluster", npy, "--k", 6, "--confidence")
-    assert "Sure" in run.out
-    assert "Resamples agree" in run.out
+    assert "Stability" in run.out
+    assert "Clusters of resampled rows agree" in run.out
 
 
 # --- How many ---

@@ -68,7 +68,7 @@ def test_the_page_shows_the_table_and_says_what_the_measures_mean(tacit, files):
     lines = [line.split() for line in run.out.splitlines()]
     assert ["a", "3", "1", "·"] in lines
     assert max(map(len, run.out.splitlines())) <= 80
-    assert "10 rows compared in the order they have." in run.err
+    assert "10 rows matched by their order." in run.err
 
 
 def test_the_same_groups_by_other_names_agree_fully(tacit, tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score, jaccard_score
 
 import tacit as package
 from tacit.cli.demo import best_overlap, picture
+from tacit.cli.demo_examples import EXAMPLES
 from tests.explore.test_pipeline import letters
 
 
@@ -81,3 +83,37 @@ def test_the_docstrings_demo_is_an_exploration_of_docstrings(tacit, tmp_path, mo
     assert result["report"] == str(tmp_path / "demo" / "docstrings.tacit" / "report.html")
     again = tacit("explore", "--docs", "--out", tmp_path / "other", "--json", "-q")
     assert json.loads(again.out)["groups"] == result["groups"]
+
+
+# --- Worked examples ---
+
+
+SMALL = [name for name, example in EXAMPLES.items() if example.needs is None]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_worked_example_gives_the_numbers_of_the_notes_and_a_picture(tacit, tmp_path, name):
+    pytest.importorskip("matplotlib")
+    run = tacit("demo", name, "--out", tmp_path, "--json", "-q")
+    assert run.code == 0
+    found = json.loads(run.out)
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert any(line["notes"] for line in found["lines"])
+    for line in found["lines"]:
+        expected, ours = numbers(line["notes"]), numbers(line["ours"])
+        for a, b in zip(expected, ours, strict=False):
+            assert b == pytest.approx(a, rel=0.08, abs=0.006), line
+
+
+def numbers(text):
+    """The numbers of a cell; fractions are divided."""
+    found = re.findall(r"-?\d[\d,]*\.?\d*(?:/\d+)?", text)
+    parts = [each.replace(",", "").split("/") for each in found]
+    return [float(part[0]) / (float(part[1]) if len(part) > 1 else 1) for part in parts]
+
+
+def test_an_example_without_its_data_says_where_it_belongs(tacit, tmp_path, monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    run = tacit("demo", "body", "--out", tmp_path)
+    assert run.code == 4
+    assert "TACIT_DATA" in run.err

@@ -33,7 +33,7 @@ def test_it_says_what_was_found_and_where_the_report_is(here, tacit):
     assert (here / "letters.tacit" / "report.html").stat().st_size > 50_000
     again = tacit("explore", "letters.txt", "--quick")
     assert again.out == run.out
-    assert again.err.count("as before") == 13
+    assert again.err.count("unchanged") == 13
 
 
 def test_json_is_one_document_with_everything(here, tacit):
@@ -59,18 +59,18 @@ def test_columns_and_standard_input(here, tacit):
 def test_more_groups_than_documents_are_lowered_and_said(here, tacit):
     run = tacit("explore", "letters.txt", "--quick", "--k", 500)
     assert run.code == 0
-    assert "--k 500 is more than there can be; 48 groups." in run.err
+    assert "-k 500 is more than these documents allow: 48 groups." in run.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["nosuch.txt"], 4, "There is no file or folder"),
-        (["empty.txt", "--quick"], 4, "holds no documents"),
+        (["empty.txt", "--quick"], 4, "there are no documents in it"),
         (["letters.txt", "--k", "none"], 2, "neither auto nor a number"),
         (["letters.txt", "--k", "0"], 2, "neither auto nor a number"),
-        ([], 2, "Name a PATH"),
-        (["letters.txt", "--docs"], 2, "and not both"),
+        ([], 2, "Give either a PATH"),
+        (["letters.txt", "--docs"], 2, "Give either a PATH"),
         (["letters.txt", "--out", "other"], 4, "holds other files"),
         (["letters.txt", "--engine", "steam"], 2, "neither serial nor threads"),
     ],
@@ -119,7 +119,8 @@ def test_the_plan_comes_first_and_can_be_all(here, tacit):
     found = json.loads(tacit("explore", "letters.txt", "--plan", "--thorough", "--json").out)
     assert (found["documents"], found["settings"]["effort"]) == (60, "thorough")
     run = tacit("explore", "letters.txt", "--quick")
-    assert run.err.index("Plan: 60 documents") < run.err.index("1/13  Reading documents")
+    plan = run.err.index("60 documents, 22.3 kB of text. 14 stages to run.")
+    assert plan < run.err.index("1/13  Reading documents")
     assert "13 kept as they are" in tacit("explore", "letters.txt", "--quick", "--plan").out
     assert tacit("explore", "letters.txt", "--quick", "-q").err == ""
 
@@ -128,14 +129,14 @@ def test_some_stages_and_little_memory(here, tacit):
     run = tacit("explore", "letters.txt", "--quick", "--stages", "counts, reading")
     assert run.code == 0
     assert "4/4  Measuring how documents read" in run.err
-    assert "left out  not asked for by --stages" in run.err
+    assert "5 stages to run." in run.err
     assert run.out.startswith("60 documents. Finding groups was left out")
     assert 'id="map"' not in (here / "letters.tacit" / "report.html").read_text()
     run = tacit("explore", "letters.txt", "--stages", " , ")
-    assert (run.code, "names no stage" in run.err) == (2, True)
+    assert (run.code, "does not name a stage" in run.err) == (2, True)
     run = tacit("explore", "letters.txt", "--stages", "counts,clusters")
     assert run.code == 2
-    assert "There is no stage 'clusters'; choose from duplicates, counts" in run.err
+    assert "There is no stage 'clusters'. Choose from duplicates, counts" in run.err
     run = tacit("explore", "letters.txt", "--memory", "10MB", "--out", "p.tacit")
     assert run.code == 2
     said = r"needs about \d+ MB of memory, and 10.0 MB is allowed. Allow \d+ MB"
@@ -162,7 +163,7 @@ def test_a_terminal_sees_a_bar_and_a_line_for_every_stage(monkeypatch):
         display.on_event(event._replace(seconds=1.5))
         display.on_event(event._replace(seconds=0.0, reused=True))
     assert re.search(r"5/9  Drawing the map +1.5 s", screen.getvalue())
-    assert "as before" in screen.getvalue()
+    assert "unchanged" in screen.getvalue()
     with StageDisplay(quiet=True) as quiet:
         before = screen.getvalue()
         quiet.on_event(event._replace(seconds=1.5))

@@ -93,7 +93,16 @@ def test_an_index_of_meanings_is_built_searched_and_compared(tacit, corpus, tmp_
     assert [hit["id"] for hit in found["hits"]] == model.search("crude").ids
     found = json.loads(tacit("index", "similar", path, "a", "--json").out)
     assert [hit["id"] for hit in found["hits"]] == model.similar_documents("a").ids
-    assert "do nothing" in tacit("index", "search", path, "crude", "--operator", "or").err
+    run = tacit("index", "search", path, "crude", "--operator", "or")
+    assert run.code == 2
+    assert "--operator is for an index of words" in run.err
+    run = tacit("index", "search", path, "crude NOT gas")
+    assert run.code == 2
+    assert "cannot exclude words with NOT" in run.err
+    both = json.loads(tacit("index", "search", path, "crude AND prices", "--json").out)
+    plain = json.loads(tacit("index", "search", path, "crude prices", "--json").out)
+    assert both["hits"] == plain["hits"]
+    assert both["notes"][0].startswith("Ignored: AND.")
 
 
 def test_duplicates_gives_what_python_gives(tacit, corpus, tmp_path):
@@ -124,10 +133,10 @@ def test_build_and_duplicates_say_what_they_did(tacit, corpus, tmp_path):
     run = tacit("index", "build", corpus, "--out", tmp_path / "x.safetensors")
     assert "5 documents, 10 different words, 19 in all" in run.out
     assert "Index written to" in run.err
-    assert "1 document(s) empty." in run.err
+    assert "1 empty document." in run.err
     run = tacit("index", "duplicates", corpus)
     assert run.out.splitlines()[0] == "     2  a, d"
-    assert "1 groups of 2 documents; 1 of 5 could go. 1 are empty." in run.out
+    assert "1 group of near-duplicates with 2 documents. 1 of 5 documents" in run.out
 
 
 def test_notes_go_to_standard_error(tacit, corpus, tmp_path):
@@ -185,7 +194,7 @@ def test_an_unknown_document_is_wrong_usage(tacit, built):
 def test_what_is_no_index_is_refused(tacit, tmp_path):
     KMeans(2, random_state=0).fit(np.eye(3)).save(tmp_path / "k.safetensors")
     run = tacit("index", "search", tmp_path / "k.safetensors", "oil")
-    assert run.code == 2
+    assert run.code == 4
     assert "holds a KMeans, not an index" in run.err
     (tmp_path / "text").write_text("hello")
     assert tacit("index", "search", tmp_path / "text", "oil").code == 4
@@ -215,7 +224,7 @@ def test_a_truncated_file_gives_what_there_is_and_says_so(tacit, tmp_path):
     target = tmp_path / "x.safetensors"
     run = tacit("index", "build", packed, "--out", target)
     assert run.code == 3
-    assert "--allow-partial accepts it" in run.err
+    assert "--allow-partial accepts that" in run.err
     assert tacit("index", "search", target, "crude").code == 0
     assert tacit("index", "build", packed, "--out", target, "--allow-partial").code == 0
 
@@ -238,8 +247,8 @@ def test_standard_input_will_do(tacit, tmp_path):
     run = tacit("index", "build", "-", "--out", target, stdin=b"crude oil\nnatural gas\n")
     assert run.code == 0
     found = json.loads(tacit("index", "search", target, "gas", "--json").out)
-    assert [hit["id"] for hit in found["hits"]] == [1]
-    assert json.loads(tacit("index", "similar", target, "1", "--json").out)["total"] == 0
+    assert [hit["id"] for hit in found["hits"]] == ["2"]  # from 1
+    assert json.loads(tacit("index", "similar", target, "2", "--json").out)["total"] == 0
 
 
 def test_json_and_csv_cannot_share_standard_output(tacit, corpus):
@@ -247,7 +256,7 @@ def test_json_and_csv_cannot_share_standard_output(tacit, corpus):
     assert run.code == 2
     run = tacit("index", "duplicates", corpus, "--out", "-", "-q")
     assert run.out.splitlines()[0] == "id,group"
-    assert "1 groups" in run.err
+    assert "1 group of near-duplicates" in run.err
 
 
 def test_documents_of_an_index_of_meanings_are_found_by_their_numbers(tacit, corpus, tmp_path):
@@ -257,8 +266,8 @@ def test_documents_of_an_index_of_meanings_are_found_by_their_numbers(tacit, cor
     assert build.code == 0
     run = tacit("index", "similar", target, "1", "--json")
     assert run.code == 0
-    assert json.loads(run.out)["hits"][0]["id"] == 0
-    assert tacit("index", "similar", target, "3").code == 2
+    assert json.loads(run.out)["hits"][0]["id"] == "2"
+    assert tacit("index", "similar", target, "4").code == 2
     run = tacit("words", "similar", target, "zeppelin")
     assert run.code == 2
     assert "There is no term 'zeppelin' in the index." in run.err

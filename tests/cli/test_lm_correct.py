@@ -44,7 +44,7 @@ def test_the_corrected_text_goes_to_standard_output_and_the_reasons_to_the_other
     assert run.code == 0, run.err
     assert run.out == RIGHT
     assert "form -> from  (does not fit here; o and r swapped)" in run.err
-    assert "4 word(s) changed." in run.err
+    assert "4 words changed." in run.err
     assert tacit("lm", "correct", typed, "--learn", corpus, "-q").err == ""
 
 

@@ -100,7 +100,7 @@ def test_debug_may_stand_before_the_verb(fails, tacit):
 
 def test_messages_cannot_speak_to_the_terminal(fails):
     run = fails(DataError("\x1b]0;title\x07\x1b[31m'x\x9b2J\u202ey'", file="a\x1b[2J.csv"))
-    assert run.err == "Error: a.csv: 'xy'\n"
+    assert run.err == "Error: a\\x1b[2J.csv: 'xy'\n"  # written out, not sent
 
 
 def test_a_warning_is_one_plain_line(monkeypatch, tacit):
@@ -166,7 +166,7 @@ def test_the_module_runs_as_a_program():
         check=False,
     )
     assert run.returncode == 4
-    assert run.stderr == "Error: no-such-file.csv: No such file or directory.\n"
+    assert run.stderr == "Error: There is no file or folder 'no-such-file.csv'.\n"
 
 
 def test_completion_answers_the_shell():

@@ -45,7 +45,7 @@ def test_train_encode_and_show_an_autoencoder(folder, tacit):
     assert len(rows) == 201
     run = tacit("neural", "sample", model)
     assert run.code == 4
-    assert "this needs a GAN or an RBM" in run.err
+    assert "holds an Autoencoder, not a GAN or an RBM" in run.err
     run = tacit("neural", "train", folder / "rows.csv", "--layers", "8,2", "--passes", 3,
                 "--columns", "a,b,c,d", "--model", model)  # fmt: skip
     assert "Reconstructions explain" in run.out
@@ -94,7 +94,7 @@ def test_bad_files_are_refused(folder, tmp_path, tacit):
     np.save(tmp_path / "nan.npy", np.array([[1.0, np.nan], [2.0, 3.0]]))
     run = tacit("neural", "train", tmp_path / "nan.npy", "--model", model)
     assert run.code == 4
-    assert "row 0, column 1" in run.err
+    assert "row 1, column c1" in run.err
     model.write_bytes(b"not a model")
     assert tacit("neural", "encode", model, folder / "rows.csv").code == 4
     assert tacit("neural", "encode", tmp_path / "none", folder / "rows.csv").code == 4

@@ -25,7 +25,7 @@ def test_components_are_printed_with_their_columns(tacit, numbers):
     run = tacit("reduce", numbers, "--id", "name")
     assert run.code == 0
     assert "2 of 5 components (the knee) explain 99" in run.out
-    assert "mostly" in run.out
+    assert "Strongest columns" in run.out
 
 
 def test_coordinates_model_and_json(tacit, numbers, tmp_path):
@@ -66,7 +66,7 @@ def test_standardizing_makes_units_irrelevant(tacit, tmp_path):
         path.write_text("\n".join(lines), encoding="utf8")
         run = tacit("reduce", path, "--standardize", "-k", 3, "--json")
         assert run.code == 0
-        assert "Constant columns, which say nothing: k" in run.err
+        assert "Columns with the same value in every row: k" in run.err
         answers.append(json.loads(run.out)["share"])
     np.testing.assert_allclose(*answers, rtol=1e-6)
 
@@ -80,7 +80,7 @@ def test_a_table_of_distances_becomes_a_map(tacit, tmp_path):
                 "precomputed", "-k", 2, "--json")  # fmt: skip
     assert run.code == 0
     assert json.loads(run.out)["goodness"] == pytest.approx(1.0)
-    assert "keep 100.0%" in tacit(
+    assert "reproduce 100.0%" in tacit(
         "reduce", path, "--no-header", "--method", "classical-mds", "--metric", "precomputed",
         "-k", 2,
     ).out  # fmt: skip

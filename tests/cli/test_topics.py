@@ -97,7 +97,7 @@ def test_bad_input_has_its_exit_code(letters, model, tmp_path, tacit):
     KMeans(1).fit(np.zeros((2, 1))).save(other)
     run = tacit("topics", "show", other)
     assert run.code == 4
-    assert "not topics" in run.err
+    assert "not a topic model" in run.err
     model.write_bytes(model.read_bytes()[:-20])
     assert tacit("topics", "show", model).code == 4
 

@@ -30,7 +30,7 @@ def test_train_writes_a_model(tacit, text, tmp_path, method):
     out = tmp_path / "m.safetensors"
     run = tacit("words", "train", text, "--out", out, "--size", 16, "--method", method)
     assert run.code == 0, run.err
-    assert "60 words, 16 numbers each" in run.out
+    assert "60 words, vectors of dimension 16" in run.out
     assert len(package.load(out).vectors_) == 60
     near = json.loads(tacit("words", "near", out, "a1", "a2", "--top", 3, "--json").out)
     assert len(near["near"]) == 3

@@ -90,7 +90,7 @@ def test_the_text_column_of_a_dataframe_is_the_longest_if_no_name_tells():
     documents = Documents.of(frame)
     assert documents.report.text_column == "said"
     assert any("'said'" in guess for guess in documents.report.guessed)
-    with pytest.raises(ValueError, match=r"has no column 'where'; it has \['who', 'said'\]"):
+    with pytest.raises(ValueError, match=r"has no column 'where'\. It has who, said"):
         Documents.of(frame, text="where")
 
 
@@ -172,7 +172,7 @@ def test_a_text_file_is_a_document_per_line(tmp_path, pack):
     path = write(tmp_path / "lines.txt", pack(data.encode()))
     documents = Documents.open(path)
     assert texts(documents) == ["one", "", "two naïve", "last"]
-    assert documents.ids == range(4)
+    assert documents.ids == range(1, 5)  # as an editor counts lines
     assert documents.report.repairs.empty == 1
 
 
@@ -378,9 +378,56 @@ def test_files_that_are_something_else_are_named(tmp_path):
     assert "zip archive" in str(documents.report)
 
 
-def test_an_empty_folder_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="holds no file that can be read"):
+def test_a_folder_without_documents_says_what_it_holds(tmp_path):
+    with pytest.raises(DataError, match="there is no file in this folder"):
         Documents.open(tmp_path)
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    (tmp_path / "b.csv").write_text("id,text\n1,hello\n")
+    with pytest.raises(DataError, match=r"2 other files \(1 \.png, 1 \.csv\).* example b.csv"):
+        Documents.open(tmp_path)
+
+
+# --- JSON arrays ---
+
+
+def array_file(folder, text):
+    path = folder / "rows.json"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_array_gives_a_document_per_item(tmp_path, indent):
+    rows = [{"id": f"n{i}", "text": "a\u2028b " * i, "more": [i, {}]} for i in range(300)]
+    path = array_file(tmp_path, json.dumps(rows, indent=indent, ensure_ascii=False))
+    documents = Documents.open(path)
+    assert list(documents.texts()) == [row["text"] for row in rows]
+    assert list(documents.ids) == [row["id"] for row in rows]
+    assert list(Documents.open(array_file(tmp_path, '["one", "two"]')).texts()) == [
+        "one",
+        "two",
+    ]
+
+
+@pytest.mark.parametrize("text", ["[", '[{"text": "one"}, {"te', '[{"text": "one"} x]'])
+def test_a_json_array_that_is_not_whole_is_an_error_with_the_item(tmp_path, text):
+    with pytest.raises(DataError, match=r"item [12] of the array is not JSON"):
+        Documents.open(array_file(tmp_path, text))
+
+
+# --- Files that end early ---
+
+
+def test_a_table_that_is_cut_inside_quotes_gives_the_rows_before(tmp_path):
+    rows = "".join(f'{i},"{word} {i}, {i}"\n' for i, word in enumerate(["whale"] * 4000))
+    whole = gzip.compress(f"id,text\n{rows}".encode())
+    path = tmp_path / "cut.csv.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(PartialInput, match="truncated"):
+        Documents.open(path)
+    documents = Documents.open(path, allow_partial=True)
+    assert 100 < len(documents) < 4000
+    assert documents.report.partial
 
 
 # --- Tables ---
@@ -474,7 +521,7 @@ def test_jsonl_gives_records_and_says_what_was_odd(tmp_path):
     path = write(tmp_path / "r.jsonl", "\n".join(lines))
     documents = Documents.open(path)
     assert texts(documents) == ["nul   and \ufffd", "second", "", "a bare string"]
-    assert documents.ids == ["7", "8", "9", "3"]
+    assert documents.ids == ["7", "8", "9", "4"]
     assert documents.column("year") == [1851, None, None, None]
     assert documents.column("tags") == [None, None, '["a", "b"]', None]
     report = documents.report

@@ -115,7 +115,7 @@ def test_arithmetic_on_images():
     np.testing.assert_allclose(
         stack.combine("0.3*a.png - .8*b-2.png"), 0.3 * pixels[0] - 0.8 * pixels[1]
     )
-    np.testing.assert_allclose(stack.combine("- 2 + d e.png"), pixels[3] - pixels[2])
-    np.testing.assert_allclose(stack.combine("3"), pixels[3])  # no name, so a number
+    np.testing.assert_allclose(stack.combine("- 3 + d e.png"), pixels[3] - pixels[2])
+    np.testing.assert_allclose(stack.combine("4"), pixels[3])  # no name, so a number
     with pytest.raises(ValueError, match="There is no image 'c'"):
         stack.combine("a.png + c")

@@ -65,23 +65,23 @@ class Case(NamedTuple):
 CASES = [
     # --- Text ---
     Case("null.jsonl", b'{"text": null}\n{"text": "a ship"}\n{"text": NaN}\n',
-         ("3 documents", "2 document(s) None, NaN or null, read as empty.")),
+         ("3 documents", "2 documents None, NaN or null, read as empty.")),
     Case("words.txt", lines("e\u0301tude du soir", "\U0001f40b sur la mer"), READ),
     Case("empty.txt", b"", ("0 documents",), code=4, said=("holds no documents",)),
     Case("empty.csv", b"id,text\n", ("0 documents",), code=4, said=("holds no documents",)),
     Case("blank.txt", lines("", " ", "\t"),
-         ("1 document(s) empty.",), code=4, said=("All 3 documents are empty or blank.",)),
+         ("1 empty document.",), code=4, said=("All 3 documents are empty or blank.",)),
     Case("signs.txt", lines("...", "!?", ""),
-         ("1 document(s) empty.",), code=4,
+         ("1 empty document.",), code=4,
          said=("None of the 3 documents holds a word and 1 are empty: there are no letters",)),
     Case("alike.txt", lines("whale ship", "whale ship", "whale ship"),
          ("3 documents",),
          said=("Of 2 different words, 0 are in no more than half of the 3 documents",)),
     Case("one.txt", lines(WORDS),
          ("1 document",), said=("Comparing takes 3 documents; there is 1.",)),
-    Case("long.txt", LONG, ("3 documents", "1 cut(s) made in documents over the limit."),
+    Case("long.txt", LONG, ("3 documents", "1 cut made in documents over the limit."),
          ("--max-document", "1kB")),
-    Case("long.txt", LONG, ("1 document.", "1 document(s) over the limit left out."),
+    Case("long.txt", LONG, ("1 document.", "1 document over the limit left out."),
          ("--max-document", "1kB", "--oversize", "skip")),
     Case("long.txt", LONG,
          ("row 1: a document of 1,440 bytes or more is over the limit of 1,000. Raise "
@@ -89,12 +89,12 @@ CASES = [
          ("--max-document", "1kB", "--oversize", "error"), code=4),
     # --- Files ---
     Case("bad.txt", BAD,
-         ("3 documents", "3 undecodable byte sequence(s) replaced by U+FFFD.")),
+         ("3 documents", "3 undecodable byte sequences replaced by U+FFFD.")),
     Case("bad.txt", BAD,
          ("bad.txt, row 2: byte 4 of the document is not UTF-8", "--errors replace reads it",
           "--errors skip leaves the document out; --encoding names another"),
          ("--errors", "strict"), code=4),
-    Case("bad.txt", BAD, ("1 document.", "2 document(s) left out for undecodable bytes."),
+    Case("bad.txt", BAD, ("1 document.", "2 documents left out for undecodable bytes."),
          ("--errors", "skip")),
     Case("bad.csv", b"id,text\n1,bro\xffken\n", ("Use --errors replace or strict.",),
          ("--errors", "skip"), code=4),
@@ -103,10 +103,10 @@ CASES = [
     *(Case(f"{encoding}.txt", lines("\ufeffwhale", "ship", encoding=encoding),
            ("2 documents", f"{encoding.upper()} byte order mark removed."))
       for encoding in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")),
-    Case("nul.txt", b"white\0whale\nship\n", ("1 NUL character(s) replaced by spaces.",)),
+    Case("nul.txt", b"white\0whale\nship\n", ("1 NUL character replaced by spaces.",)),
     Case("nul.jsonl", b'{"text": "a\\u0000b"}\n{"text": "half \\ud800 pair"}\n',
-         ("1 NUL character(s) replaced by spaces.",
-          "1 lone surrogate(s) replaced by U+FFFD.")),
+         ("1 NUL character replaced by spaces.",
+          "1 lone surrogate replaced by U+FFFD.")),
     Case("quote.csv", b'id,text\n1,fine\n2,"opens here\n3,more\n4,end\n',
          ("quote.csv: line 3: a quote opens here and never closes. Close it, or double it",),
          code=4),
@@ -124,13 +124,13 @@ CASES = [
          ("partial, ", "the compressed data is truncated or damaged"), code=3),
     Case("flip.txt.gz", gzip.compress(MANY)[:400] + b"\xff" * 300,
          ("partial, ", "the compressed data is damaged"), code=3),
-    Case("ids.csv", TWICE, ("3 documents", "1 id(s) occur more than once: 'a'.")),
+    Case("ids.csv", TWICE, ("3 documents", "1 id occurs more than once: 'a'.")),
     Case("ids.csv", TWICE,
          ("row 2: the id 'a' is repeated. --duplicate-ids first, last or suffix",),
          ("--duplicate-ids", "error"), code=4),
-    *(Case("ids.csv", TWICE, ("2 documents", "1 document(s) left out because of their ids."),
+    *(Case("ids.csv", TWICE, ("2 documents", "1 document left out because of repeated ids."),
            ("--duplicate-ids", which)) for which in ("first", "last")),
-    Case("keys.jsonl", TWINS, ("2 documents", "1 JSON object(s) hold a key twice.")),
+    Case("keys.jsonl", TWINS, ("2 documents", "1 JSON object holds a key twice.")),
     Case("keys.jsonl", TWINS,
          ("line 1: an object holds a key twice. --duplicate-keys first or last takes one",),
          ("--duplicate-keys", "error"), code=4),
@@ -250,8 +250,8 @@ def test_a_line_far_over_the_limit_is_streamed_and_cut(explore, tmp_path):
         file.write(b"bread flour oven " * 400_000)  # 6.8 MB in one line
     code, _, err, report = explore("huge.txt", "--max-document", "1MB")
     assert code == 0
-    assert "6 cut(s) made in documents over the limit." in err
-    assert "cut(s) made in documents over the limit." in report
+    assert "6 cuts made in documents over the limit." in err
+    assert "cuts made in documents over the limit." in report
 
 
 # --- Files ---
@@ -268,9 +268,9 @@ def test_flaws_are_counted_for_each_file_of_a_folder(explore, tmp_path):
     code, _, err, report = explore("letters")
     assert code == 3
     for said in (
-        "b.txt: 1 undecodable byte sequence(s) replaced by U+FFFD.",
+        "b.txt: 1 undecodable byte sequence replaced by U+FFFD.",
         "c.txt: UTF-8 byte order mark removed.",
-        "d.txt.gz: partial, 1 document(s) read: the compressed data ends early",
+        "d.txt.gz: partial, 1 document read: the compressed data ends early",
         "e.pdf: skipped: it cannot be read as PDF",
     ):
         assert said in err

@@ -5,21 +5,14 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
+from tacit.datasets.worked_examples import SHAPE_CLUSTERS as LABELS
+from tacit.datasets.worked_examples import SHAPES
 from tacit.measure import (
     homogeneity_completeness_v_measure,
     inertia,
     scatter,
     silhouette_samples,
 )
-
-# Three clusters of shapes: the second is pure, all triangles are in the first.
-CLUSTERS = {
-    1: ["triangle"] * 4 + ["circle"] + ["square"],
-    2: ["circle"] * 4,
-    3: ["square"] * 3 + ["circle"],
-}
-LABELS = [cluster for cluster, shapes in CLUSTERS.items() for _ in shapes]
-SHAPES = [shape for shapes in CLUSTERS.values() for shape in shapes]
 
 
 def entropy(*counts):

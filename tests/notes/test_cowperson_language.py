@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
+from tacit.datasets.worked_examples import COWPERSON_TEXT as SENTENCES
+from tacit.datasets.worked_examples import COWPERSON_WORDS as WORDS
 from tacit.language import NGramModel, read_arpa
 from tacit.language.count_text import count_text
 from tacit.language.sentences import SPECIAL
-
-SENTENCES = ["Yee Haw", "Haw Yee Yee", "Yee Haw Yee"]
-WORDS = ["Yee", "Haw"]
 
 
 def table(model, histories, words):

@@ -5,13 +5,8 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from tacit.cluster import AgglomerativeClustering, linkage
-
-# The lower triangle, as printed.
-TABLE = {
-    (2, 1): 2.00, (3, 1): 1.41, (3, 2): 1.41, (4, 1): 3.61, (4, 2): 2.24, (4, 3): 2.24,
-    (5, 1): 4.24, (5, 2): 3.16, (5, 3): 2.83, (5, 4): 1.00,
-}  # fmt: skip
-POINTS = np.array([(0, 2), (0, 0), (1, 1), (2, -1), (3, -1)], float)
+from tacit.datasets.worked_examples import FIVE_DISTANCES as TABLE
+from tacit.datasets.worked_examples import FIVE_POINTS as POINTS
 
 
 def square(order=(1, 2, 3, 4, 5)):

@@ -5,14 +5,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from tacit.cluster import KMeans
-
-POINTS = np.array(
-    [
-        (-2, 1.5), (-1, 1), (-2, 3), (-1, 2.5), (-0.5, 3), (-2, -1.8),
-        (-1, -1.5), (2, -1.5), (1, -1), (2, -3), (1, -2.5), (1, -3),
-    ]
-)  # fmt: skip
-FIRST = np.array([(-2.5, 1.5), (-1.5, 1.0)])
+from tacit.datasets.worked_examples import TWELVE_CENTERS as FIRST
+from tacit.datasets.worked_examples import TWELVE_POINTS as POINTS
 
 
 def run(max_iter):

@@ -2,17 +2,9 @@
 
 import numpy as np
 
+from tacit.datasets.worked_examples import STORY_PROPORTIONS as THETA
+from tacit.datasets.worked_examples import STORY_TOPICS as BETA
 from tacit.topics import GibbsLDA
-
-BETA = np.array([
-    [0.011, 0.059, 0.226, 0.232, 0.156, 0.047, 0.018, 0.157, 0.048, 0.046],
-    [0.152, 0.149, 0.02, 0.065, 0.08, 0.131, 0.008, 0.18, 0.166, 0.049],
-    [0.048, 0.049, 0.174, 0.246, 0.006, 0.062, 0.123, 0.157, 0.041, 0.094],
-    [0.129, 0.017, 0.059, 0.031, 0.02, 0.223, 0.148, 0.127, 0.114, 0.13],
-])  # fmt: skip
-THETA = np.array([
-    [0.199, 0.492, 0.207, 0.102], [0.362, 0.392, 0.154, 0.091], [0.277, 0.195, 0.108, 0.42],
-])  # fmt: skip
 
 
 def story_model():

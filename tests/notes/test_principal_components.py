@@ -7,6 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit.datasets.worked_examples import (
+    BODY_COLUMNS as COLUMNS,
+)
+from tacit.datasets.worked_examples import (
+    BODY_EIGENVALUES as EIGENVALUES,
+)
+from tacit.datasets.worked_examples import (
+    BODY_MEANS as MEANS,
+)
+from tacit.datasets.worked_examples import (
+    RANK_TWO_BASIS as BASIS,
+)
+from tacit.datasets.worked_examples import (
+    RANK_TWO_MOVED,
+)
+from tacit.datasets.worked_examples import (
+    RANK_TWO_ROWS as ROWS,
+)
 from tacit.decompose import PCA, TruncatedSVD, low_rank_error
 
 DATA = Path(os.environ.get("TACIT_DATA", ""))
@@ -17,16 +35,6 @@ needs_bodyfat = pytest.mark.skipif(
 )
 # The notes' column "bodyfat" is Brozek's estimate, not Siri's, which the file calls bodyfat:
 # with Siri's the mean would be 19.15, and the variances would add up to 1414.
-COLUMNS = [
-    "brozek", "density", "age", "weight", "height", "adiposity", "neck", "chest", "abdomen",
-    "hip", "thigh", "knee", "ankle", "biceps", "forearm", "wrist",
-]  # fmt: skip
-MEANS = """
-    18.9385 1.0556 44.8849 178.9244 70.1488 25.4369 37.9921 100.8242
-    92.5560 99.9048 59.4060 38.5905 23.1024 32.2734 28.6639 18.2298"""
-EIGENVALUES = """
-    0.0000 0.2403 0.6839 1.0655 1.4553 1.6715 1.9146 2.3892
-    3.3873 4.4466 6.7966 11.2635 12.2388 40.4327 177.1665 1139.1"""
 COMPONENTS = """
     0.2124 -0.0005 0.9335 -0.1230 -0.0696 0.0339 0.0127 0.1108
     0.1982 -0.0417 -0.0884 -0.0063 -0.0199 -0.0176 -0.0177 0.0099
@@ -54,9 +62,9 @@ def body_rows():
 @needs_bodyfat
 def test_the_means_and_the_eigenvalues_of_the_body_measurements():
     pca = PCA().fit(body_rows())
-    np.testing.assert_allclose(pca.mean_, numbers(MEANS), atol=5e-5)
+    np.testing.assert_allclose(pca.mean_, MEANS, atol=5e-5)
     np.testing.assert_allclose(
-        pca.eigenvalues_[::-1], numbers(EIGENVALUES), rtol=5e-5, atol=5e-5
+        pca.eigenvalues_[::-1], EIGENVALUES, rtol=5e-5, atol=5e-5
     )
     assert pca.total_variance_ == pytest.approx(1404, abs=0.5)
 
@@ -97,17 +105,13 @@ def test_three_points_on_a_line_have_one_coordinate():
     assert rough.reconstruction_errors()[1] < 0.02  # the reconstruction error is small
 
 
-ROWS = np.array([[3.42, -1.33, 6.94], [7.30, 8.84, 1.95], [-7.92, -6.37, -5.66]])
-BASIS = np.array([[8.0, 8.0, 4.0], [1.0, -4.0, 6.0]])
-
-
 def test_three_vectors_of_rank_two():
     assert low_rank_error(ROWS, BASIS) < 1e-4  # the vectors are printed with two digits
     assert TruncatedSVD(3, random_state=0).fit(ROWS).singular_values_[2] < 0.01
 
 
 def test_three_vectors_of_rank_two_with_an_error_of_two_and_a_quarter():
-    rows = np.vstack([ROWS[:2], [-6.00, -7.69, -6.86]])
+    rows = RANK_TWO_MOVED
     error = low_rank_error(rows, BASIS)
     assert 2.28 <= error < 2.295  # the notes cut the digits off: 2.2896
     best = TruncatedSVD(2, tol=0, random_state=0).fit(rows)

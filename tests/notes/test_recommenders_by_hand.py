@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from tacit.datasets.worked_examples import IMPOSSIBLE_RATINGS, POSSIBLE_RATINGS
 from tacit.recommend import ALS, AttributeRecommender, complete
 from tacit.recommend.gradient import loss_and_gradient
-
-GAP = np.nan
 
 
 def test_affinity_counts_the_attributes_that_both_vectors_have():
@@ -46,18 +45,14 @@ def test_the_bias_of_a_user_is_added_to_the_affinity():
 
 
 def test_example_9_2_5_is_filled_exactly_with_rank_1():
-    result = complete(
-        [[1, 1, GAP, 2], [1, 1, GAP, GAP], [4, GAP, 8, GAP], [4, GAP, GAP, GAP]], rank=1
-    )
+    result = complete(POSSIBLE_RATINGS, rank=1)
     assert result.possible
     assert result.determined.all()
     np.testing.assert_array_equal(result.matrix, np.outer([1, 1, 4, 4], [1, 1, 2, 2]))
 
 
 def test_example_9_2_6_is_reported_as_impossible_at_rank_1():
-    result = complete(
-        [[1, 1, GAP, GAP], [1, 7, GAP, GAP], [4, GAP, GAP, 2], [GAP, 4, GAP, GAP]], rank=1
-    )
+    result = complete(IMPOSSIBLE_RATINGS, rank=1)
     assert not result.possible
     assert result.rmse > 0.1
     assert "rows 0, 1 and columns 0, 1" in str(result)

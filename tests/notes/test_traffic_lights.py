@@ -3,11 +3,9 @@
 import numpy as np
 
 from tacit.classify import MultinomialNB
+from tacit.datasets.worked_examples import BIASED_LIGHTS as DAYS
 from tacit.mixture import MultiComponentNB
 
-# Columns: north-south red, north-south green, east-west red, east-west green. Of 7 days the
-# lights are broken on one, both red; on 3 each of the two is green.
-DAYS = np.array([[1, 0, 1, 0]] + [[0, 1, 1, 0]] * 3 + [[1, 0, 0, 1]] * 3)
 STATES = ["broken"] + ["works"] * 6
 BOTH_RED = [[1, 0, 1, 0]]
 

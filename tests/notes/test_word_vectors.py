@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from tacit.datasets.worked_examples import SKIP_GRAM_SENTENCE as SENTENCE
 from tacit.words import Word2Vec, WordVectors, pairs
-
-SENTENCE = "the cat sit on the mat"
 
 
 def test_one_hot_words_are_the_square_root_of_two_apart():

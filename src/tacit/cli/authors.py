@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tacit.cli.cluster_plot import check_picture, save_figure
-from tacit.cli.inputs import check_whole, label_text, open_documents, read_text
-from tacit.cli.options import DocumentOptions, RunOptions, document_options, run_options
+from tacit.cli.inputs import check_whole, label_text, open_documents, read_text, unknown_column
+from tacit.cli.options import (
+    DocumentOptions,
+    OneOf,
+    RunOptions,
+    document_options,
+    model_option,
+    run_options,
+)
 from tacit.cli.output import (
     check_outputs,
     clean,
@@ -20,6 +27,8 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -52,7 +61,7 @@ class Text(NamedTuple):
     "--who",
     multiple=True,
     metavar="PATH",
-    help="Text of unknown author: a file, a folder or a table; may be repeated",
+    help="Text to attribute: a file, a folder or a table; may be repeated",
 )
 @click.option(
     "--author",
@@ -64,49 +73,54 @@ class Text(NamedTuple):
     "--unknown",
     multiple=True,
     metavar="NAME",
-    help="Author that means unknown  [default: unknown, anonymous, anon, disputed, contested]",
+    help="Name that stands for an unknown author; may be repeated  [default: unknown, "
+    "anonymous, anon, disputed, contested]",
 )
 @click.option(
     "--words",
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Number of words: English function words, or with --most-frequent those of the texts",
+    help="Number of words to count: English function words, or with --most-frequent the "
+    "most frequent words of the texts",
 )
 @click.option(
     "--most-frequent",
     is_flag=True,
-    help="Count the most frequent words of the texts, in any language.",
+    help="Count the most frequent words of the texts, for any language.",
 )
 @click.option(
     "--block",
     type=click.IntRange(0),
     default=5000,
     show_default=True,
-    help="Words of a block; 0 takes whole texts",
+    help="Number of words in a block of text; 0 takes whole texts",
 )
 @click.option(
     "--variant",
-    type=click.Choice(["burrows", "eder", "cosine", "quadratic"]),
+    type=OneOf(["burrows", "eder", "cosine", "quadratic"]),
     default="cosine",
     show_default=True,
-    help="Delta to measure distances with",
+    help="Variant of Delta, the distance between texts",
 )
-@click.option("--plot", "picture", metavar="FILE", help="Map of the texts (.png, .pdf, .svg)")
+@click.option("--plot", "picture", metavar="FILE",
+              help="Picture to draw: a map of the texts (.png, .pdf, .svg)  [default: none]")
 @click.option(
     "--rolling",
     "rolled_path",
     metavar="CSV",
-    help="File for the attribution along each text of unknown author; - is stdout",
+    help="File for the attribution of each part of a text; - is standard output  [default: "
+    "none]",
 )
 @click.option(
     "--tree",
     "tree_path",
     metavar="FILE",
-    help="File for the consensus tree of all texts, in Newick format",
+    help="File for the consensus tree of all texts, in Newick format  [default: none]",
 )
-@click.option("--out", metavar="CSV", help="File for the verdicts; - is stdout")
-@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+@click.option("--out", metavar="CSV",
+              help="File for the verdicts; - is standard output  [default: none]")
+@model_option
 @document_options
 @run_options
 def authors(
@@ -126,20 +140,20 @@ def authors(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Find out who wrote a text, from texts of known authors in PATH.
+    """Find out who wrote a text, given texts of known authors at PATH.
 
     PATH is a folder of text files called author_title.txt, or with a subfolder for each author;
-    or a table (.csv, .tsv, .jsonl, .parquet) with columns of texts and authors. Texts of
-    unknown author are named by --who, have an author called unknown, or none in the table.
+    or a table (.csv, .tsv, .jsonl, .parquet) with columns of texts and authors. The texts to
+    attribute are given by --who, or their author is called unknown, or is empty in the table.
 
     \b
     Example:
       tacit authors novels/ --who letter.txt --plot map.png
 
-    Prints for each text of unknown author the nearest author; the probability, if one of the
-    authors wrote it (calibrated by attributing every known text by the others); the typicality,
-    which is low if perhaps none did; the blocks that agree; the score of the General Impostors
-    method; and the words that tell the authors apart.
+    Prints for each text the nearest author; the probability of that author, if one of the
+    authors wrote it (calibrated by attributing every known text with the others); the
+    typicality, which is low if perhaps none of them did; the fraction of blocks that agree; the
+    score of the General Impostors method; and the words that distinguish the authors.
     """
     check_outputs(out, [picture, tree_path, model_path, rolled_path], as_json=run.as_json)
     check_picture(picture)
@@ -151,9 +165,10 @@ def authors(
     counted = FunctionWords(n_words=words) if most_frequent else english(words)
     model = Authorship(counted, block=block or None, variant=variant, engine=run.engine)
     texts = [each.text for each in known]
-    model.fit(
-        texts, [each.author for each in known], names=[title(each.name) for each in known]
-    )
+    with Running("Comparing the authors", quiet=run.quiet):
+        model.fit(
+            texts, [each.author for each in known], names=[title(each.name) for each in known]
+        )
     if model_path:
         model.save(model_path)
     questions, names = [each.text for each in asked], [title(each.name) for each in asked]
@@ -201,21 +216,21 @@ def read_table_or_folder(
         return [Text(name, known_or_none(who, strangers), text) for name, who, text in rows]
     if not Path(path).is_dir():
         raise click.UsageError(
-            f"{path} is one text, or has a text on each line, without authors. Give a folder "
-            "of files called author_title.txt, or a table with a column of authors."
+            f"{path} has texts but no authors. Give a folder of files called author_title.txt, "
+            "or a table with a column of authors."
         )
     if column is not None:
         raise click.UsageError(
-            f"--author {column} is a column, but {path} is a folder: authors are in the names "
-            "of its files, as in author_title.txt, or of its subfolders."
+            f"--author {column} names a column, but {path} is a folder, where the names of "
+            "files (author_title.txt) or subfolders are the authors. Leave it out."
         )
     found = []
     for name, text in zip(ids, source.texts(), strict=True):
         who = author_of(name)
         if who is None:
             say(
-                f"{name} is left out: there is no author in its name. Call it author_title.txt "
-                "or unknown_title.txt, or give it with --who.",
+                f"{name} was left out: its name has no author. Call it author_title.txt or "
+                "unknown_title.txt, or give it with --who.",
                 quiet=quiet,
             )
             continue
@@ -233,15 +248,12 @@ def author_column(source: "Documents", path: str, column: str | None, *, quiet: 
         column = next((name for name in columns if name.lower() in AUTHOR_COLUMNS), None)
         if column is None:
             raise click.UsageError(
-                f"Which column of {path} holds the authors? There are {columns} besides the "
-                "text; name one with --author."
+                f"Which column of {path} holds the authors? Besides the text there are "
+                f"{', '.join(columns)}. Name one with --author."
             )
         say(f"Guessed: authors are in column {column!r}.", quiet=quiet)
     elif column not in columns:
-        raise click.UsageError(
-            f"There is no column {column!r} in {path}. The columns besides the text are "
-            f"{columns}."
-        )
+        raise click.BadParameter(unknown_column(column, columns, path), param_hint="--author")
     return column
 
 
@@ -273,7 +285,7 @@ def sort_out(
     for place in who:
         texts = read_question(place, documents, quiet=run.quiet)
         if not any(WORD.search(each.text) for each in texts):
-            raise DataError("there is no word in it. Give a text with --who.", file=place)
+            raise DataError("there is no word in it. Give a text.", file=place)
         asked += texts
         named.add(Path(place).resolve())
     known = [
@@ -284,13 +296,13 @@ def sort_out(
     for group in (known, asked):
         empty = [each for each in group if not WORD.search(each.text)]
         for each in empty:
-            say(f"{each.name} has no words and is left out.", quiet=run.quiet)
+            say(f"{each.name} has no words and was left out.", quiet=run.quiet)
             group.remove(each)
     number = len({each.author for each in known})
     if number < 2:
         raise DataError(
-            f"holds texts of {number} known author(s), but two are needed. Call the files "
-            "author_title.txt, or name the column of a table with --author.",
+            f"there are texts of {count(number, 'known author')}, but two are needed. Call the "
+            "files author_title.txt, or name the column of a table with --author.",
             file=path,
         )
     return known, asked
@@ -327,7 +339,8 @@ def english(n: int) -> Any:
         return FunctionWords.english(n)
     except ValueError:
         raise click.BadParameter(
-            f"{n} is more than the list of English function words has. Add --most-frequent.",
+            f"the list of English function words has fewer than {n}. Lower it, or add "
+            f"--most-frequent.",
             param_hint="--words",
         ) from None
 
@@ -378,8 +391,8 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
             click.echo(clean(f"  {name} by {author} went to {predicted}."), err=stderr)
     else:
         click.echo(
-            "No author has two texts or blocks, so that no text could be left out: the "
-            "probabilities say nothing.",
+            "No author has two texts or blocks, so no text could be tested: do not rely on the "
+            "probabilities.",
             err=stderr,
         )
     rows = [
@@ -387,10 +400,10 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
                            for w in found)]
         for author, found in report["telling_words"].items()
     ]  # fmt: skip
-    draw_table(["author", "telling words (per 1,000 words : of the others)"], rows,
+    draw_table(["Author", "Distinctive words (per 1,000 words : by the others)"], rows,
                stderr=stderr)  # fmt: skip
     if not report["verdicts"]:
-        click.echo("There is no text of unknown author; name one with --who.", err=stderr)
+        click.echo("There is no text to attribute. Give one with --who.", err=stderr)
         return
     rows = [
         [
@@ -400,16 +413,16 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
         ]
         for v in report["verdicts"]
     ]  # fmt: skip
-    titles = ["text", "author", "probability", "typicality", "blocks", "impostors"]
+    titles = ["Text", "Author", "Probability", "Typicality", "Blocks", "Impostors"]
     draw_table(titles, rows, right=[2, 3, 4, 5], stderr=stderr)
     strange = [v for v in report["verdicts"] if is_strange(v, report["authors"])]
     if strange:
         each, number = strange[0], len(strange) - 1
-        more = f"; likewise {number} more" if number else ""
+        more = f" The same holds for {number} more." if number else ""
         click.echo(
             clean(
-                f"{each['name']} is less like {each['author']} than nearly all known texts of "
-                f"that author are; perhaps none of the authors wrote it{more}."
+                f"{each['name']} is less like {each['author']} than nearly all known texts by "
+                f"that author; perhaps none of the authors wrote it.{more}"
             ),
             err=stderr,
         )
@@ -418,9 +431,9 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
         each = short[0]
         click.echo(
             clean(
-                f"{each['name']} has {each['words']:,} words"
-                + (f", {len(short) - 1} others have as few" if len(short) > 1 else "")
-                + f": attributions of fewer than {SHORT} are guesses."
+                f"{each['name']} has {count(each['words'], 'word')}"
+                + (f", and {len(short) - 1} more texts are short" if len(short) > 1 else "")
+                + f": attributions of texts under {SHORT} words are guesses."
             ),
             err=stderr,
         )

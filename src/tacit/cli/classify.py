@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, label_text, open_documents, read_labels
+from tacit.cli.inputs import (
+    check_whole,
+    label_text,
+    open_documents,
+    read_labels,
+    wrong_model,
+)
 from tacit.cli.options import (
     DocumentOptions,
+    OneOf,
     RunOptions,
     ShowOptions,
     document_options,
@@ -26,7 +33,9 @@ from tacit.cli.output import (
     say,
     write_csv,
 )
+from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes
+from tacit.core.wording import count, did_you_mean, listed
 
 if TYPE_CHECKING:
     from tacit.classify.model_choice import ModelChoice
@@ -42,24 +51,29 @@ NAMES = (
 
 @click.group()
 def classify() -> None:
-    """Learn labels of documents from examples, and predict them."""
+    """Learn the labels of documents from examples, and predict them.
+
+    \b
+    tacit classify train mail.csv --label spam --out spam.safetensors
+    tacit classify predict spam.safetensors new.csv --out labels.csv
+    """
 
 
 @classify.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="Model file (.safetensors)")
+@click.option("--out", required=True, metavar="FILE", help="Model file to write (.safetensors)")
 @label_option
-@click.option("--model", "name", type=click.Choice(["auto", *NAMES]), default="auto",
-              show_default=True, help="Classifier; auto takes the best in cross-validation")
+@click.option("--model", "name", type=OneOf(["auto", *NAMES]), default="auto",
+              show_default=True,
+              help="Classifier; auto takes the one that is best in cross-validation")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Folds of the cross-validation")
-@click.option("--ngrams", type=click.IntRange(1, 10), show_default="1, of characters 3",
-              help="Longest n-grams to use as features; of words, unless --characters")
+@click.option("--ngrams", type=click.IntRange(1, 10), show_default="1; of characters 3",
+              help="Length of the longest n-grams that are features")
 @click.option("--characters", is_flag=True,
-              help="Use n-grams of characters. Without --ngrams, the better of words and "
-                   "characters is used anyway.")
+              help="Use n-grams of characters  [default: the better of words and characters]")
 @click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
-              help="Minimum number of documents with the term")
+              help="Minimum number of documents with a term")
 @document_options
 @run_options
 def train(
@@ -74,7 +88,7 @@ def train(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Train a classifier on the labeled documents of PATH.
+    """Train a classifier on the labeled documents at PATH.
 
     PATH is a folder with one subfolder of text files per label (spam/17.txt), or a .csv,
     .tsv, .jsonl or .parquet file with a column of labels, each also compressed; - is standard
@@ -90,15 +104,17 @@ def train(
     vectorizer = None
     if characters or ngrams or min_df > 1:
         vectorizer = make_features(texts, labels, characters, ngrams, min_df, run.engine)
-    choice = choose_classifier(
-        texts,
-        labels,
-        candidates=NAMES if name == "auto" else [name],
-        vectorizer=vectorizer,
-        folds=folds,
-        random_state=run.seed,
-        engine=run.engine,
-    )
+    title = "Comparing classifiers" if name == "auto" else f"Training {name}"
+    with Running(title, quiet=run.quiet):
+        choice = choose_classifier(
+            texts,
+            labels,
+            candidates=NAMES if name == "auto" else [name],
+            vectorizer=vectorizer,
+            folds=folds,
+            random_state=run.seed,
+            engine=run.engine,
+        )
     model = choice.model
     model.save(out)
     if run.as_json:
@@ -118,7 +134,7 @@ def train(
         if choice.features is not None:
             click.echo(f"{str(choice.features).capitalize()}.")
         click.echo(
-            f"{model.n_documents_:,} documents, {model.n_terms_:,} terms, "
+            f"{count(model.n_documents_, 'document')}, {count(model.n_terms_, 'term')}, "
             f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
         )
     say(f"Model ({choice.best}) written to {out}.", quiet=run.quiet)
@@ -128,14 +144,14 @@ def train(
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
-@click.option("--out", default="-", metavar="CSV", show_default="stdout",
+@click.option("--out", default="-", metavar="CSV", show_default="standard output",
               help="File for the labels")
 @document_options
 @show_options
 def predict(
     file: str, path: str, out: str, documents: DocumentOptions, show: ShowOptions
 ) -> None:
-    """Predict the labels of the documents of PATH; - is standard input, one per line."""
+    """Predict the labels of the documents at PATH; - is standard input, one per line."""
     if show.as_json and out != "-":
         raise click.UsageError("--json prints to standard output. Drop it, or --out.")
     check_target(None if show.as_json else out)
@@ -160,7 +176,8 @@ def predict(
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
 @label_option
-@click.option("--against", metavar="MODEL", help="Another model to compare with")
+@click.option("--against", metavar="MODEL",
+              help="Second model to compare with  [default: none]")
 @document_options
 @show_options
 def evaluate(
@@ -171,9 +188,9 @@ def evaluate(
     documents: DocumentOptions,
     show: ShowOptions,
 ) -> None:
-    """Measure how well MODEL predicts the labels of the documents of PATH.
+    """Measure how well MODEL predicts the labels of the documents at PATH.
 
-    They should not be documents that it was trained on.
+    The documents should not be those that it was trained on.
     """
     import numpy as np
 
@@ -195,8 +212,8 @@ def evaluate(
     known = np.isin(labels, model.classes_)
     if not known.all():
         say(
-            f"{int((~known).sum()):,} documents have labels that the model does not know; "
-            "they count as wrong.",
+            f"{count(int((~known).sum()), 'document has', 'documents have')} labels that the "
+            "model does not know; these count as wrong.",
             quiet=show.quiet,
         )
     curve = None
@@ -218,11 +235,11 @@ def evaluate(
         print_json(result)
     else:
         click.echo(clean(table))
-        click.echo(f"interval [{low:.4f}, {high:.4f}], 19 times of 20")
+        click.echo(f"95% confidence interval of the accuracy: {low:.4f} to {high:.4f}")
         if curve is not None:
-            click.echo(f"expected calibration error {curve.error:.4f}")
+            click.echo(f"Expected calibration error: {curve.error:.4f}")
         if against is not None:
-            click.echo(f"against {clean(against)}: {bootstrap}; McNemar {test}")
+            click.echo(f"Against {clean(against)}: {bootstrap}; McNemar {test}")
     check_whole(texts, documents)
 
 
@@ -238,8 +255,8 @@ def explain(
 ) -> None:
     """Show the words of TEXT that decided the prediction of MODEL, with their weights.
 
-    TEXT is a document; - reads one from standard input. Without TEXT, the words with the
-    largest weights for each class.
+    TEXT is a document; - reads one from standard input. Without TEXT, prints the words with
+    the largest weights for each class.
     """
     from tacit.classify import explain as explain_prediction
 
@@ -270,12 +287,12 @@ def explain(
         return
     click.echo(clean(label if chosen is not None else explanation).splitlines()[0])
     if not weights:
-        click.echo("No word of it is known to the model.")
+        click.echo("The model knows none of its words.")
     draw_weights(weights)
     if chosen is None and explanation.rest:
         click.echo(f"{explanation.rest:+10.3f}  (other words)")
     if chosen is None and explanation.offset:
-        click.echo(f"{explanation.offset:+10.3f}  (whatever the words)")
+        click.echo(f"{explanation.offset:+10.3f}  (constant)")
 
 
 # --- Models ---
@@ -300,11 +317,8 @@ def open_model(file: str) -> "TextClassifier":
 
     model = load(file)
     if not (hasattr(model, "classifier_") and hasattr(model, "counter_")):
-        raise click.BadParameter(
-            f"{file} holds a {type(model).__name__}, not a classifier of documents. Make one "
-            "with `tacit classify train`.",
-            param_hint="MODEL",
-        )
+        command = "tacit classify train PATH --out MODEL"
+        raise wrong_model(file, model, "a classifier of documents", command)
     return model
 
 
@@ -319,11 +333,13 @@ def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
 def possible_folds(labels: list, folds: int, quiet: bool) -> int:
     if len(set(labels)) < 2:
         raise click.ClickException(
-            f"There are {len(labels)} documents and {len(set(labels))} different label(s). "
-            "Give documents of at least two labels."
+            f"There are {count(len(labels), 'document')} with "
+            f"{count(len(set(labels)), 'label')}, but at least two labels are needed. Add "
+            "documents with another label, or name the right column with --label."
         )
     if folds > len(labels):
-        say(f"There are only {len(labels)} documents: as many folds.", quiet=quiet)
+        n = len(labels)
+        say(f"{n} documents allow at most {n} folds, so {n} are used.", quiet=quiet)
     return min(folds, len(labels))
 
 
@@ -343,7 +359,7 @@ def as_classes(labels: list, model: "TextClassifier", option: str = "--label") -
             convert(label)
         except (KeyError, ValueError):
             raise click.BadParameter(
-                f"the model's labels are {model.classes_.tolist()[:2]} and the like, but one "
+                f"the model's labels are of the kind {model.classes_.tolist()[:2]}, but one "
                 f"here is {label!r}. Give labels of the same kind.",
                 param_hint=option,
             ) from None
@@ -361,9 +377,11 @@ def truth(label: Any) -> bool:
 def known_class(name: str, model: "TextClassifier") -> Any:
     """The class of the model with this name."""
     label = as_classes([name], model, "--class").tolist()[0]
-    if label not in model.classes_.tolist():
+    known = model.classes_.tolist()
+    if label not in known:
         raise click.BadParameter(
-            f"the model knows no class {name!r}; it knows {model.classes_.tolist()[:20]}.",
+            f"the model has no class {name!r}.{did_you_mean(name, known)} Its classes are "
+            f"{listed(known)}.",
             param_hint="--class",
         )
     return label
@@ -384,9 +402,9 @@ def draw_choice(choice: "ModelChoice") -> None:
         )
         for trial in choice.table
     ]
-    titles = ["classifier", "accuracy", "19 times of 20", "p against best", "seconds"]
+    titles = ["Classifier", "Accuracy", "95% interval", "p against best", "Seconds"]
     draw_table(titles, rows, right=range(1, 5))
-    click.echo(f"Accuracy in cross-validation, {choice.folds} folds.")
+    click.echo(f"Accuracy in cross-validation with {choice.folds} folds.")
 
 
 def as_json(weights: list) -> list:

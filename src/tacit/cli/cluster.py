@@ -17,8 +17,17 @@ from tacit.cli.cluster_methods import (
     rows_for,
 )
 from tacit.cli.cluster_plot import check_picture, draw_picture
-from tacit.cli.inputs import check_rows, read_number_file
-from tacit.cli.options import Count, RunOptions, header_option, partial_option, run_options
+from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
+from tacit.cli.options import (
+    OneOf,
+    RunOptions,
+    TableOptions,
+    k_option,
+    model_option,
+    refuse_given,
+    run_options,
+    table_options,
+)
 from tacit.cli.output import (
     check_outputs,
     clean,
@@ -28,6 +37,7 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,29 +55,28 @@ EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
 
 @click.command()
 @click.argument("file")
-@click.option("-k", "--k", type=Count(), default="auto", show_default=True,
-              help="Number of clusters; auto chooses it and gives the reasons")
+@k_option("Number of clusters; auto chooses it and gives the reasons")
 @click.option("--k-max", type=click.IntRange(2), default=12, show_default=True,
               help="Largest number of clusters that auto tries")
-@click.option("--method", type=click.Choice(list(METHODS)), default="kmeans",
-              show_default=True, help="Clustering method; the last seven are linkages")
-@click.option("--metric", type=click.Choice(["euclidean", "manhattan", "cosine"]),
-              help=f"Distance, for {', '.join(ANY_METRIC)}  [default: euclidean]")
+@click.option("--method", type=OneOf(list(METHODS)), default="kmeans",
+              show_default=True, help="Clustering method; the last seven are linkages of a "
+              "hierarchy")
+@click.option("--metric", type=OneOf(["euclidean", "manhattan", "cosine"]),
+              help=f"Distance for {', '.join(ANY_METRIC)}  [default: euclidean]")
 @click.option("--compress", type=click.IntRange(2), metavar="N",
-              help="Build the tree on N k-means centers, for many rows  [default: all rows]")
+              help="Build the hierarchy on N k-means centers, for many rows  [default: on all "
+              "rows]")
 @click.option("--confidence", is_flag=True,
-              help="Cluster resampled rows too, and print how stable each cluster is.")
-@click.option("--out", metavar="CSV", help="File for the label of every row; - is stdout")
-@click.option("--plot", "plot_path", metavar="FILE", help="Picture: .png, .pdf or .svg")
-@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
-@click.option("--columns", metavar="A,B,...",
-              help="Columns to use  [default: all columns of numbers]")
-@click.option("--id", "id_column", metavar="COLUMN",
-              help="Column with the names of the rows  [default: row numbers]")
-@header_option
+              help="Also cluster resampled rows and print how stable each cluster is.")
+@click.option("--out", metavar="CSV",
+              help="File for the cluster of every row; - is standard output  "
+              "[default: none]")
+@click.option("--plot", "plot_path", metavar="FILE",
+              help="Picture to draw: .png, .pdf or .svg  [default: none]")
+@model_option
 @click.option("--scale", is_flag=True,
               help="Scale every column to mean 0 and standard deviation 1 first.")
-@partial_option
+@table_options
 @run_options
 def cluster(
     file: str,
@@ -80,35 +89,42 @@ def cluster(
     out: str | None,
     plot_path: str | None,
     model_path: str | None,
-    columns: str | None,
-    id_column: str | None,
-    header: bool | None,
     scale: bool,
-    allow_partial: bool,
+    table: TableOptions,
     run: RunOptions,
 ) -> None:
-    """Group the rows of FILE: CSV in any dialect, Parquet or .npy; - is standard input.
+    """Group the rows of FILE, a table of numbers.
 
-    Prints the size of each cluster, the largest first, and the columns that set it apart: the
-    distance of its center from the mean of all rows, in standard deviations. Parquet and .npy
-    files may be larger than memory, except for kmedoids, divisive and trees.
+    FILE is CSV in any dialect, Parquet or .npy; - is standard input. Prints the size of each
+    cluster, the largest first, and the columns that set it apart: the distance of its center
+    from the mean of all rows, in standard deviations. Parquet and .npy files may be larger than
+    memory, except for kmedoids, divisive and hierarchies.
+
+    \b
+    tacit cluster flowers.csv --plot flowers.png     chooses the number of clusters
+    tacit cluster flowers.csv -k 3 --out groups.csv
+    tacit cluster flowers.csv --method ward --scale
     """
     settings = ClusterSettings(method, metric, compress, run.seed, run.engine, run.quiet)
     check_settings(settings)
+    if k is not None:
+        refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
     check_picture(plot_path)
     check_outputs(out, [model_path, plot_path], as_json=run.as_json)
-    table = read_number_file(file, columns, id_column, header)
-    report = table.report
+    opened = read_number_file(file, table, quiet=run.quiet)
+    report = opened.report
     notes: list[str] = []
     if k is not None and k > report.rows:
-        notes.append(f"There are only {report.rows:,} rows, so k is {report.rows}, not {k}.")
+        rows = count(report.rows, "row")
+        notes.append(f"The file has {rows}, so k is {report.rows}, not {k}.")
         k = report.rows
-    say(*report.lines(), *notes, quiet=run.quiet)
-    values, facts = rows_for(settings, table.values, report.source)
+    say(*notes, quiet=run.quiet)
+    values, facts = rows_for(settings, opened.values, report.source)
 
     def locate(rows: Any) -> None:  # k-means names the row and column of a bad value
-        plain = settings._replace(method="kmeans", metric=None, compress=None)
-        fit(plain, 1, rows, table=table)
+        plain = settings._replace(method="kmeans", metric=None, compress=None, quiet=True)
+        with named_rows(opened):
+            fit(plain, 1, rows)
 
     mean, deviation = mean_and_deviation(values, settings.engine, locate)
     if scale:
@@ -117,20 +133,22 @@ def cluster(
     if choice is not None:
         k = choice.best
         if k == choice.table[-1].k == k_max:
-            facts.append(f"{k} was the largest k tried; --k-max allows more.")
+            facts.append(f"{k} was the largest k tried; --k-max sets the limit.")
     assert k is not None
-    model = fit(settings, k, values, table=table, best_of_many=choice is not None)
+    with named_rows(opened):
+        model = fit(settings, k, values)
     labels, sizes = label_rows(model, values, k)
-    facts += notes_on_columns(table.names, deviation, scale=scale, saved=model_path is not None)
+    saved = model_path is not None
+    facts += notes_on_columns(opened.names, deviation, scale=scale, saved=saved)
     say(*facts, quiet=run.quiet)
     if out is not None:
-        write_labels(labels, table, out)
+        write_labels(labels, opened, out)
     centers = centers_of(model, values, labels, k, method)
     if scale:
         centers = centers * deviation + mean
-    groups = describe(centers, sizes, mean, deviation, table.names)
+    groups = describe(centers, sizes, mean, deviation, opened.names)
     for group, row in zip(groups, getattr(model, "medoid_indices_", ()), strict=False):
-        group["medoid"] = int(row) + 1 if table.ids is None else table.ids[row]
+        group["medoid"] = row_names(opened)[1][int(row)]
     agreement = None
     if confidence and k > 1:
         agreement = rate_confidence(settings, values, labels, k, groups)
@@ -140,8 +158,8 @@ def cluster(
     losses, sentence = losses_of(model, k)
     if plot_path:
         draw_picture(
-            plot_path, model, values, labels, k=k, ids=table.ids,
-            names=[f"{name} (scaled)" for name in table.names] if scale else table.names,
+            plot_path, model, values, labels, k=k, ids=opened.ids,
+            names=[f"{name} (scaled)" for name in opened.names] if scale else opened.names,
             title=f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster",
             silhouettes=samples, choice=choice,
         )  # fmt: skip
@@ -174,16 +192,16 @@ def cluster(
         sentences = [sentence] if sentence else []
         if silhouette is not None:
             sentences.append(
-                f"Mean silhouette {silhouette:.2f} (1 far apart, 0 touching, below 0 mixed up)."
+                f"Mean silhouette {silhouette:.2f} (1: far apart, 0: touching, below 0: mixed)."
             )
         if agreement is not None:
             sentences.append(
-                f"Resamples agree with these clusters to {agreement:.2f} (adjusted Rand: 1 "
-                "always, 0 by chance)."
+                f"Clusters of resampled rows agree with these: adjusted Rand index "
+                f"{agreement:.2f} (1: always, 0: as by chance)."
             )
         draw(groups, sentences, stderr=stderr)
     say_written(quiet=run.quiet, labels=out, picture=plot_path, model=model_path)
-    check_rows(report.partial, report.source, allow_partial)
+    check_whole(opened, table)
 
 
 # --- Rows and columns ---
@@ -225,7 +243,7 @@ def notes_on_columns(
     facts = []
     constant = [name for name, size in zip(names, deviation, strict=True) if size == 0]
     if constant:
-        facts.append(f"The same in every row: {', '.join(constant)}.")
+        facts.append(f"The same value in every row: {', '.join(constant)}.")
     if scale:
         facts.append("Every column was scaled to mean 0 and deviation 1.")
         if saved:
@@ -244,9 +262,8 @@ def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: st
 
 def write_labels(labels: "np.ndarray", table: "NumberTable", out: str) -> None:
     """Write the label of every row, by its id or its number."""
-    ids = range(1, len(labels) + 1) if table.ids is None else table.ids
-    titles = ["row" if table.ids is None else "id", "cluster"]
-    write_csv(out, titles, zip(ids, map(int, labels), strict=True))
+    title, names = row_names(table)
+    write_csv(out, [title, "cluster"], zip(names, map(int, labels), strict=True))
 
 
 def explain(choice: Any) -> str:
@@ -349,14 +366,14 @@ def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
     name = "objective" if facts["inertia"] is None else "inertia"
     if facts[name] is None:
         return facts, ""
-    done = "iteration" if facts["iterations"] == 1 else "iterations"
-    return facts, f"{name.title()} {facts[name]:.6g} after {facts['iterations']} {done}."
+    done = count(facts["iterations"], "iteration")
+    return facts, f"{name.title()} {facts[name]:.6g} after {done}."
 
 
 def draw(groups: list[dict[str, Any]], sentences: list[str], *, stderr: bool) -> None:
     """Print the clusters as a table, the largest first, then the sentences."""
     rated = any("confidence" in group for group in groups)
-    titles = ["Cluster", "Rows", "Share", *(["Sure"] if rated else [])]
+    titles = ["Cluster", "Rows", "Share", *(["Stability"] if rated else [])]
     rows = []
     for group in groups[:SHOWN]:
         far_off = [(name, far) for name, far in group["apart"].items() if abs(far) >= 0.005]
@@ -366,10 +383,10 @@ def draw(groups: list[dict[str, Any]], sentences: list[str], *, stderr: bool) ->
             cells.append(f"{group.get('confidence', 0.0):.0%}")
         rows.append([*cells, apart or "nothing"])
     right = range(len(titles))
-    title = "Apart by (deviations from the mean)"
+    title = "Set apart by (standard deviations from the mean)"
     draw_table([*titles, title], rows, right=right, stderr=stderr)
     if len(groups) > SHOWN:
-        rest = f"and {len(groups) - SHOWN:,} smaller ones (--json has them all)"
+        rest = f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)"
         click.echo(rest, err=stderr)
     for sentence in sentences:
         click.echo(sentence, err=stderr)

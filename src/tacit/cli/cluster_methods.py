@@ -4,19 +4,14 @@ Trees and medoids compare all pairs of rows. Data too large for that is refused 
 with the numbers and an alternative on the command line.
 """
 
-import time
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tacit.cli.output import say
+from tacit.cli.progress import Running
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from tacit.core.progress import Step
-    from tacit.data.number_files import NumberTable
 
 __all__ = [
     "ANY_METRIC", "METHODS", "ClusterSettings", "check_settings", "choose", "fit", "label_rows",
@@ -37,7 +32,6 @@ METHODS = {
 }
 ANY_METRIC = ("kmedoids", "single", "complete", "average", "weighted")
 CENTERED = ("centroid", "median", "ward", "single")  # trees that need no matrix of distances
-EVERY = 3.0  # seconds between messages about a long choice
 MOST_TREE_ROWS = 50_000  # 1,250,000,000 pairs, some tens of seconds
 FEW_ROWS = 20_000  # up to here ten starts take well under a second
 RESAMPLES = 20
@@ -157,56 +151,25 @@ def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
     estimator = make(settings._replace(compress=None), 2, n=0)
     if "n_init" in estimator.get_params(deep=False):
         estimator.set_params(n_init=3)
-    return choose_k(
-        values,
-        range(1, k_max + 1),
-        method=estimator,
-        random_state=settings.seed,
-        engine=settings.engine,
-        callbacks=None if settings.quiet else [Choosing()],
-    )
+    with Running(f"Choosing k from 1 to {k_max}", quiet=settings.quiet) as stage:
+        return choose_k(
+            values,
+            range(1, k_max + 1),
+            method=estimator,
+            random_state=settings.seed,
+            engine=settings.engine,
+            callbacks=stage.callbacks,
+        )
 
 
-class Choosing:
-    """Prints the progress of the choice every few seconds."""
-
-    def __init__(self) -> None:
-        self.printed = time.monotonic()
-
-    def on_step(self, step: "Step") -> None:
-        if time.monotonic() - self.printed > EVERY and not step.done:
-            self.printed = time.monotonic()
-            say(f"Choosing k: {step.number} of {step.most} data sets done.")
-
-
-def fit(
-    settings: ClusterSettings,
-    k: int,
-    values: Any,
-    *,
-    table: "NumberTable",
-    best_of_many: bool = False,
-) -> Any:
-    """The fitted model. Errors name the column and count rows from 1, as the file does.
-
-    ``best_of_many`` makes more starts where a method has them, as the choice of k did.
-    """
-    from tacit.core.errors import DataError
-    from tacit.core.progress import Progress
-
-    progress = None if settings.quiet else Progress()
-    callbacks = None if progress is None else [progress]
-    model = make(settings, k, n=values.shape[0], callbacks=callbacks)
-    if best_of_many and "n_init" in model.get_params(deep=False):
-        model.set_params(n_init=10 if values.shape[0] <= FEW_ROWS else 3)
-    try:
-        with progress or nullcontext():
-            return model.fit(values)
-    except DataError as error:
-        if not isinstance(error.row, int) or not isinstance(error.column, int):
-            raise
-        file, column = table.report.source, table.names[error.column]
-        raise DataError(error.message, file=file, row=error.row + 1, column=column) from error
+def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
+    """The fitted model: the best of several starts where a method has them."""
+    title = f"Clustering by {settings.method}, k = {k}"
+    with Running(title, quiet=settings.quiet) as stage:
+        model = make(settings, k, n=values.shape[0], callbacks=stage.callbacks)
+        if "n_init" in model.get_params(deep=False):
+            model.set_params(n_init=10 if values.shape[0] <= FEW_ROWS else 3)
+        return model.fit(values)
 
 
 def rate_confidence(
@@ -222,15 +185,16 @@ def rate_confidence(
     """
     from tacit.cluster import stability
 
-    found = stability(
-        make(settings, k, n=values.shape[0]),
-        values,
-        n_resamples=RESAMPLES,
-        labels=labels,
-        tree=False,
-        random_state=settings.seed,
-        engine=settings.engine,
-    )
+    with Running(f"Clustering {RESAMPLES} resamples", quiet=settings.quiet):
+        found = stability(
+            make(settings, k, n=values.shape[0]),
+            values,
+            n_resamples=RESAMPLES,
+            labels=labels,
+            tree=False,
+            random_state=settings.seed,
+            engine=settings.engine,
+        )
     for each in found.clusters:
         groups[each.cluster]["confidence"] = float(each.confidence)
     return float(found.agreement)

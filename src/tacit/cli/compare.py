@@ -1,5 +1,6 @@
 """``tacit compare A B``: the agreement of two groupings of the same rows."""
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.data.label_files import LabelTable
@@ -26,14 +28,14 @@ DRAWN = (24, 12)  # rows and columns of a table that fits a terminal
 WIDE = 14  # characters of a label in it
 # Measures in the order they are shown: name, key, meaning.
 MEASURES = (
-    ("Adjusted Rand", "adjusted_rand", "pairs treated alike: 1 all of them, 0 as by chance"),
-    ("NMI", "nmi", "shared information, 0 to 1"),
-    ("AMI", "ami", "the same, with chance taken out"),
-    ("V-measure", "v_measure", "mean of the next two"),
-    ("Homogeneity", "homogeneity", "every group of B lies in one of A"),
-    ("Completeness", "completeness", "every group of A lies in one of B"),
-    ("Purity", "purity", "rows in the largest group of A of their group of B"),
-    ("Best matching", "best_matching", "rows right if each group of B is named after one of A"),
+    ("Adjusted Rand", "adjusted_rand", "pairs grouped alike; 1: all, 0: as by chance"),
+    ("NMI", "nmi", "normalized mutual information, from 0 to 1"),
+    ("AMI", "ami", "the same, adjusted for chance"),
+    ("V-measure", "v_measure", "harmonic mean of the next two"),
+    ("Homogeneity", "homogeneity", "1 if every group of B lies within one group of A"),
+    ("Completeness", "completeness", "1 if every group of A lies within one group of B"),
+    ("Purity", "purity", "fraction of rows in the majority label of their group of B"),
+    ("Best matching", "best_matching", "accuracy if groups of B are matched with those of A"),
 )
 
 
@@ -45,11 +47,13 @@ MEASURES = (
 @click.option("--label-b", metavar="COLUMN",
               help="Column of B with the labels  [default: guessed]")
 @click.option("--id", "id_column", metavar="COLUMN",
-              help="Column of both with the names of the rows  [default: id or row]")
-@click.option("--by-row", is_flag=True, help="Match rows by their order; ignore ids.")
-@click.option("--common", is_flag=True, help="Compare only the ids that both files have.")
+              help="Column of both files with the ids of the rows  [default: id or row]")
+@click.option("--by-row", is_flag=True, help="Match rows by their order and ignore ids.")
+@click.option("--common", is_flag=True, help="Compare only rows whose ids are in both files.")
 @header_option
-@click.option("--out", metavar="CSV", help="File for the table of counts; - is stdout")
+@click.option("--out", metavar="CSV",
+              help="File for the table of counts; - is standard output  "
+              "[default: none]")
 @show_options
 def compare(
     a: str,
@@ -63,11 +67,14 @@ def compare(
     out: str | None,
     show: ShowOptions,
 ) -> None:
-    """Measure how far two groupings of the same rows agree; names of groups do not matter.
+    """Measure how well two groupings of the same rows agree; names of groups do not matter.
 
     A and B are CSV files with a column of labels, such as `tacit cluster --out` writes; one of
-    them may be - for standard input. If one of them is known to be right, make it A. Rows are
-    matched by a column called id or row where both files have it, otherwise by their order.
+    them may be - for standard input. If one is the truth, make it A. Rows are matched by a
+    column called id or row if both files have it, otherwise by their order.
+
+    \b
+    tacit compare species.csv clusters.csv
     """
     if a == b == "-":
         raise click.UsageError("Only one of the two can be standard input. Name a file.")
@@ -126,10 +133,10 @@ def match(
         )
     why = ""
     if not by_row and any(named):
-        why = f", for only {(first if named[0] else second).file} names its rows"
+        why = f", because only {(first if named[0] else second).file} has ids"
         if all(named):
-            why = f", for their ids, {first.id_column} and {second.id_column}, differ"
-    how = f"{len(first.labels):,} rows compared in the order they have{why}."
+            why = f", because the id columns, {first.id_column} and {second.id_column}, differ"
+    how = f"{count(len(first.labels), 'row')} matched by their order{why}."
     return first.labels, second.labels, how, 0
 
 
@@ -152,13 +159,13 @@ def match_ids(
             "They share no id at all. Use --by-row if the rows are in the same order."
         )  # fmt: skip
         raise DataError(
-            f"{len(missing):,} of the {len(has.ids):,} ids are not in {lacks.file}, the first "
+            f"{len(missing):,} of the {len(has.ids):,} ids are not in {lacks.file}; the first "
             f"is {has.ids[missing[0]]!r} (line {has.lines[missing[0]]}). {way_out}",
             file=has.file,
             column=has.id_column,
         )
-    how = f"{len(shared):,} rows matched by the column {first.id_column}"
-    how += f"; {left_out:,} that only one of the files has left out." if left_out else "."
+    how = f"{count(len(shared), 'row')} matched by the column {first.id_column}"
+    how += f"; {left_out:,} that are in only one file left out." if left_out else "."
     truth = [first.labels[i] for i, _ in shared]
     return truth, [second.labels[j] for _, j in shared], how, left_out
 
@@ -235,10 +242,11 @@ def draw(result: dict[str, Any]) -> None:
     labels_a, labels_b, counts = result["labels_a"], result["labels_b"], result["table"]
     if len(labels_a) <= DRAWN[0] and len(labels_b) <= DRAWN[1]:
         none = "·" if can_print("·") else "."
-        names = clean(result["a"]["column"]), clean(result["b"]["column"])
-        click.echo(f"A, {names[0]}, from above; B, {names[1]}, from the left:")
+        for side, name in (("a", "Rows are the groups of A"), ("b", "Columns are those of B")):
+            file, column = PurePath(result[side]["file"]).name, result[side]["column"]
+            click.echo(f"{name}: {short(file, 40)}, column {short(column, 20)}")
         table = Table(box=None)
-        table.add_column("", justify="right")
+        table.add_column(Text("A \\ B"), justify="right")
         for label in labels_b:
             table.add_column(Text(short(label), style="bold"), justify="right")
         for label, row in zip(labels_a, counts, strict=True):
@@ -253,8 +261,8 @@ def draw(result: dict[str, Any]) -> None:
         screen.print(table)
     else:
         click.echo(
-            f"{len(labels_a):,} groups in A and {len(labels_b):,} in B are too many to draw: "
-            "--out and --json have the whole table."
+            f"{len(labels_a):,} groups in A and {len(labels_b):,} in B are too many to show: "
+            "--out and --json write the whole table."
         )
     click.echo("")
     lines = Table(box=None, show_header=False, padding=(0, 1))
@@ -263,6 +271,6 @@ def draw(result: dict[str, Any]) -> None:
     screen.print(lines)
 
 
-def short(label: str) -> str:
+def short(label: str, most: int = WIDE) -> str:
     text = " ".join(clean(label).split())
-    return text if len(text) <= WIDE else text[: WIDE - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

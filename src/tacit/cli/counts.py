@@ -10,17 +10,19 @@ from tacit.cli.options import (
     DocumentOptions,
     RunOptions,
     document_options,
+    engine_options,
     rule_option,
-    run_options,
     stop_words_option,
     top_option,
 )
 from tacit.cli.output import check_outputs, draw_table, print_json, say_written, write_csv
+from tacit.cli.progress import Running, watch_blocks
+from tacit.core.wording import count
 
 __all__ = ["counts"]
 
 ADVICE = {  # the advice of the vectorizer in Python, and on the command line
-    r"Check the source; .*": "Look into the file.",
+    r"Check the source; .*": "Check the file.",
     r"Tokens depend on .*": "Look at the documents, or choose another --rule.",
     r"Set stop_words=None or numbers=True\.": "Leave out --stop-words.",
     r"Raise max_df or lower min_df\.": "Lower --min-df.",
@@ -33,16 +35,19 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 @click.argument("path")
 @top_option(20, least=0)
 @click.option("--ngrams", type=(int, int), default=(1, 1), show_default=True,
-              help="Shortest and longest n-grams to count")
+              help="Shortest and longest n-grams to count, in words")
 @click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
-              help="Minimum number of documents with the term")
+              help="Minimum number of documents with a term")
 @stop_words_option
 @rule_option
-@click.option("--out", metavar="CSV", help="File for all terms and counts; - is stdout")
-@click.option("--matrix", metavar="FILE", help="File for the document-term matrix (.npz)")
-@click.option("--model", "model_path", metavar="FILE", help="File for the fitted vectorizer")
+@click.option("--out", metavar="CSV",
+              help="File for all terms and counts; - is standard output  [default: none]")
+@click.option("--matrix", metavar="FILE",
+              help="File for the document-term matrix (.npz)  [default: none]")
+@click.option("--model", "model_path", metavar="FILE",
+              help="File for the fitted vectorizer (.safetensors)  [default: none]")
 @document_options
-@run_options
+@engine_options
 def counts(
     path: str,
     top: int,
@@ -58,8 +63,12 @@ def counts(
 ) -> None:
     """Count the words of the documents at PATH.
 
-    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl or
-    .parquet file, each also compressed with gzip or zstd; - is standard input.
+    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json
+    or .parquet file, each also compressed with gzip or zstd; - is standard input.
+
+    \b
+    tacit counts letters/                          the most frequent words
+    tacit counts mail.csv --ngrams 2 2 --top 50    pairs of words
     """
     check_outputs(out, [matrix, model_path], as_json=run.as_json)
 
@@ -73,7 +82,8 @@ def counts(
         ngram_range=ngrams, min_df=min_df, stop_words=stop_words, rule=rule, engine=run.engine
     )
     try:
-        table = vectorizer.fit_transform(texts)
+        with Running("Counting words", quiet=run.quiet) as stage:
+            table = vectorizer.fit_transform(watch_blocks(texts, stage))
     except ValueError as error:
         raise DataError(in_options(str(error)), file=path) from None
     terms = vectorizer.get_feature_names_out()
@@ -103,7 +113,7 @@ def counts(
         cells = ((term, f"{count:,}", f"{df:,}") for term, count, df in shown)
         draw_table(["Term", "Count", "Documents"], cells, right=(1, 2))
         click.echo(
-            f"{table.shape[0]:,} documents, {len(terms):,} different terms, "
+            f"{count(table.shape[0], 'document')}, {count(len(terms), 'different term')}, "
             f"{int(totals.sum()):,} in all."
         )
     say_written(quiet=run.quiet, counts=out, matrix=matrix, vectorizer=model_path)

@@ -1,7 +1,8 @@
-"""``tacit demo``: what Tacit does, on data that comes with the installation.
+"""``tacit demo``: what Tacit does, and worked examples with the numbers to expect.
 
     docstrings   ``tacit explore --docs``: the documentation of installed packages
     digits       k-means on pictures of handwritten digits, whose labels it never sees
+    others       worked examples of lecture notes (``demo_examples``), each with a picture
 """
 
 from collections.abc import Sequence
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.cluster_plot import save_figure
+from tacit.cli.demo_examples import EXAMPLES
 from tacit.cli.explore import explore
 from tacit.cli.options import RunOptions, run_options
 from tacit.cli.output import can_print, clean, draw_table, print_json, say, write_csv
+from tacit.cli.progress import Running
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["DEMOS", "demo"]
 
 DEMOS = {
-    "docstrings": "the documentation of installed packages, explored; as tacit explore --docs",
+    "docstrings": "the documentation of installed packages, explored",
     "digits": "1,797 pictures of handwritten digits, grouped by k-means",
+    **{name: example.about for name, example in EXAMPLES.items()},
 }
 RUNS = 5  # further fits from other seeds, to measure how much they agree
 PICTURES = 4
@@ -31,7 +36,7 @@ PLAIN_SHADES = " .:*#"
 
 @click.command()
 @click.argument("name", default="docstrings")
-@click.option("--list", "listing", is_flag=True, help="List the demos.")
+@click.option("--list", "listing", is_flag=True, help="List the demos and stop.")
 @click.option("--out", metavar="FOLDER", default="demo", show_default=True,
               help="Folder for the results")
 @run_options
@@ -39,18 +44,29 @@ PLAIN_SHADES = " .:*#"
 def demo(
     context: click.Context, name: str, listing: bool, out: str, run: RunOptions
 ) -> None:
-    """Run the demo NAME: docstrings, unless another is named."""
+    """Run the demo NAME  [default: docstrings].
+
+    docstrings and digits show what Tacit does on data that is on every machine. The others are
+    worked examples of university lecture notes on unsupervised learning and text: each prints
+    the number of the notes next to ours and draws the figure.
+
+    \b
+    tacit demo --list
+    tacit demo kmeans
+    """
     if listing:
-        if run.as_json:
-            print_json(DEMOS)
-        else:
-            for each, about in DEMOS.items():
-                click.echo(f"{each:12}{about}")
+        list_demos(as_json=run.as_json)
         return
     if name not in DEMOS:
-        raise click.UsageError(f"There is no demo {name!r}. There are: {', '.join(DEMOS)}.")
+        from tacit.core.wording import did_you_mean
+
+        meant = did_you_mean(name, DEMOS)
+        raise click.UsageError(f"There is no demo {name!r}.{meant} List them with --list.")
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
+    if name in EXAMPLES:
+        show_example(name, folder, run)
+        return
     if name == "docstrings":
         target = str(folder / "docstrings.tacit")
         context.invoke(explore, docs=True, out=target, **run._asdict())
@@ -58,6 +74,46 @@ def demo(
     result = digits(folder, run)
     if run.as_json:
         print_json(result)
+
+
+def list_demos(*, as_json: bool) -> None:
+    """The demos, and which of them need a data set."""
+    if as_json:
+        print_json(DEMOS)
+        return
+    for name, about in DEMOS.items():
+        needs = EXAMPLES[name].needs if name in EXAMPLES else None
+        missing = f"  (needs the data set {needs}: see tacit datasets)" if needs else ""
+        click.echo(f"{name:16}{about}{missing}")
+
+
+# --- Worked examples ---
+
+
+def show_example(name: str, folder: Path, run: RunOptions) -> None:
+    """Print the numbers of an example and draw its picture."""
+    example = EXAMPLES[name]
+    with Running(example.about.capitalize(), quiet=run.quiet):
+        outcome = example.run(run.seed, run.engine)
+    picture = folder / f"{name}.png"
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        say("The picture needs matplotlib: pip install 'tacit-learn[plot]'", quiet=run.quiet)
+        drawn = None
+    else:
+        figure = Figure(figsize=outcome.size, layout="constrained")
+        outcome.draw(figure)
+        save_figure(figure, str(picture))
+        drawn = str(picture)
+    if run.as_json:
+        lines = [line._asdict() for line in outcome.lines]
+        print_json({"demo": name, "about": example.about, "lines": lines, "picture": drawn})
+        return
+    click.echo(f"{example.about[:1].upper()}{example.about[1:]}\n")
+    draw_table(["", "Notes", "Tacit"], outcome.lines, right=(1, 2))
+    if drawn:
+        click.echo(f"\nPicture: {clean(drawn)}")
 
 
 # --- Digits ---
@@ -74,7 +130,7 @@ def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
     images, truth = load_digits(return_X_y=True)
     say(
         f"{len(images):,} pictures of handwritten digits, {images.shape[1]} pixels each, "
-        f"grouped into 10 by k-means; then {RUNS} times more from other seeds.",
+        f"grouped into 10 by k-means, and again from {RUNS} other seeds.",
         quiet=run.quiet,
     )
     engine = run.engine
@@ -157,10 +213,11 @@ def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
         "  ".join(f"{caption:16}" for caption in captions),
         *("  ".join(parts) for parts in zip(*pictures, strict=True)),
         "",
-        f"The groups were found without the digits; {result['purity']:.1%} of the pictures are",
-        "of the digit that is most common in their group (purity).",
-        f"{RUNS} runs from other seeds agree with it to {agreement['mean']:.2f} on average,",
-        f"{agreement['lowest']:.2f} at worst (adjusted Rand: 1 the same groups, 0 chance).",
+        f"k-means did not see the digits; {result['purity']:.1%} of the pictures show the",
+        "digit that is most common in their group (purity).",
+        f"Agreement with {RUNS} runs from other seeds (adjusted Rand index; 1: the same",
+        f"groups, 0: as by chance): {agreement['mean']:.2f} on average, "
+        f"{agreement['lowest']:.2f} at worst.",
         "",
         f"Labels: {clean(result['labels_file'])}",
         f"Model:  {clean(result['model_file'])}",

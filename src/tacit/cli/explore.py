@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents
-from tacit.cli.options import Count, DocumentOptions, RunOptions, document_options, run_options
+from tacit.cli.inputs import check_whole, describe_table, open_documents
+from tacit.cli.options import (
+    DocumentOptions,
+    RunOptions,
+    document_options,
+    k_option,
+    memory_option,
+    refuse_given,
+    run_options,
+)
 from tacit.cli.output import clean, console, print_json, say
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.core.progress import Step
@@ -23,24 +33,25 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
 @click.command()
 @click.argument("path", required=False)
 @click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
-@click.option("--k", type=Count(), default="auto", show_default=True, help="Number of groups")
-@click.option("--quick", "effort", flag_value="quick", help="Run fewer trials and repeats.")
-@click.option("--thorough", "effort", flag_value="thorough", help="Run more of them.")
+@k_option("Number of groups")
+@click.option("--quick", is_flag=True, help="Take less time: fewer trials and repeats.")
+@click.option("--thorough", is_flag=True, help="Take more time: more trials and repeats.")
 @click.option("--plan", "only_plan", is_flag=True,
-              help="Print the stages with their time and memory, and stop.")
-@click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas; stages "
-              "they need run too  [default: all]")
+              help="Print every stage with its expected time and memory, and stop.")
+@click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas, with the "
+              "stages that they need  [default: all]")
 @click.option("--clean/--no-clean", "clean_texts", default=True, show_default=True,
               help="Decode HTML entities and quoted-printable text; set aside tags, e-mail "
               "headers, signatures and repeated passages; read titles as text.")
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")
-@partial(document_options, memory=None)
+@partial(document_options, memory=memory_option(None))
 @run_options
 def explore(
     path: str | None,
     out: str | None,
     k: int | None,
-    effort: str | None,
+    quick: bool,
+    thorough: bool,
     only_plan: bool,
     stages: str | None,
     clean_texts: bool,
@@ -48,17 +59,17 @@ def explore(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Find the structure of the documents of PATH and write a report.
+    """Find the structure of the documents at PATH and write a report.
 
     PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
-    these, or a .txt (one document per line), .csv, .tsv, .jsonl or
-    .parquet file, each also compressed with gzip or zstd; - is standard input. Running again
-    on the same project redoes only what changed.
+    these, or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file, text
+    also compressed with gzip or zstd; - is standard input. The results go to a project folder;
+    a second run does only what has changed.
 
-    Columns of a table are compared with the groups; columns of dates become a time line.
+    Columns of a table are compared with the groups, and columns of dates become a timeline.
 
-    A plan with times and memory comes first; --plan stops there. Stages: duplicates, counts,
-    meaning, map, groups, what_if, words, outliers, language_guess, reading, fields, time.
+    Stages: duplicates, counts, meaning, map, groups, what_if, words, outliers, language_guess,
+    reading, fields, time.
 
     \b
     tacit explore letters/                    a folder
@@ -68,14 +79,20 @@ def explore(
     tacit explore mail.csv --stages fields,time
     """
     if (path is None) == (not docs):
-        raise click.UsageError("Name a PATH to explore, or give --docs, and not both.")
+        raise click.UsageError("Give either a PATH to explore or --docs.")
+    if quick and thorough:
+        raise click.UsageError("--quick and --thorough contradict each other. Give one.")
+    if docs:
+        refuse_given(["text_column", "id_column", "kind"], "is for a PATH, not for --docs.")
     names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
     if names == []:
-        raise click.UsageError(f"--stages {stages!r} names no stage; leave it out to run all.")
+        raise click.UsageError(
+        f"--stages {stages!r} does not name a stage. Leave it out to run all.")
     engine = run.engine
 
     from tacit.core.errors import DataError, TacitError
     from tacit.explore.project.folder import ProjectFolder
+    from tacit.explore.project.pipeline import keys_of
     from tacit.explore.project.plan import make_plan
     from tacit.explore.project.project import explored, folder_for
     from tacit.explore.project.settings import Settings
@@ -88,12 +105,19 @@ def explore(
         say(*texts.report.lines(), quiet=run.quiet)
     else:
         texts = open_documents(path, documents, quiet=run.quiet)
-    settings = Settings(seed=run.seed, k=k, effort=effort or "normal", clean=clean_texts)
+        if (why := describe_table(texts, path)) is not None:
+            raise DataError(why, file=path)
+    effort = "quick" if quick else "thorough" if thorough else "normal"
+    settings = Settings(seed=run.seed, k=k, effort=effort, clean=clean_texts)
+    source = DOCS if docs or path is None else path
+    folder = ProjectFolder(target)
     try:
-        plan = make_plan(
-            ProjectFolder(target), texts, settings,
-            engine=engine, stages=names, memory=documents.memory,
-        )  # fmt: skip
+        with Running("Planning", quiet=run.quiet):
+            plan = make_plan(
+                folder, texts, settings,
+                engine=engine, stages=names, memory=documents.memory,
+            )  # fmt: skip
+        folder.check_origin(source, keys_of(settings, str(plan.choice.source))["ingest"])
     except TacitError:
         raise
     except ValueError as error:
@@ -104,17 +128,18 @@ def explore(
         else:
             click.echo("\n".join(clean(line) for line in plan.lines()))
         return
-    say(*plan.lines(), quiet=run.quiet)
+    say(*plan.short_lines(), quiet=run.quiet)
     with StageDisplay(quiet=run.quiet, expected=plan.expected()) as display:
         project = explored(
             target, texts, settings, engine, display.on_event, [display.on_step],
-            choice=plan.choice,
+            choice=plan.choice, source=source,
         )  # fmt: skip
     report = target / REPORT
     summary = project.summary
     say(*summary["input"]["sentences"][len(texts.report.lines()) :], quiet=run.quiet)
     if k is not None and summary["k"] is not None and summary["k"] < k:
-        say(f"--k {k} is more than there can be; {summary['k']} groups.", quiet=run.quiet)
+        groups = count(summary["k"], "group")
+        say(f"-k {k} is more than these documents allow: {groups}.", quiet=run.quiet)
     if run.as_json:
         print_json({**summary, "report": str(report)})
     else:
@@ -122,7 +147,7 @@ def explore(
         click.echo(f"Report: {clean(report)}")
     check_whole(texts, documents)
     if not len(texts):
-        raise DataError("holds no documents. See the report.", file=path)
+        raise DataError("there are no documents in it. Give some.", file=path)
     why = summary["skipped"].get("counts")
     if why and not summary["words"] and "counts" in project._folder.record["stages"]:
         raise DataError(f"{why} See the report.", file=path)
@@ -188,7 +213,7 @@ class StageDisplay:
         if self._task is not None:
             self._bar.remove_task(self._task)
             self._task = None
-        time = "as before" if event.reused else f"{event.seconds:.1f} s"
+        time = "unchanged" if event.reused else f"{event.seconds:.1f} s"
         place = f"{event.number:>{len(str(event.total))}}/{event.total}"
         line = f"{place}  {event.title:<32} {time:>9}"
         if self._bar is not None:

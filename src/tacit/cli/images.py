@@ -1,4 +1,4 @@
-"""``tacit images FOLDER``: the components of a set of images, and what few of them keep."""
+"""``tacit images FOLDER``: the principal components of a set of images."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.cluster_plot import save_figure
-from tacit.cli.options import RunOptions, run_options, top_option
+from tacit.cli.options import RunOptions, refuse_given, run_options, top_option
 from tacit.cli.output import draw_table, print_json, say, write_csv
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Ranks(click.ParamType):
         except ValueError:
             ranks = [0]
         if ranks[0] < 1:
-            self.fail(f"{value!r} is no list of ranks. Write it as 16,64,128.", param, ctx)
+            self.fail(f"{value!r} is not a list of numbers. Write it as 16,64,128.", param, ctx)
         return ranks
 
 
@@ -50,7 +50,7 @@ class ImageSize(click.ParamType):
         except ValueError:
             height = width = 0
         if height < 1 or width < 1:
-            self.fail(f"{value!r} is no size. Write it as 64x64.", param, ctx)
+            self.fail(f"{value!r} is not a size. Write it as 64x64.", param, ctx)
         return height, width
 
 
@@ -66,17 +66,19 @@ class ImageSize(click.ParamType):
 @click.option(
     "--near",
     metavar="IMAGE",
-    help="Show the images nearest to this one (a name or a number from 0)",
+    help="Image whose nearest images are shown: a name, or a number from 1  [default: none]",
 )
 @click.option(
     "--combine",
     metavar="SUM",
-    help='Compute with images: "0.5*3 + 0.5*17"; written to combination.png',
+    help='Sum of images, such as "0.5*3 + 0.5*17", written to combination.png  [default: none]',
 )
 @click.option(
-    "--size", type=ImageSize(), metavar="HxW", help="Bring all images of a folder to this size"
+    "--size", type=ImageSize(), metavar="HxW",
+    help="Size to scale all images of a folder to  [default: as they are]"
 )
-@click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model")
+@click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model  "
+              "[default: none]")
 @top_option(5)
 @run_options
 def images(
@@ -89,12 +91,12 @@ def images(
     top: int,
     run: RunOptions,
 ) -> None:
-    """Find the components of images: what varies most, as images again.
+    """Find the principal components of images.
 
-    Reads a folder of images (subfolders are labels), a .npz or a .npy stack. Prints how much
-    the reconstructions lose at several ranks and, where there are labels, how often the nearest
-    other image has the same one. --out writes contact sheets of the components and of
-    reconstructions, the curve of the error, coordinates and the model.
+    Reads a folder of images (subfolders are labels), or a stack of images in a .npz or .npy
+    file. Prints the error of reconstructions from few components and, with labels, how often
+    the nearest other image has the same label. --out writes contact sheets of the components
+    and of reconstructions, the error curve, coordinates and the model.
 
     \b
     tacit images faces/ --out faces-out
@@ -102,7 +104,11 @@ def images(
     tacit images faces.npz --combine "0.5*3 + 0.5*17" --out mixed
     """
     if combine is not None and out is None:
-        raise click.UsageError("--combine needs --out, the folder to write the image to.")
+        raise click.UsageError("--combine needs a folder for the image: add --out FOLDER.")
+    if near is None:
+        refuse_given(["top"], "is the number of nearest images: add --near IMAGE.")
+    if not Path(source).is_dir():
+        refuse_given(["size"], f"is for a folder of images, and {source} is not one.")
     folder = None if out is None else make_folder(out)
     import numpy as np
 
@@ -115,11 +121,12 @@ def images(
     if not (run.as_json or run.quiet):
         say(f"Read {n:,} images of {width} x {height} pixels from {stack.source}.")
     if n < 2:
-        raise click.ClickException(f"{source} has one image. Components need two or more.")
+        raise click.ClickException(
+        f"{source} has one image, but components need at least two. Add images.")
     most = min(n - 1, pixels)
     asked, ranks = ranks, sorted({min(rank, most) for rank in ranks})
     if asked != ranks:
-        note = f"{n:,} images have at most {most:,} components; ranks are {ranks}."
+        note = f"{n:,} images have at most {most:,} components; the ranks are {ranks}."
         say(note, quiet=run.quiet)
     place = None if near is None else stack.find(near)
     mixed = None if combine is None else stack.combine(combine)
@@ -265,12 +272,12 @@ def draw(answer: dict[str, Any], near: str | None) -> None:
         [rank, f"{each['lost']:.1%}", *([f"{each['recognized']:.1%}"] if labeled else [])]
         for rank, each in answer["ranks"].items()
     ]
-    titles = ["rank", "lost", *(["nearest has the same label"] if labeled else [])]
+    titles = ["Components", "Error", *(["Nearest has the same label"] if labeled else [])]
     draw_table(titles, rows, right=range(len(titles)))
     if near is not None:
         click.echo(f"Nearest to {near}:")
         draw_table(
-            ["image", "distance"],
+            ["Image", "Distance"],
             [[each["image"], f"{each['distance']:.4g}"] for each in answer["near"]],
             right=[1],
         )

@@ -1,16 +1,20 @@
 """``tacit index``: build an index of documents, search it, find similar and duplicate ones."""
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents
+from tacit.cli.inputs import check_whole, open_documents, wrong_model
 from tacit.cli.options import (
     DocumentOptions,
+    OneOf,
     RunOptions,
     ShowOptions,
     document_options,
+    memory_option,
+    refuse_given,
     rule_option,
     run_options,
     show_options,
@@ -28,7 +32,9 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
+from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.search import Hit, Hits, NearDuplicates
@@ -46,15 +52,15 @@ def index() -> None:
 
 @index.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="Index file (.safetensors)")
+@click.option("--out", required=True, metavar="FILE", help="Index file to write (.safetensors)")
 @rule_option
 @stop_words_option
 @click.option("--no-text", is_flag=True,
-              help="Leave the documents out of the file: half the size, no snippets.")
+              help="Leave the documents out of the index: half the size, but no snippets.")
 @click.option("--semantic", is_flag=True, help="Index by meaning (latent semantic analysis).")
 @click.option("--components", type=click.IntRange(1), default=100, show_default=True,
-              help="Components of the latent semantic analysis, with --semantic")
-@document_options
+              help="Number of components of the latent semantic analysis, with --semantic")
+@partial(document_options, memory=memory_option())
 @run_options
 def build(
     path: str,
@@ -67,36 +73,47 @@ def build(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Index the documents of PATH.
+    """Index the documents at PATH.
 
-    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl or
-    .parquet file, each also compressed with gzip or zstd; - is standard input.
+    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json
+    or .parquet file, each also compressed with gzip or zstd; - is standard input.
+
+    \b
+    tacit index build letters/ --out letters.index
+    tacit index build letters/ --semantic --out meaning.index    search by meaning
     """
     check_file(out)
+    if semantic:
+        refuse_given(["memory"], "is for an index of words. Leave it out with --semantic.")
+    else:
+        refuse_given(["components"], "is for an index by meaning: add --semantic.")
+        refuse_given(["seed"], "is for an index by meaning: add --semantic.")
 
     from tacit.search import InvertedIndex, SemanticIndex
     from tacit.text import CountVectorizer
 
     texts = open_documents(path, documents, quiet=run.quiet)
-    if semantic:
-        plain = rule == "plain" and stop_words is None
-        model: Any = SemanticIndex(
-            components,
-            vectorizer=None if plain else CountVectorizer(rule=rule, stop_words=stop_words),
-            store_text=not no_text,
-            random_state=run.seed,
-            engine=run.engine,
-        ).fit(texts)
-        words, tokens = model.n_terms_, None
-    else:
-        model = InvertedIndex(
-            rule=rule,
-            stop_words=stop_words,
-            store_text=not no_text,
-            memory=documents.memory or 2**30,
-            engine=run.engine,
-        ).fit(texts)
-        words, tokens = model.n_words_, model.n_tokens_
+    ids = [str(each) for each in texts.ids]  # without ids, numbers from 1 as in the file
+    with Running("Indexing", quiet=run.quiet):
+        if semantic:
+            plain = rule == "plain" and stop_words is None
+            model: Any = SemanticIndex(
+                components,
+                vectorizer=None if plain else CountVectorizer(rule=rule, stop_words=stop_words),
+                store_text=not no_text,
+                random_state=run.seed,
+                engine=run.engine,
+            ).fit(texts, ids=ids)
+            words, tokens = model.n_terms_, None
+        else:
+            model = InvertedIndex(
+                rule=rule,
+                stop_words=stop_words,
+                store_text=not no_text,
+                memory=documents.memory or 2**30,
+                engine=run.engine,
+            ).fit(texts, ids=ids)
+            words, tokens = model.n_words_, model.n_tokens_
     model.save(out)
     size = os.path.getsize(out)
     if run.as_json:
@@ -114,8 +131,8 @@ def build(
     else:
         in_all = "" if tokens is None else f", {tokens:,} in all"
         click.echo(
-            f"{model.n_documents_:,} documents, {words:,} different words{in_all}; "
-            f"{format_bytes(size)}."
+            f"{count(model.n_documents_, 'document')}, {count(words, 'different word')}"
+            f"{in_all}; {format_bytes(size)}."
         )
     say_written(quiet=run.quiet, index=out)
     check_whole(texts, documents)
@@ -125,10 +142,10 @@ def build(
 @click.argument("file", metavar="INDEX")
 @click.argument("query", nargs=-1, required=True)
 @top_option(10, least=0)
-@click.option("--rank", type=click.Choice(["bm25", "tfidf"]), default="bm25",
+@click.option("--rank", type=OneOf(["bm25", "tfidf"]), default="bm25",
               show_default=True, help="Ranking function")
-@click.option("--operator", type=click.Choice(["and", "or"]), default="and",
-              show_default=True, help="Operator between two words without one")
+@click.option("--operator", type=OneOf(["and", "or"]), default="and",
+              show_default=True, help="Operator between words that have none between them")
 @trust_option
 @show_options
 def search(
@@ -140,27 +157,35 @@ def search(
     trust: bool,
     show: ShowOptions,
 ) -> None:
-    """Find documents in INDEX that match QUERY, the best first.
+    """Find the documents in INDEX that match QUERY, the best first.
 
     \b
-    oil gas               both words (--operator or: any of them)
+    oil gas               both words (with --operator or: any of them)
     oil AND NOT gas       AND, OR, NOT in capitals; NOT binds tightest, then AND
     '"crude oil" (price* OR *tion)'
-                          words in a row, wildcards, parentheses
-    -- -gas oil           -word excludes; -- keeps it from being read as an option
+                          phrases, wildcards, parentheses
+    -- -gas oil           -word excludes a word; -- ends the options
 
-    Quotes must reach the command: put the query in single quotes.
+    Put a query with quotes or wildcards in single quotes, so that the shell leaves it alone.
+    An index by meaning (--semantic) uses all words together: it has no NOT.
     """
     from tacit.search import InvertedIndex
+    from tacit.search.query import QueryError, split_meaning
 
     model = open_index(file, trust)
     words = " ".join(query)
     if isinstance(model, InvertedIndex):
         hits = model.search(words, top=top, rank=rank, operator=operator)
     else:
-        if (rank, operator) != ("bm25", "and"):
-            say("This is a semantic index: --rank and --operator do nothing.", quiet=show.quiet)
-        hits = model.search(words, top=top)
+        refuse_given(["rank", "operator"], f"is for an index of words; {file} is by meaning.")
+        plain, excluded, notes = split_meaning(words)
+        if excluded:
+            raise QueryError(
+                "An index by meaning cannot exclude words with NOT or -. Leave them out, or "
+                "search an index that was built without --semantic."
+            )
+        hits = model.search(plain, top=top)
+        hits.notes[:0] = notes
     show_hits(hits, {"index": file, "query": words}, show)
 
 
@@ -171,7 +196,7 @@ def search(
 @trust_option
 @show_options
 def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> None:
-    """Find the documents in INDEX most similar to the document ID."""
+    """Find the documents in INDEX that are most similar to document ID."""
     model = open_index(file, trust)
     try:
         hits = model.similar_documents(id, top=top)
@@ -183,12 +208,14 @@ def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> Non
 @index.command()
 @click.argument("path")
 @click.option("--threshold", type=click.FloatRange(0, 1, min_open=True), default=0.8,
-              show_default=True, help="Jaccard similarity from which two documents are "
-              "near-duplicates")
+              show_default=True, help="Lowest Jaccard similarity of near-duplicates, from 0 to "
+              "1")
 @click.option("--shingle", type=click.IntRange(1, 1000), default=4, show_default=True,
-              help="Words to a shingle")
-@click.option("--out", metavar="CSV", help="File for the group of every document; - is stdout")
-@document_options
+              help="Number of words in a shingle")
+@click.option("--out", metavar="CSV",
+              help="File for the group of every document; - is standard "
+              "output  [default: none]")
+@partial(document_options, memory=memory_option())
 @run_options
 def duplicates(
     path: str,
@@ -198,10 +225,10 @@ def duplicates(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Find near-duplicates among the documents of PATH.
+    """Find near-duplicates among the documents at PATH.
 
-    Two documents are near-duplicates if they have enough shingles (runs of words) in common.
-    Documents without words are counted, and are never duplicates.
+    Two documents are near-duplicates if they share enough shingles (sequences of words).
+    Documents without words are counted but are never duplicates.
     """
     check_outputs(out, as_json=run.as_json)
 
@@ -214,7 +241,9 @@ def duplicates(
         memory=documents.memory or 2**30,
         random_state=run.seed,
         engine=run.engine,
-    ).fit(texts)
+    )
+    with Running("Comparing documents", quiet=run.quiet):
+        model.fit(texts)
     if out is not None:
         labels = ("" if label < 0 else label for label in model.labels_.tolist())
         write_csv(out, ["id", "group"], zip(texts.ids, labels, strict=True))
@@ -246,11 +275,7 @@ def open_index(file: str, trust: bool) -> Any:
 
     model = load(file, mmap=trust)
     if not (hasattr(model, "search") and hasattr(model, "similar_documents")):
-        raise click.BadParameter(
-            f"{file} holds a {type(model).__name__}, not an index. Make one with "
-            "`tacit index build`.",
-            param_hint="INDEX",
-        )
+        raise wrong_model(file, model, "an index", "tacit index build PATH --out INDEX")
     return model
 
 
@@ -268,8 +293,7 @@ def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
         if hit.snippet:
             page.print(marked(hit, page.is_terminal))
     if hits.total:
-        noun = "document" if hits.total == 1 else "documents"
-        click.echo(f"{len(hits):,} of {hits.total:,} {noun}.")
+        click.echo(f"{len(hits):,} of {count(hits.total, 'document')}.")
     else:
         click.echo("No document matches.")
     say(*hits.notes, quiet=show.quiet)
@@ -304,11 +328,15 @@ def draw_groups(model: "NearDuplicates", *, stderr: bool) -> None:
         more = f" and {len(members) - MEMBERS:,} more" if len(members) > MEMBERS else ""
         page.print(f"{len(members):>6,}  {', '.join(names)}{more}", soft_wrap=True)
     if len(groups) > SHOWN:
-        rest = f"and {len(groups) - SHOWN:,} smaller groups (--json has them all)"
+        rest = f"and {len(groups) - SHOWN:,} smaller groups (--json lists all)"
         click.echo(rest, err=stderr)
     inside = sum(map(len, groups))
-    click.echo(
-        f"{len(groups):,} groups of {inside:,} documents; {inside - len(groups):,} of "
-        f"{model.n_documents_:,} could go. {len(model.empty_):,} are empty.",
-        err=stderr,
-    )
+    empty = len(model.empty_)
+    sentences = [
+        f"{count(len(groups), 'group')} of near-duplicates with {count(inside, 'document')}.",
+        f"{inside - len(groups):,} of {count(model.n_documents_, 'document')} could be "
+        f"removed.",
+        *([f"{count(empty, 'document is', 'documents are')} empty."] if empty else []),
+    ]
+    click.echo(" ".join(sentences if groups else ["No near-duplicates.", *sentences[2:]]),
+               err=stderr)  # fmt: skip

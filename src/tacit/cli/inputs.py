@@ -5,16 +5,17 @@ its subfolders: spam/17.txt is labeled spam.
 """
 
 import csv
-import difflib
 import io
 import re
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tacit.cli.options import DocumentOptions
+from tacit.cli.options import DocumentOptions, TableOptions, refuse_given
 from tacit.cli.output import say
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from tacit.data.number_files import NumberTable
 
 __all__ = [
-    "check_rows", "check_whole", "label_text", "open_documents", "read_labels",
-    "read_number_file", "read_label_file", "read_pairs", "read_text", "read_vocabulary",
-    "source_of",
+    "ask_column", "check_whole", "describe_table", "label_text", "named_rows",
+    "open_documents", "read_labels", "read_number_file", "read_label_file", "read_pairs",
+    "read_text", "read_vocabulary", "row_names", "source_of", "wrong_model",
 ]  # fmt: skip
 
 LABEL_COLUMNS = ("label", "labels", "class", "category", "target", "y")  # by default
@@ -76,19 +77,43 @@ def open_documents(path: str, options: DocumentOptions, *, quiet: bool) -> "Docu
         raise
     except ValueError as error:
         raise DataError(spelled(str(error))) from None
+    refuse_unused(path, documents)
     say(*documents.report.lines(), quiet=quiet)
     return documents
 
 
+def refuse_unused(path: str, documents: "Documents") -> None:
+    """Refuse options for tables and folders where the documents come from something else."""
+    if click.get_current_context(silent=True) is None:
+        return  # called from Python
+    is_folder = path != "-" and Path(path).is_dir()
+    what = "a folder of text files" if is_folder else "text with one document per line"
+    if documents.report.text_column is None:
+        refuse_given(
+            ["text_column", "id_column"],
+            f"names a column of a table, but {path} is {what}. Leave it out, or name the "
+            "format with --format.",
+        )
+        refuse_given(
+            ["duplicate_ids", "duplicate_keys"],
+            f"is for tables, but {path} is {what}. Leave it out.",
+        )
+    if not is_folder:
+        refuse_given(["follow_links"], f"is for folders, but {path} is not one. Leave it out.")
+
+
 def missing(path: str) -> str:
     """A message that there is no such file, with the closest name there is."""
+    from tacit.core.wording import did_you_mean
+
     target = Path(path)
     try:
         names = [each.name for each in target.parent.iterdir()]
     except OSError:
         names = []
-    close = difflib.get_close_matches(target.name, names, n=1)
-    meant = f" Did you mean {str(target.with_name(close[0]))!r}?" if close else ""
+    meant = did_you_mean(target.name, names)
+    if meant and str(target.parent) != ".":
+        meant = meant.replace("mean '", f"mean '{target.parent}/")
     return f"There is no file or folder {path[:200]!r}.{meant}"
 
 
@@ -110,20 +135,22 @@ def spelled(message: str) -> str:
     return SPELLED.sub(option, message)
 
 
-def check_whole(documents: "Documents", options: DocumentOptions) -> None:
-    """Exit with 3 at the end if some of the documents could not be read."""
-    partial = documents.report.partial
+def check_whole(source: Any, options: DocumentOptions | TableOptions) -> None:
+    """Exit with 3 at the end if some of the input could not be read.
+
+    ``source`` has a ``report``: documents, a table of numbers, or ratings.
+    """
+    if options.allow_partial:
+        return
+    partial, file = source.report.partial, source.report.source
+    if isinstance(partial, list):  # of documents, one for each file
+        file = partial[0].name if partial else file
+        partial = partial[0].partial if partial else None
     if partial:
-        check_rows(partial[0].partial, partial[0].name, options.allow_partial)
-
-
-def check_rows(partial: str | None, file: str, allow_partial: bool) -> None:
-    """Exit with 3 at the end if a file broke off (``partial`` says how), unless allowed."""
-    if partial and not allow_partial:
         from tacit.core.errors import PartialInput
 
         raise PartialInput(
-            f"{partial}. The result covers what could be read; --allow-partial accepts it.",
+            f"{partial}. The result covers what could be read; --allow-partial accepts that.",
             file=file,
         )
 
@@ -141,6 +168,7 @@ def read_labels(
     A missing one is an error with its place; with ``optional`` it is None.
     """
     from tacit.core.errors import DataError
+    from tacit.core.wording import listed
 
     if not len(documents):
         raise DataError(f"{path} holds no documents. Give some, with their labels.")
@@ -160,13 +188,12 @@ def read_labels(
     if column is None:
         column = next((name for name in LABEL_COLUMNS if name in columns), None)
         if column is None:
-            refuse_column(f"which column is it? The columns besides the text are {columns}.")
+            refuse_column(
+                f"which column holds the labels? Besides the text there are {listed(columns)}."
+            )
         say(f"Guessed: labels are in column {column!r}.", quiet=quiet)
     elif column not in columns:
-        refuse_column(
-            f"there is no column {column!r} in {path}. The columns besides the text are "
-            f"{columns}."
-        )
+        refuse_column(unknown_column(column, columns, path))
     labels = documents.column(column)
     for row, label in enumerate(labels):
         if label is None or label == "" or label != label:
@@ -174,9 +201,10 @@ def read_labels(
                 labels[row] = None
                 continue
             raise DataError(
-                "the label is missing. Fill it in, or leave the document out.",
+                f"the label of document {documents.ids[row]} is missing. Fill it in, or leave "
+                "the document out.",
                 file=path,
-                row=row,
+                row=row + 1,
                 column=column,
             )
     known = [label for label in labels if label is not None]
@@ -187,6 +215,25 @@ def read_labels(
 
 def refuse_column(message: str) -> NoReturn:
     raise click.BadParameter(message, param_hint="--label")
+
+
+def unknown_column(column: str, columns: Iterable[str], path: str) -> str:
+    """A message about a column that a table of documents does not have."""
+    from tacit.core.wording import did_you_mean, listed
+
+    known = list(columns)
+    there = f"Besides the text there are {listed(known)}." if known else (
+        "It has no column besides the text."
+    )  # fmt: skip
+    return f"there is no column {column!r} in {path}.{did_you_mean(column, known)} {there}"
+
+
+def ask_column(documents: "Documents", column: str, path: str, option: str) -> list[Any]:
+    """The values of a column of documents that an option names."""
+    if column not in documents.columns:
+        message = unknown_column(column, documents.columns, path)
+        raise click.BadParameter(message, param_hint=option)
+    return documents.column(column)
 
 
 def label_text(label: Any) -> str:
@@ -216,22 +263,98 @@ def source_of(path: str) -> Any:
 
 
 def read_number_file(
-    path: str, columns: str | None, id_column: str | None, header: bool | None,
-    *, missing: bool = False,
-) -> "NumberTable":  # fmt: skip
-    """The columns of numbers of a file; a truncated one gives the rows there are.
+    path: str, options: TableOptions, *, quiet: bool, gaps: bool = False
+) -> "NumberTable":
+    """The columns of numbers of a file; notes about it go to standard error.
 
-    With ``missing``, an empty cell is NaN.
+    A truncated file gives the rows that could be read: call ``check_whole`` at the end.
+    With ``gaps``, an empty cell is NaN.
     """
+    from tacit.core.errors import DataError
     from tacit.data.number_files import read_numbers
 
-    return read_numbers(
+    if path != "-" and not Path(path).exists():
+        raise DataError(missing(path))
+    columns = options.columns
+    table = read_numbers(
         source_of(path),
         columns=None if columns is None else next(csv.reader([columns]), []),
-        id_column=id_column,
-        header=header,
+        id_column=options.id_column,
+        header=options.header,
         allow_partial=True,
-        missing=missing,
+        missing=gaps,
+    )
+    say(*table.report.lines(), quiet=quiet)
+    return table
+
+
+def row_names(table: "NumberTable") -> tuple[str, Any]:
+    """The title of the column that names the rows, and the names: ids, or numbers from 1."""
+    if table.ids is not None:
+        return "id", table.ids
+    return "row", range(1, table.values.shape[0] + 1)
+
+
+@contextmanager
+def named_rows(table: "NumberTable") -> Iterator[None]:
+    """Errors that count rows and columns from 0, as arrays do, name them as the file does."""
+    from tacit.core.errors import DataError
+
+    try:
+        yield
+    except DataError as error:
+        if not isinstance(error.row, int):
+            raise
+        column: Any = error.column
+        if isinstance(column, int) and column < len(table.names):
+            column = table.names[column]
+        message = error.message
+        if table.ids is not None and error.row < len(table.ids):
+            message = f"{message} The row is {table.ids[error.row]!r}."
+        file = table.report.source
+        raise DataError(message, file=file, row=error.row + 1, column=column) from error
+
+
+def describe_table(documents: "Documents", path: str) -> str | None:
+    """A message if documents are rather a table of numbers: the text was guessed, holds next
+    to no words, and most other columns are numbers."""
+    from itertools import islice
+
+    from tacit.data.delimited import is_float
+    from tacit.data.document_tables import NAMES, SAMPLE
+
+    column = documents.report.text_column
+    guessed = any("the text is in column" in guess for guess in documents.report.guessed)
+    if column is None or not guessed or column.strip().lower() in NAMES:
+        return None
+    others = list(documents.columns)
+    numbers = [
+        name for name in others
+        if all(isinstance(v, int | float) or v is None for v in documents.column(name))
+    ]  # fmt: skip
+    sample = list(islice(documents.texts(), SAMPLE))
+    words = sum(len(text.split()) for text in sample if not is_float(text))
+    all_numbers = all(not text or is_float(text) for text in sample)
+    mostly = all_numbers or 2 * len(numbers) > len(others)
+    if not numbers or words > 2 * len(sample) or not mostly:
+        return None
+    return (
+        f"this looks like a table of numbers, not of documents: column {column!r} holds "
+        f"{'numbers' if all_numbers else 'single words'}. Group its rows with: tacit cluster "
+        f"{path}   To explore a column all the same, name it with --text."
+    )
+
+
+# --- Models ---
+
+
+def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
+    """The error for a model file of another kind than a command needs."""
+    from tacit.core.errors import ModelFileError
+
+    article = "an" if type(model).__name__[:1] in "AEIOU" else "a"
+    return ModelFileError(
+        f"{file} holds {article} {type(model).__name__}, not {wanted}. Make one with: {command}"
     )
 
 

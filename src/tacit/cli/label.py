@@ -13,6 +13,7 @@ from tacit.cli.options import (
     run_options,
 )
 from tacit.cli.output import check_outputs, draw_table, print_json, say, say_written, write_csv
+from tacit.cli.progress import Running
 
 __all__ = ["label"]
 
@@ -39,11 +40,14 @@ class Weight(click.ParamType):
 @click.command()
 @click.argument("file")
 @label_option
-@click.option("--out", metavar="CSV", help="File for the labels of all documents; - is stdout")
+@click.option("--out", metavar="CSV",
+              help="File for the labels of all documents; - is standard output  [default: "
+              "none]")
 @click.option("--weight", type=Weight(), default="auto", show_default=True,
-              help="Weight of an unlabeled document, from 0 to 1; auto cross-validates it")
+              help="Weight of an unlabeled document, from 0 to 1; auto chooses it by "
+              "cross-validation")
 @click.option("--min-df", type=click.IntRange(1), default=2, show_default=True,
-              help="Minimum number of documents with the word")
+              help="Minimum number of documents with a word")
 @document_options
 @run_options
 def label(
@@ -55,7 +59,7 @@ def label(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Label all documents of FILE from those that have a label.
+    """Label all documents in FILE from those that have a label.
 
     FILE is a .csv, .tsv, .jsonl or .parquet file with a column of labels, empty where the label
     is unknown. Semi-supervised naive Bayes learns from labeled and unlabeled documents; --out
@@ -72,14 +76,16 @@ def label(
     labels = read_labels(texts, file, label_column, quiet=run.quiet, optional=True)
     known = np.array([each is not None for each in labels])
     if not known.any():
-        raise DataError("no document has a label. Label a few of each class.", file=file)
+        raise DataError("no document has a label. Label some of each class.", file=file)
     if known.all():
-        say("Every document has a label already; it is kept.", quiet=run.quiet)
+        say("Every document already has a label; the labels stay as they are.", quiet=run.quiet)
     vectorizer = CountVectorizer(min_df=min_df, stop_words="english", engine=run.engine)
     counts = vectorizer.fit_transform(texts)
     model = SemiSupervisedNB(
         alpha=0.1, unlabeled_weight=weight, random_state=run.seed, engine=run.engine
-    ).fit(counts, labels)
+    )
+    with Running("Learning the labels", quiet=run.quiet):
+        model.fit(counts, labels)
     posterior = model.predict_proba(counts)
     predicted = model.classes_[posterior.argmax(axis=1)]
     answer = [
@@ -124,13 +130,13 @@ def label(
              ", ".join(each["words"])]
             for each in classes
         ]  # fmt: skip
-        titles = ["label", "given", "documents", "words"]
+        titles = ["Label", "Given", "Documents", "Words"]
         draw_table(titles, rows, right=[1, 2], stderr=out == "-")
         accuracy = getattr(model, "unlabeled_weights_", {}).get(str(model.unlabeled_weight_))
         if accuracy is not None:
             say(
-                f"Unlabeled documents count {model.unlabeled_weight_:g}. Of labels held out, "
-                f"{accuracy:.0%} were predicted.",
+                f"Weight of unlabeled documents: {model.unlabeled_weight_:g}. Accuracy on "
+                f"held-out labels: {accuracy:.0%}.",
                 quiet=run.quiet,
             )
     say_written(quiet=run.quiet, labels=out)

@@ -3,26 +3,32 @@
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents, read_vocabulary
+from tacit.cli.inputs import check_whole, missing, open_documents, read_vocabulary, wrong_model
 from tacit.cli.lm_correct import correct
 from tacit.cli.options import (
     DocumentOptions,
+    OneOf,
     RunOptions,
     ShowOptions,
     debug_option,
     document_options,
     engine_options,
-    run_options,
+    memory_option,
+    quiet_option,
+    refuse_given,
     seed_option,
     show_options,
     top_option,
 )
-from tacit.cli.output import check_file, check_target, clean, print_json, say
+from tacit.cli.output import check_file, check_target, clean, draw_table, print_json, say
+from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -41,6 +47,11 @@ def lm() -> None:
     """Train n-gram language models; score, generate and complete text with them.
 
     MODEL is a file that `tacit lm train` wrote, or any ARPA file.
+
+    \b
+    tacit lm train novels.txt --order 5 --out novels.lm
+    tacit lm perplexity novels.lm held_out.txt
+    tacit lm complete novels.lm "it was the bes"
     """
 
 
@@ -66,23 +77,28 @@ class PruningCommand(click.Command):
 @click.argument("path", default="-")
 @click.option("-o", "--order", type=click.IntRange(1, 100), default=3, show_default=True,
               help="N-gram order")
-@click.option("--out", metavar="FILE", help="Model file (.safetensors)")
-@click.option("--arpa", metavar="FILE", help="ARPA file (.gz compresses); - is stdout")
-@click.option("--smoothing", type=click.Choice(SMOOTHINGS), default=SMOOTHINGS[0],
+@click.option("--out", metavar="FILE",
+              help="Model file to write (.safetensors)  [default: none]")
+@click.option("--arpa", metavar="FILE",
+              help="ARPA file to write (.gz compresses it); - is standard output  "
+              "[default: none]")
+@click.option("--smoothing", type=OneOf(SMOOTHINGS), default=SMOOTHINGS[0],
               show_default=True, help="Smoothing method")
-@click.option("--prune", metavar="N ...", default="", help="Pruning thresholds by order: drop "
-              "n-grams with counts up to N, as in --prune 0 0 1  [default: none]")
+@click.option("--prune", metavar="N ...", default="",
+              help="Pruning thresholds by order: n-grams "
+              "with counts up to N are dropped, as in --prune 0 0 1  [default: none]")
 @click.option("--limit_vocab_file", "--limit-vocab-file", "words", metavar="FILE",
-              help="Vocabulary file, words separated by white space  [default: all words]")
+              help="Vocabulary file, with words separated by white space  [default: all words]")
 @click.option("--unk-cutoff", type=click.IntRange(0), default=0, show_default=True,
-              help="Largest count of words that become <unk>")
-@click.option("--add", "k", type=float, default=1.0, show_default=True, help="k of add-k")
-@click.option("--tokenizer", type=click.Choice(["whitespace", "words", "plain", "char"]),
+              help="Largest count of a word that is replaced by <unk>")
+@click.option("--add", "k", type=float, default=1.0, show_default=True,
+              help="Count to add, with --smoothing add-k")
+@click.option("--tokenizer", type=OneOf(["whitespace", "words", "plain", "char"]),
               default="whitespace", show_default=True, help="Tokenizer")
-@click.option("--lowercase", is_flag=True, help="Convert text to lower case first.")
+@click.option("--lowercase", is_flag=True, help="Convert the text to lower case first.")
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
-@document_options
-@run_options
+@partial(document_options, memory=memory_option())
+@engine_options
 def train(
     path: str,
     order: int,
@@ -99,7 +115,14 @@ def train(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Train a model on the sentences of PATH, one per line; - is standard input."""
+    """Train a model on the text at PATH, one sentence per line; - is standard input.
+
+    \b
+    tacit lm train novels.txt --order 5 --out novels.lm
+    tacit lm train chat.txt --smoothing add-k --add 0.1 --arpa chat.arpa
+    """
+    if smoothing != "add-k":
+        refuse_given(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
     if out is None and arpa is None:
         raise click.UsageError("Name a file for the model: --out FILE, --arpa FILE, or both.")
     if arpa == "-" and run.as_json:
@@ -112,7 +135,7 @@ def train(
 
     vocabulary = None if words is None else read_vocabulary(words)
     texts = open_documents(path, documents, quiet=run.quiet)
-    model = NGramModel(
+    model: NGramModel = NGramModel(
         order,
         smoothing=smoothing,
         vocabulary=vocabulary,
@@ -123,7 +146,9 @@ def train(
         lowercase=lowercase,
         memory=documents.memory,
         engine=run.engine,
-    ).fit(texts)
+    )
+    with Running("Counting n-grams", quiet=run.quiet):
+        model.fit(texts)
     model.vocabulary = None  # the file holds the words already
     if quantize:
         model = model.quantized()
@@ -140,7 +165,7 @@ def train(
 @document_options
 @engine_options
 def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) -> None:
-    """Print log10 of the probability of each line of PATH; - is standard input."""
+    """Print the log10 probability of each line at PATH; - is standard input."""
     loaded = open_model(model, run.engine)
     texts = open_text(path, documents, run)
     scores = loaded.score_sentences(each_line(texts))
@@ -160,10 +185,12 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
 @lm.command()
 @click.argument("model")
 @click.argument("path", default="-")
-@click.option("--cache", metavar="FILE", help="Add a cache of recent words, with weights "
-              "estimated on FILE  [default: no cache]")
-@click.option("--mix", metavar="MODEL", help="Interpolate with another model; needs --held-out")
-@click.option("--held-out", metavar="FILE", help="Text to estimate mixture weights on")
+@click.option("--cache", metavar="FILE", help="Text to estimate the weights of a cache of "
+              "recent words on  [default: no cache]")
+@click.option("--mix", metavar="MODEL",
+              help="Second model to interpolate with; needs --held-out  "
+              "[default: none]")
+@click.option("--held-out", metavar="FILE", help="Text to estimate the weights of --mix on")
 @document_options
 @engine_options
 def perplexity(
@@ -175,11 +202,11 @@ def perplexity(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Measure how well MODEL predicts the text of PATH; - is standard input."""
+    """Measure how well MODEL predicts the text at PATH; - is standard input."""
     if (mix is None) != (held_out is None):
         raise click.UsageError("--mix MODEL and --held-out FILE go together.")
     if mix is not None and cache is not None:
-        raise click.UsageError("--mix and --cache do not go together yet. Drop one.")
+        raise click.UsageError("--mix and --cache cannot be combined. Give one.")
     if [path, cache, held_out].count("-") > 1:
         raise click.UsageError("Standard input can be read only once. Name a file.")
     predictor: Any = open_model(model, run.engine)
@@ -212,7 +239,7 @@ def perplexity(
               help="Number of sentences")
 @click.option("--prefix", default="", help="Beginning of each sentence  [default: none]")
 @click.option("--temperature", type=float, default=1.0, show_default=True,
-              help="Temperature; below 1 prefers likely words")
+              help="Sampling temperature; below 1 prefers likely words")
 @click.option("--max-words", type=click.IntRange(1), default=100, show_default=True,
               help="Maximum length of a sentence in words")
 @seed_option
@@ -244,7 +271,7 @@ def generate(
 @top_option(10)
 @show_options
 def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions) -> None:
-    """Print the most probable words after HISTORY, which begins a sentence."""
+    """Print the most probable next words after HISTORY, the beginning of a sentence."""
     words = open_model(model).next_words(" ".join(history), top=top)
     if show.as_json:
         rows = [{"word": word, "probability": p} for word, p in words]
@@ -262,20 +289,26 @@ def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions
               help="Maximum number of words to add")
 @show_options
 def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> None:
-    """Print the most probable completions of TEXT, which may end within a word."""
+    """Print the most probable completions of TEXT, which may end within a word.
+
+    The probability is that of the completion given TEXT: of "the ca", how often the word that
+    begins with "ca" is "cat". It covers all words that were added.
+    """
     completions = open_model(model).complete(text, top=top, max_words=words)
     if show.as_json:
         print_json({"text": text, "completions": [vars(each) for each in completions]})
+    elif completions:
+        rows = ((each.text, f"{each.probability:.2g}") for each in completions)
+        draw_table(["Completion", "Probability"], rows, right=(1,))
     else:
-        for each in completions:
-            click.echo(clean(each))
+        click.echo("The model knows no word that begins like this.")
 
 
 @lm.command()
 @click.argument("model")
 @click.argument("target")
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
-@click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes.")
+@quiet_option
 @debug_option
 def convert(model: str, target: str, quantize: bool, quiet: bool) -> None:
     """Write MODEL as TARGET: an ARPA file if its name ends with .arpa or .arpa.gz."""
@@ -315,24 +348,30 @@ def holds_model(path: str) -> bool:
     """Whether a file is a model file, whatever its name: a JSON header follows its length."""
     if not os.path.isfile(path):
         return not is_arpa(path)
+    from tacit.core.tensorfile import what_is
+
     with open(path, "rb") as file:
-        head = file.read(9)
-    return head[8:9] == b"{"
+        head = file.read(4096)
+    # Anything else that can be named and is not called .arpa is left to the reader of models,
+    # which says what it is.
+    foreign = what_is(head)
+    named = foreign is not None and not is_arpa(path) and "ARPA" not in foreign
+    arpa = "gzip" in str(foreign) or b"\\data\\" in head
+    return head[8:9] == b"{" or (named and not arpa)
 
 
 def open_model(path: str, engine: Any = None) -> "NGramModel":
     """A model file or an ARPA file, whichever it is."""
     import tacit
-    from tacit.core.errors import ModelFileError
+    from tacit.core.errors import DataError
     from tacit.language import read_arpa
 
     # Read and checked as a whole, not memory-mapped: kernels do not check the values.
+    if not os.path.exists(path):
+        raise DataError(missing(path))
     model = tacit.load(path) if holds_model(path) else read_arpa(path)
     if not hasattr(model, "next_words") or not hasattr(model, "score_sentences"):
-        raise ModelFileError(
-            f"{path} holds a {type(model).__name__}, not a language model. Train one with: "
-            "tacit lm train PATH --out FILE"
-        )
+        raise wrong_model(path, model, "a language model", "tacit lm train PATH --out MODEL")
     if engine is not None:
         model.engine = engine
     return model
@@ -357,14 +396,14 @@ def show_training(
     for order in model.discount_fallbacks_:
         values = ", ".join(f"{d:g}" for d in model.discounts_[order - 1][1:])
         say(
-            f"Note: the text is too small to estimate the discounts of order "
-            f"{order}; {values} are used.",
+            f"Note: the text is too short to estimate the discounts of order {order}; "
+            f"{values} are used.",
             quiet=run.quiet,
         )
     if model.input_report_["reserved"]:
         say(
-            f"Note: {model.input_report_['reserved']:,} <s> or </s> in the text were read as "
-            "unknown words.",
+            f"Note: <s> or </s> occurs {model.input_report_['reserved']:,} times in the text "
+            "and was read as an unknown word.",
             quiet=run.quiet,
         )
     counts = model.ngram_counts_
@@ -384,7 +423,8 @@ def show_training(
     elif arpa != "-":
         report = model.input_report_
         click.echo(
-            f"{report['sentences']:,} sentences, {report['words']:,} words; n-grams by order: "
+            f"{count(report['sentences'], 'sentence')}, {count(report['words'], 'word')}; "
+            f"n-grams by order: "
             f"{', '.join(f'{n:,}' for n in counts)}."
         )
     for target in (out, arpa):

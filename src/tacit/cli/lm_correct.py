@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import read_pairs, read_text
+from tacit.cli.inputs import read_pairs, read_text, wrong_model
 from tacit.cli.options import RunOptions, engine_options
 from tacit.cli.output import check_file, check_target, clean, open_output, print_json, say
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.language.corrections import Correction
@@ -21,21 +22,27 @@ SHOWN = 20  # changes printed to standard error; --json has them all
 
 @click.command()
 @click.argument("text", metavar="FILE", default="-")
-@click.option("--learn", metavar="PATH", help="Text to learn words and contexts from")
-@click.option("--running", is_flag=True, help="Join the lines of --learn to running text.")
-@click.option("--model", "file", metavar="MODEL", help="Corrector that --save wrote")
-@click.option("--dictionary", metavar="FILE", help="Known words, one per line")
-@click.option("--pairs", metavar="CSV", help="Examples: misspellings with corrections")
-@click.option("--save", metavar="MODEL", help="Model file for the corrector (.safetensors)")
+@click.option("--learn", metavar="PATH", help="Text to learn words and their contexts from")
+@click.option("--running", is_flag=True,
+              help="Treat --learn as one running text, not as a document per line.")
+@click.option("--model", "file", metavar="MODEL",
+              help="Corrector that --save wrote, instead of --learn")
+@click.option("--dictionary", metavar="FILE",
+              help="File of correct words, one per line  [default: none]")
+@click.option("--pairs", metavar="CSV",
+              help="File of misspellings and their corrections  [default: none]")
+@click.option("--save", metavar="MODEL",
+              help="Model file to write (.safetensors)  [default: none]")
 @click.option("-o", "--order", type=click.IntRange(1, 6), help="N-gram order  [default: 3]")
 @click.option("--distance", type=click.IntRange(1, 3),
               help="Maximum edit distance of a correction  [default: 2]")
 @click.option("--error-rate", type=click.FloatRange(0, 1, min_open=True, max_open=True),
               help="Expected fraction of misspelled words  [default: 0.02]")
-@click.option("--unknown-only", is_flag=True, help="Correct only words that are not known.")
+@click.option("--unknown-only", is_flag=True, help="Correct only unknown words.")
 @click.option("--suggest", type=click.IntRange(1), metavar="N",
-              help="Print N suggestions for each word of FILE instead of correcting it")
-@click.option("--out", metavar="FILE", default="-", show_default="stdout",
+              help="Number of suggestions to print for each word of FILE, instead of "
+              "correcting it")
+@click.option("--out", metavar="FILE", default="-", show_default="standard output",
               help="File for the corrected text")
 @engine_options
 def correct(
@@ -54,18 +61,22 @@ def correct(
     out: str,
     run: RunOptions,
 ) -> None:
-    """Correct the spelling of FILE, including known words that do not fit their context.
+    """Correct the spelling of FILE, including correct words that do not fit their context.
 
     FILE is text, also compressed with gzip or zstd; - is standard input. The corrector learns
-    from --learn: a folder of text files, or a .txt (one document per line), .csv, .jsonl or
-    .parquet file; or it comes from --model. The corrected text goes to standard output, the
-    changes and their reasons to standard error.
+    from --learn (a folder of text files, or a .txt, .csv, .jsonl or .parquet file) or comes
+    from --model. The corrected text goes to standard output; the changes and their reasons go
+    to standard error.
+
+    \b
+    tacit lm correct letter.txt --learn novels/ --save speller.safetensors
+    tacit lm correct letter.txt --model speller.safetensors --out corrected.txt
     """
     if (learn is None) == (file is None):
         raise click.UsageError("Give either --learn PATH or --model MODEL.")
     if file is not None and (dictionary or pairs or order or running):
         raise click.UsageError(
-            "--dictionary, --pairs, --order and --running set how to learn; they go with "
+            "--dictionary, --pairs, --order and --running are for learning: they go with "
             "--learn, not with --model."
         )
     if [text, learn, dictionary, pairs].count("-") > 1:
@@ -122,10 +133,8 @@ def open_speller(file: str) -> "SpellingCorrector":
 
     model = load(file)
     if not isinstance(model, SpellingCorrector):
-        raise click.BadParameter(
-            f"{file} holds a {type(model).__name__}, not a corrector. Make one with --learn "
-            "and --save.",
-            param_hint="--model",
+        raise wrong_model(
+            file, model, "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
         )
     return model
 
@@ -170,7 +179,7 @@ def show_corrections(
     applied = [change for _, part in done for change in part.changes]
     say(*applied[:SHOWN], quiet=run.quiet)
     more = f", {len(applied) - SHOWN:,} of them not shown" if len(applied) > SHOWN else ""
-    say(f"{len(applied):,} word(s) changed{more}.", quiet=run.quiet)
+    say(f"{count(len(applied), 'word')} changed{more}.", quiet=run.quiet)
 
 
 def show_suggestions(

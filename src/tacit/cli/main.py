@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 partial input, 4 bad inpu
 """
 
 import contextlib
-import difflib
 import importlib
 import os
 import sys
@@ -25,19 +24,21 @@ __all__ = ["COMMANDS", "cli", "main"]
 # Each verb with its module and its line of help: listing them imports none of them.
 COMMANDS: dict[str, tuple[str, str]] = {
     "authors": ("tacit.cli.authors:authors", "Find out who wrote a text."),
-    "classify": ("tacit.cli.classify:classify", "Learn labels of documents, and predict them."),
-    "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a file of numbers."),
-    "compare": ("tacit.cli.compare:compare", "Measure how far two groupings agree."),
+    "classify": ("tacit.cli.classify:classify",
+    "Learn the labels of documents and predict them."),
+    "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a table of numbers."),
+    "compare": ("tacit.cli.compare:compare", "Measure how well two groupings agree."),
     "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
-    "datasets": ("tacit.cli.datasets:datasets", "List the data sets that can be loaded."),
-    "demo": ("tacit.cli.demo:demo", "Run a demo on data that comes with Tacit."),
+    "datasets": ("tacit.cli.datasets:datasets",
+    "List the data sets: origin, checksum, how to load."),
+    "demo": ("tacit.cli.demo:demo", "Run worked examples and demos."),
     "explore": (
         "tacit.cli.explore:explore",
         "Find the structure of documents and write a report.",
     ),
     "images": (
         "tacit.cli.images:images",
-        "Find the components of images, and what few of them keep.",
+        "Find the principal components of images.",
     ),
     "index": (
         "tacit.cli.index:index",
@@ -47,17 +48,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lm": ("tacit.cli.lm:lm", "Train n-gram language models; score and generate text."),
     "mixture": ("tacit.cli.mixture:mixture", "Fit a mixture of normal distributions."),
     "model": ("tacit.cli.model:model", "Inspect a saved model."),
-    "neural": ("tacit.cli.neural:neural", "Train autoencoders, RBMs and GANs; encode, sample."),
+    "neural": ("tacit.cli.neural:neural",
+    "Train autoencoders, RBMs and GANs; encode and generate."),
     "recommend": (
         "tacit.cli.recommend:recommend",
-        "Learn from ratings; recommend items, and explain why.",
+        "Learn from ratings; recommend items and explain why.",
     ),
     "reduce": (
         "tacit.cli.reduce:reduce",
-        "Find a few columns that say what many say.",
+        "Reduce many columns to a few (PCA, SVD, MDS).",
     ),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
-    "serve": ("tacit.cli.serve:serve", "Open a project in the browser to search and label."),
+    "serve": ("tacit.cli.serve:serve", "Open a project in the browser."),
     "topics": ("tacit.cli.topics:topics", "Find the topics of documents."),
     "words": ("tacit.cli.words:words", "Learn word vectors; find similar words."),
 }
@@ -77,9 +79,10 @@ class LazyGroup(click.Group):
         return getattr(importlib.import_module(module), function)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
-        close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-        if args[0] not in COMMANDS and close:
-            ctx.fail(f"There is no command {args[0]!r}. Did you mean {close[0]!r}?")
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from tacit.core.wording import did_you_mean
+
+            ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -91,17 +94,19 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
-        "\b\nShell completion, for bash (zsh and fish likewise):\n"
+        "\b\nStart with:  tacit explore FOLDER   or   tacit demo --list\n\n"
+        "\b\nShell completion for bash (also zsh and fish):\n"
         f'  eval "$({COMPLETE}=bash_source tacit)"'
     ),
 )
 @click.version_option(__version__, prog_name="tacit", message="%(prog)s %(version)s")
 @debug_option
 def cli() -> None:
-    """Find the structure in data that nobody has labeled.
+    """Find structure in data that nobody has labeled, text first.
 
-    Results go to standard output, everything else to standard error; "-" in place of a file
-    is standard input or output.
+    Results go to standard output, messages and progress to standard error. "-" in place of a
+    file is standard input or output. Exit codes: 0 done, 2 wrong usage, 3 part of the input
+    could not be read, 4 bad input, 5 locked, 6 no space or permission, 130 interrupted.
     """
 
 

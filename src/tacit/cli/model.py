@@ -35,7 +35,7 @@ def model() -> None:
 def show(file: str, as_json: bool) -> None:
     """Print the class, parameters, arrays and provenance of the model in FILE.
 
-    No code of the model runs, so this is safe for files from strangers.
+    Runs no code from the file, so it is safe for files from strangers.
     """
     from tacit.core.modelfile import describe
 

@@ -1,18 +1,23 @@
 """``tacit neural``: train unsupervised networks, encode rows, draw samples."""
 
+from functools import partial
 from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_rows, read_number_file
+from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names, wrong_model
 from tacit.cli.options import (
+    OneOf,
     ShowOptions,
-    header_option,
-    partial_option,
+    TableOptions,
+    refuse_given,
     seed_option,
     show_options,
+    table_options,
 )
 from tacit.cli.output import check_outputs, print_json, say, say_written, write_csv
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 __all__ = ["neural"]
 
@@ -50,18 +55,16 @@ class Shape(click.ParamType):
         return height, width
 
 
-columns_option = click.option(
-    "--columns", metavar="A,B,...", help="Columns to use  [default: all columns of numbers]"
-)
-id_option = click.option(
-    "--id", "id_column", metavar="COLUMN",
-    help="Column with the names of the rows  [default: row numbers]",
-)  # fmt: skip
+ONLY = {  # the options that only some networks have
+    "autoencoder": ("noise", "noise_level", "sparsity", "tied", "early_stopping"),
+    "rbm": ("visible",),
+    "gan": ("latent",),
+}
 
 
 @click.group()
 def neural() -> None:
-    """Train unsupervised neural networks, encode rows, draw samples.
+    """Train unsupervised neural networks, encode rows, generate rows.
 
     \b
     tacit neural train rows.csv --layers 64,2 --model codes.safetensors
@@ -73,10 +76,10 @@ def neural() -> None:
 @click.argument("file")
 @click.option(
     "--kind",
-    type=click.Choice(list(KINDS)),
+    type=OneOf(list(KINDS)),
     default="autoencoder",
     show_default=True,
-    help="Network to train",
+    help="Kind of network",
 )
 @click.option(
     "--model",
@@ -88,83 +91,82 @@ def neural() -> None:
 @click.option(
     "--layers",
     type=Units(),
-    help="Units: of the encoder, code last (autoencoder); hidden ones (rbm); of the "
-    "hidden layers of both networks (gan)  [default: 64,16; 64; 128,128]",
+    help="Units per layer: of the encoder, ending with the code (autoencoder); hidden units "
+    "(rbm); of both networks (gan)  [default: 64,16; 64; 128,128]",
 )
 @click.option(
     "--latent",
     type=click.IntRange(1),
     default=32,
     show_default=True,
-    help="Columns of noise (gan)",
+    help="Dimension of the noise (gan)",
 )
 @click.option(
     "--noise",
-    type=click.Choice(["masking", "gaussian", "salt-and-pepper"]),
-    help="Noise to learn to remove (autoencoder)  [default: none]",
+    type=OneOf(["masking", "gaussian", "salt-and-pepper"]),
+    help="Noise that the network learns to remove (autoencoder)  [default: none]",
 )
 @click.option(
     "--noise-level",
     type=click.FloatRange(0),
     default=0.3,
     show_default=True,
-    help="Probability or standard deviation of the noise",
+    help="Probability or standard deviation of the noise (autoencoder)",
 )
 @click.option(
     "--sparsity",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Fraction of the code to be 0 (autoencoder)  [default: none]",
+    help="Fraction of the code that should be 0 (autoencoder)  [default: none]",
 )
-@click.option("--tied", is_flag=True, help="Tie the decoder's weights (autoencoder).")
+@click.option("--tied", is_flag=True,
+              help="Use the encoder's weights in the decoder (autoencoder).")
 @click.option(
     "--visible",
-    type=click.Choice(["auto", "bernoulli", "gaussian"]),
+    type=OneOf(["auto", "bernoulli", "gaussian"]),
     default="auto",
     show_default=True,
-    help="Visible units (rbm); auto is bernoulli for values from 0 to 1",
+    help="Kind of visible units (rbm); auto is bernoulli for values from 0 to 1",
 )
 @click.option(
     "--passes",
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Passes over the rows, at most",
+    help="Maximum number of passes over the rows",
 )
 @click.option(
     "--early-stopping",
     is_flag=True,
-    help="Stop when a tenth of the rows, held out, gets no better (autoencoder).",
+    help="Stop when the error on a held-out tenth of the rows stops falling (autoencoder).",
 )
 @click.option(
     "--batch",
     type=click.IntRange(1),
     default=128,
     show_default=True,
-    help="Rows in a mini-batch",
+    help="Rows per mini-batch",
 )
 @click.option(
     "--learning-rate",
     type=click.FloatRange(0, min_open=True),
-    help="Step size  [default: 0.001; 0.05 (rbm); 0.0005 (gan)]",
+    help="Learning rate  [default: 0.001; 0.05 (rbm); 0.0005 (gan)]",
 )
 @click.option(
     "--device",
-    type=click.Choice(["cpu", "gpu"]),
+    type=OneOf(["cpu", "gpu"]),
     default="cpu",
     show_default=True,
-    help="Where to train",
+    help="Device to train on",
 )
 @click.option(
-    "--checkpoint", metavar="FILE", help="Save the state here as it trains; run again to resume"
+    "--checkpoint", metavar="FILE",
+    help="File for the state of the training; a second run resumes from it  [default: none]"
 )
-@columns_option
-@header_option
-@partial_option
+@partial(table_options, ids=False)
 @seed_option
 @show_options
-def train(file: str, kind: str, model_path: str, columns: str | None, header: bool | None,
-          allow_partial: bool, seed: int, show: ShowOptions, checkpoint: str | None,
-          **options: Any) -> None:  # fmt: skip
+def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
+          show: ShowOptions, checkpoint: str | None, **options: Any) -> None:  # fmt: skip
     """Train a network on the rows of FILE and save it.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input.
@@ -175,29 +177,31 @@ def train(file: str, kind: str, model_path: str, columns: str | None, header: bo
     tacit neural train points.csv --kind gan --passes 300 --model gan.safetensors
     """
     check_outputs(None, [model_path, checkpoint], as_json=show.as_json)
+    for other, names in ONLY.items():
+        if other != kind:
+            refuse_given(names, f"is for --kind {other}, not for {kind}.")
+    if options["noise"] is None:
+        refuse_given(["noise_level"], "needs a kind of noise: add --noise.")
     from tacit import neural as room
     from tacit.core.checkpoint import Checkpoint
-    from tacit.core.progress import Progress
 
     network = getattr(room, KINDS[kind])  # before the rows are read: the extra may be missing
-    table = read_number_file(file, columns, None, header)
-    say(*table.report.lines(), quiet=show.quiet)
-    callbacks: list[Any] = [] if show.quiet else [Progress()]
-    if checkpoint is not None:
-        callbacks.append(Checkpoint(checkpoint))
-    model = network(
-        **parameters(kind, table.values, options, quiet=show.quiet), random_state=seed,
-        callbacks=callbacks,
-    ).fit(table.values)  # fmt: skip
+    opened = read_number_file(file, table, quiet=show.quiet)
+    rows = opened.values
+    chosen = parameters(kind, rows, options, quiet=show.quiet)
+    saved = [] if checkpoint is None else [Checkpoint(checkpoint)]
+    with Running(f"Training the {kind}", quiet=show.quiet) as stage, named_rows(opened):
+        callbacks = [*(stage.callbacks or []), *saved]
+        model = network(**chosen, random_state=seed, callbacks=callbacks).fit(rows)
     model.save(model_path)
     summary = {
-        "file": table.report.source, "kind": kind, "rows": len(table.values),
-        "columns": len(table.names), "passes": model.n_iter_, "loss": model.losses_[-1],
+        "file": opened.report.source, "kind": kind, "rows": len(rows),
+        "columns": len(opened.names), "passes": model.n_iter_, "loss": model.losses_[-1],
         "losses": model.losses_, "model_file": model_path,
     }  # fmt: skip
     if kind == "autoencoder":
-        summary["error"] = -model.score(table.values)
-        variance = spread(table.values)
+        summary["error"] = -model.score(rows)
+        variance = spread(rows)
         summary["explained"] = 1 - summary["error"] / variance if variance else 0.0
         summary["zero_fraction"] = model.zero_fraction_
     if show.as_json:
@@ -205,7 +209,7 @@ def train(file: str, kind: str, model_path: str, columns: str | None, header: bo
     else:
         draw(kind, summary)
     say_written(quiet=show.quiet, model=model_path)
-    check_rows(table.report.partial, table.report.source, allow_partial)
+    check_whole(opened, table)
 
 
 def spread(values: Any) -> float:
@@ -236,8 +240,8 @@ def parameters(kind: str, rows: Any, options: dict[str, Any], *, quiet: bool) ->
         }  # fmt: skip
     if len(layers) > 1:
         raise click.BadParameter(
-            f"{len(layers)} layers, but a restricted Boltzmann machine has one. Write one "
-            "number.", param_hint="--layers",
+            f"{len(layers)} layers, but a restricted Boltzmann machine has one hidden layer. "
+            "Give one number.", param_hint="--layers",
         )  # fmt: skip
     visible = options["visible"]
     if visible == "auto":
@@ -247,7 +251,7 @@ def parameters(kind: str, rows: Any, options: dict[str, Any], *, quiet: bool) ->
         found = describe_columns(Table.of(rows), "tacit neural")
         unit = found.low.min() >= 0 and found.high.max() <= 1
         visible = "bernoulli" if unit else "gaussian"
-        say(f"Visible units: {visible}, by the range of the values.", quiet=quiet)
+        say(f"Visible units: {visible}, chosen by the range of the values.", quiet=quiet)
     return {"n_components": layers[0], "visible": visible, **common}
 
 
@@ -255,8 +259,9 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
     word = "discriminator loss" if kind == "gan" else "loss"
     first = summary["losses"][0]
     click.echo(
-        f"{summary['passes']} passes over {summary['rows']:,} rows of {summary['columns']:,} "
-        f"columns: {word} {first:.4g} in the first, {summary['loss']:.4g} in the last."
+        f"{count(summary['passes'], 'pass', 'passes')} over {count(summary['rows'], 'row')} of "
+        f"{count(summary['columns'], 'column')}: {word} {first:.4g} in the first, "
+        f"{summary['loss']:.4g} in the last."
     )
     if kind == "autoencoder":
         click.echo(
@@ -276,15 +281,11 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
     metavar="CSV",
     help="File for the codes; - is standard output",
 )
-@columns_option
-@id_option
-@header_option
-@partial_option
+@table_options
 @show_options
-def encode(model_path: str, file: str, out: str, columns: str | None, id_column: str | None,
-           header: bool | None, allow_partial: bool,
+def encode(model_path: str, file: str, out: str, table: TableOptions,
            show: ShowOptions) -> None:  # fmt: skip
-    """Write the codes of the rows of FILE, by the autoencoder or RBM in MODEL.
+    """Encode the rows of FILE with the autoencoder or RBM in MODEL.
 
     \b
     tacit neural encode codes.safetensors rows.csv --out codes.csv
@@ -293,12 +294,12 @@ def encode(model_path: str, file: str, out: str, columns: str | None, id_column:
         out = ""  # one JSON document instead
     check_outputs(out or None, as_json=show.as_json)
     model = open_network(model_path, "transform")
-    table = read_number_file(file, columns, id_column, header)
-    say(*table.report.lines(), quiet=show.quiet)
-    codes = model.transform(table.values)
+    opened = read_number_file(file, table, quiet=show.quiet)
+    with named_rows(opened):
+        codes = model.transform(opened.values)
     if out:
-        ids = range(1, len(codes) + 1) if table.ids is None else table.ids
-        titles = ["row" if table.ids is None else "id"]
+        title, ids = row_names(opened)
+        titles = [title]
         titles += [f"code{j}" for j in range(codes.shape[1])]
         write_csv(
             out, titles,
@@ -308,26 +309,30 @@ def encode(model_path: str, file: str, out: str, columns: str | None, id_column:
         document = {"rows": len(codes), "code": codes.shape[1], "codes_file": out or None}
         print_json(document if out else {**document, "codes": codes.tolist()})
     say_written(quiet=show.quiet, codes=out)
-    check_rows(table.report.partial, table.report.source, allow_partial)
+    check_whole(opened, table)
 
 
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
 @click.option(
-    "-n", "--count", type=click.IntRange(1), default=16, show_default=True, help="Rows to draw"
+    "-n", "--count", type=click.IntRange(1), default=16, show_default=True,
+    help="Number of rows"
 )
-@click.option("--out", metavar="CSV", help="File for the rows; - is standard output")
-@click.option("--picture", metavar="PNG", help="Picture of the rows as images")
+@click.option("--out", metavar="CSV",
+              help="File for the rows; - is standard output  [default: -]")
+@click.option("--picture", metavar="PNG",
+              help="Picture that shows the rows as images  [default: none]")
 @click.option("--shape", type=Shape(), help="Height and width of the images  [default: square]")
 @click.option(
-    "--steps", type=click.IntRange(1), default=1000, show_default=True, help="Gibbs steps (rbm)"
+    "--steps", type=click.IntRange(1), default=1000, show_default=True,
+    help="Number of Gibbs steps (rbm)"
 )
 @seed_option
 @show_options
 def sample(model_path: str, count: int, out: str | None, picture: str | None,
            shape: tuple[int, int] | None, steps: int, seed: int,
            show: ShowOptions) -> None:  # fmt: skip
-    """Draw rows from the GAN or RBM in MODEL.
+    """Generate rows with the GAN or RBM in MODEL.
 
     \b
     tacit neural sample gan.safetensors -n 1000 --out rows.csv
@@ -336,7 +341,11 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
     if out is None and picture is None and not show.as_json:
         out = "-"
     check_outputs(out, [picture], as_json=show.as_json)
+    if picture is None:
+        refuse_given(["shape"], "is the size of images: add --picture.")
     model = open_network(model_path, "sample")
+    if type(model).__name__ != "RBM":
+        refuse_given(["steps"], f"is for an RBM, and {model_path} holds a GAN.")
     extra = {"n_steps": steps} if type(model).__name__ == "RBM" else {}
     rows = model.sample(count, random_state=seed, **extra)
     if picture is not None:
@@ -357,14 +366,9 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
 def open_network(path: str, method: str) -> Any:
     """The network of a model file; one that can do what is asked."""
     import tacit
-    from tacit.core.errors import DataError
 
     able = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
     model = tacit.load(path)
     if type(model).__name__ not in KINDS.values() or not hasattr(model, method):
-        raise DataError(
-            f"is the file of a model {type(model).__name__}; this needs {able}. Train one "
-            "with `tacit neural train`.",
-            file=path,
-        )
+        raise wrong_model(path, model, able, "tacit neural train FILE --model MODEL")
     return model

@@ -4,17 +4,20 @@ A command receives the values of a group as one argument: ``documents: DocumentO
 ``run: RunOptions``, ``show: ShowOptions``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
 __all__ = [
-    "Count", "DocumentOptions", "RunOptions", "ShowOptions", "Size", "debug_option",
-    "document_options", "engine_from", "engine_options", "header_option", "label_option",
-    "partial_option", "rule_option", "run_options", "seed_option", "show_options",
-    "stop_words_option", "top_option", "trust_option",
+    "Count", "DocumentOptions", "OneOf", "RunOptions", "ShowOptions", "Size", "TableOptions",
+    "allow_partial_option", "debug_option", "document_options", "engine_from", "engine_options",
+    "header_option",
+    "k_option", "label_option", "memory_option", "model_option", "quiet_option", "refuse_given",
+    "rule_option",
+    "run_options", "seed_option", "show_options", "stop_words_option", "table_options",
+    "top_option", "trust_option", "was_given",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,6 +35,22 @@ class Size(click.ParamType):
             return parse_memory(value)
         except ValueError:
             self.fail(f"{value!r} is not a size. Write it as 500MB or 4GB.", param, ctx)
+
+
+class OneOf(click.Choice):
+    """One of several words; a message about another names the one it looks like."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            from tacit.core.wording import did_you_mean
+
+            known = [str(each) for each in self.choices]
+            meant = did_you_mean(str(value), known)
+            self.fail(
+                f"{value!r} is unknown.{meant} Choose from {', '.join(known)}.", param, ctx
+            )
 
 
 class Count(click.ParamType):
@@ -66,6 +85,24 @@ def add_group(kind: Any, name: str, options: list, command: F) -> F:
     return decorated
 
 
+def was_given(name: str) -> bool:
+    """Whether an option was written on the command line, even with its default value."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def refuse_given(names: Iterable[str], why: str) -> None:
+    """Refuse options that were given but cannot apply: "--add goes with ...".
+
+    ``names`` are the names of the parameters of the command.
+    """
+    known = {param.name: param for param in click.get_current_context().command.params}
+    for name in names:
+        if was_given(name):
+            option = max(known[name].opts, key=len)
+            raise click.UsageError(f"{option} {why}")
+
+
 # --- Every command ---
 
 
@@ -91,9 +128,10 @@ class ShowOptions(NamedTuple):
     quiet: bool
 
 
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes.")
 SHOW = [
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-    click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes."),
+    quiet_option,
     debug_option,
 ]
 
@@ -105,7 +143,7 @@ def show_options(command: F) -> F:
 
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
-    help="Random seed; same seed, same result",
+    help="Random seed; the same seed gives the same result",
 )  # fmt: skip
 
 
@@ -129,10 +167,10 @@ def run_options(command: F, *, seeded: bool = True) -> F:
     options = [
         *([seed_option] if seeded else []),
         click.option("--engine", "engine_name", default="threads", show_default=True,
-                     metavar="NAME", help="Engine: serial, threads, or a Dask address such as "
-                     "tcp://host:8786"),
-        click.option("--workers", type=click.IntRange(1), help="Threads; the result does not "
-                     "depend on their number  [default: one per core]"),
+                     metavar="NAME", help="Engine: serial, threads, or the address of a Dask "
+                     "scheduler such as tcp://host:8786"),
+        click.option("--workers", type=click.IntRange(1), help="Number of threads; it does not "
+                     "change the result  [default: one per core]"),
         *SHOW,
     ]  # fmt: skip
     return add_group(RunOptions, "run", options, command)
@@ -173,7 +211,6 @@ class DocumentOptions(NamedTuple):
     id_column: str | None
     kind: str | None
     encoding: str | None
-    memory: int | None
     allow_partial: bool
     errors: str
     duplicate_ids: str
@@ -181,37 +218,50 @@ class DocumentOptions(NamedTuple):
     max_document: int
     oversize: str
     follow_links: bool
+    memory: int | None = None
 
 
-def document_options(command: F, memory: str | None = "1GB") -> F:
-    """The options of every command that reads documents, as ``documents``."""
-    past_it = "beyond it, work goes to temporary files" if memory else (
+allow_partial_option = click.option(
+    "--allow-partial", is_flag=True,
+    help="Accept input of which a part cannot be read: exit with 0 instead of 3.",
+)  # fmt: skip
+
+
+def memory_option(default: str | None = "1GB") -> Any:
+    """--memory, for commands that can do with less."""
+    past_it = "beyond it, work goes to temporary files" if default else (
         "beyond it, stages do less or are skipped  [default: no limit]"
     )  # fmt: skip
+    return click.option("--memory", type=Size(), default=default, show_default=bool(default),
+                        metavar="SIZE", help=f"Memory limit, e.g. 4GB; {past_it}")  # fmt: skip
+
+
+def document_options(command: F, *, memory: Any = None) -> F:
+    """The options of every command that reads documents, as ``documents``; ``memory`` is a
+    ``memory_option``, for commands that have a limit."""
     options = [
         click.option("--text", "text_column", metavar="COLUMN",
                      help="Column with the text  [default: guessed]"),
         click.option("--id", "id_column", metavar="COLUMN",
-                     help="Column with the names of documents  [default: guessed]"),
+                     help="Column with the ids of the documents  [default: guessed]"),
         click.option("--format", "kind",
-                     type=click.Choice(["lines", "csv", "tsv", "jsonl", "parquet"]),
+                     type=OneOf(["lines", "csv", "tsv", "jsonl", "json", "parquet"]),
                      help="File format  [default: by the file name]"),
         click.option("--encoding", help="Text encoding  [default: UTF-8]"),
-        click.option("--memory", type=Size(), default=memory, show_default=bool(memory),
-                     metavar="SIZE", help=f"Memory limit, e.g. 4GB; {past_it}"),
-        partial_option,
-        click.option("--errors", type=click.Choice(["replace", "strict", "skip"]),
+        *([memory] if memory is not None else []),
+        allow_partial_option,
+        click.option("--errors", type=OneOf(["replace", "strict", "skip"]),
                      default="replace", show_default=True, help="Undecodable bytes: replace "
                      "them with U+FFFD, stop, or skip the document"),
-        click.option("--duplicate-ids", type=click.Choice(["suffix", "error", "first", "last"]),
+        click.option("--duplicate-ids", type=OneOf(["suffix", "error", "first", "last"]),
                      default="suffix", show_default=True, help="Repeated ids: append #2, #3, "
                      "..., stop, or keep only the first or last document"),
-        click.option("--duplicate-keys", type=click.Choice(["last", "first", "error"]),
+        click.option("--duplicate-keys", type=OneOf(["last", "first", "error"]),
                      default="last", show_default=True, help="Repeated keys in a JSON object: "
                      "use the last value, use the first, or stop"),
         click.option("--max-document", type=Size(), default="64MiB", show_default=True,
-                     metavar="SIZE", help="Largest document"),
-        click.option("--oversize", type=click.Choice(["split", "skip", "error"]),
+                     metavar="SIZE", help="Largest size of a document"),
+        click.option("--oversize", type=OneOf(["split", "skip", "error"]),
                      default="split", show_default=True, help="Larger documents: split them "
                      "between words, skip them, or stop"),
         click.option("--follow-links", is_flag=True, help="Read symbolic links that lead "
@@ -220,14 +270,33 @@ def document_options(command: F, memory: str | None = "1GB") -> F:
     return add_group(DocumentOptions, "documents", options, command)
 
 
+class TableOptions(NamedTuple):
+    """How a file of numbers is read."""
+
+    columns: str | None
+    header: bool | None
+    allow_partial: bool
+    id_column: str | None = None
+
+
+def table_options(command: F, *, ids: bool = True) -> F:
+    """The options of every command that reads a file of numbers, as ``table``."""
+    options = [
+        click.option("--columns", metavar="A,B,...",
+                     help="Columns to use  [default: all columns of numbers]"),
+        *([click.option("--id", "id_column", metavar="COLUMN",
+                        help="Column with the ids of the rows  [default: row numbers from 1]")]
+          if ids else []),
+        header_option,
+        allow_partial_option,
+    ]  # fmt: skip
+    return add_group(TableOptions, "table", options, command)
+
+
 label_option = click.option(
     "--label", "label_column", metavar="COLUMN",
     help="Column with the label; in a folder, the name of the subfolder  [default: guessed]",
 )  # fmt: skip
-partial_option = click.option(
-    "--allow-partial", is_flag=True, help="Accept a truncated file: exit with 0 instead of 3.",
-)  # fmt: skip
-
 header_option = click.option(
     "--header/--no-header", default=None,
     help="Whether the first line names the columns  [default: guessed]",
@@ -243,16 +312,29 @@ def top_option(default: int, least: int = 1) -> Any:
                         show_default=True, help="Number of results to show")  # fmt: skip
 
 
+def k_option(help: str) -> Any:
+    """-k, the number of groups, components or topics; auto becomes None."""
+    return click.option("-k", "--k", type=Count(), default="auto", show_default=True,
+                        help=help)  # fmt: skip
+
+
+model_option = click.option(
+    "--model", "model_path", metavar="FILE",
+    help="Model file to write (.safetensors)  [default: none]",
+)  # fmt: skip
+
+
 trust_option = click.option(
     "--trust", is_flag=True,
-    help="Map the file instead of reading and verifying it: faster for large files, but a "
-    "damaged file may give wrong answers.",
+    help="Map the file into memory instead of reading and verifying it: faster for large "
+    "files, "
+    "but a damaged file may give wrong answers.",
 )  # fmt: skip
 rule_option = click.option(
-    "--rule", type=click.Choice(["plain", "words"]), default="plain", show_default=True,
-    help="Tokenizer: plain splits don't and well-known, words keeps them whole",
+    "--rule", type=OneOf(["plain", "words"]), default="plain", show_default=True,
+    help="Tokenizer: plain splits \"don't\" and \"well-known\", words keeps them whole",
 )  # fmt: skip
 stop_words_option = click.option(
-    "--stop-words", type=click.Choice(["english"]),
+    "--stop-words", type=OneOf(["english"]),
     help="Stop words to leave out  [default: none]",
 )  # fmt: skip

@@ -4,12 +4,15 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_rows, source_of
+from tacit.cli.inputs import check_whole, source_of, wrong_model
 from tacit.cli.options import (
+    OneOf,
     RunOptions,
     ShowOptions,
+    TableOptions,
+    allow_partial_option,
     header_option,
-    partial_option,
+    refuse_given,
     run_options,
     show_options,
     top_option,
@@ -22,28 +25,31 @@ from tacit.cli.output import (
     say,
     say_written,
 )
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 __all__ = ["recommend"]
 
 KINDS = ("als", "sgd", "implicit", "knn", "biases", "popularity", "mean")
 NAMES = click.option(
-    "--names", metavar="FILE", help="Names of items: a file with the columns id, name, ...",
+    "--names", metavar="FILE",
+    help="File with the names of items, in columns id, name, ...  [default: none]",
 )  # fmt: skip
 
 
 def rating_options(command: Any) -> Any:
-    """Which columns are which, and what counts where a pair occurs twice."""
+    """The roles of the columns, and which rating counts where a pair occurs twice."""
     options = [
         *(
             click.option(f"--{role}", metavar="COLUMN",
-                         help=f"Column of {role}s  [default: guessed]")
+                         help=f"Column with the {role}s  [default: guessed]")
             for role in ("user", "item", "rating", "time")
         ),
         click.option("--duplicates", default="last", show_default=True,
-                     type=click.Choice(["last", "first", "mean", "sum", "error"]),
-                     help="What counts where a user rated an item twice"),
+                     type=OneOf(["last", "first", "mean", "sum", "error"]),
+                     help="Which rating to use where a user rated an item twice"),
         header_option,
-        partial_option,
+        allow_partial_option,
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -53,15 +59,15 @@ def rating_options(command: Any) -> Any:
 def model_options(command: Any) -> Any:
     """Which model, and its settings."""
     options = [
-        click.option("--model", "kind", type=click.Choice(KINDS), default="als",
-                     show_default=True, help="als and sgd: ratings; implicit: counts of plays "
-                     "or purchases; the others are baselines"),
+        click.option("--model", "kind", type=OneOf(KINDS), default="als",
+                     show_default=True, help="Model: als and sgd for ratings, implicit for "
+                     "counts such as plays or purchases; the others are baselines"),
         click.option("--factors", type=click.IntRange(1), default=32, show_default=True,
-                     help="Length of the vectors of users and items"),
-        click.option("--reg", type=click.FloatRange(0), help="Penalty of large factors  "
-                     "[default: the model's]"),
-        click.option("--epochs", type=click.IntRange(1), help="Passes at most  [default: the "
-                     "model's]"),
+                     help="Number of factors of users and items"),
+        click.option("--reg", type=click.FloatRange(0), help="Weight of the penalty on large "
+                     "factors  [default: the model's own]"),
+        click.option("--epochs", type=click.IntRange(1), help="Maximum number of passes  "
+                     "[default: the model's own]"),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -70,7 +76,7 @@ def model_options(command: Any) -> Any:
 
 @click.group()
 def recommend() -> None:
-    """Learn from ratings; recommend items, find similar ones, explain.
+    """Learn from ratings; recommend items, find similar ones, explain predictions.
 
     \b
     tacit recommend train ratings.csv --out films.safetensors
@@ -86,24 +92,27 @@ def recommend() -> None:
 @run_options
 def train(file: str, out: str, kind: str, factors: int, reg: float | None,
           epochs: int | None, run: RunOptions, **columns: Any) -> None:  # fmt: skip
-    """Learn from the ratings of FILE and write a model.
+    """Learn from the ratings in FILE and write a model.
 
     FILE is CSV in any dialect, MovieLens' u.data or a :: file, or Parquet, each also
-    compressed; - is standard input. Ctrl-C keeps the best factors so far.
+    compressed; - is standard input. Ctrl-C saves the best model so far.
 
     \b
     tacit recommend train u.data --model sgd --factors 64 --out films.safetensors
     """
     check_file(out)
+    refuse_unused(kind)
+    partial = columns.pop("allow_partial")
     ratings = read(file, columns, run.quiet)
-    model = build(kind, factors, reg, epochs, run, progress=not run.quiet)
     stopped = False
-    try:
-        model.fit(ratings)
-    except KeyboardInterrupt:
-        if not hasattr(model, "mean_") or not hasattr(model, "user_factors_"):
-            raise
-        stopped = True
+    with Running(f"Training {kind}", quiet=run.quiet) as stage:
+        model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
+        try:
+            model.fit(ratings)
+        except KeyboardInterrupt:
+            if not hasattr(model, "mean_") or not hasattr(model, "user_factors_"):
+                raise
+            stopped = True
     model.save(out)
     error = None if kind in ("implicit", "popularity") else -model.score(ratings)
     facts = {
@@ -116,14 +125,15 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     else:
         tail = "" if error is None else f"; RMSE on these ratings {error:.4f}"
         click.echo(
-            f"{type(model).__name__} of {len(ratings):,} ratings, {len(ratings.user_ids):,} "
-            f"users, {len(ratings.item_ids):,} items{tail}."
+            f"{type(model).__name__}: {count(len(ratings), 'rating')}, "
+            f"{count(len(ratings.user_ids), 'user')}, {count(len(ratings.item_ids), 'item')}"
+            f"{tail}."
         )
     say_written(quiet=run.quiet, model=out)
     if stopped:
         say("Interrupted: the model holds the best factors so far.")
         raise click.exceptions.Exit(130)
-    check_rows(ratings.report.partial, ratings.report.source, columns["allow_partial"])
+    check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command()
@@ -134,30 +144,30 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     type=click.IntRange(2),
     default=5,
     show_default=True,
-    help="Parts for cross-validation; each is tested once",
+    help="Folds of the cross-validation",
 )
 @click.option(
     "--top",
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Length of the lists that rankings are measured by",
+    help="Length of the lists to measure rankings by",
 )
 @click.option(
     "--relevant",
     type=float,
     metavar="RATING",
-    help="Test ratings from here up are relevant  [default: all]",
+    help="Lowest rating of a relevant item  [default: all are relevant]",
 )
 @rating_options
 @run_options
 def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int | None,
              folds: int, top: int, relevant: float | None, run: RunOptions,
              **columns: Any) -> None:  # fmt: skip
-    """Cross-validate a model on the ratings of FILE, beside the baselines.
+    """Cross-validate a model on the ratings in FILE, together with the baselines.
 
-    Prints the root mean squared and mean absolute error of predicted ratings, and measures of
-    full rankings, with the protocol.
+    Prints the root mean squared error and the mean absolute error of predicted ratings,
+    measures of full rankings, and how they were computed.
 
     \b
     tacit recommend evaluate u.data --model als --factors 32 --relevant 4
@@ -168,6 +178,8 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
 
     from tacit.measure import mae, rank_items, rmse
 
+    refuse_unused(kind)
+    partial = columns.pop("allow_partial")
     ratings = read(file, columns, run.quiet)
     compared = ["mean", "biases", "popularity", *([kind] if kind not in KINDS[4:] else [])]
     figures: dict[str, list] = {each: [] for each in compared}
@@ -200,30 +212,28 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
             },
         })  # fmt: skip
     else:
-        draw_table(
-            ["model", *titles],
-            [
-                [each, *("" if v != v else f"{v:.4f}" for v in row)]
-                for each, row in means.items()
-            ],
-            right=range(1, len(titles) + 1),
-        )
+        cells = [
+            [each, *("" if v != v else f"{v:.4f}" for v in row)] for each, row in means.items()
+        ]
+        draw_table(["model", *titles], cells, right=range(1, len(titles) + 1))
         click.echo(told)
-    check_rows(ratings.report.partial, ratings.report.source, columns["allow_partial"])
+    check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command(name="for")
 @click.argument("file", metavar="MODEL")
 @click.argument("user")
 @top_option(10)
-@click.option("--all", "everything", is_flag=True, help="Include items that the user rated.")
+@click.option("--all", "everything", is_flag=True,
+              help="Include items that the user has rated.")
 @NAMES
 @show_options
 def for_user(file: str, user: str, top: int, everything: bool, names: str | None,
              show: ShowOptions) -> None:  # fmt: skip
     """Recommend items to USER.
 
-    An unknown user gets the items that are good for anyone, and a note.
+    A user whom the model does not know gets the items with the best overall ratings, and a
+    note.
 
     \b
     tacit recommend for films.safetensors 196 --names u.item
@@ -242,7 +252,7 @@ def for_user(file: str, user: str, top: int, everything: bool, names: str | None
 @show_options
 def similar(file: str, id: str, top: int, users: bool, names: str | None,
             show: ShowOptions) -> None:  # fmt: skip
-    """Find the items most similar to the item ID, or users with --users.
+    """Find the items most similar to item ID; with --users, the users most similar to user ID.
 
     \b
     tacit recommend similar films.safetensors 50 --names u.item
@@ -304,7 +314,7 @@ def read(file: str, columns: dict[str, Any], quiet: bool) -> Any:
     """The ratings of a file; notes about them go to standard error."""
     from tacit.data.ratings import Ratings
 
-    # check_rows sets the exit code when the work is done
+    # check_whole sets the exit code when the work is done
     ratings = Ratings.open(source_of(file), **{**columns, "allow_partial": True})
     say(*ratings.report.lines(), quiet=quiet)
     return ratings
@@ -312,13 +322,11 @@ def read(file: str, columns: dict[str, Any], quiet: bool) -> Any:
 
 def build(
     kind: str, factors: int, reg: float | None, epochs: int | None, run: RunOptions,
-    *, progress: bool = False,
+    *, callbacks: Any = None,
 ) -> Any:  # fmt: skip
     """The model that the options describe."""
     from tacit import recommend as models
-    from tacit.core.progress import Progress
 
-    callbacks = [Progress()] if progress else None
     given: dict[str, Any] = {} if reg is None else {"reg": reg}
     common = {"random_state": run.seed, "engine": run.engine, "callbacks": callbacks}
     if kind == "sgd":
@@ -335,16 +343,22 @@ def build(
     return plain[kind](engine=run.engine)
 
 
+def refuse_unused(kind: str) -> None:
+    """Refuse settings of models that learn factors where a baseline is asked for."""
+    if kind not in ("als", "sgd", "implicit"):
+        refuse_given(
+            ["factors", "reg", "epochs"], f"is for als, sgd and implicit, not for {kind}."
+        )
+
+
 def open_model(file: str) -> Any:
     """A recommender; exit code 2 for other models."""
     from tacit.core.modelfile import load
 
     model = load(file)
     if not hasattr(model, "recommend"):
-        raise click.BadParameter(
-            f"{file} holds a {type(model).__name__}, not a recommender. Make one with "
-            "`tacit recommend train`.",
-            param_hint="MODEL",
+        raise wrong_model(
+            file, model, "a recommender", "tacit recommend train RATINGS --out MODEL"
         )
     return model
 

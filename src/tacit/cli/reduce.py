@@ -1,4 +1,4 @@
-"""``tacit reduce FILE``: fewer columns that say nearly the same."""
+"""``tacit reduce FILE``: a few columns in place of many."""
 
 from pathlib import Path
 from typing import Any
@@ -6,8 +6,16 @@ from typing import Any
 import click
 
 from tacit.cli.cluster_plot import check_picture, save_figure
-from tacit.cli.inputs import check_rows, read_number_file
-from tacit.cli.options import RunOptions, header_option, partial_option, run_options
+from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
+from tacit.cli.options import (
+    OneOf,
+    RunOptions,
+    TableOptions,
+    model_option,
+    refuse_given,
+    run_options,
+    table_options,
+)
 from tacit.cli.output import (
     check_outputs,
     draw_table,
@@ -16,6 +24,8 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 __all__ = ["reduce"]
 
@@ -60,51 +70,44 @@ class Components(click.ParamType):
     type=Components(),
     default="knee",
     show_default=True,
-    help="Components: how many, the fraction of the variance that "
-    "they must explain (0.9 or 90%), or knee, where more explain little",
+    help="Number of components; or the fraction of the variance that they explain (0.9 or "
+    "90%); or knee, after which more components explain little",
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=OneOf(METHODS),
     default="pca",
     show_default=True,
-    help="pca centers the columns, svd does not; ppca fills in missing values; the "
-    "others place rows by their distances (mds by the distances themselves, "
-    "nonmetric-mds by their order)",
+    help="Method: pca centers the columns, svd does not; ppca accepts missing values; the "
+    "others place rows by their distances (nonmetric-mds by the order of the distances)",
 )
 @click.option(
     "--standardize",
     is_flag=True,
-    help="Divide columns by their standard deviations first: for columns in different units",
+    help="Scale every column to mean 0 and standard deviation 1 first, for columns in "
+    "different units.",
 )
 @click.option(
     "--metric",
-    type=click.Choice(METRICS),
+    type=OneOf(METRICS),
     default="euclidean",
     show_default=True,
-    help="Distance of the rows, for the last three methods; precomputed: FILE is a "
-    "table of distances",
+    help="Distance between rows, for the last three methods; precomputed: FILE is a table of "
+    "distances",
 )
-@click.option("--diagnose", is_flag=True, help="Estimate the dimension of the rows as well.")
-@click.option("--out", metavar="CSV", help="File for the coordinates of every row; - is stdout")
-@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+@click.option("--diagnose", is_flag=True, help="Also estimate the dimension of the data.")
+@click.option("--out", metavar="CSV",
+              help="File for the new coordinates of every row; - is standard "
+              "output  [default: none]")
+@model_option
 @click.option(
     "--plot",
     "plot_path",
     metavar="FILE",
-    help="Picture (.png, .pdf, .svg): rows and columns on two components, and the scree",
+    help="Picture to draw (.png, .pdf, .svg): rows and columns on two components, and the "
+    "scree plot  [default: none]",
 )
-@click.option(
-    "--columns", metavar="A,B,...", help="Columns to use  [default: all columns of numbers]"
-)
-@click.option(
-    "--id",
-    "id_column",
-    metavar="COLUMN",
-    help="Column with the names of the rows  [default: row numbers]",
-)
-@header_option
-@partial_option
+@table_options
 @run_options
 def reduce(
     file: str,
@@ -116,16 +119,13 @@ def reduce(
     out: str | None,
     model_path: str | None,
     plot_path: str | None,
-    columns: str | None,
-    id_column: str | None,
-    header: bool | None,
-    allow_partial: bool,
+    table: TableOptions,
     run: RunOptions,
 ) -> None:
-    """Reduce the columns of FILE to a few that say nearly the same.
+    """Reduce the columns of FILE to a few that carry most of the information.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input. Prints the variance that
-    each component explains and the columns that make it up; --out writes the new coordinates.
+    each component explains and its strongest columns; --out writes the new coordinates.
 
     \b
     tacit reduce body.csv --standardize --out points.csv --plot body.png
@@ -134,33 +134,38 @@ def reduce(
     """
     check_outputs(out, [model_path, plot_path], as_json=run.as_json)
     check_picture(plot_path)
+    if not method.endswith("mds"):
+        refuse_given(["metric"], f"is for the methods of distances, not for {method}.")
+    if metric == "precomputed":
+        refuse_given(["standardize", "diagnose"], "is for columns, not for distances.")
     import numpy as np
 
-    table = read_number_file(file, columns, id_column, header, missing=method == "ppca")
-    say(*table.report.lines(), quiet=run.quiet)
-    rows: Any = table.values
+    gaps = method == "ppca"
+    opened = read_number_file(file, table, quiet=run.quiet, gaps=gaps)
+    rows: Any = opened.values
     if standardize:
-        rows = standardized(rows, table.names, quiet=run.quiet)
+        rows = standardized(rows, opened.names, quiet=run.quiet)
     model = build(method, wanted, rows.shape, metric, run)
-    model.fit(rows)
+    with Running(f"Fitting {method}", quiet=run.quiet), named_rows(opened):
+        model.fit(rows)
     points = model.embedding_ if hasattr(model, "embedding_") else model.transform(rows)
     points = np.asarray(points)
     if model_path:
         model.save(model_path)
     if out is not None:
-        write_points(points, table.ids, out)
+        write_points(points, row_names(opened), out)
     if plot_path:
-        draw_picture(plot_path, model, rows, points, table.names, file)
+        draw_picture(plot_path, model, rows, points, opened.names, file)
     found = None
     if diagnose:
         from tacit.decompose import dimension
 
         found = dimension.diagnose(rows, random_state=run.seed, engine=run.engine)
-    summary = summarize(model, points, table.names, rows.shape)
+    summary = summarize(model, points, opened.names, rows.shape)
     if run.as_json:
         print_json(
             {
-                "file": table.report.source, "method": method, "standardized": standardize,
+                "file": opened.report.source, "method": method, "standardized": standardize,
                 **summary, **({"diagnosis": found.to_dict()} if found else {}),
                 "model_file": model_path, "coordinates_file": out, "picture_file": plot_path,
             }
@@ -170,7 +175,7 @@ def reduce(
         if found:
             click.echo(str(found), err=out == "-")
     say_written(quiet=run.quiet, coordinates=out, model=model_path, picture=plot_path)
-    check_rows(table.report.partial, table.report.source, allow_partial)
+    check_whole(opened, table)
 
 
 def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
@@ -183,7 +188,7 @@ def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
     deviation = np.nanstd(values, axis=0)
     constant = [name for name, each in zip(names, deviation, strict=True) if not each > 0]
     if constant:
-        say(f"Constant columns, which say nothing: {', '.join(constant)}.", quiet=quiet)
+        say(f"Columns with the same value in every row: {', '.join(constant)}.", quiet=quiet)
     return (values - np.nanmean(values, axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
@@ -196,7 +201,8 @@ def build(
     n, d = shape
     if not isinstance(wanted, int) and method != "pca":
         if wanted != "knee":
-            raise click.UsageError(f"-k {wanted:g} is for --method pca. Give a number.")
+            raise click.UsageError(
+            f"-k {wanted:g}, a fraction, is for --method pca. Give a whole number.")
         wanted = 2
     kinds = {"pca": PCA, "ppca": ProbabilisticPCA, "svd": TruncatedSVD}
     if method in kinds:
@@ -246,16 +252,17 @@ def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
     """The table of components, or a sentence on the distances."""
     n, d, k = summary["rows"], summary["columns"], summary["components"]
     if "variance" not in summary:
-        click.echo(f"{n:,} items placed in {k} dimension(s).", err=stderr)
+        click.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.", err=stderr)
         if "stress" in summary:
             click.echo(
                 f"Stress-1: {summary['stress']:.4f} (0.05 is good, 0.2 poor).", err=stderr
             )
         if "goodness" in summary:
-            click.echo(f"They keep {summary['goodness']:.1%} of the distances.", err=stderr)
+            kept = f"{summary['goodness']:.1%}"
+            click.echo(f"They reproduce {kept} of the distances.", err=stderr)
         if summary.get("negative_eigenvalues"):
             click.echo(
-                "The distances are not those of points: negative eigenvalues from "
+                "No points have exactly these distances: there are negative eigenvalues, from "
                 f"{summary['negative_eigenvalues'][0]:.4g}.", err=stderr,
             )  # fmt: skip
         return
@@ -269,15 +276,16 @@ def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
         strong = sorted(loadings, key=lambda name: -abs(loadings[name]))[:STRONG]
         made_of = ", ".join(f"{name} {loadings[name]:+.2f}" for name in strong)
         rows.append([str(j), f"{variance:.4g}", f"{share:.1%}", f"{reached:.1%}", made_of])
-    titles = ["component", "variance", "share", "together", "mostly"]
+    titles = ["Component", "Variance", "Share", "Cumulative", "Strongest columns"]
     draw_table(titles, rows, right=range(4), stderr=stderr)
     if summary.get("n_missing"):
-        click.echo(f"{summary['n_missing']:,} missing values were integrated out.", err=stderr)
+        gone = count(summary["n_missing"], "missing value was", "missing values were")
+        click.echo(f"{gone} integrated out.", err=stderr)
 
 
-def write_points(points: Any, ids: Any, out: str) -> None:
-    names = range(1, len(points) + 1) if ids is None else ids
-    titles = ["row" if ids is None else "id", *(f"c{j + 1}" for j in range(points.shape[1]))]
+def write_points(points: Any, named: tuple[str, Any], out: str) -> None:
+    title, names = named
+    titles = [title, *(f"c{j + 1}" for j in range(points.shape[1]))]
     write_csv(
         out, titles,
         ([name, *(f"{x:.10g}" for x in row)] for name, row in zip(names, points, strict=True)),

@@ -3,8 +3,16 @@
 import click
 
 from tacit.cli.inputs import check_whole, open_documents
-from tacit.cli.options import DocumentOptions, RunOptions, document_options, run_options
+from tacit.cli.options import (
+    DocumentOptions,
+    RunOptions,
+    document_options,
+    model_option,
+    run_options,
+)
 from tacit.cli.output import check_file, clean, print_json, say, say_written
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 __all__ = ["senses"]
 
@@ -15,10 +23,10 @@ __all__ = ["senses"]
 @click.option("-k", "--k", type=click.IntRange(1), default=2, show_default=True,
               help="Number of senses")
 @click.option("--forms", metavar="A,B,...",
-              help="Forms that count as the word  [default: its regular English endings]")
+              help="Forms of the word to find  [default: WORD and its regular English endings]")
 @click.option("--window", type=click.IntRange(1), default=25, show_default=True,
-              help="Words of context on either side")
-@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
+              help="Number of words of context on each side")
+@model_option
 @document_options
 @run_options
 def senses(
@@ -31,9 +39,12 @@ def senses(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Cluster the occurrences of WORD in the documents of PATH by the words around them.
+    """Group the occurrences of WORD in the documents at PATH by the words around them.
 
-    Prints each sense with its size, the words that set it apart, and typical examples.
+    Prints each sense with its size, its distinctive words and typical examples.
+
+    \b
+    tacit senses bank news/ -k 2
     """
     check_file(model_path)
     from tacit.core.errors import DataError
@@ -45,7 +56,8 @@ def senses(
         random_state=run.seed, engine=run.engine,
     )  # fmt: skip
     try:
-        model.fit(texts)
+        with Running("Grouping the occurrences", quiet=run.quiet):
+            model.fit(texts)
     except ValueError as error:
         raise DataError(str(error)) from None
     if model_path:
@@ -57,9 +69,10 @@ def senses(
                 example["id"] = str(texts.ids[example.pop("document")])
         print_json({"word": word, "occurrences": len(model.labels_), "senses": found})
     else:
-        say(f"{len(model.labels_):,} occurrences of {word!r}.", quiet=run.quiet)
+        say(f"{count(len(model.labels_), 'occurrence')} of {word!r}.", quiet=run.quiet)
         for number, sense in enumerate(model.senses_, 1):
-            click.echo(f"{number}. {sense.size:,} occurrences: {clean(', '.join(sense.words))}")
+            words = clean(", ".join(sense.words))
+            click.echo(f"{number}. {count(sense.size, 'occurrence')}: {words}")
             for example in sense.examples:
                 name = texts.ids[example.document]
                 click.echo(f"     {clean(name)}: {clean(example.text)}")

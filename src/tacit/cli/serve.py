@@ -2,7 +2,7 @@
 
 import click
 
-from tacit.cli.options import debug_option
+from tacit.cli.options import debug_option, quiet_option
 from tacit.cli.output import clean, say
 
 __all__ = ["serve"]
@@ -13,20 +13,20 @@ LOCAL = "127.0.0.1"
 @click.command()
 @click.argument("project")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
-              help="Port; 0 chooses a free one")
+              help="Port; 0 takes a free one")
 @click.option("--host", default=LOCAL, show_default=True,
-              help="Network address; any but the default opens the project to other machines")
-@click.option("--no-browser", is_flag=True, help="Print the address; do not open a browser.")
+              help="Network address; any other than the default lets other machines connect")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @debug_option
-@click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes.")
+@quiet_option
 def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> None:
     """Open PROJECT, a folder that tacit explore wrote, in the browser.
 
-    The page can search and compare; assign, rename, merge, delete and spread labels; and
-    explore again with the --stages and --memory of the project.
+    In the page you can search, compare, and assign, rename, merge, delete and spread labels.
 
     The address printed on standard output contains a key: whoever has it can read the
-    documents and change labels while the server runs. Ctrl-C stops it, with exit code 130.
+    documents and change labels while the server runs. Ctrl-C stops the server, with exit code
+    130.
     """
     from tacit.explore.server.app import bound_socket, run_server
     from tacit.explore.server.security import Access, is_loopback
@@ -46,12 +46,12 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
         )
     reason = state.owner.take()
     if reason is not None:
-        say(f"Note: this server only reads the project: {reason}.")
+        say(f"Note: the project is open for reading only: {reason}.")
 
     def ready() -> None:
         state.prepare()
         click.echo(access.address)
-        say(f"{clean(project)} is open at this address. Ctrl-C ends it.", quiet=quiet)
+        say(f"{clean(project)} is open at this address. Ctrl-C stops the server.", quiet=quiet)
         if not no_browser:
             open_browser(access.once_address)
 
@@ -66,11 +66,13 @@ def listen(bound_socket, host: str, port: int):
     try:
         return bound_socket(host, port)
     except OverflowError:
-        raise click.BadParameter(f"{port} is no port.", param_hint="--port") from None
+        message = f"{port} is not a port; ports are from 0 to 65535."
+        raise click.BadParameter(message, param_hint="--port") from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.BadParameter(
-            f"cannot listen at {host}, port {port}: {reason}. Choose another, or --port 0.",
+            f"cannot listen at {host}, port {port}: {reason}. Choose another port, or "
+            f"--port 0.",
             param_hint="--host/--port",
         ) from None
 

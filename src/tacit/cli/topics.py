@@ -1,16 +1,19 @@
 """``tacit topics``: find the topics of documents, show them, infer and evaluate with them."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents
+from tacit.cli.inputs import ask_column, check_whole, open_documents, wrong_model
 from tacit.cli.options import (
-    Count,
     DocumentOptions,
+    OneOf,
     RunOptions,
     ShowOptions,
     document_options,
+    k_option,
+    model_option,
     run_options,
     show_options,
     top_option,
@@ -24,6 +27,8 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
+from tacit.cli.progress import Running
+from tacit.core.wording import count, did_you_mean
 
 __all__ = ["topics"]
 
@@ -37,6 +42,9 @@ class PathOrCommand(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = {*self.commands, "-h", "--help", "--debug"}
         if args and args[0] not in known:
+            meant = did_you_mean(args[0], self.commands)
+            if meant and not Path(args[0]).exists():
+                ctx.fail(f"There is no command or path {args[0]!r}.{meant}")
             args = ["fit", *args]
         return super().parse_args(ctx, args)
 
@@ -46,7 +54,7 @@ def topics() -> None:
     """Find the topics of documents.
 
     \b
-    tacit topics letters/ --k auto --model letters.safetensors
+    tacit topics letters/ -k auto --model letters.safetensors
     tacit topics show letters.safetensors
     tacit topics infer letters.safetensors new.txt --out proportions.csv
     tacit topics evaluate letters.safetensors held_out/
@@ -57,18 +65,20 @@ def topics() -> None:
 
 @topics.command()
 @click.argument("path")
-@click.option("-k", "--k", type=Count(), default="auto", show_default=True,
-              help="Number of topics; auto compares 5, 10, 20, 40 and 80")
-@click.option("--method", type=click.Choice(["gibbs", "variational", "online"]),
-              default="gibbs", show_default=True, help="Inference")
+@k_option("Number of topics; auto compares 5, 10, 20, 40 and 80")
+@click.option("--method", type=OneOf(["gibbs", "variational", "online"]),
+              default="gibbs", show_default=True, help="Inference method")
 @click.option("--passes", type=click.IntRange(1), default=200, show_default=True,
-              help="Passes over the documents")
+              help="Number of passes over the documents")
 @click.option("--by", "column", metavar="COLUMN",
-              help="Column such as a year or an author: topics of each of its values")
-@click.option("--min-df", type=click.IntRange(1), help="Fewest documents a word is in  "
-              "[default: 5, fewer for small collections]")
-@click.option("--model", "model_path", metavar="FILE", help="Model file (.safetensors)")
-@click.option("--out", metavar="CSV", help="File for the topic proportions of every document")
+              help="Column such as a year or an author, whose values are compared  [default: "
+              "none]")
+@click.option("--min-df", type=click.IntRange(1), help="Minimum number of documents with a "
+              "word  [default: 5, fewer for small collections]")
+@model_option
+@click.option("--out", metavar="CSV",
+              help="File for the topic proportions of every document; - is standard output  "
+              "[default: none]")
 @document_options
 @run_options
 def fit(
@@ -83,13 +93,13 @@ def fit(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Find the topics of the documents of PATH, a folder or a file.
+    """Find the topics of the documents at PATH, a folder or a file.
 
-    Prints each topic with its size, its words by relevance, and typical documents.
+    Prints each topic with its size, its most relevant words and typical documents.
 
     \b
     Example:
-      tacit topics letters.csv --text body --by year --k 20
+      tacit topics letters.csv --text body --by year -k 20
     """
     check_file(model_path)
     check_target(out)
@@ -97,11 +107,15 @@ def fit(
     from tacit.topics.text_topics import TextTopics, topic_vectorizer
 
     texts = open_documents(path, documents, quiet=run.quiet)
-    groups = column_values(texts, column)
+    groups = None
+    if column is not None:
+        values = ask_column(texts, column, path, "--by")
+        groups = [None if value is None else str(value) for value in values]
     settings = {} if min_df is None else {"min_df": min_df}
     counter = topic_vectorizer(len(texts), engine=run.engine, **settings)
     try:
-        counts = counter.fit_transform(texts)
+        with Running("Counting words", quiet=run.quiet):
+            counts = counter.fit_transform(texts)
     except ValueError as error:
         raise DataError(str(error)) from None
     base = make_model(method, passes)
@@ -111,7 +125,10 @@ def fit(
     model = TextTopics(
         k, model=base, vectorizer=counter, random_state=run.seed, engine=run.engine
     )
-    model._fit_counts(counter, counts)
+    with Running(f"Fitting {count(k, 'topic')}", quiet=run.quiet) as stage:
+        base.set_params(callbacks=stage.callbacks)
+        model._fit_counts(counter, counts)
+        base.set_params(callbacks=None)
     theta = model.model_.transform(counts)
     from tacit.topics.topic_quality import coherence, diversity
     from tacit.topics.topic_summary import summarize, topics_by
@@ -147,8 +164,9 @@ def fit(
         if shares is not None:
             draw_shares(shares, str(column), summary, stderr=stderr)
         click.echo(
-            f"{len(texts):,} documents, {len(model.words_):,} words, {int(counts.sum()):,} "
-            f"tokens; coherence (NPMI) {figures['coherence_npmi']:.3f}, diversity "
+            f"{count(len(texts), 'document')}, {count(len(model.words_), 'different word')}, "
+            f"{int(counts.sum()):,} in all; coherence (NPMI) "
+            f"{figures['coherence_npmi']:.3f}, diversity "
             f"{figures['diversity']:.3f}.",
             err=stderr,
         )
@@ -158,10 +176,12 @@ def fit(
 
 @topics.command()
 @click.argument("model_path", metavar="MODEL")
-@click.option("--topic", type=click.IntRange(0), help="One topic only, by its number")
+@click.option("--topic", type=click.IntRange(0),
+              help="Number of the topic to print  [default: all topics]")
 @top_option(10)
 @click.option("--relevance", "weight", type=click.FloatRange(0, 1), default=0.6,
-              show_default=True, help="1 lists the most probable words, 0 the most specific")
+              show_default=True,
+              help="Order of words: 1 puts the most probable first, 0 the most specific")
 @show_options
 def show(
     model_path: str, topic: int | None, top: int, weight: float, show: ShowOptions
@@ -196,7 +216,8 @@ def show(
 @click.argument("model_path", metavar="MODEL")
 @click.argument("path")
 @top_option(3)
-@click.option("--out", metavar="CSV", help="File for all proportions; - is stdout")
+@click.option("--out", metavar="CSV",
+              help="File for all proportions; - is standard output  [default: none]")
 @document_options
 @show_options
 def infer(
@@ -207,7 +228,7 @@ def infer(
     documents: DocumentOptions,
     show: ShowOptions,
 ) -> None:
-    """Infer the topics of the documents of PATH by MODEL, without changing it.
+    """Infer the topics of the documents at PATH with MODEL, which does not change.
 
     \b
     Example:
@@ -245,17 +266,18 @@ def infer(
 @topics.command()
 @click.argument("model_path", metavar="MODEL")
 @click.argument("path")
-@click.option("--likelihood", type=click.Choice(["completion", "left-to-right"]),
+@click.option("--likelihood", type=OneOf(["completion", "left-to-right"]),
               default="completion", show_default=True,
-              help="Completion scores every other token given the rest; left-to-right all")
+              help="Likelihood: completion scores every other token given the rest, "
+              "left-to-right scores all")
 @document_options
 @show_options
 def evaluate(
     model_path: str, path: str, likelihood: str, documents: DocumentOptions, show: ShowOptions
 ) -> None:
-    """Evaluate MODEL on the documents of PATH, which it should not have seen.
+    """Evaluate MODEL on the documents at PATH, which should not be those it was fitted to.
 
-    Prints the held-out log-likelihood of a token and its perplexity, and the coherence of the
+    Prints the held-out log-likelihood per token, the perplexity, and the coherence of the
     topics in these documents.
 
     \b
@@ -301,14 +323,10 @@ def evaluate(
 
 def load(path: str) -> Any:
     import tacit
-    from tacit.core.errors import ModelFileError
 
     model = tacit.load(path)
     if type(model).__name__ != "TextTopics":
-        raise ModelFileError(
-            f"{path} holds a {type(model).__name__}, not topics of documents. Make one with: "
-            "tacit topics PATH --model FILE"
-        )
+        raise wrong_model(path, model, "a topic model", "tacit topics PATH --model MODEL")
     return model
 
 
@@ -333,26 +351,16 @@ def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
     sizes = [size for size in SIZES if size <= max(5, n // 10)]
     if n < 10:
         few = max(1, min(5, n // 2))
-        say(f"{n} documents are too few to compare: k is {few}.", quiet=run.quiet)
+        too_few = count(n, "document is", "documents are")
+        say(f"{too_few} too few to compare numbers of topics: k is {few}.", quiet=run.quiet)
         return few, None
-    say(f"Comparing k = {', '.join(map(str, sizes))}.", quiet=run.quiet)
     quick = clone(base).set_params(max_iter=min(base.max_iter, 100))
-    choice = choose_topics(
-        counts, sizes, model=quick, random_state=run.seed, engine=run.engine
-    )
-    return choice.best, choice
-
-
-def column_values(texts: Any, column: str | None) -> list[Any] | None:
-    if column is None:
-        return None
-    known = list(texts.columns)
-    if column not in known:
-        raise click.BadParameter(
-            f"there is no column {column!r} besides the text. The columns are {known}.",
-            param_hint="--by",
+    title = f"Comparing k = {', '.join(map(str, sizes))}"
+    with Running(title, quiet=run.quiet):
+        choice = choose_topics(
+            counts, sizes, model=quick, random_state=run.seed, engine=run.engine
         )
-    return [None if value is None else str(value) for value in texts.column(column)]
+    return choice.best, choice
 
 
 def write_proportions(out: str, ids: Any, theta: Any) -> None:

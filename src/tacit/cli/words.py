@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents
+from tacit.cli.inputs import check_whole, open_documents, wrong_model
 from tacit.cli.options import (
     DocumentOptions,
+    OneOf,
     RunOptions,
     ShowOptions,
     document_options,
+    refuse_given,
     run_options,
     show_options,
     top_option,
 )
 from tacit.cli.output import check_file, clean, draw_table, print_json, say_written
+from tacit.cli.progress import Running
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.words.evaluation import Analogies
@@ -25,13 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["words"]
 
 MODEL_ENDING = ".safetensors"
+WORD2VEC = ("epochs", "negative", "sample", "objective", "updates")  # options
 FILE = (
     "FILE is a model that `tacit words train` wrote, or any text or binary file of word2vec or "
     "GloVe."
 )
 among_option = click.option(
     "--among", type=click.IntRange(1), metavar="N",
-    help="Consider only the N most frequent words  [default: all]",
+    help="Number of words to choose from, the most frequent ones  [default: all]",
 )  # fmt: skip
 
 
@@ -52,80 +57,81 @@ def words() -> None:
     "--out",
     required=True,
     metavar="FILE",
-    help="Model (.safetensors), or vectors alone in word2vec's format (.bin binary, "
-    "otherwise text)",
+    help="File to write: the model (.safetensors), or only the vectors in word2vec's binary "
+    "(.bin) or text format (any other name)",
 )
 @click.option(
     "--method",
-    type=click.Choice(["skip-gram", "cbow", "ppmi"]),
+    type=OneOf(["skip-gram", "cbow", "ppmi"]),
     default="skip-gram",
     show_default=True,
-    help="skip-gram and cbow are word2vec, ppmi counts neighbors",
+    help="Method: skip-gram and cbow are word2vec, ppmi counts neighbors",
 )
 @click.option(
     "--size",
     type=click.IntRange(1, 10_000),
     default=100,
     show_default=True,
-    help="Numbers of a vector",
+    help="Dimension of the vectors",
 )
 @click.option(
     "--window",
     type=click.IntRange(1, 1_000),
     default=5,
     show_default=True,
-    help="Words on each side",
+    help="Number of context words on each side",
 )
 @click.option(
     "--min-count",
     type=click.IntRange(1),
     default=5,
     show_default=True,
-    help="Fewest occurrences of a word",
+    help="Minimum number of occurrences of a word",
 )
 @click.option(
     "--epochs",
     type=click.IntRange(1),
     default=5,
     show_default=True,
-    help="Passes over the text, of word2vec",
+    help="Number of passes over the text (word2vec)",
 )
 @click.option(
     "--negative",
     type=click.IntRange(1, 1_000),
     default=5,
     show_default=True,
-    help="Negative samples, of word2vec",
+    help="Number of negative samples per word (word2vec)",
 )
 @click.option(
     "--sample",
     type=click.FloatRange(0, 1),
     default=1e-3,
     show_default=True,
-    help="Frequency above which words are left out at random; 0 keeps all",
+    help="Frequency above which occurrences are skipped at random; 0 skips none (word2vec)",
 )
 @click.option(
     "--objective",
     default="negative-sampling",
     show_default=True,
-    type=click.Choice(["negative-sampling", "hierarchical-softmax", "softmax"]),
-    help="Objective, of word2vec",
+    type=OneOf(["negative-sampling", "hierarchical-softmax", "softmax"]),
+    help="Training objective (word2vec)",
 )
 @click.option(
     "--updates",
-    type=click.Choice(["ordered", "hogwild"]),
+    type=OneOf(["ordered", "hogwild"]),
     default="ordered",
     show_default=True,
-    help="ordered: the same result on any number of threads",
+    help="Order of updates (word2vec): ordered gives the same result on any number of "
+    "threads, hogwild does not",
 )
 @click.option(
     "--tokenizer",
-    type=click.Choice(["words", "plain", "whitespace"]),
+    type=OneOf(["words", "plain", "whitespace"]),
     default="words",
     show_default=True,
-    help="Tokenizer",
+    help="Tokenizer: words keeps \"don't\" whole, plain splits it",
 )
-@click.option("--keep-case", is_flag=True, help="Do not convert text to lower case.")
+@click.option("--keep-case", is_flag=True, help="Keep capital letters.")
 @document_options
 @run_options
 def train(
@@ -145,21 +151,25 @@ def train(
     documents: DocumentOptions,
     run: RunOptions,
 ) -> None:
-    """Learn a vector for every word of the documents in PATH; - is standard input.
+    """Learn a vector for every word of the documents at PATH; - is standard input.
 
     \b
     tacit words train letters/ --out letters.safetensors
     tacit words train news.csv --text body --method ppmi --out news.bin
     """
     check_file(out)
-    from tacit.core.progress import Progress
+    if method == "ppmi":
+        refuse_given(WORD2VEC, "is for word2vec (skip-gram and cbow), not for ppmi.")
+    if objective != "negative-sampling":
+        refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
     from tacit.words import PPMIVectors, Word2Vec
 
     texts = open_documents(path, documents, quiet=run.quiet)
+    stage = Running(f"Learning word vectors by {method}", quiet=run.quiet)
     shared: dict[str, Any] = {
         "window": window, "min_count": min_count, "tokenizer": tokenizer,
         "lowercase": not keep_case, "random_state": run.seed, "engine": run.engine,
-        "callbacks": None if run.quiet else [Progress()],
+        "callbacks": stage.callbacks,
     }  # fmt: skip
     model: Any
     if method == "ppmi":
@@ -169,7 +179,8 @@ def train(
             size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative,
             sample=sample, objective=objective, updates=updates, **shared,
         )  # fmt: skip
-    model.fit(texts)
+    with stage:
+        model.fit(texts)
     if out.endswith(MODEL_ENDING):
         model.save(out)
     else:
@@ -186,7 +197,7 @@ def train(
             }
         )
     else:
-        click.echo(f"{len(model.vectors_):,} words, {size} numbers each.")
+        click.echo(f"{count(len(model.vectors_), 'word')}, vectors of dimension {size}.")
         if losses:
             click.echo("Loss by pass: " + ", ".join(f"{loss:.4f}" for loss in losses))
         else:
@@ -198,7 +209,8 @@ def train(
 @words.command()
 @click.argument("file")
 @click.argument("word", nargs=-1, required=True)
-@click.option("--minus", multiple=True, metavar="WORD", help="Word to subtract; repeatable")
+@click.option("--minus", multiple=True, metavar="WORD",
+              help="Word to subtract; may be repeated")
 @top_option(10)
 @among_option
 @show_options
@@ -206,7 +218,7 @@ def near(
     file: str, word: tuple[str, ...], minus: tuple[str, ...], top: int, among: int | None,
     show: ShowOptions,
 ) -> None:  # fmt: skip
-    """Print the words nearest to the sum of the WORDs.
+    """Print the words most similar to WORD, or to the sum of several.
 
     \b
     tacit words near letters.safetensors whale ship
@@ -229,7 +241,7 @@ def near(
 def analogy(
     file: str, a: str, b: str, c: str, top: int, among: int | None, show: ShowOptions
 ) -> None:
-    """Answer: A is to B as C is to what?
+    """Solve an analogy: A is to B as C is to what?
 
     \b
     tacit words analogy letters.safetensors man king woman
@@ -245,13 +257,14 @@ def analogy(
 @click.option(
     "--analogies",
     metavar="FILE",
-    help="Questions of four words, in sections that begin with a colon (questions-words.txt)",
+    help="File of questions of four words, with sections that begin with a colon "
+    "(questions-words.txt)",
 )
 @click.option(
     "--similarity",
     multiple=True,
     metavar="FILE",
-    help="Two words and a number per line (WordSim-353, SimLex-999); repeatable",
+    help="File with two words and a number per line (WordSim-353, SimLex-999); may be repeated",
 )
 @click.option(
     "--among",
@@ -259,13 +272,13 @@ def analogy(
     default=30_000,
     show_default=True,
     metavar="N",
-    help="Words that an answer to an analogy may be, the most frequent ones",
+    help="Number of words to choose answers from, the most frequent ones",
 )
 @show_options
 def evaluate(
     file: str, analogies: str | None, similarity: tuple[str, ...], among: int, show: ShowOptions
 ) -> None:
-    """Measure vectors by analogies and by human judgments of similarity.
+    """Evaluate vectors on analogies and on human judgments of similarity.
 
     \b
     tacit words evaluate letters.bin --analogies questions-words.txt --similarity ws353.tsv
@@ -298,19 +311,16 @@ def evaluate(
 @top_option(10)
 @show_options
 def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
-    """Print the words used most like WORD, by a semantic index.
+    """Print the words that are used most like WORD, by an index of meaning.
 
     INDEX is a file that `tacit index build --semantic` wrote.
     """
     import tacit
-    from tacit.core.errors import ModelFileError
 
     model = tacit.load(index, mmap=True)
     if not hasattr(model, "similar_terms"):
-        raise ModelFileError(
-            f"{index} holds a {type(model).__name__}, not a semantic index. Build one with: "
-            "tacit index build PATH --semantic --out FILE"
-        )
+        command = "tacit index build PATH --semantic --out INDEX"
+        raise wrong_model(index, model, "an index by meaning", command)
     with known_words():
         hits = model.similar_terms(word, top=top)
     if show.as_json:

@@ -63,9 +63,17 @@ FOREIGN = {  # how files that people take for a model begin
     b"\x93NUMPY": "is a NumPy .npy file",
     b"\x1f\x8b": "is compressed with gzip",
     b"\x28\xb5\x2f\xfd": "is compressed with zstd",
-    b"<": "looks like a web page",
-    b"{": "looks like JSON text",
+    b"%PDF": "is a PDF file",
+    b"\x89PNG": "is a picture",
+    b"\xff\xd8\xff": "is a picture",
+    b"PAR1": "is a Parquet file",
+    b"SQLite format 3": "is an SQLite database",
+    b"\\data\\": "is a language model in ARPA format",
+    b"<": "is a web page or XML",
+    b"{": "is JSON text",
+    b"[": "is JSON text",
 }
+HEAD = 4096  # bytes by which a file is recognized
 
 
 class Entry(NamedTuple):
@@ -169,7 +177,9 @@ def open_tensors(path: str | os.PathLike, *, kind: str) -> Iterator[TensorFile]:
     path = Path(path)
     mode = path.stat().st_mode  # FileNotFoundError and PermissionError stay what they are
     if stat.S_ISDIR(mode):
-        raise bad(path, "is a folder, not a file", "Name a file inside it.")
+        if (path / "project.json").is_file():
+            raise bad(path, "is a project, not a model", f"Open it with: tacit serve {path}")
+        raise bad(path, "is a folder, not a model", "Name a file inside it.")
     if not stat.S_ISREG(mode):  # opening a pipe would wait forever
         raise bad(path, "is not a regular file", "Copy it to one first.")
     with path.open("rb", buffering=0) as file:
@@ -201,10 +211,11 @@ def check_length(path: Path, file: BinaryIO, size: int) -> int:
     length = int.from_bytes(first, "little")
     start = 8 + length
     if length > HEADER_MOST or start > size:
-        for magic, what in FOREIGN.items():
-            if first.startswith(magic):
-                way_out = "Give a file that save() wrote."
-                raise bad(path, f"{what}, not a safetensors file", way_out)
+        file.seek(0)
+        found = what_is(file.read(HEAD))
+        if found is not None:
+            way_out = "Give a file that `save()` or an option such as --model or --out wrote."
+            raise bad(path, f"{found}, not a model", way_out)
     if length > HEADER_MOST:
         raise bad(
             path,
@@ -218,6 +229,30 @@ def check_length(path: Path, file: BinaryIO, size: int) -> int:
             f"but the file has {size:,}",
         )
     return start
+
+
+def what_is(head: bytes) -> str | None:
+    """What a file is that begins like this and is not one of ours; None if nobody can say.
+
+    >>> what_is(b"%PDF-1.7 ..."), what_is(b"Dear Ann, thank you"), what_is(bytes([0, 7, 7, 7]))
+    ('is a PDF file', 'is text', None)
+    """
+    for magic, what in FOREIGN.items():
+        if head.lstrip().startswith(magic) or head.startswith(magic):
+            return what
+    try:
+        text = head[:-4].decode("utf-8") if len(head) == HEAD else head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 8:
+            return None
+        text = head[: error.start].decode("utf-8")
+    plain = all(c.isprintable() or c in "\t\n\r\f" for c in text)
+    if not plain:
+        return None
+    lines = text.splitlines()[:3]
+    commas = {line.count(",") for line in lines}
+    table = len(lines) > 1 and len(commas) == 1 and commas != {0}
+    return "is a table (CSV)" if table else "is text"
 
 
 def read_header(path: Path, start: int) -> tuple[dict[str, str], dict[str, Entry]]:

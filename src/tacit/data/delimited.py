@@ -8,7 +8,7 @@ import csv
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import numpy as np
 
 from tacit.core.errors import DataError
+from tacit.core.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from tacit.data.document_build import IngestReport
@@ -249,8 +250,11 @@ def choose_columns(
     known, times = set(names), Counter(asked)
     for name in asked:
         if name not in known:
-            some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-            raise DataError(f"there is no column {name!r}. The columns are {some}.", file=file)
+            meant = did_you_mean(name, names)
+            raise DataError(
+                f"there is no column {name!r}.{meant} The columns are {listed(names)}.",
+                file=file,
+            )
         if times[name] > 1:
             raise DataError(f"column {name!r} is named twice. Name it once.", file=file)
     return [name for name in columns or names if name != id_column]
@@ -284,8 +288,13 @@ def read_csv(
     quoted: bool = True,
     header: bool | None = None,
     longest: int = 2**26,
+    cut_off: Callable[[], bool] = lambda: False,
 ) -> Iterator[TextRecord]:
-    """The records of delimited text that is read line by line."""
+    """The records of delimited text that is read line by line.
+
+    ``cut_off`` returns, at the end, whether the input ended early: its last record may be
+    incomplete then, and is left out.
+    """
     tee = Tee(lines)
     first = tee.peek()
     if first is None:
@@ -303,6 +312,9 @@ def read_csv(
         except StopIteration:
             return
         except csv.Error as error:
+            if "unexpected end" in str(error) and cut_off():
+                report.notes.append(f"the record that begins in line {begun} was left out")
+                return
             raise csv_error(error, tee, begun, delimiter, name, longest) from None
         if not row:
             continue  # an empty line between records

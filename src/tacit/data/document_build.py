@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.errors import DataError, PartialInput, on_one_line
+from tacit.core.wording import count
 from tacit.data.document_blocks import KeptRows, NamedRows
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
@@ -47,11 +48,12 @@ class FileReport:
         if self.skipped:
             said.append(f"skipped: {self.skipped}")
         if self.partial:
-            said.append(f"partial, {self.documents:,} document(s) read: {self.partial}")
+            said.append(f"partial, {count(self.documents, 'document')} read: {self.partial}")
         if self.mark:
             said.append(f"{self.mark.upper()} byte order mark removed")
         if self.undecodable and not counted:
-            said.append(f"{self.undecodable:,} undecodable byte sequence(s) replaced by U+FFFD")
+            bad = count(self.undecodable, "undecodable byte sequence")
+            said.append(f"{bad} replaced by U+FFFD")
         return f"{on_one_line(self.name)}: {'; '.join(said)}." if said else ""
 
 
@@ -61,7 +63,7 @@ class IngestReport:
 
     >>> print(IngestReport("letters.csv", 3, Repairs(empty=1), text_column="body"))
     letters.csv: 3 documents from column 'body'.
-    1 document(s) empty.
+    1 empty document.
     """
 
     source: str
@@ -86,25 +88,28 @@ class IngestReport:
         """The report in sentences."""
         column = f" from column {self.text_column!r}" if self.text_column else ""
         many = f" in {self.files_read:,} files" if self.files_read > 1 else ""
-        plural = "" if self.documents == 1 else "s"
-        out = [f"{self.source}: {self.documents:,} document{plural}{column}{many}."]
+        out = [f"{self.source}: {count(self.documents, 'document')}{column}{many}."]
         out += [f"Guessed: {what}." for what in self.guessed]
         out += [f"{sentence}." for sentence in self.repairs.sentences()]
         lost = {
-            "cut": "cut(s) made in documents over the limit",
-            "too_long": "document(s) over the limit left out",
-            "unreadable": "document(s) left out for undecodable bytes",
+            "cut": ("cut", "made in documents over the limit"),
+            "too_long": ("document", "over the limit left out"),
+            "unreadable": ("document", "left out for undecodable bytes"),
         }
         for f in fields(Lost):
-            if count := getattr(self.lost, f.name):
-                out.append(f"{count:,} {lost[f.name]}.")
+            if n := getattr(self.lost, f.name):
+                noun, what = lost[f.name]
+                out.append(f"{count(n, noun)} {what}.")
         if self.duplicate_ids:
             names = ", ".join(map(repr, list(self.duplicate_ids)[:3]))
-            out.append(f"{len(self.duplicate_ids):,} id(s) occur more than once: {names}.")
+            n = len(self.duplicate_ids)
+            out.append(f"{count(n, 'id occurs', 'ids occur')} more than once: {names}.")
         if self.duplicate_keys:
-            out.append(f"{self.duplicate_keys:,} JSON object(s) hold a key twice.")
+            n = self.duplicate_keys
+            out.append(f"{count(n, 'JSON object holds', 'JSON objects hold')} a key twice.")
         if self.short_rows:
-            out.append(f"{self.short_rows:,} row(s) have fewer fields than there are columns.")
+            rows = count(self.short_rows, "row has", "rows have")
+            out.append(f"{rows} fewer fields than there are columns.")
         out += [f"{note}." for note in self.notes]
         alone = len(self.files) == 1 and self.files_read == 1
         said = (file.sentence(counted=alone) for file in self.files[:SHOWN])
@@ -191,7 +196,7 @@ class Build:
 
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
         """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""
-        names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids)]
+        names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids, 1)]
         counts: dict[str, int] = {}
         given, latest = set(names), dict[str, int]()
         first = np.zeros(len(names), np.bool_)
@@ -229,7 +234,8 @@ class Build:
         self.ids = [each for each, kept in zip(self.ids or (), keep, strict=True) if kept]
         left_out = int(np.count_nonzero(~keep))
         self.report.documents -= left_out
-        self.report.notes.append(f"{left_out:,} document(s) left out because of their ids")
+        gone = count(left_out, "document")
+        self.report.notes.append(f"{gone} left out because of repeated ids")
 
 
 class Stamp(NamedTuple):
@@ -265,7 +271,8 @@ def refuse_partial(report: IngestReport, options: Options) -> None:
     if report.partial and not options.allow_partial:
         file = report.partial[0]
         raise PartialInput(
-            f"{file.partial}. {report.documents:,} document(s) were read before that; "
+            f"{file.partial}. {count(report.documents, 'document was', 'documents were')} read "
+            "before that; "
             "allow_partial=True accepts them.",
             file=file.name,
         )

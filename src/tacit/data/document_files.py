@@ -6,6 +6,7 @@ other encodings and other formats are read once and stored as compressed text.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from tacit.core.engines import Threads
 from tacit.core.errors import DataError
+from tacit.core.wording import count, listed
 from tacit.data.document_blocks import BLOCK_BYTES
 from tacit.data.document_build import (
     Build,
@@ -46,7 +48,8 @@ __all__ = [
 ]  # fmt: skip
 
 PACKED = (".gz", ".zst", ".zstd")
-TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+          ".json": "json"}  # fmt: skip
 PARQUET = (".parquet", ".pq")
 CONTROLS = [*range(9), *range(14, 27), *range(28, 32)]
 HEAD = 8192  # bytes in which control characters are counted
@@ -141,10 +144,10 @@ def open_folder(root: str, options: Options) -> Build:
         report = FileReport(name)
         files.append(report)
         path = os.path.join(root, name)
-        report.skipped = why_not_text(path, name)
+        report.skipped, report.partial = why_not_text(path, name)
         if not options.follow_links and leads_outside(path, home):
             report.skipped = "a symbolic link that leads outside the folder"
-        if report.skipped:
+        if report.skipped or report.partial:
             continue
         if (kind := parsed_format(name)) is not None:
             pending.flush()
@@ -172,20 +175,10 @@ def open_folder(root: str, options: Options) -> Build:
     build.add_columns(columns_of_names(build.ids or [], fields, build.report.guessed))
     build.report.note_files(files)
     build.report.files += unreadable
-    if not build.report.files_read:
-        raise DataError(
-            f"the folder holds no file that can be read and matches {options.pattern!r} "
-            f"({len(files):,} skipped{first_reason(files)}). See Documents.open.",
-            file=root,
-        )
+    if not any(not file.skipped and not file.partial for file in files):
+        raise DataError(what_it_holds(files, options.pattern), file=root)
     refuse_partial(build.report, options)
     return build
-
-
-def first_reason(files: list[FileReport]) -> str:
-    reasons = (file for file in files if file.skipped)
-    first = next(reasons, None)
-    return "" if first is None else f", {first.name}: {first.skipped}"
 
 
 def read_file(
@@ -343,28 +336,51 @@ def leads_outside(path: str, home: Path) -> bool:
     return not Path(path).resolve().is_relative_to(home)
 
 
-def why_not_text(path: str, name: str) -> str | None:
-    """Why a file of a folder is not a document; None if it is one."""
+def what_it_holds(files: list[FileReport], pattern: str) -> str:
+    """Why a folder has no documents: the files that are there, by kind."""
+    matching = "" if pattern == "**/*" else f" that matches {pattern!r}"
+    if not files:
+        return f"there is no file in this folder{matching}. Name a folder with documents."
+    refused = [file for file in files if file.partial]
+    if refused:
+        what = count(len(refused), "file")
+        return f"{what} cannot be read; the first is {refused[0].name}: {refused[0].partial}."
+    kinds = Counter(Path(file.name).suffix.lower() or "no ending" for file in files)
+    shown = listed((f"{n:,} {kind}" for kind, n in kinds.most_common()), 6)
+    tables = [file.name for file in files if format_of(file.name) != "lines"]
+    way_out = f"First is {files[0].name}: {files[0].skipped}."
+    if tables:
+        way_out = f"Tables are opened one by one, for example {tables[0]}."
+    return (
+        f"there is no document in this folder{matching}. It holds "
+        f"{count(len(files), 'other file')} ({shown}). {way_out}"
+    )
+
+
+def why_not_text(path: str, name: str) -> tuple[str | None, str | None]:
+    """Why a file of a folder is not a document, and why one cannot be read; None and None if
+    it is one."""
     parsed = parsed_format(name) is not None
     if not parsed and format_of(name) != "lines":
-        return "a table; open it by itself"
+        return "a table; open it by itself", None
     try:
         with open(path, "rb") as file:
             head = file.read(HEAD)
     except OSError as error:
-        return f"cannot be read ({error.strerror})"
+        return None, f"the file cannot be read ({error.strerror})"
     if parsed:
-        return None
+        return None, None
     what = foreign(head)
     if what is not None:
-        return f"this is {what}"
+        return f"this is {what}", None
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
     if marked or Path(name).suffix.lower() in PACKED:
-        return None
+        return None, None
     controls = count_controls(head)
     if controls > 0.02 * len(head):
-        return f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
-    return None
+        said = f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
+        return said, None
+    return None, None
 
 
 def count_controls(head: bytes) -> int:

@@ -5,6 +5,7 @@ they are and are read by row groups.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
+from tacit.core.wording import did_you_mean, listed
 from tacit.data.delimited import TextRecord, is_float, read_csv
 from tacit.data.document_blocks import (
     BLOCK_BYTES,
@@ -28,7 +30,10 @@ from tacit.data.streams import Source
 from tacit.data.text_block import Text, is_missing, text_of
 from tacit.data.text_lines import Limits, cut_long, line_blocks, text_of_lines
 
-__all__ = ["ParquetRows", "RecordBlocks", "open_frame", "open_parquet", "open_records"]
+__all__ = [
+    "ParquetRows", "RecordBlocks", "looks_like_array", "open_frame", "open_parquet",
+    "open_records",
+]  # fmt: skip
 
 LARGE_GROUP = 2**28  # bytes of text in a row group that is still loaded whole
 LINE = 4  # a line or field may be this many times as long as a document, and is then cut
@@ -74,22 +79,27 @@ def open_records(
 ) -> None:
     """The records of a file."""
     report, limits = build.report, options.limits
-    if kind != "jsonl" and limits.errors == "skip":
+    if kind in ("csv", "tsv") and limits.errors == "skip":
         raise ValueError(
             "errors='skip' is for files with one document to a line: a record of a .csv file "
             "may have several lines. Use errors='replace' or 'strict'."
         )
     lines = decoded_lines(source, chunks, limits, build)
-    if kind == "jsonl":
+
+    def cut_off() -> bool:
+        return source.partial is not None
+
+    if kind == "json":
+        lines = array_lines(lines, source.name, report, cut_off)
+    if kind in ("json", "jsonl"):
         records = read_jsonl(
-            lines, source.name, report, duplicate_keys=options.duplicate_keys,
-            cut_off=lambda: source.partial is not None,
-        )  # fmt: skip
+            lines, source.name, report, duplicate_keys=options.duplicate_keys, cut_off=cut_off
+        )
     else:
         tab = kind == "tsv"
         records = read_csv(
             lines, source.name, report, delimiter="\t" if tab else None, quoted=not tab,
-            header=options.header, longest=LINE * limits.longest,
+            header=options.header, longest=LINE * limits.longest, cut_off=cut_off,
         )  # fmt: skip
     sample = list(islice(records, SAMPLE))
     seen = dict.fromkeys(chain.from_iterable(record.values for record in sample))
@@ -118,7 +128,10 @@ def choose_columns(
     for role in ("text", "id"):
         wanted = getattr(options, role)
         if wanted is not None and columns and wanted not in columns:
-            raise ValueError(f"{report.source} has no column {wanted!r}; it has {columns}.")
+            meant = did_you_mean(wanted, columns)
+            raise ValueError(
+                f"{report.source} has no column {wanted!r}.{meant} It has {listed(columns)}."
+            )
     text, identity = options.text, options.id
     if text is None:
         text = guess_text_column(samples, [c for c in columns if c != identity]) or "text"
@@ -188,6 +201,58 @@ def read_jsonl(
                 file=name,
             )
         yield TextRecord(number, {key: as_cell(cell) for key, cell in value.items()})
+
+
+def looks_like_array(head: bytes) -> bool:
+    """Whether text begins as an array of objects or strings, not as "[sic] a sentence"."""
+    return re.match(rb"\s*\[\s*([\[{\"\]]|$)", head) is not None
+
+
+def array_lines(
+    lines: Iterable[str], name: str, report: IngestReport, cut_off: Callable[[], bool]
+) -> Iterator[str]:
+    """The items of one JSON array, each on a line of its own, read as they come. A file with
+    an object on each line is passed on as it is."""
+    walk = iter(lines)
+    first = next((line for line in walk if line.strip()), "")
+    if not first.lstrip().startswith("["):
+        yield from chain([first] if first else [], walk)
+        return
+    decode = json.JSONDecoder().raw_decode
+    text, at, number, ended = first, first.index("[") + 1, 0, False
+    while not ended:
+        found = re.compile(r"[\s,]*").match(text, at)
+        at = found.end() if found else at
+        if text.startswith("]", at):
+            return
+        try:
+            _, end = decode(text, at)
+        except (ValueError, RecursionError) as error:
+            # Read as much again before the next try, so that a long item costs little.
+            more = list(take_characters(walk, max(2**16, len(text) - at)))
+            text, at = text[at:] + "".join(more), 0
+            ended = not more
+            if ended and cut_off():
+                report.notes.append(f"item {number + 1}, which is cut off, was left out")
+            elif ended:
+                raise DataError(
+                    f"item {number + 1} of the array is not JSON: {what_is_wrong(error)}. "
+                    "Write one array of objects, or one object to a line (.jsonl).",
+                    file=name,
+                ) from None
+            continue
+        number += 1
+        yield text[at:end].replace("\n", " ").replace("\r", " ") + "\n"
+        at = end
+
+
+def take_characters(lines: Iterator[str], wanted: int) -> Iterator[str]:
+    """Lines until this many characters have been read."""
+    for line in lines:
+        yield line
+        wanted -= len(line)
+        if wanted <= 0:
+            return
 
 
 def what_is_wrong(error: Exception) -> str:

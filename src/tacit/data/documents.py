@@ -2,8 +2,8 @@
 
     Documents.of      a list, a dataframe or one of its columns, a generator
     Documents.open    a text file (one document per line), a folder of files, .csv, .tsv,
-                      .jsonl, .parquet, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md, text
-                      also compressed with gzip or zstd, "-" for standard input
+                      .jsonl, .json, .parquet, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md,
+                      text also compressed with gzip or zstd, "-" for standard input
 
 A block loads as ``Text``: UTF-8 bytes, and where each document begins and ends. Documents are
 never all in memory unless they were there before: plain files are read again in each pass,
@@ -31,7 +31,12 @@ from tacit.data.document_files import (
     refuse_binary,
 )
 from tacit.data.document_formats import FORMATS
-from tacit.data.document_tables import open_frame, open_parquet, open_records
+from tacit.data.document_tables import (
+    looks_like_array,
+    open_frame,
+    open_parquet,
+    open_records,
+)
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
 from tacit.data.text_block import text_of
@@ -46,6 +51,7 @@ CHOICES = {
         "csv",
         "tsv",
         "jsonl",
+        "json",
         "parquet",
         *sorted(set(FORMATS.values())),
     ),
@@ -67,8 +73,8 @@ class Documents:
     (3, 'Yours, Bob')
     >>> print(letters.report)
     the list: 3 documents.
-    1 document(s) empty.
-    1 document(s) None, NaN or null, read as empty.
+    1 empty document.
+    1 document None, NaN or null, read as empty.
     """
 
     blocks: tuple
@@ -78,6 +84,7 @@ class Documents:
     names: list[str] | None = None
     columns: tuple[str, ...] = ()  # besides the text
     ingest_report: IngestReport | None = field(default=None, repr=False)
+    first: int = 0  # the number of the first document: 1 in a file, 0 in a list
 
     def __iter__(self) -> Iterator:
         return iter(self.blocks)
@@ -172,8 +179,9 @@ class Documents:
         Parameters
         ----------
         path : path, or "-" for standard input
-        format : {"lines", "csv", "tsv", "jsonl", "parquet"} or None
-            None infers it from the name of the file.
+        format : {"lines", "csv", "tsv", "jsonl", "json", "parquet"} or None
+            None infers it from the name of the file. "json" is one array of objects or
+            strings.
         text, id : str or None
             Columns: the text, and the ids of the documents. None guesses, and reports the
             guess. In a folder, ids are the relative paths.
@@ -232,12 +240,14 @@ class Documents:
             format, text, id, header, encoding, limits, duplicate_ids, duplicate_keys,
             allow_partial, pattern, follow_links,
         )  # fmt: skip
-        return cls._of_build(open_documents(os.fspath(path), options))
+        return cls._of_build(open_documents(os.fspath(path), options), first=1)
 
     @property
     def ids(self) -> Sequence[Any]:
-        """The names of the documents: ids, relative paths, or numbers from 0."""
-        return range(self.rows) if self.names is None else self.names
+        """The names of the documents: ids or relative paths. Without any they are numbered,
+        from 1 in a file, as its lines are, and from 0 in a list."""
+        numbers = range(self.first, self.first + self.rows)
+        return numbers if self.names is None else self.names
 
     @cached_property
     def report(self) -> IngestReport:
@@ -290,10 +300,10 @@ class Documents:
         return cls._of_build(build)
 
     @classmethod
-    def _of_build(cls, build: Build) -> "Documents":
+    def _of_build(cls, build: Build, first: int = 0) -> "Documents":
         return cls(
             tuple(build.blocks), sum(build.rows), tuple(build.rows), build.report.source,
-            build.ids, tuple(build.columns), build.report,
+            build.ids, tuple(build.columns), build.report, first,
         )  # fmt: skip
 
 
@@ -324,7 +334,9 @@ def open_stream(source: Source, options: Options, kind: str | None) -> Build:
     chunks = source.chunks()
     if kind is None:
         first = next(chunks, b"")
-        kind = "jsonl" if first.lstrip()[:1] == b"{" else "lines"
+        kind = {b"{": "jsonl", b"[": "json"}.get(first.lstrip()[:1], "lines")
+        if kind == "json" and not looks_like_array(first):
+            kind = "lines"
         build.report.guessed.append(f"{source.name} is of the format {kind!r}")
         chunks = chain([first], chunks)
     if kind == "parquet":

@@ -15,6 +15,7 @@ import numpy as np
 
 from tacit.core.errors import DataError
 from tacit.core.memory import check_memory
+from tacit.core.wording import did_you_mean
 
 __all__ = ["Images", "read_images"]
 
@@ -54,15 +55,15 @@ class Images:
         return np.asarray(rows).reshape(-1, *self.size)
 
     def find(self, item: str | int) -> int:
-        """The place of an image, by its name or its number, counted from 0."""
+        """The place of an image, from 0, by its name or its number, from 1."""
         text = str(item)
         if text in self.names:
             return self.names.index(text)
-        if text.isdigit() and int(text) < len(self):
-            return int(text)
+        if text.isdigit() and 1 <= int(text) <= len(self):
+            return int(text) - 1
         raise ValueError(
-            f"There is no image {text!r}. Give one of the names, such as {self.names[0]!r}, or "
-            f"a number from 0 to {len(self) - 1}."
+            f"There is no image {text!r}.{did_you_mean(text, self.names)} Give one of the "
+            f"names, such as {self.names[0]!r}, or a number from 1 to {len(self)}."
         )
 
     def combine(self, expression: str) -> np.ndarray:
@@ -80,7 +81,7 @@ class Images:
             found = TERM.match(expression, place)
             if found is None or found.end() == place:
                 raise ValueError(
-                    f"{expression!r} is no sum of images. Write it as 0.5*NAME + 0.5*NAME, "
+                    f"{expression!r} is not a sum of images. Write it as 0.5*NAME + 0.5*NAME, "
                     "with spaces around + and -."
                 )
             sign, weight, item = found.groups()
@@ -112,7 +113,8 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
     suffix = place.suffix.lower()
     if suffix not in (".npz", ".npy"):
         raise DataError(
-            f"is no folder of images, and neither .npz nor .npy. The name ends in {suffix!r}.",
+            f"is neither a folder of images nor a .npz or .npy file: its name ends in "
+            f"{suffix!r}.",
             file=str(path),
         )
     try:
@@ -168,7 +170,7 @@ def stack_of(stack: np.ndarray, labels: Any, place: Path) -> Images:
         raise DataError("holds a value that is not finite.", file=str(place), row=i)
     if labels is not None and labels.shape != (len(pixels),):
         labels = None  # an array of another length belongs to something else
-    return Images(pixels, [str(i) for i in range(len(pixels))], labels, str(place))
+    return Images(pixels, [str(i + 1) for i in range(len(pixels))], labels, str(place))
 
 
 def to_gray(image: np.ndarray) -> np.ndarray:

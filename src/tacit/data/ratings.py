@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.wording import count
 from tacit.kernels.counting_sort import pair_order
 
 __all__ = ["IdIndex", "Ratings", "RatingsReport", "as_objects", "encode_ids", "to_csr"]
@@ -40,9 +41,10 @@ class RatingsReport:
 
     def lines(self) -> list[str]:
         """The report in sentences."""
-        out = [f"{self.source}: {self.rows:,} ratings read."]
+        out = [f"{self.source}: {count(self.rows, 'rating')} read."]
         if self.duplicates:
-            out.append(f"{self.duplicates:,} repeated ratings with the same value dropped.")
+            repeated = count(self.duplicates, "repeated rating")
+            out.append(f"{repeated} with the same value dropped.")
         if self.contradictions:
             out.append(
                 f"{self.contradictions:,} ratings contradict an earlier one of the same user "

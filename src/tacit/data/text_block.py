@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.core.errors import DataError
 from tacit.core.stats import Stats
+from tacit.core.wording import count
 
 __all__ = ["Repairs", "Text", "as_string", "is_missing", "scrub", "text_of", "undecodable"]
 
@@ -31,14 +32,18 @@ class Repairs(Stats):
     def sentences(self) -> list[str]:
         """The repairs in sentences; none for those that did not occur."""
         said = {
-            "empty": "document(s) empty",
-            "missing": "document(s) None, NaN or null, read as empty",
-            "nuls": "NUL character(s) replaced by spaces",
-            "surrogates": "lone surrogate(s) replaced by U+FFFD",
-            "undecodable": "undecodable byte sequence(s) replaced by U+FFFD",
+            "empty": ("empty document", ""),
+            "missing": ("document", "None, NaN or null, read as empty"),
+            "nuls": ("NUL character", "replaced by spaces"),
+            "surrogates": ("lone surrogate", "replaced by U+FFFD"),
+            "undecodable": ("undecodable byte sequence", "replaced by U+FFFD"),
         }
         counts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return [f"{counts[name]:,} {words}" for name, words in said.items() if counts[name]]
+        return [
+            f"{count(counts[name], noun)} {what}".rstrip()
+            for name, (noun, what) in said.items()
+            if counts[name]
+        ]
 
 
 @dataclass(frozen=True, eq=False)

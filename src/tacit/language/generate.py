@@ -20,13 +20,13 @@ __all__ = ["Completion", "complete_text", "generate_words"]
 
 @dataclass(frozen=True)
 class Completion:
-    """A text, and the probability of what was added to it."""
+    """A text, and the probability that its beginning is continued like this."""
 
     text: str
     probability: float
 
     def __str__(self) -> str:
-        return f"{self.probability:.4f}  {self.text}"
+        return f"{self.probability:.2g}  {self.text}"
 
 
 def generate_words(
@@ -109,10 +109,12 @@ def complete_text(
 
 
 def only_words(model: Any, p: np.ndarray, part: str) -> np.ndarray:
-    """The probabilities of words that begin with these letters; they lie together."""
+    """The probabilities of words, given that they begin with these letters; such words lie
+    together in the vocabulary."""
     strings = model._vocabulary.strings
     low, high = bisect_left(strings, part), bisect_left(strings, part + "\U0010ffff")
     kept = np.zeros(len(p))
     first = len(SPECIAL)
     kept[first + low : first + high] = p[first + low : first + high]
-    return kept
+    total = kept.sum()
+    return kept / total if total > 0 else kept

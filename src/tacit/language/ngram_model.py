@@ -311,7 +311,9 @@ class NGramModel(Estimator):
     ) -> list[Completion]:
         """The likeliest continuations of a text, up to ``max_words`` or the stop token.
 
-        A prefix that does not end with white space may end within a word.
+        A prefix that does not end with white space may end within a word; probabilities are
+        then those of the words that begin so. The probability of a completion is that of all
+        words that were added.
         """
         return complete_text(self, prefix, top, max_words, beam)
 

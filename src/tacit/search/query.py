@@ -32,7 +32,7 @@ from tacit.text.vocabulary import Vocabulary
 
 __all__ = [
     "And", "BoundQuery", "Leaf", "Node", "Not", "Or", "QueryError", "Term", "bind", "leaves",
-    "look_up", "parse",
+    "look_up", "parse", "split_meaning",
 ]  # fmt: skip
 
 DEEPEST = 100  # parentheses and NOTs inside each other
@@ -115,6 +115,44 @@ def parse(query: str, operator: str = "and") -> Node:
     return Parser(query, operator).read()
 
 
+def split_meaning(query: str) -> tuple[str, list[Node], list[str]]:
+    """A query for a search by meaning: the words to search by, what is excluded, and notes on
+    what such a search does not use.
+
+    All words together make one direction, so that AND, OR and quotes change nothing; wildcards
+    are not words.
+
+    >>> words, excluded, notes = split_meaning("whale AND sea NOT ship")
+    >>> words, [leaf.text for leaf in excluded]
+    ('whale sea', ['ship'])
+    >>> notes
+    ['Ignored: AND. A search by meaning uses all words together.']
+    """
+    excluded: list[Node] = []
+    wanted: list[Leaf] = []
+
+    def walk(node: Node) -> None:
+        if isinstance(node, Not):
+            excluded.append(node.part)
+        elif isinstance(node, Leaf):
+            wanted.append(node)
+        else:
+            for part in node.parts:
+                walk(part)
+
+    walk(parse(query, "or"))
+    words = [leaf.text for leaf in wanted if leaf.kind != "wildcard"]
+    kinds = {token.kind for token in lex(query)}
+    signs = [sign for kind, sign in SIGNS.items() if kind in kinds]
+    signs += [leaf.text for leaf in wanted if leaf.kind == "wildcard"]
+    if not words:
+        raise QueryError(
+            "A search by meaning needs a whole word that is not excluded. Give at least one."
+        )
+    said = f"Ignored: {', '.join(signs)}. A search by meaning uses all words together."
+    return " ".join(words), excluded, [said] if signs else []
+
+
 def leaves(node: Node, wanted: bool = True) -> Iterator[tuple[Leaf, bool]]:
     """The leaves in order, each with whether it is wanted (True) or excluded."""
     if isinstance(node, Leaf):
@@ -136,6 +174,7 @@ class Token(NamedTuple):
 
 
 OPERATORS = {"AND": "and", "OR": "or", "NOT": "not"}
+SIGNS = {"and": "AND", "or": "OR", "phrase": "quotes"}  # what a search by meaning ignores
 
 
 class Parser:

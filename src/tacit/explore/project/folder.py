@@ -117,6 +117,39 @@ class ProjectFolder:
         """Where a stage with this key belongs, whether it is there or not."""
         return self.path / STAGES / f"{name}-{key[:16]}"
 
+    # --- The source ---
+
+    def origin_of(self, source: str) -> dict[str, str]:
+        """Where documents come from, as the record has it: the path, and the path from here,
+        which stays the same when both are moved together."""
+        if source in ("", "-") or source.startswith("--"):
+            return {"path": source, "relative": source}
+        path, home = os.path.abspath(source), os.path.abspath(self.path)
+        try:
+            relative = os.path.relpath(path, home)
+        except ValueError:  # on another drive
+            relative = path
+        return {"path": path, "relative": relative}
+
+    def check_origin(self, source: str, ingest: str) -> None:
+        """DataError if the project is of other documents than ``source``, whose key of the
+        first stage would be ``ingest``. The same documents may be moved."""
+        known = self.record.get("origin")
+        if not isinstance(known, dict) or self.has("ingest", ingest):
+            return
+        given = self.origin_of(source)
+        if any(known.get(name) == path for name, path in given.items()):
+            return
+        before = {"-": "standard input", "--docs": "--docs"}.get(
+            str(known.get("path")), str(known.get("path"))[:200]
+        )
+        now = {"-": "standard input"}.get(given["path"], given["path"])
+        raise DataError(
+            f"this is the project of {before}, not of {now}. Choose another folder with "
+            f"--out, for example --out {self.path.stem}_2{SUFFIX}, or remove this one.",
+            file=self.path,
+        )
+
     # --- Writing ---
 
     @contextmanager

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from tacit.core.engines import Engine, Serial, Threads, cores, get_engine
 from tacit.core.memory import format_bytes, parse_memory
+from tacit.core.wording import count, did_you_mean, listed
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, folder_for
 from tacit.explore.project.pipeline import READING, STAGES, keys_after, keys_of
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
-from tacit.explore.report.phrases import count
 from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context, Stage
 
@@ -28,6 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 REPORT = "report"
+NOT_ASKED = "not asked for by --stages"
 DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
 SPEEDUP = 0.7  # of a core, for each past the first
 COMPILING = 40  # seconds, where no machine code is cached yet
@@ -110,8 +111,26 @@ class Plan:
             "stages": [stage._asdict() for stage in self.stages],
         }
 
+    def short_lines(self) -> list[str]:
+        """The plan in three lines at most: what it is, what it costs, what is different."""
+        run = sum(stage.does == "run" for stage in self.stages)
+        head = f"{count(self.documents, 'document')}, {format_bytes(self.bytes)} of text. "
+        kept = sum(stage.does == "keep" for stage in self.stages)
+        rest = f", {kept} kept as they are." if kept else "."
+        head += f"{count(run, 'stage')} to run{rest}"
+        cost = f"Expected: {about(self.seconds)}, {format_bytes(self.memory)} of memory"
+        cost += f"; compiling adds about {COMPILING} s once." if self.compiles else "."
+        less = [stage.title for stage in self.stages if stage.does == "run" and stage.why]
+        gone = [s.title for s in self.stages if s.does == "leave out" and s.why != NOT_ASKED]
+        changed = [
+            *([f"with less effort: {listed(less, 3)}"] if less else []),
+            *([f"left out: {listed(gone, 3)}"] if gone else []),
+        ]
+        more = f"{'; '.join(changed)}. --plan has the details."
+        return [head, cost, *([more[:1].upper() + more[1:]] if changed else [])]
+
     def lines(self) -> list[str]:
-        """The plan for people."""
+        """The plan for people, stage by stage."""
         run = [stage for stage in self.stages if stage.does == "run"]
         kept = sum(stage.does == "keep" for stage in self.stages)
         documents, stages = count(self.documents, "document"), count(len(run), "stage")
@@ -253,7 +272,7 @@ def make_plan(
         made = plan_stage(stage.name, stage.title)
         if stage.name not in wanted:
             does = made.does if made.does == "keep" else "leave out"
-            made = made._replace(does=does, why="not asked for by --stages")
+            made = made._replace(does=does, why=NOT_ASKED)
         elif lost := next((need for need in stage.needs if need in gone), None):
             made = made._replace(does="leave out", why=f"it needs {lost!r}, which is left out")
         elif limit is not None and made.does == "run" and made.bytes > limit:
@@ -343,7 +362,10 @@ def closure(stages: Iterable[str] | None) -> set[str]:
     waiting = [name for name in stages if name != "ingest"]
     wrong = [name for name in waiting if name not in known]
     if wrong:
-        raise ValueError(f"There is no stage {wrong[0]!r}; choose from {', '.join(known)}.")
+        meant = did_you_mean(wrong[0], known)
+        raise ValueError(
+            f"There is no stage {wrong[0]!r}.{meant} Choose from {', '.join(known)}."
+        )
     found: set[str] = set()
     while waiting:
         name = waiting.pop()

@@ -6,6 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -20,11 +21,12 @@ from tacit.data.documents import Documents
 from tacit.explore import ask
 from tacit.explore.project.folder import RECORD, SUFFIX, ProjectFolder, folder_for, sensible
 from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows, label_rows
-from tacit.explore.project.pipeline import OnEvent, run_stages
+from tacit.explore.project.pipeline import OnEvent, keys_of, run_stages
 from tacit.explore.project.plan import make_plan, open_documents
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
 from tacit.explore.project.summary import summary_lines, summary_of
 from tacit.explore.report.page import REPORT, write_report
+from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context
 
 if TYPE_CHECKING:
@@ -343,7 +345,9 @@ def explore_documents(
         if stages is not None or memory is not None:
             folder = ProjectFolder(target)
             choice = make_plan(folder, opened, settings, stages=stages, memory=memory).choice
-        return explored(target, opened, settings, engine, on_event, callbacks, choice=choice)
+        return explored(
+            target, opened, settings, engine, on_event, callbacks, choice=choice, source=path
+        )
 
     if out is not None or path is not None:
         return at(folder_for(path, out))
@@ -365,10 +369,19 @@ def explored(
     callbacks: Sequence[Callback] = (),
     *,
     choice: Choice | None = None,
+    source: str | None = None,
 ) -> Project:
-    """Bring a project up to date and write its report."""
+    """Bring a project up to date and write its report. ``source`` is the path of the documents,
+    which the project remembers: another one is refused."""
     folder = ProjectFolder(target)
     with folder.writing():
+        if source is not None:
+            choice = choice or Choice()
+            if choice.source is None:
+                found = read_through(documents)
+                choice = replace(choice, source=found.digest, text_bytes=found.bytes)
+            folder.check_origin(source, keys_of(settings, str(choice.source))["ingest"])
+            folder.record["origin"] = folder.origin_of(source)  # the next commit writes it
         run_stages(folder, documents, settings, engine=engine, on_event=on_event,
                    callbacks=callbacks, choice=choice)  # fmt: skip
         write_report(folder)

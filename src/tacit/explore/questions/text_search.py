@@ -17,7 +17,7 @@ from tacit.explore.questions.reader import ProjectReader
 from tacit.search import Hit, Hits
 from tacit.search.inverted_index import EXPANSIONS, to_mark
 from tacit.search.matching import Ranking, answer, match
-from tacit.search.query import QueryError, bind, parse
+from tacit.search.query import Or, QueryError, bind, parse, split_meaning
 from tacit.search.snippets import Wanted, snippets
 from tacit.text import Vocabulary
 from tacit.text.tokens import TokenRule
@@ -79,14 +79,21 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     nothing: dict[str, Any] = {"way": "meaning", "total": 0, "hits": []}
     if why := reader.skipped("meaning"):
         return nothing | {"note": why}
-    folded = fold_in(reader, text)
+    words, excluded, notes = split_meaning(text)
+    folded = fold_in(reader, words)
     if folded.direction is None:
         return nothing | {"note": none_known(folded.unknown)}
     found = reader.arrays("meaning")
     cosines = cosines_of(found["rows"], folded.direction)
     cosines[found["blank"]] = -1
+    index = reader.index_or_none
+    if excluded and index is not None:
+        inner = index._fitted()
+        bound = bind(Or(tuple(excluded)), text, inner.rule, inner.postings, EXPANSIONS)
+        cosines[match(bound, inner.postings)[0]] = -1
+        notes += bound.notes
     rows = best_first(cosines, start + top)[start:]
-    notes = [f"Not used here: {quoted(folded.unknown)}."] if folded.unknown else []
+    notes += [f"Not used here: {quoted(folded.unknown)}."] if folded.unknown else []
     asked, rule = Wanted(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
     hits = listed(reader, rows.tolist(), cosines, asked, rule)
     total = int((cosines > NOISE).sum())

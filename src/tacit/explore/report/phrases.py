@@ -3,6 +3,7 @@
 from html import escape
 from typing import Any
 
+from tacit.core.wording import count
 from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
@@ -85,15 +86,6 @@ def pairs(rows: list[tuple[str, str]]) -> str:
 def verb(n: int, one: str, many: str) -> str:
     """The form of a verb or noun for a number."""
     return one if n == 1 else many
-
-
-def count(n: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "word"), count(2000, "word")
-    ('1 word', '2,000 words')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def number(n: int) -> str:

@@ -1,0 +1,40 @@
+"""Small parts of messages: numbers with their nouns, lists, and what a typo may have meant."""
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["count", "did_you_mean", "listed"]
+
+SHOWN = 20  # names in a message
+CLOSE = 0.7  # similarity from which a name may have been meant, of 1
+
+
+def count(n: int, noun: str, many: str | None = None) -> str:
+    """A number with its noun in the right form.
+
+    >>> count(1, "word"), count(2000, "word"), count(2, "entry", "entries")
+    ('1 word', '2,000 words', '2 entries')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {many or noun + 's'}"
+
+
+def listed(names: Iterable[object], most: int = SHOWN) -> str:
+    """Names separated by commas; of many, the first.
+
+    >>> listed(["a", "b"]), listed("abcd", most=2)
+    ('a, b', 'a, b and 2 more')
+    """
+    known = [str(name) for name in names]
+    more = f" and {len(known) - most:,} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
+
+
+def did_you_mean(word: str, known: Iterable[object]) -> str:
+    """A question after a message about an unknown name; "" where no name is close.
+
+    >>> did_you_mean("kmeens", ["kmeans", "ward"])
+    " Did you mean 'kmeans'?"
+    """
+    names = {str(name).casefold(): str(name) for name in known}
+    close = difflib.get_close_matches(str(word).casefold(), names, n=1, cutoff=CLOSE)
+    return f" Did you mean {names[close[0]]!r}?" if close else ""
