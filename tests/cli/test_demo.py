@@ -45,14 +45,12 @@ def test_the_figures_of_the_digits_demo_can_be_checked(tacit, tmp_path):
 
 
 def test_the_demos_are_listed(tacit):
-    assert [line.split()[0] for line in tacit("demo", "--list").out.splitlines()] == [
-        "docstrings",
-        "digits",
-    ]
-    assert [*json.loads(tacit("demo", "--list", "--json").out)] == ["docstrings", "digits"]
+    names = ["docstrings", "digits", *EXAMPLES]
+    assert [line.split()[0] for line in tacit("demo", "--list").out.splitlines()] == names
+    assert [*json.loads(tacit("demo", "--list", "--json").out)] == names
     run = tacit("demo", "nope")
     assert run.code == 2
-    assert "docstrings, digits" in run.err
+    assert "List them with --list" in run.err
 
 
 def test_overlap_is_the_best_jaccard_index():

@@ -1,6 +1,5 @@
 """What stands between a stranger and the first good result: names, options, rows, mistakes."""
 
-import gzip
 import json
 
 import pytest
@@ -51,27 +50,6 @@ def test_a_source_that_changed_or_moved_with_its_project_is_the_same(here, tacit
     home.rename(here / "b")
     assert tacit("explore", "b/posts.txt", "--stages", "counts", "-q", "--out",
                  "b/p.tacit").code == 0  # fmt: skip
-
-
-# --- Part of the input ---
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("cluster", "-k", "2"), ("mixture", "-k", "2"), ("reduce", "-k", "1"),
-    ],
-)  # fmt: skip
-def test_a_truncated_table_gives_the_exit_code_3(here, tacit, command):
-    rows = "".join(f"{i * 7 % 11},{i}\n" for i in range(9000))
-    whole = gzip.compress(f"x,y\n{rows}".encode())
-    (here / "cut.csv.gz").write_bytes(whole[: len(whole) // 2])
-    name, *options = command
-    run = tacit(name, "cut.csv.gz", *options, "-q")
-    assert run.code == 3
-    assert "--allow-partial accepts that" in run.err
-    assert run.out  # the result of what could be read
-    assert tacit(name, "cut.csv.gz", *options, "-q", "--allow-partial").code == 0
 
 
 # --- Options that cannot apply ---

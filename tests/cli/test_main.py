@@ -141,7 +141,7 @@ def test_version_and_help(tacit):
         (["cluster", "x.csv", "--engine", "steam"], "steam"),
         (["cluster", "x.csv", "--engine", "serial", "--workers", "2"], "--workers"),
         (["cluster", "x.csv", "--json", "--out", "-"], "standard output"),
-        (["demo", "nothing"], "There are: docstrings, digits"),
+        (["demo", "nothing"], "List them with --list"),
     ],
 )
 def test_wrong_usage_is_code_2_with_a_hint(tacit, arguments, words):

@@ -189,7 +189,7 @@ def test_it_prints_and_goes_to_json_and_pandas():
     frame = found.to_frame()
     assert list(frame.index) == [1, 2, 3, 4]
     assert frame.loc[3, "stability"] == found[3].stability
-    assert "<table>" in found._repr_html_()
+    assert "<table" in found._repr_html_()
     with pytest.raises(KeyError, match="k=9 was not tried"):
         found[9]
 

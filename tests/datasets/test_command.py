@@ -5,7 +5,7 @@ import json
 from click.testing import CliRunner
 
 from tacit.cli.datasets import datasets
-from tacit.datasets.catalog import CATALOG
+from tacit.datasets.catalog import CATALOG, CHECKSUMS, checksum_of
 
 
 def test_the_list_says_what_there_is_and_where_from(monkeypatch, tmp_path):
@@ -40,3 +40,21 @@ def test_as_json(monkeypatch, tmp_path):
     assert found["datasets"][0]["here"]
     assert not found["datasets"][1]["here"]
     assert {"about", "origin", "licence", "files", "parts"} <= {*found["datasets"][1]}
+
+
+def test_a_checksum_tells_whether_the_files_are_ours(monkeypatch, tmp_path):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    (tmp_path / "mnist").mkdir()
+    (tmp_path / "mnist/mnist.npz").write_bytes(b"other")
+    run = CliRunner().invoke(datasets, ["mnist", "--check"])
+    assert f"SHA-256: {CATALOG['mnist'].sha256}  (yours differ)" in run.output
+    assert "Load:    tacit.datasets.load('mnist', part='all')" in run.output
+    monkeypatch.setitem(CHECKSUMS, "mnist", checksum_of(tmp_path / "mnist"))
+    (tmp_path / "mnist/README.md").write_text("notes do not count")
+    assert "(matches)" in CliRunner().invoke(datasets, ["mnist", "--check"]).output
+
+
+def test_a_mistyped_name_is_answered_with_the_closest(monkeypatch):
+    run = CliRunner().invoke(datasets, ["shakespear"])
+    assert run.exit_code == 2
+    assert "Did you mean 'shakespeare'?" in run.output

@@ -1,4 +1,6 @@
-"""``tacit datasets``: the data sets that can be loaded, and their sources."""
+"""``tacit datasets``: the data sets that can be loaded, and where they come from."""
+
+from typing import Any
 
 import click
 
@@ -7,39 +9,78 @@ from tacit.cli.output import clean, print_json
 
 __all__ = ["datasets"]
 
+DOCSTRINGS = "The docstrings of the Python packages installed here: thousands of documents."
+
 
 @click.command()
+@click.argument("name", required=False)
+@click.option("--check", is_flag=True,
+              help="Compare the checksums of the files that are here with ours.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @debug_option
-def datasets(as_json: bool) -> None:
-    """List the data sets that tacit.datasets.load(NAME) reads.
+def datasets(name: str | None, check: bool, as_json: bool) -> None:
+    """List the data sets: where each comes from, its checksum, and how to load it.
 
-    The docstrings of installed packages are always available. The others are read from the
-    folder in the environment variable TACIT_DATA.
+    With NAME, only that one. No data comes with Tacit: sets are read from the folder that the
+    environment variable TACIT_DATA names, one subfolder for each. The docstrings of installed
+    packages are always available.
+
+    \b
+    tacit datasets
+    tacit datasets oz --check
     """
-    from tacit.datasets.catalog import VARIABLE, available, data_folder
+    from tacit.core.wording import did_you_mean
+    from tacit.datasets.catalog import VARIABLE, available, checksum_of, data_folder
 
     entries, folder = available(), data_folder()
+    if name is not None:
+        known = ["docstrings", *(entry.name for entry in entries)]
+        if name not in known:
+            meant = did_you_mean(name, known)
+            raise click.UsageError(f"There is no data set {name!r}.{meant}")
+        entries = [entry for entry in entries if entry.name == name]
+    found: dict[str, bool] = {}
+    if check and folder is not None:
+        for entry in entries:
+            if entry.here:
+                found[entry.name] = checksum_of(folder / entry.name) == entry.sha256
     if as_json:
-        built_in = {"name": "docstrings", "about": DOCSTRINGS, "here": True}
-        listed = [built_in, *(entry.to_dict() for entry in entries)]
+        listed: list[dict[str, Any]] = []
+        for entry in entries:
+            checked = {"checked": found[entry.name]} if entry.name in found else {}
+            listed.append({**entry.to_dict(), **checked})
+        if name in (None, "docstrings"):
+            load = "tacit.datasets.load('docstrings')"
+            about = {"name": "docstrings", "about": DOCSTRINGS, "here": True, "load": load}
+            listed.insert(0, about)
         where = None if folder is None else str(folder)
         print_json({"variable": VARIABLE, "folder": where, "datasets": listed})
         return
-    click.echo(f"docstrings\n    {DOCSTRINGS}")
+    if name in (None, "docstrings"):
+        click.echo(f"docstrings\n    {DOCSTRINGS}")
+        click.echo("    Load:    tacit.datasets.load('docstrings')")
     for entry in entries:
-        parts = f"  (parts: {', '.join(entry.parts)})" if entry.parts else ""
-        here = "" if entry.here else "  [not here]"
-        click.echo(f"{entry.name}{parts}{here}")
-        click.echo(f"    {entry.about}\n    From {entry.origin}. {entry.licence}")
+        show(entry, found.get(entry.name))
+    if name is not None:
+        return
     if folder is None:
         click.echo(
-            f"\n{VARIABLE} is not set: only docstrings can be loaded. Set it to a folder with\n"
-            "one subfolder for each of the others."
+            f"\n{VARIABLE} is not set, so only docstrings can be loaded. Set it to a folder\n"
+            "with one subfolder for each data set."
         )
     else:
-        count = sum(entry.here for entry in entries)
-        click.echo(clean(f"\n{count} of {len(entries)} are in {VARIABLE}={folder}."))
+        here = sum(entry.here for entry in entries)
+        click.echo(clean(f"\n{here} of {len(entries)} are in {VARIABLE}={folder}."))
 
 
-DOCSTRINGS = "The docstrings of the Python packages installed here: thousands of documents."
+def show(entry: Any, checked: bool | None) -> None:
+    """Print an entry of the catalog."""
+    verdict = "" if checked is None else "  (matches)" if checked else "  (yours differ)"
+    click.echo(f"{entry.name}{'' if entry.here else '  [not here]'}")
+    click.echo(f"    {entry.about}")
+    click.echo(f"    From:    {entry.origin}. {entry.licence}")
+    click.echo(f"    Files:   {', '.join(entry.files)}")
+    click.echo(f"    SHA-256: {entry.sha256}{verdict}")
+    click.echo(f"    Load:    {entry.load_call}")
+    if entry.parts:
+        click.echo(f"    Parts:   {', '.join(entry.parts)}")

@@ -90,7 +90,9 @@ def zeros_and_ones(seed: int, engine: Any) -> Outcome:
 
         shown = np.concatenate([16 * model.cluster_centers_, images[wrong]]).reshape(-1, 8, 8)
         captions = ["center", "center", *(f"wrong: a {digit}" for digit in digits[wrong])]
-        contact_sheet(shown, captions=captions, scale="shared", ax=figure.subplots())
+        contact_sheet(
+            shown, captions=captions, scale="shared", columns=len(shown), ax=figure.subplots()
+        )
 
     return Outcome(
         [
@@ -107,7 +109,7 @@ def hierarchy(seed: int, engine: Any) -> Outcome:
     import numpy as np
 
     from tacit.cluster import linkage
-    from tacit.datasets.worked_examples import FIVE_DISTANCES, FIVE_POINTS
+    from tacit.datasets.worked_examples import FIVE_DISTANCES
     from tacit.plot import dendrogram
 
     table = np.zeros((5, 5))
@@ -118,8 +120,6 @@ def hierarchy(seed: int, engine: Any) -> Outcome:
     def heights(name: str) -> str:
         return ", ".join(f"{height:.2f}" for height in trees[name][:, 2])
 
-    pairwise = np.sqrt(((FIVE_POINTS[:, None] - FIVE_POINTS) ** 2).sum(axis=2))
-
     def draw(figure: Any) -> None:
         for ax, (name, tree) in zip(figure.subplots(1, 2), trees.items(), strict=True):
             dendrogram(tree, labels=[1, 2, 3, 4, 5], cut=2, orientation="top",
@@ -127,11 +127,9 @@ def hierarchy(seed: int, engine: Any) -> Outcome:
 
     return Outcome(
         [
-            Line("largest error of the printed distances", "0.005",
-                 f"{np.abs(pairwise - table).max():.3f}"),
-            Line("heights of the merges, single linkage", "1.00, 1.41, 1.41, 2.24",
+            Line("merge heights, single linkage", "1.00, 1.41, 1.41, 2.24",
                  heights("single")),
-            Line("heights of the merges, complete linkage", "1.00, 1.41, 2.00, 4.24",
+            Line("merge heights, complete linkage", "1.00, 1.41, 2.00, 4.24",
                  heights("complete")),
         ],
         draw,
@@ -154,11 +152,13 @@ def evaluation(seed: int, engine: Any) -> Outcome:
     h, c, v = homogeneity_completeness_v_measure(SHAPES, SHAPE_CLUSTERS)
 
     def draw(figure: Any) -> None:
+        from tacit.plot.axes import PALETTE
+
         ax, bottom = figure.subplots(), [0, 0, 0]
-        for shape in ("triangle", "circle", "square"):
+        for shape, color in zip(("triangle", "circle", "square"), PALETTE, strict=False):
             pairs = list(zip(SHAPES, SHAPE_CLUSTERS, strict=True))
             counts = [pairs.count((shape, cluster)) for cluster in (1, 2, 3)]
-            ax.bar(["1", "2", "3"], counts, bottom=bottom, label=shape)
+            ax.bar(["1", "2", "3"], counts, bottom=bottom, label=shape, color=color)
             bottom = [a + b for a, b in zip(bottom, counts, strict=True)]
         ax.set(xlabel="cluster", ylabel="items", title=
         f"homogeneity {h:.2f}, completeness {c:.2f}")
@@ -167,8 +167,8 @@ def evaluation(seed: int, engine: Any) -> Outcome:
     return Outcome(
         [
             Line("homogeneity, by the formula", f"{by_hand:.4f}", f"{h:.4f}"),
-            Line("completeness", "0.5065", f"{c:.4f}"),
-            Line("V-measure", "0.5065", f"{v:.4f}"),
+            Line("completeness, by the formula", "0.5065", f"{c:.4f}"),
+            Line("V-measure, by the formula", "0.5065", f"{v:.4f}"),
         ],
         draw,
         (5.0, 3.8),
@@ -259,7 +259,8 @@ def skip_gram(seed: int, engine: Any) -> Outcome:
         table = np.zeros((len(words), len(words)))
         for center, context in found:
             table[words.index(center), words.index(context)] += 1
-        heat_map(figure, table, words, words, "Pairs: center word (row) and neighbor (column)")
+        title = "Pairs: center word (row) and neighbor (column)"
+        heat_map(figure, table, words, words, title, digits=0)
 
     return Outcome(
         [
@@ -290,10 +291,13 @@ def shakespeare(seed: int, engine: Any) -> Outcome:
     words, types, bigrams = int(counts[1].sum()), len(counts[1]), len(counts[2])
 
     def draw(figure: Any) -> None:
+        from tacit.plot.axes import PALETTE
+
         ax = figure.subplots()
         for n, name in ((1, "words"), (2, "pairs of words")):
             ordered = np.sort(counts[n])[::-1]
-            ax.loglog(np.arange(1, len(ordered) + 1), ordered, label=name)
+            ranks = np.arange(1, len(ordered) + 1)
+            ax.loglog(ranks, ordered, label=name, color=PALETTE[n - 1])
         ax.set(xlabel="rank", ylabel="count", title="How often Shakespeare used his words")
         ax.legend(frameon=False)
 
@@ -323,9 +327,12 @@ def principal_components(seed: int, engine: Any) -> Outcome:
 
     def draw(figure: Any) -> None:
         ax = figure.subplots()
-        ax.plot(*line.T, "o", color="#2b6cb0")
-        for component, name in zip(pca.components_, ("z1", "z2"), strict=True):
-            ax.annotate(name, 4 * component, (0, 0), arrowprops={"arrowstyle": "<-"})
+        from tacit.plot.axes import PALETTE
+
+        ax.plot(*line.T, "o", color=PALETTE[0], markersize=8)
+        for (x, y), name in zip(4 * pca.components_, ("z1", "z2"), strict=True):
+            ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "lw": 1.6})
+            ax.annotate(name, (1.12 * x, 1.12 * y), ha="center", va="center")
         ax.set(xlabel="x1", ylabel="x2", title="Two components of three points", aspect="equal")
 
     return Outcome(
@@ -427,10 +434,12 @@ def dimension(seed: int, engine: Any) -> Outcome:
     inner = (1 - 0.1) ** d
 
     def draw(figure: Any) -> None:
+        from tacit.plot.axes import PALETTE
+
         ax, dims = figure.subplots(), np.arange(1, 101)
-        for thickness in (0.01, 0.05, 0.1):
+        for thickness, color in zip((0.01, 0.05, 0.1), PALETTE, strict=False):
             shares = [rind_share(int(k), thickness) for k in dims]
-            ax.plot(dims, shares, label=f"rind of {thickness:.0%}")
+            ax.plot(dims, shares, label=f"rind of {thickness:.0%}", color=color)
         ax.set(xlabel="dimension", ylabel="fraction of the volume", title=
         "The fruit is all rind")
         ax.legend(frameon=False)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.cluster.word_association import Association
+from tacit.core.notebook import html_notes, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,16 +159,12 @@ class ChosenK:
 
     def _repr_html_(self) -> str:
         head, *body = self._cells()
-        lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
-        for row, cells in zip(self.table, body, strict=True):
-            style = ' style="font-weight:bold"' if row.k == self.best else ""
-            data = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-            lines.append(f"<tr{style}>{data}</tr>")
+        chosen = [i for i, row in enumerate(self.table) if row.k == self.best]
+        table = html_table(head, body, right=range(len(head)), bold=chosen)
         reasons = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return (
             f"<p><b>{escape(self.headline)}</b></p><ul>{reasons}</ul>"
-            f"<table>{''.join(lines)}</table>{notes}"
+            f"{table}{html_notes(self.notes)}"
         )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.cluster.contrast import Contrast, contrasts
+from tacit.core.notebook import Markup, html_notes, html_table
 from tacit.data.bad_values import check_scale
 from tacit.kernels.distances import between_rows
 from tacit.kernels.unit_rows import unit_rows
@@ -22,6 +23,8 @@ from tacit.measure.distance_sums import load_rows
 from tacit.measure.labels import by_size, codes_of
 
 __all__ = ["ClusterDescription", "Descriptions", "Feature", "describe"]
+
+HEADINGS = ("Cluster", "Size", "Share", "Set apart by")
 
 EXCERPT = 160  # characters of a document
 
@@ -90,7 +93,7 @@ class ClusterDescription:
         return ", ".join(f"{each.name} {each.score:+.1f}" for each in self.features) or "-"
 
     def _repr_html_(self) -> str:
-        return f"<table>{html_row(self)}</table>"
+        return html_table(HEADINGS, [html_cells(self)], right=(0, 1, 2))
 
 
 class Descriptions(list[ClusterDescription]):
@@ -110,16 +113,15 @@ class Descriptions(list[ClusterDescription]):
         return "\n".join([*map(str, self), *self.notes])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table>{''.join(map(html_row, self))}</table>{notes}"
+        table = html_table(HEADINGS, map(html_cells, self), right=(0, 1, 2))
+        return table + html_notes(self.notes)
 
 
-def html_row(each: ClusterDescription) -> str:
+def html_cells(each: ClusterDescription) -> list[object]:
     """Words and documents are untrusted: escaped, and in ``bdi`` for their text direction."""
     quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in each.examples)
-    cells = (str(each.cluster), f"{each.size:,}", f"{each.share:.0%}")
-    start = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f"<tr>{start}<td><bdi>{escape(each.gist)}</bdi>{''.join(quotes)}</td></tr>"
+    gist = Markup(f"<bdi>{escape(each.gist)}</bdi>{''.join(quotes)}")
+    return [each.cluster, f"{each.size:,}", f"{each.share:.0%}", gist]
 
 
 def describe(

@@ -39,6 +39,7 @@ from tacit.cluster.partitions import copy_with_seed, find_labels, get_clusterer
 from tacit.core.engines import Engine, Serial, get_engine, one_blas_thread
 from tacit.core.kernel import kernel
 from tacit.core.moments import MomentsParams, collect
+from tacit.core.notebook import html_notes, html_table
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import integers, key, normals, permutation, seed_from
 from tacit.data.table import Table
@@ -188,11 +189,8 @@ class Stability:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        lines = [f"<tr>{''.join(f'<th>{title}</th>' for title in TITLES)}</tr>"]
-        for cells in map(cells_of, self.clusters):
-            lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<p>{escape(self.headline)}</p><table>{''.join(lines)}</table>{notes}"
+        table = html_table(TITLES, map(cells_of, self.clusters), right=range(len(TITLES)))
+        return f"<p>{escape(self.headline)}</p>{table}{html_notes(self.notes)}"
 
 
 def cells_of(cluster: ClusterStability) -> list[str]:

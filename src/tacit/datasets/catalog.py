@@ -5,6 +5,7 @@ is UTF-8, .gz files are gzip, .jsonl files hold one JSON object a line. Fields a
 described with the loaders, in ``text_sets`` and ``number_sets``.
 """
 
+import hashlib
 import importlib
 import os
 from dataclasses import asdict, dataclass
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from tacit.core.errors import DataError
+from tacit.core.wording import did_you_mean
 from tacit.datasets.dataset import Dataset
 
-__all__ = ["VARIABLE", "Entry", "available", "load"]
+__all__ = ["VARIABLE", "Entry", "available", "checksum_of", "load"]
 
 VARIABLE = "TACIT_DATA"
 
@@ -23,7 +25,9 @@ VARIABLE = "TACIT_DATA"
 class Entry:
     """A data set that can be loaded.
 
-    ``here`` says whether its files are in the folder that TACIT_DATA names.
+    ``here`` says whether its files are in the folder that TACIT_DATA names. ``sha256`` is the
+    checksum of the files that the figures of the documentation were measured on, see
+    ``checksum_of``.
     """
 
     name: str
@@ -35,11 +39,22 @@ class Entry:
     parts: tuple[str, ...] = ()  # the first is the default
     here: bool = False
 
+    @property
+    def sha256(self) -> str:
+        """The checksum of the files that our figures were measured on."""
+        return CHECKSUMS[self.name]
+
+    @property
+    def load_call(self) -> str:
+        """How to load it in Python."""
+        part = f", part={self.parts[0]!r}" if self.parts else ""
+        return f"tacit.datasets.load({self.name!r}{part})"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         entry = asdict(self)
         del entry["loader"]
-        return entry
+        return {**entry, "sha256": self.sha256, "load": self.load_call}
 
 
 def available() -> list[Entry]:
@@ -82,8 +97,11 @@ def load(name: str, *, part: str | None = None) -> Dataset:
             raise ValueError(f"docstrings has no parts, so part={part!r} means nothing.")
         return docstrings()
     if name not in CATALOG:
-        known = ", ".join(CATALOG)
-        raise ValueError(f"There is no data set {name!r}; there are {known}, and docstrings.")
+        known = [*CATALOG, "docstrings"]
+        raise ValueError(
+            f"There is no data set {name!r}.{did_you_mean(name, known)} Choose from "
+            f"{', '.join(known)}."
+        )
     entry = CATALOG[name]
     if part is not None and part not in entry.parts:
         choice = f"choose from {list(entry.parts)}" if entry.parts else "leave it out"
@@ -110,6 +128,26 @@ def load(name: str, *, part: str | None = None) -> Dataset:
     return Dataset(
         full, **read(folder / name, chosen), description=about, licence=entry.licence
     )
+
+
+def checksum_of(folder: Path) -> str:
+    """The checksum of the files of a data set: the SHA-256 of the lines that ``sha256sum``
+    prints for them, in the order of their names. Notes called README do not count.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("whale")
+    >>> checksum_of(folder)[:16]
+    '72f9b5446261da7c'
+    """
+    files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    whole = hashlib.sha256()
+    for name in sorted(files):
+        if not files[name].name.upper().startswith("README"):
+            with open(files[name], "rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            whole.update(f"{digest}  {name}\n".encode())
+    return whole.hexdigest()
 
 
 def data_folder() -> Path | None:
@@ -203,3 +241,23 @@ ENTRIES = (
         ("wordsim353", "simlex999", "rg65", "mc30", "analogies")),
 )  # fmt: skip
 CATALOG = {entry.name: entry for entry in ENTRIES}
+CHECKSUMS = {
+    "bodyfat": "06f8c2f6f7bec376992ca3f5102ef6b3e833afb9fbb6234447545a7b68765c10",
+    "brown_tagged": "5b1f2e5ff6da5b275932e0e404e4a7a144f37ed91f0340c91b357babba1cff4e",
+    "enwiki_text8style": "6489c0596fc367955da9a8165efb61469f5a722b6ea09ad2b3e69b23df807604",
+    "federalist": "cea297c3e794c5c71eecbf490e33b15dd8cc701df7720b3de0ef7ae857e7cfb0",
+    "langid": "e1757eae848bb34d16c2e65347eaf50cfcfd2a74bf77f14b688144b7723ac12f",
+    "mnist": "fee6992f8107643b1e419fde2722ff7211edd27f9326e3161dff12923b63e398",
+    "movie_reviews": "6f6891d0c5b667ebf2014443f0223624731bf938d6eb11821a81e9ca6e6e621b",
+    "movielens_100k": "1ae3cd4916288230cbf5e693f050f70c47e0655d9bf519662a6aa7d65f70895b",
+    "names": "f4aeaf5bd60ee19ed80b56add273c321cc49074f529c33755e44bd8c30f7e3f8",
+    "newsgroups": "71d78c617ced708f0f170cf4b14ce14562632e83cc2de6d3261101c22d6d5910",
+    "olivetti": "441314ad2d79da86fe4e30816e60f13a61664fced566fa720ff10b7ba91b9a04",
+    "oz": "ae3ae84c8e0bd5c6654d447ced6d9c0adfc2841d289acd88b96fdd1aaa721b8e",
+    "ptb": "25da81fe10ff189f5e3e589039a74f9ee2b83252c9144cc4aca7ef2b3c33f6a9",
+    "senseval": "241a1d29fb3848daffc2dd8da3faa01503b9219a7a22dbc171db48cad7d76b6d",
+    "shakespeare": "38b6a9a1ac928c2bb220259585ce180ae0d0db7053ac6fd6fa603edf0b3135f6",
+    "sms_spam": "a2f3f3f1dd315e39ddc0385e7abb1488de7e3354f736526523d1b05a53e266a0",
+    "spelling": "e18a5846865f6950efc0af4e3bf990bb3cee7926729039e52fe0f937c746271c",
+    "word_similarity": "df79da0cbc4bec2eac930ac5a0ca58a1cc5d009c6ab5ea1a84b6b72ec702ed32",
+}

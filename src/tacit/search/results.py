@@ -5,7 +5,12 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from tacit.core.notebook import Markup, html_notes, html_table
+from tacit.core.wording import count
+
 __all__ = ["Hit", "Hits", "Receipt"]
+
+TITLES = ("Document", "Score", "Text")
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Hit:
         return f"{self.id}  {self.score:.3f}  {self.highlighted()}".rstrip()
 
     def _repr_html_(self) -> str:
-        return f"<table>{html_row(self)}</table>"
+        return html_table(TITLES, [html_cells(self)], right=(1,))
 
 
 class Hits(list[Hit]):
@@ -91,22 +96,23 @@ class Hits(list[Hit]):
         return rebuild, (list(self), self.total, self.notes)
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table>{''.join(map(html_row, self))}</table>{notes}"
+        found = f"{len(self):,} of {count(self.total, 'document')}."
+        table = html_table(TITLES, map(html_cells, self), right=(1,)) if self else ""
+        return table + html_notes([found, *self.notes])
 
 
 def rebuild(hits: list[Hit], total: int, notes: list[str]) -> Hits:
     return Hits(hits, total=total, notes=notes)
 
 
-def html_row(hit: Hit) -> str:
-    """A row of escaped text; <bdi> keeps its writing direction to itself."""
+def html_cells(hit: Hit) -> list[object]:
+    """The cells of a row; <bdi> keeps the writing direction of a text to itself."""
     pieces = [
         f"<mark>{escape(text)}</mark>" if marked else escape(text)
         for text, marked in hit.parts()
     ]
-    snippet = f"<bdi>{''.join(pieces)}</bdi>"
-    return f"<tr><td>{escape(str(hit.id))}</td><td>{hit.score:.3f}</td><td>{snippet}</td></tr>"
+    snippet = Markup(f"<bdi>{''.join(pieces)}</bdi>")
+    return [hit.id, f"{hit.score:.3f}", snippet]
 
 
 @dataclass(frozen=True)

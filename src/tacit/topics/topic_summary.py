@@ -9,12 +9,13 @@ Sievert and Shirley (2014), LDAvis: a method for visualizing and interpreting to
 on interactive language learning, visualization and interfaces.
 """
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tacit.core.notebook import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,12 +76,11 @@ class TopicSummary:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{topic.number}</td><td>{topic.size:.1%}</td>"
-            f"<td>{html.escape(' '.join(str(w) for w, _ in topic.words))}</td></tr>"
+        rows = (
+            [topic.number, f"{topic.size:.1%}", " ".join(str(w) for w, _ in topic.words)]
             for topic in self.topics
         )
-        return f"<table><tr><th>topic</th><th>size</th><th>words</th></tr>{rows}</table>"
+        return html_table(["Topic", "Size", "Words"], rows, right=(0, 1))
 
 
 @dataclass(frozen=True)

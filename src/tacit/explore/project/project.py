@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
+from tacit.core.notebook import html_table
 from tacit.core.progress import Callback
 from tacit.data.documents import Documents
 from tacit.explore import ask
@@ -25,6 +26,7 @@ from tacit.explore.project.pipeline import OnEvent, keys_of, run_stages
 from tacit.explore.project.plan import make_plan, open_documents
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
 from tacit.explore.project.summary import summary_lines, summary_of
+from tacit.explore.report.map_view import MapView, make_map
 from tacit.explore.report.page import REPORT, write_report
 from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context
@@ -266,16 +268,40 @@ class Project:
     def __str__(self) -> str:
         return "\n".join(summary_lines(self.summary))
 
+    def map(self, *, width: int = 900, height: int = 520) -> MapView:
+        """The map of the documents as a picture, which a notebook shows inline: dots in the
+        color of their group, ids under the pointer, names of the largest groups.
+
+        >>> import tacit
+        >>> texts = ["the ship and the sea", "a loaf of rye bread", "bread and butter"] * 4
+        >>> tacit.explore(texts, effort="quick", k=2).map()
+        Map of 12 documents in 2 groups
+        """
+        with self._sense():
+            context = self._context
+            if why := context.skipped("map"):
+                raise ValueError(f"There is no map. {why}")
+            points = np.asarray(context.arrays("map")["points"], np.float64)
+            labels = None
+            if not context.skipped("groups"):
+                labels = np.asarray(context.arrays("groups")["labels"])
+            names = {int(g["group"]): str(g["name"]) for g in self.summary["groups"]}
+            ids = [str(each) for each in self.texts.ids]
+            return make_map(points, labels, names, ids, width=width, height=height)
+
     def _repr_html_(self) -> str:
-        """A document comes from a stranger: its words are text."""
-        rows = "".join(
-            f"<tr><td>{group['size']:,}</td><td>{group['verdict']}</td>"
-            f"<td><bdi>{escape(group['name'])}</bdi></td></tr>"
-            for group in self.summary["groups"]
+        """The groups as a table, with a link to the report. A document comes from a stranger:
+        its words are text."""
+        groups = self.summary["groups"]
+        table = html_table(
+            ["Documents", "Share", "Verdict", "Group"],
+            [[f"{g['size']:,}", f"{g['share']:.0%}", g["verdict"], g["name"]] for g in groups],
+            right=(0, 1),
         )
-        table = f"<table><tr><th>documents</th><th></th><th>group</th></tr>{rows}</table>"
-        where = escape(str(self.path / REPORT))
-        return f"<p><b>{escape(repr(self))}</b></p>{table if rows else ''}<p>{where}</p>"
+        report = (self.path / REPORT).absolute()
+        link = f'<a href="{escape(report.as_uri())}" target="_blank">Open the report</a>'
+        where = f"<p>{link} <small>{escape(str(report))}</small></p>"
+        return f"<p><b>{escape(repr(self))}</b></p>{table if groups else ''}{where}"
 
 
 def explore_documents(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.notebook import Markup, html_table
 from tacit.data.text_block import text_of
 from tacit.explore.questions.documents import check_count, check_text, shown_id
 from tacit.explore.questions.reader import ProjectReader
@@ -242,14 +243,16 @@ class ContextLines(list[dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         """A document comes from a stranger: its words are text."""
-        rows = "".join(
-            f"<tr><td style='text-align:right'><bdi>{escape(line['left'])}</bdi></td>"
-            f"<td><b><bdi>{escape(line['key'])}</bdi></b></td>"
-            f"<td style='text-align:left'><bdi>{escape(line['right'])}</bdi></td>"
-            f"<td>{escape(str(line['id']))}</td></tr>"
+        rows = (
+            [
+                line["left"],
+                Markup(f"<b><bdi>{escape(line['key'])}</bdi></b>"),
+                line["right"],
+                line["id"],
+            ]
             for line in self
         )
-        return f"<table>{rows}</table>"
+        return html_table(["Before", "", "After", "Document"], rows, right=(0,))
 
     def __reduce__(self):
         return rebuild, (list(self), self.total, self.documents)
