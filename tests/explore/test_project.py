@@ -3,6 +3,7 @@
 import json
 import shutil
 import types
+from xml.etree import ElementTree
 
 import pytest
 
@@ -77,8 +78,19 @@ def test_another_column_of_the_same_file_is_another_collection(tmp_path):
 
 def test_notebooks_get_text_from_strangers_as_text(hostile):
     html = hostile._repr_html_()
-    assert "<table>" in html
+    assert "<table" in html
+    assert "Open the report" in html
     assert not any(bad in html for bad in HOSTILE)
+
+
+def test_the_map_of_a_project_is_a_picture_without_scripts(hostile, tmp_path):
+    view = hostile.map()
+    assert repr(view).startswith("Map of 90 documents in ")
+    assert view._repr_html_().count("<circle") >= 90
+    assert "<script" not in view.svg
+    assert not any(bad in view.svg for bad in HOSTILE)
+    assert ElementTree.fromstring(view.svg).tag.endswith("svg")
+    assert view.save(tmp_path / "map.svg").read_text(encoding="utf-8") == view.svg
 
 
 def test_a_flipped_bit_is_found_and_its_file_named(topics, tmp_path):
