@@ -106,6 +106,17 @@ def test_labels_are_part_of_the_export(client, post):
     assert ",=1+1" not in lines  # no formula for a spreadsheet
 
 
+def test_a_group_is_renamed_on_the_page_and_gets_its_name_back(client, post):
+    answer = post("/api/groups/rename", {"group": 0, "name": "At sea"})
+    assert answer == {"group": 0, "name": ["At sea"]}
+    assert "At sea" in client.get("/").text
+    assert "At sea" in client.get("/api/export/documents.csv").text
+    post("/api/groups/rename", {"group": 99, "name": "x"}, status=400)
+    post("/api/groups/rename", {"group": 0, "name": " "}, status=400)
+    assert post("/api/groups/rename", {"group": 0, "name": None})["name"] != ["At sea"]
+    assert "At sea" not in client.get("/").text
+
+
 # --- The file ---
 
 

@@ -21,6 +21,7 @@ from tacit.core.progress import Callback
 from tacit.data.documents import Documents
 from tacit.explore import ask
 from tacit.explore.project.folder import RECORD, SUFFIX, ProjectFolder, folder_for, sensible
+from tacit.explore.project.group_names import give_name
 from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows, label_rows
 from tacit.explore.project.pipeline import OnEvent, keys_of, run_stages
 from tacit.explore.project.plan import make_plan, open_documents
@@ -211,6 +212,30 @@ class Project:
         by_row = {self.live.row_of(document): name for document, name in (labels or {}).items()}
         ask.export(self.live, name, path, by_row, spread=spread)
         return Path(path)
+
+    def rename_group(self, group: int, name: str | None) -> None:
+        """Give a group a name of your own, which it keeps in later runs; None takes it back.
+
+        >>> import tacit
+        >>> texts = ["a ship at sea", "the sea and a ship"] * 10 + ["rye bread", "bread"] * 10
+        >>> project = tacit.explore(texts, k=2, effort="quick")
+        >>> project.rename_group(0, "Seafaring")
+        >>> project.clusters["name"][0]
+        'Seafaring'
+        """
+        name = None if name is None else clean_name(name)
+        groups = self.live.groups
+        there = 0 if groups is None else int(groups.max(initial=-1)) + 1
+        if isinstance(group, bool) or not isinstance(group, int | np.integer):
+            raise TypeError(f"rename_group({group!r}): a group is given by its number.")
+        if not 0 <= group < there:
+            raise IndexError(f"There is no group {group}; there are {there}, counted from 0.")
+        rows = np.flatnonzero(groups == group)
+        give_name(self.path, name, [self.live.id_of(int(row)) for row in rows])
+        for cached in ("summary", "live"):
+            vars(self).pop(cached, None)
+        if (self.path / REPORT).exists():
+            write_report(self._folder)
 
     # --- Labels ---
 

@@ -13,6 +13,7 @@ HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.?")
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # the others are spaces
 HALVES = re.compile("[\ud800-\udfff]")  # of characters
+QUOTED = re.compile(r"[>|]|In (?:article|<)|.{0,200}\b(?:writes?|wrote):?$")  # in messages
 RULED = re.compile(r"^[\W_]+$")
 
 
@@ -64,10 +65,11 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     lines = lines_of(text)
     if not lines:
         return "", ""
-    name = cut(lines[0], TITLE)
-    rest = " ".join(lines[1:])
-    if name != lines[0]:  # the line goes on where the title was cut
-        rest = f"…{lines[0][len(name) - 1 :]} {rest}"
+    first = next((i for i, line in enumerate(lines) if not QUOTED.match(line)), 0)
+    name = cut(lines[first], TITLE)
+    rest = " ".join(lines[first + 1 :] or lines[:first])
+    if name != lines[first]:  # the line goes on where the title was cut
+        rest = f"…{lines[first][len(name) - 1 :]} {rest}"
     return name, cut(rest.strip(), OPENING)
 
 

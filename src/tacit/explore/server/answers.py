@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from tacit.explore import ask
+from tacit.explore.project.group_names import give_name
 from tacit.explore.project.labels import MOST_NAME, clean_name, keys_of_rows
 from tacit.explore.project.plan import closure
 from tacit.explore.project.settings import EFFORTS
@@ -17,6 +19,7 @@ from tacit.explore.questions.contexts import SORTS
 from tacit.explore.questions.text_search import WAYS
 from tacit.explore.server.parameters import MISSING, Refused, Values, check_row
 from tacit.explore.server.state import ProjectSnapshot, ServerState
+from tacit.explore.stages.naming import shown_name
 
 __all__ = ["GETS", "POSTS", "Answer", "Asked"]
 
@@ -197,6 +200,25 @@ def new_name(given: Values, what: str) -> str:
     return clean_name(given.text(what, most=MOST_NAME), what)
 
 
+def rename_group(asked: Asked) -> dict[str, Any]:
+    """A name of the user's own for a group; null takes it back."""
+    given, state = asked.posted("group", "name"), asked.state
+    now = state.opened
+    groups = now.reader.groups
+    there = 0 if groups is None else int(groups.max(initial=-1)) + 1
+    group = given.whole("group", MISSING, 0, max(there - 1, 0))
+    if not there:
+        raise Refused(404, "The documents are not divided into groups.")
+    if "name" not in given.given:
+        raise Refused(400, "name must be given, as text, or null for the name that was found.")
+    name = None if given.given["name"] is None else new_name(given, "name")
+    state.must_write()
+    rows = np.flatnonzero(groups == group).tolist()
+    give_name(state.path, name, [now.reader.id_of(row) for row in rows])
+    renamed = state.opened.reader.facts("groups")["groups"][group]
+    return {"group": group, "name": shown_name(renamed)}
+
+
 def undo_labels(asked: Asked) -> dict[str, Any]:
     asked.posted()
     asked.state.must_write()
@@ -301,6 +323,7 @@ POSTS: dict[str, Answer] = {
     "/api/labels/rename": rename_label,
     "/api/labels/delete": delete_label,
     "/api/labels/undo": undo_labels,
+    "/api/groups/rename": rename_group,
     "/api/jobs": start_job,
     "/api/jobs/{job}/cancel": cancel_job,
 }

@@ -15,6 +15,7 @@ from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import ProjectReader
 from tacit.explore.project.folder import RECORD, ProjectFolder, digest, sensible
+from tacit.explore.project.group_names import GROUP_NAMES
 from tacit.explore.project.labels import LABELS, Key, Labels, places_of, rows_of_keys
 from tacit.explore.project.locks import LOCK, Ownership, holder_of, locked
 from tacit.explore.project.pipeline import missing_live, result_hash
@@ -117,7 +118,7 @@ class ServerState:
                     fresh = ProjectSnapshot(ProjectFolder(self.path), stamp)
             except (DataError, OSError):
                 return  # it was removed or damaged; the open one still answers
-            if fresh.run == self._opened.run:
+            if fresh.run == self._opened.run and stamp[1] == self._opened.stamp[1]:
                 fresh._page = self._opened._page
             self._opened = fresh
 
@@ -245,9 +246,13 @@ def digest_of(rows: dict[int, str]) -> str:
 
 
 def stamp_of(path: Path) -> tuple:
-    """Changes whenever the record is replaced."""
-    try:
-        status = (path / RECORD).stat()
-    except OSError:
-        return ()
-    return status.st_ino, status.st_mtime_ns, status.st_size
+    """Changes whenever the record is replaced, or a group is renamed (the second half)."""
+
+    def stamp(name: str) -> tuple:
+        try:
+            status = (path / name).stat()
+        except OSError:
+            return ()
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+    return stamp(RECORD), stamp(GROUP_NAMES)

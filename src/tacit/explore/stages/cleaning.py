@@ -34,7 +34,7 @@ LEFT = 0.2  # of the text that must be left
 SAME_TITLE = 0.05  # of the documents: a title that more of them share says nothing
 MOST_HEADER, MOST_SIGNATURE = 8000, 1500  # characters
 NAMES = ("from", "subject", "date", "message-id", "newsgroups", "organization", "to", "sender")
-HEADER_LINE = re.compile(r"([A-Za-z][A-Za-z0-9-]{1,40}):(?:[ \t]|$)")
+HEADER_LINE = re.compile(r"([A-Za-z][A-Za-z0-9.-]{1,40}):(?:[ \t]|$)")
 SIGNATURE = re.compile(r"^--[ \t]*$", re.M)
 STRICT_SIGNATURE = re.compile(r"^-- $", re.M)
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,8}|#\d{1,6}|#[xX][0-9A-Fa-f]{1,5});")
@@ -166,7 +166,10 @@ class Cleaned:
         else:
             self._name_files(first_lines)
             return
-        titles = [None if v is None else reply_to(" ".join(str(v).split())) for v in values]
+        titles = [
+            None if v is None else reply_to(" ".join(clean_markup(str(v)).split()))
+            for v in values
+        ]
         often = Counter(titles)
         most = max(3, SAME_TITLE * len(titles))
         self.titles = [

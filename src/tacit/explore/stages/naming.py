@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.stages.stage import Context
+from tacit.explore.stages.stop_lists import NAMES
 from tacit.explore.stages.titles import Titles
 from tacit.explore.stages.wording import Sample, Wording, is_particle
 
@@ -42,6 +43,7 @@ TOGETHER, WHOLE = (
     0.3,
     0.6,
 )  # of the places of a term: a phrase if its neighbor is telling; always
+ONE_LANGUAGE, OTHERS = 0.7, 0.5  # of a group in one language; at most, of its parent
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
 LONGEST_RUN = 6  # characters of a name without spaces
@@ -108,6 +110,8 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         rows = labels == g
         own = np.where(owner == g, ranked[g], 0.0)
         name = Name(wording, rows, inside, ranked[g], taken)
+        if (language := own_language(wording, rows, inside)) is not None:
+            name.shown += [language] if language.casefold() not in taken else []
         name.fill(own, scores.share[g])
         taken |= {each.casefold() for each in name.shown}
         found.append(
@@ -172,6 +176,20 @@ def telling_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     if known < UNSURE * size:
         active[:] = True
     return np.logical_not(wording.terms.stops[:, active].any(axis=1))
+
+
+def own_language(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> str | None:
+    """The language of a group, if nearly all of it is in it and most of the parent is not."""
+    codes, guess = wording.languages
+    votes, every = (
+        np.bincount(guess[some & (guess >= 0)], minlength=len(codes)) for some in (rows, inside)
+    )
+    best = int(votes.argmax())
+    if votes[best] < ONE_LANGUAGE * max(int(rows.sum()), 1):
+        return None
+    if every[best] > OTHERS * max(int(every.sum()), 1) or codes[best] not in NAMES:
+        return None
+    return f"{NAMES[codes[best]]}-language"
 
 
 def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
@@ -412,7 +430,7 @@ def stands_alone(text: str, word: str) -> bool:
         sides[0].add(text[at - 1] if at else "\n")
         sides[1].add(text[at + len(word)] if at + len(word) < len(text) else "\n")
         at = text.find(word, at + 1)
-    return total < FEWEST or all(len(side) > 1 or "\n" in side for side in sides)
+    return total > 0 and all(len(side) > 1 or "\n" in side for side in sides)
 
 
 def script_of(c: str) -> str:

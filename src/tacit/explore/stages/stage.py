@@ -21,6 +21,7 @@ from tacit.core.string_array import are_offsets
 from tacit.core.tensorfile import open_tensors, write_tensors
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, read_json
+from tacit.explore.project.group_names import read_names, with_given_names
 from tacit.explore.project.settings import Settings
 
 __all__ = [
@@ -75,7 +76,17 @@ class Context(NamedTuple):
             why = why.get(stage) if isinstance(why, dict) else None
             said = why[:300] if isinstance(why, str) else "The project does not have it yet."
             return {"skipped": said, "left_out": True}
-        return read_json(self.folder.output(stage) / FACTS)
+        found = read_json(self.folder.output(stage) / FACTS)
+        return self._renamed(found) if stage == "groups" and found.get("groups") else found
+
+    def _renamed(self, found: dict[str, Any]) -> dict[str, Any]:
+        """The facts of groups with the names that a user gave to them."""
+        given = read_names(self.folder.path)
+        if not given:
+            return found
+        arrays = self.arrays("groups")
+        ids = self.documents().ids
+        return with_given_names(found, given, ids, arrays["labels"], arrays.get("leaf"))
 
     def skipped(self, stage: str) -> str | None:
         """Why another stage had nothing to find, if so."""

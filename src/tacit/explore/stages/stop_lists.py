@@ -11,7 +11,7 @@ from functools import cache
 
 from tacit.text.stop_words import ENGLISH
 
-__all__ = ["CHARACTERS", "LIGHT", "stop_list", "stop_languages"]
+__all__ = ["CHARACTERS", "LIGHT", "NAMES", "stop_list", "stop_languages"]
 
 COMMON = """
 say says said saying tell tells told ask asks asked get gets got getting gotten go goes
@@ -41,6 +41,14 @@ despite regarding concerning considering including according upon whereby wherei
 hereby herein toward aside
 """
 LIGHT = frozenset(COMMON.split())
+
+NAMES = {
+    "ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek",
+    "en": "English", "es": "Spanish", "fa": "Persian", "fi": "Finnish", "fr": "French",
+    "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ko": "Korean",
+    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
+}  # fmt: skip
 
 # Written without spaces, as single characters: particles, pronouns, copulas, adverbs.
 CHARACTERS = frozenset(

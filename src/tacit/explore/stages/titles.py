@@ -3,6 +3,7 @@
 from typing import Any
 
 from tacit.explore.report.clean_text import title_and_opening
+from tacit.explore.stages.cleaning import clean_markup
 from tacit.explore.stages.stage import Context
 
 __all__ = ["TITLES", "Titles", "title_column"]
@@ -15,7 +16,7 @@ def title_column(documents: Any) -> list[str | None] | None:
     for name in documents.columns:
         if str(name).lower() in TITLES:
             values = documents.column(name)
-            return [None if value is None else str(value) for value in values]
+            return [None if value is None else clean_markup(str(value)) for value in values]
     return None
 
 

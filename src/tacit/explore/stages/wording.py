@@ -40,6 +40,7 @@ HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
 ADDRESS = re.compile(
     r"(?<![^\s<(\[\"'])[^\s<>]*(?:@\w|://|www\.|\w\.(?:" + "|".join(HOSTS) + r")\b)[^\s<>]*"
 )
+ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re.M | re.I)
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
 TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,300}>|&#?\w{1,8};|#\d{2,5};|\b(?:lt|gt|amp|quot|nbsp);")
 ENDS = frozenset('.!?…:;"“”()•*-–—>|')
@@ -284,12 +285,16 @@ def token_patterns() -> tuple[re.Pattern, re.Pattern, re.Pattern]:
 
 
 def without_markup(text: str, noise: Counter[str]) -> str:
-    """The text without tags, entities and addresses, which are counted."""
+    """The text without tags, entities, addresses and the lines that say who is quoted; what
+    is left out is counted."""
     if "&" in text:
         text = html.unescape(text)
     if "<" in text or ";" in text:
         noise.update(TAG.findall(text))
         text = TAG.sub(" | ", text)
+    if "\n>" in text or "writes" in text:
+        noise.update(ATTRIBUTION.findall(text))
+        text = ATTRIBUTION.sub(" | ", text)
     if any(sign in text for sign in ADDRESS_SIGNS):
         noise.update(ADDRESS.findall(text))
         text = ADDRESS.sub(" | ", text)

@@ -101,4 +101,16 @@ extras.schemes.push(c => {
   return made;
 });
 extras.selection.push(s => [labelBox(() => rowsOf(s.docs), 'these documents'), el('div', { class: 'rowbtns' }, ...abButtons(() => ({ label: s.label, spec: { rows: rowsOf(s.docs) }, count: s.docs.length })))]);
+/** A name of the user's own for a group; the page is made again with it. */
+function renameBox(g) {
+  const field = el('input', { class: 'field', autocomplete: 'off', maxlength: 200, value: nameOf(g), 'aria-label': 'New name of the group' }), note = el('p', { class: 'note txt', dir: 'auto' });
+  const send = async name => {
+    form.inert = true;
+    try { await ask('groups/rename', { body: { group: g.number, name } }); location.hash = 'groups'; location.reload(); } catch (e) { form.inert = false; note.classList.add('fault'); note.textContent = e.message; say(e.message); }
+  };
+  const form = el('form', { class: 'labedit', hidden: true, on: { submit: e => { e.preventDefault(); const name = oneSpace(field.value); if (name) send(name); } } }, el('div', { class: 'ask' }, field, el('button', { class: 'btn go', text: 'Rename' })), g.renamed ? el('div', { class: 'rowbtns' }, button('Use the name that was found', () => send(null))) : null, note);
+  const open = button('Rename…', () => { form.hidden = !form.hidden; open.setAttribute('aria-expanded', String(!form.hidden)); if (!form.hidden) { field.focus(); field.select(); } }, { 'aria-expanded': 'false' });
+  return [open, form];
+}
+extras.group.push(renameBox);
 extras.group.push(g => abButtons(() => ({ label: nameOf(g), spec: { group: g.number }, count: g.n })));

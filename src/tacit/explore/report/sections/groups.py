@@ -69,6 +69,7 @@ def describe_group(
         "n": int(group["size"]),
         "name": [clean_line(each) for each in shown_name(group)],
         "title": cut(clean_line(str(group.get("title", ""))), TITLE),
+        "renamed": group.get("renamed") is True,
         "words": [
             [clean_line(w), round(float(i), 4), round(float(o), 4)]
             for w, _, i, o in group["words"]

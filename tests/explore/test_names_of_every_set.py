@@ -1,0 +1,111 @@
+"""Names of the groups of every collection at hand hold nothing that people would not say.
+
+The groups are those of spherical k-means: what matters here is how they are named.
+"""
+
+import gzip
+import html
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.cluster import SphericalKMeans
+from tacit.data.documents import Documents
+from tacit.explore.stages.cleaning import Cleaned
+from tacit.explore.stages.naming import name_groups
+from tacit.explore.stages.stop_lists import stop_list
+from tacit.explore.stages.wording import Wording
+from tacit.text import CountVectorizer, TfidfTransformer
+
+HOME = os.environ.get("TACIT_DATA")
+pytestmark = [
+    pytest.mark.skipif(HOME is None, reason="TACIT_DATA names no folder with data"),
+    pytest.mark.slow,
+]
+MOST, K = 400, 10
+ENGLISH = {
+    "newsgroups/train.jsonl.gz": "text",
+    "ag_news/ag_news.jsonl.gz": "text",
+    "movie_reviews/movie_reviews.jsonl.gz": "text",
+    "movie_reviews/rt_polarity.jsonl.gz": "text",
+    "sms_spam/SMSSpamCollection.tsv.gz": None,
+    "enwiki_text8style/enwiki.txt.gz": None,
+    "senseval/line.jsonl.gz": "tokens",
+    "senseval/interest.jsonl.gz": "tokens",
+    "brown_tagged/brown.jsonl.gz": "sents",
+    "oz/thompson__1922__kabumpo_in_oz.txt.gz": None,
+    "shakespeare/tinyshakespeare.txt.gz": None,
+}
+MARKUP = {
+    "lt",
+    "gt",
+    "amp",
+    "quot",
+    "nbsp",
+    "href",
+    "http",
+    "https",
+    "www",
+    "html",
+    "com",
+    "br",
+}
+
+
+def texts_of(path, column):
+    with gzip.open(Path(HOME) / path, "rt", encoding="utf8") as file:
+        lines = [line for line in file if len(line) > 20]
+    lines = lines[:: max(1, len(lines) // MOST)][:MOST]
+    if column is None:
+        return [line.rpartition("\t")[2] for line in lines]
+    values = [json.loads(line)[column] for line in lines]
+    if column == "sents":
+        return [" ".join(word for sentence in each for word, _ in sentence) for each in values]
+    return [" ".join(each) if isinstance(each, list) else each for each in values]
+
+
+def names_of(texts, clean):
+    cleaned = list(Cleaned(Documents.of(texts), on=clean).texts())
+    documents = Documents.of(cleaned)
+    counter = CountVectorizer(rule="words", dtype=np.int32)
+    counts = counter.fit_transform(documents)
+    rows = TfidfTransformer().fit_transform(counts)
+    labels = SphericalKMeans(K, random_state=0, n_init=1).fit(rows).labels_
+    words = np.asarray(counter.get_feature_names_out(), object)
+    return [named.name for named in name_groups(Wording.of(counts, words, documents), labels)]
+
+
+def faults(names, language):
+    stops = stop_list(language)
+    for name in names:
+        for part in (word for phrase in name for word in phrase.split()):
+            lower = part.lower()
+            if lower in stops:
+                yield f"function word {part}"
+            if sum(c.isalpha() for c in part) < 2:
+                yield f"number or letter {part}"
+            if lower in MARKUP or html.unescape(part) != part or re.search(r"[<>&@/=;]", part):
+                yield f"markup {part}"
+
+
+@pytest.mark.parametrize("clean", [True, False], ids=["cleaned", "raw"])
+@pytest.mark.parametrize("path", ENGLISH)
+def test_names_are_words_that_people_would_say(path, clean):
+    names = names_of(texts_of(path, ENGLISH[path]), clean)
+    assert [*faults([n for n in names if not n[0].startswith("no words")], "en")] == []
+    said = [word for name in names for word in name]
+    assert len(said) == len(set(said))  # siblings share none
+
+
+@pytest.mark.parametrize(
+    "language", ["de", "fr", "es", "it", "pt", "nl", "sv", "pl", "fi", "ru"]
+)
+def test_names_in_other_languages_hold_none_of_their_function_words(language):
+    with gzip.open(Path(HOME) / "langid/sentences.jsonl.gz", "rt", encoding="utf8") as file:
+        rows = [row for row in map(json.loads, file) if row["lang"] == language]
+    names = names_of([row["text"] for row in rows][:400], True)
+    assert [*faults([n for n in names if not n[0].startswith("no words")], language)] == []
