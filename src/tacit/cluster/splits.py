@@ -31,6 +31,7 @@ __all__ = ["Halves", "Split", "compare_halves", "overlaps_with", "split_rows"]
 
 DEVIATIONS = 3.0  # above the references that count
 LEAST = 0.15  # of log k that must be shared beyond chance
+EXACT = 0.9  # of log k, from which on groups count as found again exactly
 PEAK = 0.75  # of the highest score, that the first peak must reach
 PLATEAU = 0.95  # of the peak: the smallest number that reaches this is taken
 
@@ -121,8 +122,11 @@ def split_rows(
     chance = np.max(means, axis=0)
     spread = np.sqrt(own.shared.var(axis=0, ddof=1).mean() / repeats + max(noise))
     above = own.shared.mean(axis=0) - chance
-    i = first_peak(above / logs, above > DEVIATIONS * spread)
     shared = own.shared.mean(axis=0) / logs
+    # Where chance shares much there is little room above it: two groups far apart.
+    exact = (shared >= EXACT) & (above >= (logs - chance) / 2)
+    beyond = above > DEVIATIONS * spread
+    i = first_peak(above / logs, beyond & ((above >= LEAST * logs) | exact))
     if i is None:
         labels = np.zeros(len(rows), np.int32)
         nothing = np.zeros((1, rows.shape[1]), rows.dtype)
@@ -132,21 +136,21 @@ def split_rows(
     return Split(ks[i], ks, shared, chance / logs, fit.labels, fit.centers, overlaps)
 
 
-def first_peak(score: np.ndarray, beyond: np.ndarray) -> int | None:
-    """The place of the first peak that is high enough and beyond noise; None if none is.
+def first_peak(score: np.ndarray, good: np.ndarray) -> int | None:
+    """The place of the first peak that is high enough, of those that are good; None if none
+    is.
 
-    >>> beyond = np.array([True, True, True, True, True])
-    >>> first_peak(np.array([0.1, 0.36, 0.2, 0.35, 0.4]), beyond)
+    >>> good = np.array([True, True, True, True, True])
+    >>> first_peak(np.array([0.1, 0.36, 0.2, 0.35, 0.4]), good)
     1
-    >>> first_peak(np.array([0.1, 0.2, 0.48, 0.5, 0.4]), beyond)
+    >>> first_peak(np.array([0.1, 0.2, 0.48, 0.5, 0.4]), good)
     2
-    >>> first_peak(np.array([0.01, 0.02, 0.0, 0.03, 0.02]), beyond)
     """
-    good = beyond & (score >= LEAST)
     if not good.any():
         return None
     enough = PEAK * score[good].max()
     ends = np.append(score[1:], -math.inf)
+    ends[:-1][~good[1:]] = -math.inf
     peak = next(i for i in range(len(score)) if good[i] and score[i] >= max(enough, ends[i]))
     first = peak
     while first and good[first - 1] and score[first - 1] >= PLATEAU * score[peak]:

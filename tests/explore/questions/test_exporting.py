@@ -45,8 +45,8 @@ def test_the_table_is_the_same_in_every_format(live, spread_over):
     assert list(as_csv.columns) == list(as_parquet.columns) == list(as_json[0])
     assert len(as_csv) == len(as_parquet) == len(as_json) == 90
     assert list(as_csv.columns) == [
-        "id", "group", "group_name", "sure", "x", "y", "words", "copies", "label", "spread",
-        "spread_sure", "topic", "number", "text",
+        "id", "group", "group_name", "sure", "leaf", "x", "y", "words", "copies", "label",
+        "spread", "spread_sure", "topic", "number", "text",
     ]  # fmt: skip
     for name in ("id", "group", "words", "topic", "number", "text", "spread"):
         assert as_csv[name].tolist() == as_parquet[name].tolist()

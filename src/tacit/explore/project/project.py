@@ -106,14 +106,33 @@ class Project:
     @property
     def clusters(self) -> "pd.DataFrame":
         """A pandas DataFrame with a row for every group: its name, size, verdict, overlap with
-        the most similar group of the repeats, the title of its most typical document, and
-        words."""
+        the most similar group of the repeats, the title of its most typical document, words,
+        and its node and its parent in ``group_tree`` (-1 for the whole collection)."""
         import pandas as pd
 
-        rows = self.summary["groups"]
+        summary = self.summary
+        rows = summary["groups"]
         names = ("group", "name", "size", "share", "verdict", "overlap", "title", "words")
         columns = {name: [row[name] for row in rows] for name in names}
+        at = {node["group"]: node for node in summary["nodes"] if node["group"] is not None}
+        for name in ("node", "parent"):
+            columns[name] = [at[row["group"]][name] for row in rows]
         return pd.DataFrame(columns).set_index("group")
+
+    @property
+    def group_tree(self) -> "pd.DataFrame":
+        """A pandas DataFrame with a row for every group of every level: its parent (-1 for the
+        whole collection), depth, name, size, verdict, overlap, words, and its number among
+        ``clusters`` if it is of the level shown there. The column ``leaf`` of ``documents``
+        holds the smallest of these groups that each document is in."""
+        import pandas as pd
+
+        rows = self.summary["nodes"]
+        names = ("node", "parent", "depth", "name", "size", "verdict", "overlap", "words")
+        columns = {name: [row[name] for row in rows] for name in names}
+        columns["name"] = [" · ".join(name) for name in columns["name"]]
+        columns["group"] = pd.array([row["group"] for row in rows], "Int64")
+        return pd.DataFrame(columns).set_index("node")
 
     def document_columns(self) -> dict[str, Any]:
         """The columns of ``documents`` as a dict of arrays and lists."""
@@ -123,6 +142,7 @@ class Project:
             if not context.skipped("groups"):
                 found = context.arrays("groups")
                 columns |= {"group": found["labels"], "sure": found["confidence"]}
+                columns["leaf"] = found["leaf"]
             if not context.skipped("map"):
                 points = context.arrays("map")["points"]
                 columns |= {"x": points[:, 0], "y": points[:, 1]}

@@ -8,6 +8,7 @@ from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.report.phrases import count
 from tacit.explore.report.sections.fields import columns_of
+from tacit.explore.stages.groups import nodes_of
 from tacit.explore.stages.naming import shown_name
 from tacit.explore.stages.stage import Context
 
@@ -42,6 +43,9 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "k_recommended": found.get("choice", {}).get("best"),
         "reasons": found.get("choice", {}).get("reasons", []),
         "groups": groups,
+        "nodes": nodes_of(found),
+        "levels": [[level["nodes"], level["firm"]] for level in found.get("levels", [])],
+        "level": found.get("level"),
         "map_keeps": facts["map"].get("kept"),
         "copies": facts["duplicates"].get("redundant", 0),
         "outliers": facts["outliers"].get("unlike", 0),
@@ -65,7 +69,11 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         return [f"{count(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
     said = ", ".join(f"{size} {verdict}" for verdict, size in counts.items() if size)
-    lines = [f"{n:,} documents in {len(groups)} groups: {said}.", ""]
+    broad = summary["levels"][0][0] if summary["level"] else 0
+    head = f"{n:,} documents in {len(groups)} groups: {said}."
+    if broad:
+        head = f"{n:,} documents in {broad} broad groups; inside them {len(groups)}: {said}."
+    lines = [head, ""]
     width = max(len(f"{group['size']:,}") for group in groups)
     for group in groups:
         lines.append(f"  {group['size']:>{width},}  {group['verdict']:<9}  {group['name']}")
@@ -73,6 +81,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     asked, best = summary["settings"]["k"], summary["k_recommended"]
     if asked is not None and best != summary["k"]:
         lines.append(f"You asked for {asked} groups; the measures recommend {best}.")
+    if (finer := (summary["levels"] or [[0]])[-1][0]) > len(groups):
+        lines.append(f"Divided as far as groups repeat, there are {finer}.")
     return lines + more_lines(summary) + odd_lines(summary)
 
 

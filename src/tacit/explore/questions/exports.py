@@ -23,6 +23,7 @@ from tacit.data.delimited import guard, write_rows
 from tacit.explore.questions.none_of_these import NONE
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
+from tacit.explore.stages.groups import nodes_of
 from tacit.explore.stages.naming import shown_name
 
 __all__ = [
@@ -149,6 +150,8 @@ class DocumentTable:
                      lambda i, j: [names[g] if g >= 0 else None for g in labels[i:j].tolist()])
                 )  # fmt: skip
             found.append(("sure", pa.float32(), masked(sure, inside)))
+            leaf = reader.arrays("groups")["leaf"]
+            found.append(("leaf", pa.int32(), masked(leaf, leaf >= 0)))
         if not reader.skipped("map"):
             points, shown = reader.arrays("map")["points"], ~reader.arrays("meaning")["blank"]
             found.append(("x", pa.float32(), masked(points[:, 0], shown)))
@@ -246,6 +249,9 @@ def write_groups(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
         for group in found.get("groups", [])
     ]
     out: dict[str, Any] = {"documents": reader.n, "k": found.get("k"), "groups": groups}
+    out["nodes"] = nodes_of(found)
+    out["levels"] = [level["cut"] for level in found.get("levels", [])]
+    out["level"] = found.get("level")
     out["note"] = found.get("skipped")
     if len(groups) > 1:
         out["tree"] = tree_text(reader)

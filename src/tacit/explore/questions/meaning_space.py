@@ -6,6 +6,7 @@ the text of a document that is folded in lies where the document does.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,9 @@ def fold_in(reader: ProjectReader, text: str) -> Folded:
     order = sorted(counted)
     counts = np.array([counted[at] for at in order], np.float64)
     spread = reader.arrays("counts")["document_counts"][used[order]]
-    weights = (1 + np.log(counts)) * word_weights(spread, reader.n)
+    weights = (1 + np.log(counts)) * word_weights(
+        spread, reader.n, reader.facts("meaning").get("idf_power", 2)
+    )
     placed = weights @ directions(reader, np.array(order))
     length = float(np.sqrt(placed @ placed))
     unit = (placed / length).astype(np.float32) if length > 0 else None
@@ -102,16 +105,19 @@ def best_first(scores: np.ndarray, top: int) -> np.ndarray:
 def weights_of(
     reader: ProjectReader,
     rows: Any,
-    worth: Callable[[np.ndarray, int], np.ndarray] = word_weights,
+    worth: Callable[[np.ndarray, int], np.ndarray] | None = None,
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Documents by the words that the project compares by, length one, and the columns of
-    these words. ``worth`` gives the weight of words by the number of their documents, of n."""
+    these words. ``worth`` gives the weight of words by the number of their documents, of n;
+    None takes the weight that the directions of meaning were found with."""
     spread = reader.arrays("counts")["document_counts"]
     if reader.skipped("meaning"):
         used = use_words(spread, reader.n)
     else:
         used = np.asarray(reader.arrays("meaning")["used"])
     chosen = sp.csr_array(reader.counts[rows][:, used], dtype=np.float64)
+    if worth is None:
+        worth = partial(word_weights, power=reader.facts("meaning").get("idf_power", 2))
     weights = worth(np.asarray(spread[used]), reader.n)
     chosen.data = (1 + np.log(chosen.data)) * weights[chosen.indices]
     return unit_rows(chosen)[0], used

@@ -32,6 +32,7 @@ from tacit.cluster.splits import Split, overlaps_with, split_rows
 from tacit.cluster.word_association import deal_words
 from tacit.core.engines import Engine, Serial, one_blas_thread
 from tacit.core.randoms import key, permutation
+from tacit.explore.stages.meaning import word_weights
 from tacit.kernels.nearest_centers import nearest_centers, run_passes
 
 __all__ = ["GroupNode", "choose_cut", "cut_at", "grow_tree", "labels_at"]
@@ -51,7 +52,7 @@ FINE_KS = (8, 12, 16, 20, 25, 32, 40)  # numbers of groups of the second level
 FINER = 2  # times the broad groups that there must be
 FINE_ROWS, FINE_REPEATS, FINE_STARTS = 4000, 4, 3
 PER_FINE = 8  # documents of the collection for each of its groups, at least
-REPEATED = 0.6  # overlap of the groups of the second level, averaged over documents
+REPEATED = 0.5  # overlap of the groups of the second level, averaged over documents
 OPEN = 0.4  # of the information of a division that repeats beyond chance, to be shown
 
 
@@ -70,19 +71,20 @@ class GroupNode:
 
 def grow_tree(
     words: sp.csr_array, rows: np.ndarray, seed: np.uint64, effort: str, engine: Engine,
-    *, first: np.ndarray | None = None,
+    *, power: int = 2, first: np.ndarray | None = None,
 ) -> tuple[list[GroupNode], int]:  # fmt: skip
     """The nodes, the root first and parents before children; and how many large ones were not
     tried for want of time.
 
     ``words`` holds documents by words, weighted within a document; ``rows`` the documents in
-    the space of the collection, of length one; ``first`` labels of a first division that is
+    the space of the collection, of length one; ``power`` that of the inverse document
+    frequency; ``first`` labels of a first division that is
     asked for.
     """
     n = words.shape[0]
     nodes = [GroupNode(-1, 0, np.arange(n))]
     if first is None:
-        frontier = first_levels(nodes, words, rows, seed, effort, engine)
+        frontier = first_levels(nodes, words, rows, seed, effort, engine, power)
     else:
         frontier = add_children(nodes, 0, first, np.ones(int(first.max()) + 1))
     least, tried, left = max(FEWEST, n // SMALLEST), 0, 0
@@ -93,7 +95,8 @@ def grow_tree(
         tried, left = tried + len(able), left + len(rest)
 
         def divide(i: int) -> tuple[Split, np.ndarray] | None:
-            return divide_group(words, nodes[i].documents, key(seed, 20, i), effort, root=False)
+            own = key(seed, 20, i)
+            return divide_group(words, nodes[i].documents, own, effort, power, root=False)
 
         frontier = []
         with one_blas_thread():  # more may round differently
@@ -112,12 +115,13 @@ def grow_tree(
 
 def first_levels(
     nodes: list[GroupNode], words: sp.csr_array, rows: np.ndarray, seed: np.uint64,
-    effort: str, engine: Engine,
+    effort: str, engine: Engine, power: int,
 ) -> list[int]:  # fmt: skip
     """Add the broad groups, if there are any, and the fine ones inside them, if those repeat;
     the places of the groups that may be divided further."""
     with one_blas_thread():
-        found = divide_group(words, nodes[0].documents, key(seed, 20, 0), effort, root=True)
+        own = key(seed, 20, 0)
+        found = divide_group(words, nodes[0].documents, own, effort, power, root=True)
     if found is None or found[0].k == 1:
         nodes[0].split = found[0] if found else None
         return []
@@ -204,13 +208,19 @@ def add_children(
 
 
 def divide_group(
-    words: sp.csr_array, documents: np.ndarray, seed: np.uint64, effort: str, *, root: bool
+    words: sp.csr_array,
+    documents: np.ndarray,
+    seed: np.uint64,
+    effort: str,
+    power: int,
+    *,
+    root: bool,
 ) -> tuple[Split, np.ndarray] | None:
     """How a group divides, and the label of each of its documents; None where they have too
     few words in common to compare them by."""
     most = SAMPLE[effort] * (2 if root else 1)
     sample = documents[np.sort(permutation(key(seed, 1), len(documents))[:most])]
-    space = own_space(words[sample], seed=key(seed, 2))
+    space = own_space(words[sample], power, seed=key(seed, 2))
     if space is None:
         return None
     rows = space.rows[space.placed]
@@ -220,7 +230,7 @@ def divide_group(
     cloud = fit_reference(rows.astype(np.float64), unit=True)
     references: dict[str, list[np.ndarray]] = {"dealt": [], "normal": [], "radial": []}
     for r in range(REFERENCES[effort]):
-        dealt = own_space(words[sample], seed=key(seed, 2), deal=key(seed, 3, r))
+        dealt = own_space(words[sample], power, seed=key(seed, 2), deal=key(seed, 3, r))
         if dealt is not None:
             references["dealt"].append(dealt.rows[dealt.placed])
         for kind in ("normal", "radial"):
@@ -246,7 +256,7 @@ class OwnSpace(NamedTuple):
 
 
 def own_space(
-    words: sp.csr_array, *, seed: np.uint64, deal: np.uint64 | None = None
+    words: sp.csr_array, power: int, *, seed: np.uint64, deal: np.uint64 | None = None
 ) -> OwnSpace | None:
     """The space of some documents; with ``deal`` of the same ones with their words dealt out
     again. None where there are not three words to compare by."""
@@ -261,7 +271,7 @@ def own_space(
     some = sp.csr_array(words[:, used])
     if deal is not None:
         deal_words(some.indices, some.indptr, len(used), deal)
-    worth = np.log((1 + n) / (1 + spread[used])) ** 2
+    worth = word_weights(spread[used], n, power)
     data = some.data * worth[some.indices]
     lengths = np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(some.indptr)), data**2, n))
     data = data / np.repeat(np.maximum(lengths, 1e-12), np.diff(some.indptr))

@@ -5,6 +5,7 @@ Starts and repeats draw their randomness from (seed, number), so the result is t
 number of threads.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,13 +22,13 @@ from tacit.explore.stages.group_tree import (
     labels_at,
 )
 from tacit.explore.stages.meaning import use_words
-from tacit.explore.stages.naming import context_wording, name_groups, name_them
+from tacit.explore.stages.naming import context_wording, name_groups, name_them, shown_name
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.wording import Wording
 
 __all__ = [
-    "STABILITY_ROWS", "find_groups", "group_otherwise", "group_rows", "repeat_groups",
-    "tree_of", "verdict_of",
+    "STABILITY_ROWS", "find_groups", "group_otherwise", "group_rows", "nodes_of",
+    "repeat_groups", "tree_of", "verdict_of",
 ]  # fmt: skip
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
@@ -61,7 +62,9 @@ def find_groups(context: Context) -> Output:
     settings, engine = context.settings, context.engine
     seed, counts = seed_from(settings.seed), used_counts(context, placed)
     flat = try_numbers(context, rows, counts)
-    nodes, untried = grow_tree(weigh(counts), rows, seed, settings.effort, engine)
+    power = context.facts("meaning")["idf_power"]
+    grow = partial(grow_tree, weigh(counts), rows, seed, settings.effort, engine, power=power)
+    nodes, untried = grow()
     output.facts["choice"] = explain(nodes, flat)
     asked = settings.k
     if asked is not None:
@@ -69,9 +72,7 @@ def find_groups(context: Context) -> Output:
         asked = min(asked, sample_size(len(rows)))
         if asked > 1:
             first = group_rows(rows, asked, starts=STARTS, seed=seed, engine=engine).labels
-            nodes, untried = grow_tree(
-                weigh(counts), rows, seed, settings.effort, engine, first=first
-            )
+            nodes, untried = grow(first=first)
     if len(nodes) == 1 or asked == 1:
         output.facts |= {"k": 1, "groups": [], "tree": [], "nodes": [], "levels": []}
         labels = np.where(found["blank"], -1, 0).astype(np.int32)
@@ -358,6 +359,24 @@ def describe_nodes(
                 "chosen": chosen.get(j),
             }
     return out[1:]
+
+
+def nodes_of(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tree of groups: every group but the whole, parents before children."""
+    return [
+        {
+            "node": node["node"],
+            "parent": node["parent"],
+            "depth": node["depth"],
+            "size": node["size"],
+            "verdict": node["verdict"],
+            "overlap": node["jaccard"],
+            "group": node["chosen"],
+            "name": shown_name(node),
+            "words": [word for word, *_ in node["words"]],
+        }
+        for node in found.get("nodes", [])
+    ]
 
 
 def levels_of(

@@ -6,11 +6,14 @@ import scipy.sparse as sp
 
 from tacit.explore.stages.stage import Context, Output
 
-__all__ = ["draw_map", "find_meaning", "find_word_neighbors", "use_words", "word_weights"]
+__all__ = [
+    "draw_map", "find_meaning", "find_word_neighbors", "idf_power", "use_words", "word_weights",
+]  # fmt: skip
 
 DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
 MOST_SHARE = 0.5  # of the documents that a word may be in
 LEAST_DOCUMENTS = 3  # that a word must be in, of a collection of a hundred or more
+LONG = 250  # different words of a typical document, from which on the plain weight is used
 ROUNDING = 1e-6  # of the longest row; shorter ones are none
 RARE = 5000  # and of a large one, one in 5000: no direction depends on rarer words
 MAP_STEPS = {"quick": 300, "normal": 600, "thorough": 1200}
@@ -55,6 +58,7 @@ def find_meaning(context: Context) -> Output:
         facts={
             "directions": directions,
             "words": width,
+            "idf_power": idf_power(counts, used),
             "explained": float(svd.explained_variance_ratio_.sum()),
             "blank": int(blank.sum()),
         },
@@ -67,7 +71,8 @@ def weight_counts(
     """Documents by these words, float32, of length one: 1 + log of the count, times the
     weight of the word."""
     chosen = sp.csr_array(counts[:, used])
-    worth = word_weights(document_counts[used], counts.shape[0])
+    power = idf_power(counts, used)
+    worth = word_weights(document_counts[used], counts.shape[0], power)
     data = (1 + np.log(chosen.data)) * worth[chosen.indices]
     sizes = np.diff(chosen.indptr)
     squares = np.add.reduceat(np.append(data**2, 0.0), chosen.indptr[:-1])
@@ -86,15 +91,32 @@ def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return out * scale.astype(np.float32)[:, None], lengths
 
 
-def word_weights(document_counts: np.ndarray, n: int) -> np.ndarray:
-    """The weight of a word by the number of its documents, of n: the squared inverse document
-    frequency. The plain one leaves function words so much weight that directions follow style
-    rather than subject.
+def word_weights(document_counts: np.ndarray, n: int, power: int = 2) -> np.ndarray:
+    """The weight of a word by the number of its documents, of n: a power of the inverse
+    document frequency.
 
     >>> word_weights(np.array([1, 4]), 9).round(2).tolist()
     [2.59, 0.48]
+    >>> word_weights(np.array([1, 4]), 9, power=1).round(2).tolist()
+    [1.61, 0.69]
     """
-    return np.log((1 + n) / (1 + document_counts.astype(np.float64))) ** 2
+    return np.log((1 + n) / (1 + document_counts.astype(np.float64))) ** power
+
+
+def idf_power(counts: sp.csr_array, used: np.ndarray) -> int:
+    """2 for short documents, 1 for long ones. In short ones the plain inverse document
+    frequency leaves function words so much weight that directions follow style rather than
+    subject. In long ones those are in most documents and so not used at all, and the squared
+    weight lets names of few documents decide.
+
+    >>> idf_power(sp.csr_array(np.ones((3, 4))), np.arange(4))
+    2
+    """
+    chosen = np.zeros(counts.shape[1], bool)
+    chosen[used] = True
+    sums = np.concatenate([[0], np.cumsum(chosen[counts.indices])])
+    each = sums[counts.indptr[1:]] - sums[counts.indptr[:-1]]
+    return 1 if len(each) and np.median(each) >= LONG else 2
 
 
 def too_few(n: int, width: int, words: int) -> str:

@@ -14,7 +14,7 @@ function rampAt(t) {
   const x = clamp(t, 0, 1) * 4, i = Math.min(3, x | 0), f = x - i, a = css.ramp[i], b = css.ramp[i + 1];
   return a.map((c, j) => Math.round(c + (b[j] - c) * f));
 }
-const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length', k: null, fade: true, sel: null, hover: -1, tool: 'pan' };
+const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length', k: null, level: M.level, fade: true, sel: null, hover: -1, tool: 'pan' };
 
 /** {cat(i), slots, names, what} where points fall into kinds, {value(i), lo, hi} where they have a measure. */
 function scheme() {
@@ -30,7 +30,29 @@ function scheme() {
     const f = +c.slice(1), kinds = A.field[f]();
     return { cat: i => kinds[i], slots: M.slots.fields[f], names: M.fields[f].values, what: c, field: M.fields[f], sub: M.fields[f].guessed && 'Guessed from the function words of ten languages. Not used to find the groups.' };
   }
+  if (state.level !== M.level) return levelScheme(state.level);
   return { cat: i => A.cluster[i], slots: M.slots.group, names: G.map(nameOf), what: 'group' };
+}
+/** Colors for kinds like those of the groups that each mostly comes from: from[kind][group] documents. */
+function slotsFrom(from) {
+  const pairs = [], slots = new Array(from.length).fill(-1), used = new Set();
+  from.forEach((r, j) => r.forEach((v, g) => v && pairs.push([v, j, g])));
+  pairs.sort((a, b) => b[0] - a[0]);
+  for (const [, j, g] of pairs) { const s = M.slots.group[g]; if (slots[j] < 0 && !used.has(s)) { slots[j] = s; used.add(s); } }
+  for (let j = 0; j < from.length; j++) if (slots[j] < 0) { let s = 0; while (used.has(s) && s < M.nslots) s++; slots[j] = s < M.nslots ? s : j % M.nslots; used.add(s); }
+  return slots;
+}
+const levelCache = new Map();
+/** The groups of a level of the tree; k is its name where other divisions have their number. */
+function levelScheme(level) {
+  if (levelCache.has(level)) return levelCache.get(level);
+  const cut = M.levels[level], at = new Map(cut.map((node, j) => [node, j])), leaf = A.leaf();
+  const place = M.nodes.map((_, i) => { while (i >= 0 && !at.has(i)) i = M.nodes[i].up; return i < 0 ? 0 : at.get(i); });
+  const from = cut.map(() => new Uint32Array(G.length));
+  for (let i = 0; i < n; i++) from[place[leaf[i]]][A.cluster[i]]++;
+  const made = { cat: i => place[leaf[i]], slots: slotsFrom(from), names: cut.map(i => nameOf(M.nodes[i])), what: 'group', k: `level ${level}`, level, nodes: cut.map(i => M.nodes[i]) };
+  levelCache.set(level, made);
+  return made;
 }
 const whatCache = new Map();
 /** The groups there would be with k, colored like the groups they mostly come from. */
@@ -44,11 +66,7 @@ function whatScheme(k) {
   }
   const off = M.whatks.indexOf(k) * n, labels = A.whatif(), docs = Array.from({ length: k }, () => []), from = docs.map(() => new Uint32Array(G.length));
   for (let i = 0; i < n; i++) { docs[labels[off + i]].push(i); from[labels[off + i]][A.cluster[i]]++; }
-  const pairs = [], slots = new Array(k).fill(-1), used = new Set();
-  from.forEach((r, j) => r.forEach((v, g) => v && pairs.push([v, j, g])));
-  pairs.sort((a, b) => b[0] - a[0]);
-  for (const [, j, g] of pairs) { const s = M.slots.group[g]; if (slots[j] < 0 && !used.has(s)) { slots[j] = s; used.add(s); } }
-  for (let j = 0; j < k; j++) if (slots[j] < 0) { let s = 0; while (used.has(s) && s < M.nslots) s++; slots[j] = s < M.nslots ? s : j % M.nslots; used.add(s); }
+  const slots = slotsFrom(from);
   const names = docs.map(d => contrast(d, 3).map(o => o.w).join(' · ') || 'no words of its own');
   const made = { cat: i => labels[off + i], slots, names, sizes: docs.map(d => d.length), from, what: 'group', k };
   whatCache.set(k, made);

@@ -13,7 +13,7 @@ async function unpacked(text) {
   return JSON.parse(await new Response(stream).text());
 }
 const A = {
-  cluster: array('cluster'), conf: array('conf'), second: lazy(() => array('second')),
+  cluster: array('cluster'), conf: array('conf'), second: lazy(() => array('second')), leaf: lazy(() => array('leaf')),
   length: lazy(() => array('length')), near: lazy(() => array('near')), nearSim: lazy(() => array('nearSim')),
   odd: core.arrays.odd ? array('odd') : null, // 1 for documents unlike all others
   field: M.fields.map((_, i) => lazy(() => array('field' + i))), whatif: lazy(() => array('whatif')),

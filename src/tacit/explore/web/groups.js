@@ -25,6 +25,7 @@ function groups() {
     body.append(row);
   });
   tree(body);
+  insideGroups();
   new ResizeObserver(debounce(() => { place(); tree(body); }, 80)).observe($('#gt'));
   pickGroup(M.firstG);
 }
@@ -40,6 +41,31 @@ function tree(body) { // drawn to the measured rows
     node[K + j] = [x, (a[1] + b[1]) / 2];
   });
   cell.replaceChildren(svg('svg', { width: W + 6, height: cell.offsetHeight }, svg('path', { d })));
+}
+/** The whole tree as a list of lists, opened down to the groups shown. */
+function insideGroups() {
+  const host = $('#gtl');
+  if (!host) return;
+  const below = M.nodes.map(() => []), top = [];
+  M.nodes.forEach((node, i) => (node.up < 0 ? top : below[node.up]).push(i));
+  const leads = M.nodes.map(() => false); // to a group that is shown
+  for (let i = M.nodes.length - 1; i >= 0; i--) if (M.nodes[i].up >= 0 && (M.nodes[i].group != null || leads[i])) leads[M.nodes[i].up] = true;
+  const show = i => {
+    const g = M.nodes[i], cut = M.levels.findIndex(level => level.includes(i));
+    setLevel(cut);
+    const s = scheme();
+    selectKind(s, s.nodes ? M.levels[cut].indexOf(i) : g.group);
+    toMap();
+  };
+  const list = items => el('ul', { class: 'gtree' }, ...items.map(i => {
+    const g = M.nodes[i], inner = below[i].length ? list(below[i]) : null, name = nameOf(g);
+    const toggle = inner && el('button', { class: 'twist', 'aria-expanded': leads[i], 'aria-label': `Groups inside ${name}`, on: { click: () => { inner.hidden = !inner.hidden; toggle.setAttribute('aria-expanded', !inner.hidden); } } });
+    if (inner) inner.hidden = !leads[i];
+    return el('li', {}, el('div', { class: 'row' + (g.group != null ? ' here g' + g.group : '') }, toggle || el('span', { class: 'twist' }),
+      el('button', { class: 'nm', title: 'Show on the map', on: { click: () => show(i) } }, g.group != null ? el('i', { class: 'sw' }) : null, el('span', { class: 'txt', dir: 'auto', text: name })),
+      el('span', { class: 'n', text: N(g.n) }), sureIcon(g.lvl), el('span', { class: 'vh', text: LEVEL[g.lvl] })), inner);
+  }));
+  host.replaceChildren(list(top));
 }
 function pickGroup(i, user) {
   if (!$('#gd')) return;
@@ -59,7 +85,7 @@ function pickGroup(i, user) {
     ...(g.title ? [el('p', { class: 'sub txt', dir: 'auto' }, 'Most typical: ', el('q', { text: g.title }))] : []),
     el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
     el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
-    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; syncK(); selectKind(scheme(), i); toMap(); } } }), ...extras.group.flatMap(more => more(g))),
+    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); selectKind(scheme(), i); toMap(); } } }), ...extras.group.flatMap(more => more(g))),
     el('h4', { text: 'Contrast words' }), wordBars(g.words.slice(0, 8).map(w => ({ w: w[0], p: w[1], q: w[2] }))),
     ...M.fields.flatMap((f, j) => [el('h4', { class: 'txt', text: f.name }), fieldBars(g, j)]),
     ...list('Most typical', g.typ.slice(0, 3).map(q => docItem(q))),

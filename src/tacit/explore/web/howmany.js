@@ -73,7 +73,8 @@ function setK(k) {
   state.sel = null; flags(null);
   state.k = k === K ? null : k;
   state.color = k !== K ? 'k' : M.grouped ? 'group' : M.fields.length ? 'f0' : 'length';
-  syncK(); paint(); panel(); home();
+  state.level = M.level;
+  syncK(); syncLevel(); paint(); panel(); home();
 }
 function syncK() {
   const o = $('#kopt');

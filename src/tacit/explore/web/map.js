@@ -60,7 +60,9 @@ function setupMap() {
   $('#inview').onclick = selectView;
   const color = $('#color');
   color.value = state.color;
-  color.onchange = () => { state.color = color.value; if (state.color !== 'k') state.k = null; syncK(); paint(); if (!state.sel) panel(); };
+  color.onchange = () => { state.color = color.value; if (state.color !== 'k') state.k = null; syncK(); syncLevel(); paint(); if (!state.sel) panel(); };
+  const level = $('#lv');
+  if (level) { level.max = M.levels.length - 1; level.addEventListener('input', () => setLevel(+level.value)); syncLevel(); }
   const q = $('#q');
   q.addEventListener('input', debounce(() => search(q.value), 110));
   q.addEventListener('keydown', e => { if (e.key === 'Escape') { q.value = ''; search(''); } });
@@ -71,6 +73,20 @@ function setupMap() {
     if (e.key === '/' && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); $('#map').scrollIntoView(); q.focus({ preventScroll: true }); }
     if (e.key === 'Escape' && max && !$('#drawer').open) setMax(false);
   });
+}
+const levelName = level => { const cut = M.levels[level], firm = cut.filter(i => M.nodes[i].lvl === 'firm').length; return `${plural(cut.length, 'group')}, ${firm} firm`; };
+/** Show another level of the tree: colors, names and legend follow. */
+function setLevel(level) {
+  state.level = level; state.k = null; state.color = 'group'; state.sel = null; flags(null);
+  syncK(); syncLevel(); labels = []; paint(); panel();
+  say(levelName(level));
+}
+function syncLevel() {
+  const slider = $('#lv');
+  if (!slider) return;
+  slider.value = state.level; slider.setAttribute('aria-valuetext', levelName(state.level));
+  $('#lvo').textContent = levelName(state.level);
+  $('#levels').classList.toggle('off', state.color !== 'group');
 }
 function pointers(cv) {
   const down = new Map(), at = e => { const r = cv.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };

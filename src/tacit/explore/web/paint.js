@@ -94,7 +94,7 @@ function overlay(c = ov, ratio = sc.r) {
   const shown = clamp((sc.view.s - 1.7) / .6, 0, 1);
   if (shown > 0 && !sc.any) {
     c.font = `450 12px ${css.sans}`; c.lineWidth = 3.5; c.strokeStyle = css.map;
-    for (const m of localLabels()) {
+    for (const m of finerLabels(sch) || localLabels()) {
       const x = sc.sx(m.x), y = sc.sy(m.y), tw = m.tw || (m.tw = c.measureText(m.t).width);
       if (x < tw / 2 + 4 || y < 12 || x > w - tw / 2 - 4 || y > h - 12 || clash(x, y, tw, 15)) continue;
       c.globalAlpha = shown * .95; halo(c, m.t, x, y, css.ink2); placed.push({ x, y, w: tw, h: 15 });
@@ -165,7 +165,7 @@ function anchorsFor(s) { // the densest cell of a coarse grid for each kind
       if (v > most) { most = v; where = j; }
     }
     if (where < 0) continue;
-    const own = s.what === 'group' && !s.k ? G[c] : null;
+    const own = s.nodes ? s.nodes[c] : s.what === 'group' && !s.k ? G[c] : null;
     let t = s.what === 'group' ? s.names[c].split(' · ').slice(0, 2).join(', ') : s.names[c];
     if (t.length > 30) t = t.slice(0, 29) + '…';
     out.push({ i: c, x: (where % R + .5) / R, y: ((where / R | 0) + .5) / R, t, n: total[c], lvl: own?.lvl });
@@ -174,6 +174,17 @@ function anchorsFor(s) { // the densest cell of a coarse grid for each kind
   anchorCache.set(key, out);
   return out;
 }
+/** Names of the groups inside those shown, for those who come close. */
+function finerLabels(sch) {
+  const level = sch.what !== 'group' || !M.levels.length ? M.levels.length : sch.nodes ? sch.level : sch.k ? M.levels.length : M.level;
+  if (level + 1 >= M.levels.length) return null;
+  if (!finerCache.has(level)) {
+    const here = new Set(M.levels[level]), next = M.levels[level + 1];
+    finerCache.set(level, anchorsFor(levelScheme(level + 1)).filter(a => !here.has(next[a.i])).map(a => ({ x: a.x, y: a.y, t: a.t })));
+  }
+  return finerCache.get(level);
+}
+const finerCache = new Map();
 /** Words of small places of the map, for those who come close. */
 const localLabels = lazy(() => {
   const R = 16, cells = new Map(), out = [];

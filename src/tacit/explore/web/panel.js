@@ -64,20 +64,20 @@ function legend() {
   const order = [...count.keys()], own = s.what === 'group' && !s.k, ul = el('ul', { class: 'legend' });
   if (!own) order.sort((a, b) => count[b] - count[a]);
   for (const c of order) {
-    const g = own ? G[c] : null;
+    const g = own ? G[c] : s.nodes ? s.nodes[c] : null;
     ul.append(el('li', {}, el('button', {
-      title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} across resamples` : s.names[c],
+      title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} ${own ? 'across resamples' : 'when it is found again'}` : s.names[c],
       on: { click: () => selectKind(s, c), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
     }, el('i', { class: 'sw ' + (s.slots[c] === -2 ? 'podd' : s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g ? g.n : count[c]) }),
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
-  const head = s.field ? s.field.name : s.k ? `If there were ${s.k} groups` : `${K} groups`;
-  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
+  const head = s.field ? s.field.name : s.nodes ? levelName(s.level) : s.k ? `If there were ${s.k} groups` : `${K} groups`;
+  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. Each is named by what sets it apart inside its parent.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
-  if (own) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => el('span', {}, sureIcon(l), l))));
+  if (own || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => el('span', {}, sureIcon(l), l))));
   if (s.what === 'group' && A.odd) out.push(oddKey());
-  if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => setK(K) } })));
+  if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => (s.nodes ? setLevel(M.level) : setK(K)) } })));
   return out;
 }
 /** The gray points: documents unlike all others, whatever group is nearest to them. */

@@ -22,6 +22,7 @@ def data(report: Report) -> None:
     placed = report.n_read - facts["meaning"]["blank"] if report.ran("meaning") else 0
     meta |= {"total": placed, "grouped": report.grouped, "merges": [], "firstG": 0}
     meta |= {"unsure": 0, "repeats": 0, "color0": "group"}
+    meta |= {"nodes": [], "levels": [], "level": 0}
     if not report.grouped:
         for name in ("cluster", "conf", "second"):
             report.add_array(name, np.zeros(shown.mapped, np.uint8))
@@ -54,6 +55,30 @@ def data(report: Report) -> None:
         "color0": "group" if any(g["lvl"] != "loose" for g in groups) else "confidence",
     }
     meta["slots"]["group"] = assign_slots(report.points, labels, len(groups))
+    add_levels(report, place)
+
+
+def add_levels(report: Report, place: np.ndarray) -> None:
+    """The tree of groups, its levels from coarse to fine, and the leaf of every document on the
+    map; ``place`` of each group on the page."""
+    found, leaf = report.facts["groups"], report.context.arrays("groups").get("leaf")
+    nodes, levels = found.get("nodes", []), found.get("levels", [])
+    if leaf is None or len(levels) < 2 or not leaf.max(initial=-1) < len(nodes):
+        return
+    report.add_array("leaf", np.maximum(leaf[report.shown.on_map], 0))
+    report.meta["nodes"] = [
+        {
+            "up": int(node["parent"]),
+            "n": int(node["size"]),
+            "name": [clean_line(each) for each in shown_name(node)],
+            "med": round(float(node["jaccard"]), 3),
+            "lvl": verdict_of(float(node["jaccard"])),
+            "group": None if node["chosen"] is None else int(place[node["chosen"]]),
+        }
+        for node in nodes
+    ]
+    report.meta["levels"] = [[int(i) for i in level["cut"]] for level in levels]
+    report.meta["level"] = int(found["level"])
 
 
 def describe_group(
@@ -121,4 +146,13 @@ def words(report: Report) -> str:
 <span class="vh">Verdict</span></th></tr></thead><tbody></tbody></table>
 <aside class="detail" id="gd" aria-label="Selected group" aria-live="polite"></aside>
 </div>"""
+    if report.meta["nodes"]:
+        body += TREE
     return section("groups", "Groups", heading, lead, body)
+
+
+TREE = """
+<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">A \
+group is divided further as long as two halves of its documents agree on the division more \
+than they would in data without groups. Open one to see what is inside. The name of a group \
+sets it apart from the others inside the same one.</p><div id="gtl"></div></div>"""

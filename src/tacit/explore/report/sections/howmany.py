@@ -55,12 +55,17 @@ def words(report: Report) -> str:
             "the measures agree" if best == k else f"the measures recommend {recommended}"
         )
     elif best == 1:
-        heading = "No number of groups is better than chance"
+        heading = "No division into groups repeats better than chance"
+    elif choice.get("flat", best) == best:
+        heading = f"{best} is a reasonable choice, and one division of all documents agrees"
     else:
-        agree = not any(s.startswith("Alone would prefer") for s in choice["reasons"])
-        heading = f"{best} is a reasonable choice, "
-        heading += "and the measures agree" if agree else "but no single number is right"
+        flat = choice["flat"] if choice["flat"] > 1 else "none"
+        heading = f"{best} groups repeat; measured as one division of all, {flat} would do best"
     lead = "".join(f"<p>{plain([s])}</p>" for s in [*choice["reasons"], *choice["notes"]])
+    lead += (
+        "<p>The charts measure flat divisions: one number of groups for all documents at once. "
+        "The groups shown come from the tree, in which every group is divided by itself.</p>"
+    )
     body = CHARTS
     if len(meta["whatks"]) > 1:
         ks = [*meta["whatks"], *([k] if k > 1 else [])]

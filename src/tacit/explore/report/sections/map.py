@@ -118,6 +118,7 @@ def words(report: Report) -> str:
         near = percent(kept)
         lead += f" Of the ten documents nearest to each, {near} are also near it on the map."
     body = MAP.replace("{fade}", FADE if report.grouped else "")
+    body = body.replace("{levels}", LEVELS if meta["levels"] else "")
     body = body.replace("{options}", color_options(report)).replace("{n}", f"{meta['n']:,}")
     return section("map", "The map", heading(report), f"<p>{lead}</p>",
                    body.replace("{caption}", caption(meta)))  # fmt: skip
@@ -189,6 +190,11 @@ ZOOMS = (
     + icon_button("zhome", "Show everything", "M4 9l6-5 6 5v7H4z")
     + icon_button("zmax", "Fill the window", "M4 8V4h4M16 8V4h-4M4 12v4h4M16 12v4h-4")
 )
+LEVELS = (
+    '<div class="grp" id="levels"><label class="lbl" for="lv">Level</label><input type="range" '
+    'id="lv" min="0" max="1" step="1" value="0"><output class="lbl" id="lvo" for="lv"></output>'
+    "</div>"
+)
 FADE = '<label class="grp lbl"><input type="checkbox" id="fade" checked> Fade uncertain</label>'
 MAP = f"""<div class="tools" role="toolbar" aria-label="Map tools">
 <div class="search">{LENS}<input class="field" id="q" type="search" autocomplete="off" \
@@ -196,6 +202,7 @@ spellcheck="false" placeholder="Find documents by word" aria-label="Find documen
 aria-keyshortcuts="/">{icon_button("qx", "Clear search", "M6 6l8 8M14 6l-8 8", " hidden")}</div>
 <div class="grp"><label class="lbl" for="color">Color by</label><select class="field" \
 id="color">{{options}}</select></div>
+{{levels}}
 {{fade}}
 <span class="sp"></span>
 <div class="grp"><button class="btn" id="lasso" aria-pressed="false">{LASSO}Draw \

@@ -97,19 +97,21 @@ def settings(report: Report) -> list[tuple[str, str]]:
     if report.ran("meaning"):
         meaning = facts["meaning"]
         variance = percent(meaning["explained"])
+        idf = "squared " if meaning.get("idf_power", 2) == 2 else ""
         rows += [
             ("Vocabulary", f"{meaning['words']:,} words in several documents but at most half"),
-            ("Weights", "logarithmic term frequency times squared inverse document frequency"),
+            ("Weights", f"logarithmic term frequency times {idf}inverse document frequency"),
             (
                 "Latent space",
                 f"LSA, {meaning['directions']} directions, {variance} of the variance",
             ),
         ]
     if report.ran("groups"):
-        asked = "asked for" if facts["groups"].get("asked") else "chosen"
-        rows.append(
-            ("Groups", f"spherical k-means, k = {facts['groups']['k']} ({asked}), ten starts")
-        )
+        k = facts["groups"]["k"]
+        how = f"a tree of divisions by spherical k-means, {k} groups shown"
+        if facts["groups"].get("asked"):
+            how = f"spherical k-means, k = {k} (asked for), ten starts"
+        rows.append(("Groups", how))
     if report.grouped:
         verdicts = "median Jaccard overlap in the repeats: firm from 0.75, tentative from 0.5"
         rows.append(("Verdicts", f"{verdicts}, loose below"))

@@ -154,6 +154,13 @@ def group_findings(report: Report) -> list[str]:
     firm, middle, loose = (report.groups(v) for v in ("firm", "tentative", "loose"))
     tested = f"when {left_out(total)}"
     first = f"These {total:,} documents fall into {k} groups by the words they use. "
+    found = report.facts["groups"]
+    if (level := found.get("level")) and not found.get("asked"):
+        broad = found["levels"][0]["nodes"]
+        first = (
+            f"These {total:,} documents fall into {number(broad)} broad groups by the words "
+            f"they use, and inside them into {k}. "
+        )
     if len(firm) == k:
         first += f"<b>All of them are firm</b>: each is found again, largely intact, {tested}. "
         first += listing(firm, 6)
@@ -166,6 +173,9 @@ def group_findings(report: Report) -> list[str]:
         )
     else:
         first += f"<b>None of them is firm</b>: each changes {tested}."
+    levels = found.get("levels", [])
+    if level is not None and level + 1 < len(levels):
+        first += f" The finest level that still repeats has {levels[-1]['nodes']} groups."
     out = [first]
     if middle and (not loose or not firm):
         them = verb(len(middle), "it", "them")

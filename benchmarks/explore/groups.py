@@ -1,0 +1,302 @@
+"""The groups of ``tacit.explore`` on labelled collections, against k-means that is told k.
+
+Contenders: Tacit, which is told nothing; flat spherical k-means in the same space, told the
+number of classes; and a pipeline made by hand of scikit-learn (TfidfVectorizer with logarithmic
+counts, English stop words, no word in more than half of the documents or in fewer than three;
+TruncatedSVD to 100, rows to length one, KMeans with ten starts), told it too. The quality is
+the V-measure against the classes at the level of the tree whose number of groups is nearest to
+theirs. The checks have it and the adjusted Rand index at that level, at the level that is shown
+first, and of ``choose_k``, the flat choice.
+
+Short and long texts whose words are dealt out to the documents at random have no groups: that
+is a check too. Sets are drawn and cut the same way for every run.
+"""
+
+import csv
+import gzip
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.explore._texts import bare, news
+from benchmarks.harness import Answer, Case, Check, Contender, Data, Row, Unable
+
+__all__ = ["cases"]
+
+NEAR = 0.02  # of the V-measure of the better rival that counts as level with it
+MOST = 6000  # documents of a set
+Texts = tuple[list[str], list[str]]
+
+
+def cases(scale: float) -> list[Case]:
+    def labelled(name: str, load: Callable[[], Texts]) -> Case:
+        def make(folder: Path) -> Data:
+            texts, truth = load()
+            order = np.random.default_rng(0).permutation(len(texts))[: int(MOST * scale)]
+            return {
+                "texts": [texts[i] for i in order],
+                "truth": np.array([truth[i] for i in order]),
+                "about": f"{len(order):,} documents, {len(set(truth))} classes",
+            }
+
+        return Case(
+            name, make, (TACIT, FLAT, SKLEARN), v_measure, measure="V-measure",
+            lower_is_better=False, tolerance=NEAR, check=level_checks, repeats=1, warmup=fewer,
+        )  # fmt: skip
+
+    def dealt(name: str, load: Callable[[], Texts]) -> Case:
+        def make(folder: Path) -> Data:
+            texts, _ = load()
+            order = np.random.default_rng(0).permutation(len(texts))[: int(2000 * scale)]
+            some = deal([texts[i] for i in order])
+            about = f"{len(some):,} documents, their words dealt out at random"
+            return {"texts": some, "truth": np.zeros(len(some), int), "about": about}
+
+        return Case(
+            name, make, (TACIT,), v_measure, measure="V-measure", lower_is_better=False,
+            check=no_groups, repeats=1, warmup=fewer,
+        )  # fmt: skip
+
+    return [
+        *(labelled(name, load) for name, load in SETS.items()),
+        dealt("Dealt words, short texts", SETS["Text messages"]),
+        dealt("Dealt words, news", SETS["AG News"]),
+        dealt("Dealt words, long texts", SETS["Film reviews"]),
+    ]
+
+
+# --- Sets ---
+
+
+def folder_of(name: str) -> Path:
+    given = os.environ.get("TACIT_DATA")
+    folder = Path(given) / name if given else None
+    if folder is None or not folder.exists():
+        raise Unable(f"needs {name}: set TACIT_DATA to a folder that has it")
+    return folder
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf8") as file:
+        return [json.loads(line) for line in file]
+
+
+def columns(folder: str, file: str, text: str = "text", label: str = "label") -> Texts:
+    rows = lines(folder_of(folder) / file)
+    return [row[text] for row in rows], [str(row[label]) for row in rows]
+
+
+def posts(*, header: bool = True, only: tuple[str, ...] = ()) -> Texts:
+    texts, groups = news()
+    kept = [i for i, group in enumerate(groups) if not only or group in only]
+    return [texts[i] if header else bare(texts[i]) for i in kept], [
+        str(groups[i]) for i in kept
+    ]
+
+
+def ag_news() -> Texts:
+    rows = lines(folder_of("ag_news") / "ag_news.jsonl.gz")
+    return [f"{row['title']}\n{row['text']}" for row in rows], [
+        str(row["label"]) for row in rows
+    ]
+
+
+def messages() -> Texts:
+    path = folder_of("sms_spam") / "SMSSpamCollection.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf8") as file:
+        rows = [line.rstrip("\n").split("\t", 1) for line in file]
+    return [text for _, text in rows], [label for label, _ in rows]
+
+
+def brown() -> Texts:
+    rows = lines(folder_of("brown_tagged") / "brown.jsonl.gz")
+    texts = [
+        " ".join(word for sentence in row["sents"] for word, _ in sentence) for row in rows
+    ]
+    return texts, [row["category"] for row in rows]
+
+
+def senses(word: str) -> Texts:
+    rows = lines(folder_of("senseval") / f"{word}.jsonl.gz")
+    return [" ".join(row["tokens"]) for row in rows], [row["senses"][0] for row in rows]
+
+
+def federalist() -> Texts:
+    path = folder_of("federalist") / "federalist.csv.gz"
+    csv.field_size_limit(10**9)
+    with gzip.open(path, "rt", encoding="utf8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [row["text"] for row in rows], [row["author"] for row in rows]
+
+
+def passages(folder: Path, size: int) -> Texts:
+    """Passages of so many words of every book in a folder, labelled with the book."""
+    texts, books = [], []
+    for path in sorted(folder.glob("*.txt.gz")):
+        with gzip.open(path, "rt", encoding="utf8") as file:
+            words = file.read().split()
+        for start in range(0, len(words) - size // 2, size):
+            texts.append(" ".join(words[start : start + size]))
+            books.append(path.name.split(".")[0])
+    return texts, books
+
+
+def oz_authors() -> Texts:
+    texts, books = passages(folder_of("oz"), 3000)
+    known = [
+        i for i, book in enumerate(books) if "nonoz" not in book and "contested" not in book
+    ]
+    return [texts[i] for i in known], [books[i].split("__")[0] for i in known]
+
+
+def deal(texts: list[str]) -> list[str]:
+    """All words of all documents in random order, as many to each document as it has."""
+    split = [text.split() for text in texts]
+    words = np.array([word for each in split for word in each], object)
+    np.random.default_rng(1).shuffle(words)
+    edges = np.cumsum([0, *(len(each) for each in split)])
+    return [" ".join(words[a:b]) for a, b in pairwise(edges)]
+
+
+EIGHT = (
+    "rec.autos", "sci.space", "talk.politics.mideast", "rec.sport.hockey", "comp.graphics",
+    "soc.religion.christian", "sci.crypt", "sci.med",
+)  # fmt: skip
+SETS: dict[str, Callable[[], Texts]] = {
+    "20 Newsgroups": posts,
+    "20 Newsgroups, bodies": lambda: posts(header=False),
+    "Eight newsgroups, bodies": lambda: posts(header=False, only=EIGHT),
+    "AG News": ag_news,
+    "28 languages": lambda: columns("langid", "sentences.jsonl.gz", label="lang"),
+    "Brown categories": brown,
+    "Oz books": lambda: passages(folder_of("oz"), 3000),
+    "Oz authors": oz_authors,
+    "Shakespeare's works": lambda: passages(folder_of("shakespeare") / "works", 4000),
+    "Federalist authors": federalist,
+    "Text messages": messages,
+    "Film reviews": lambda: columns("movie_reviews", "movie_reviews.jsonl.gz"),
+    "Subjectivity": lambda: columns("movie_reviews", "subjectivity.jsonl.gz"),
+    "Senses of line": lambda: senses("line"),
+    "Senses of serve": lambda: senses("serve"),
+    "Senses of interest": lambda: senses("interest"),
+}
+
+
+# --- Measures ---
+
+
+def fewer(data: Data) -> Data:
+    return {**data, "texts": data["texts"][:200], "truth": data["truth"][:200]}
+
+
+def v_measure(data: Data, answer: Answer) -> float:
+    from sklearn.metrics import v_measure_score
+
+    if len(answer["labels"]) != len(data["truth"]):
+        return 0.0
+    return float(v_measure_score(data["truth"], answer["labels"]))
+
+
+def level_checks(data: Data, rows: dict[str, Row]) -> list[Check]:
+    from sklearn.metrics import adjusted_rand_score, v_measure_score
+
+    own = rows.get("Tacit")
+    if own is None or own.answer is None:
+        return [Check("Tacit has no answer", False)]
+    truth, said = data["truth"], []
+    for name, key in (("nearest", "labels"), ("shown", "shown"), ("choose_k", "flat")):
+        labels = own.answer[key]
+        v, rand = v_measure_score(truth, labels), adjusted_rand_score(truth, labels)
+        said.append(f"{name} {int(labels.max()) + 1} groups V {v:.3f} ARI {rand:.3f}")
+    rivals = [row for name, row in rows.items() if name != "Tacit" and row.answer is not None]
+    for row in rivals:
+        rand = adjusted_rand_score(truth, row.answer["labels"])
+        said.append(f"{row.name} V {row.quality:.3f} ARI {rand:.3f}")
+    best = max((row.quality or 0.0 for row in rivals), default=0.0)
+    return [Check("; ".join(said), (own.quality or 0.0) >= best - NEAR)]
+
+
+def no_groups(data: Data, rows: dict[str, Row]) -> list[Check]:
+    own = rows.get("Tacit")
+    if own is None or own.answer is None:
+        return [Check("Tacit has no answer", False)]
+    found = int(own.answer["shown"].max()) + 1
+    return [Check(f"no groups: {found if found > 1 else 'none'} found", found == 1)]
+
+
+# --- Contenders ---
+
+
+def tacit_tree(data: Data, threads: int) -> Answer:
+    from tacit.cluster.small_kmeans import small_kmeans
+    from tacit.core.engines import Threads
+    from tacit.explore.project.project import explore_documents
+
+    classes = len(set(data["truth"].tolist()))
+    with tempfile.TemporaryDirectory() as folder:
+        project = explore_documents(
+            data["texts"], out=Path(folder) / "set", engine=Threads(threads), stages=["groups"]
+        )
+        context = project._context
+        found, arrays = context.facts("groups"), context.arrays("groups")
+        shown, leaf = np.array(arrays["labels"]), np.array(arrays["leaf"])
+        rows = np.array(context.arrays("meaning")["rows"])
+        nodes, nearest = found.get("nodes", []), np.maximum(shown, 0)
+        if nodes:
+            cut = min(found["levels"], key=lambda level: abs(level["nodes"] - classes))["cut"]
+            nearest = np.maximum(labels_in(cut, nodes, leaf), 0)
+        best = found["choice"]["flat"]
+        flat = small_kmeans(rows, best, 0, starts=5, unit=True).labels
+    return {"labels": nearest, "shown": np.maximum(shown, 0), "flat": flat, "k": len(nodes)}
+
+
+def labels_in(cut: list[int], nodes: list[dict[str, Any]], leaf: np.ndarray) -> np.ndarray:
+    """The place in a level of every document, from its leaf."""
+    at = {node: place for place, node in enumerate(cut)}
+    place = np.full(len(nodes) + 1, -1)
+    for i in range(len(nodes)):
+        place[i] = at.get(i, place[nodes[i]["parent"]])
+    return place[leaf]
+
+
+def flat_kmeans(data: Data, threads: int) -> Answer:
+    from tacit.cluster.small_kmeans import small_kmeans
+    from tacit.core.engines import Threads
+    from tacit.explore.project.project import explore_documents
+
+    with tempfile.TemporaryDirectory() as folder:
+        project = explore_documents(
+            data["texts"], out=Path(folder) / "set", engine=Threads(threads), stages=["meaning"]
+        )
+        rows = np.array(project._context.arrays("meaning")["rows"])
+    k = len(set(data["truth"].tolist()))
+    return {"labels": small_kmeans(rows, k, 0, starts=10, unit=True).labels}
+
+
+def sklearn_pipeline(data: Data, threads: int) -> Answer:
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    words = TfidfVectorizer(
+        sublinear_tf=True, stop_words="english", max_df=0.5, min_df=3
+    ).fit_transform(data["texts"])
+    size = min(100, *words.shape)
+    rows = normalize(TruncatedSVD(size, random_state=0).fit_transform(words))
+    k = len(set(data["truth"].tolist()))
+    return {"labels": KMeans(k, n_init=10, random_state=0).fit_predict(rows)}
+
+
+TACIT = Contender("Tacit", tacit_tree)
+FLAT = Contender("spherical k-means, k given", flat_kmeans)
+SKLEARN = Contender(
+    "scikit-learn pipeline, k given", sklearn_pipeline, package="sklearn",
+    install="scikit-learn", rival="scikit-learn",
+)  # fmt: skip

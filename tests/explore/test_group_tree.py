@@ -1,0 +1,153 @@
+"""The tree of groups: planted hierarchies are found, dealt words give none."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from tacit.core.engines import Serial, Threads
+from tacit.explore import explore_documents
+from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.questions.exports import write_groups
+from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.stages.group_tree import (
+    centers_of,
+    choose_cut,
+    cut_at,
+    grow_tree,
+    labels_at,
+    own_space,
+)
+
+SEED = np.uint64(3)
+BROAD, FINE = 3, 4
+
+
+def planted(n=480, length=50, *, own=0.5, seed=0):
+    """Documents of three subjects with four parts each: counts, subject, part."""
+    rng = np.random.default_rng(seed)
+    part = rng.integers(BROAD * FINE, size=n)
+    common, subject, parts = np.arange(300), 300 + np.arange(120), 420 + np.arange(12 * 25)
+    rows = []
+    for each in part:
+        kinds = rng.choice(3, size=length, p=[0.5, 0.5 - 0.5 * own, 0.5 * own])
+        pools = (common, np.split(subject, BROAD)[each // FINE], np.split(parts, 12)[each])
+        drawn = [rng.choice(pools[kind]) for kind in kinds]
+        rows.append(np.bincount(drawn, minlength=720))
+    return sp.csr_array(np.array(rows, np.float32)), part // FINE, part
+
+
+def grow(counts, effort="quick", engine=None, **more):
+    words = sp.csr_array(counts, copy=True)
+    words.data = 1 + np.log(words.data)
+    space = own_space(words, 2, seed=SEED)
+    return grow_tree(words, space.rows, SEED, effort, engine or Serial(), **more)
+
+
+def agreement(nodes, truth, cut):
+    return adjusted_rand_score(truth, labels_at(nodes, cut, len(truth)))
+
+
+def test_both_levels_of_a_planted_hierarchy_are_in_the_tree():
+    counts, subject, part = planted(own=0.35)
+    nodes, untried = grow(counts)
+    deepest = max(node.depth for node in nodes)
+    cuts = [cut_at(nodes, depth) for depth in range(1, deepest + 1)]
+    assert agreement(nodes, subject, cuts[0]) > 0.9
+    assert max(agreement(nodes, part, cut) for cut in cuts) > 0.9
+    assert untried == 0
+
+
+def test_children_divide_their_parent_and_come_after_it():
+    counts, _, part = planted()
+    nodes, _ = grow(counts)
+    for i, node in enumerate(nodes):
+        assert node.parent < i
+        if node.children:
+            inside = np.concatenate([nodes[j].documents for j in node.children])
+            assert np.array_equal(np.sort(inside), np.sort(node.documents))
+    shown = choose_cut(nodes)
+    assert (labels_at(nodes, shown, len(part)) >= 0).all()
+
+
+@pytest.mark.parametrize("length", [8, 120])
+def test_words_dealt_out_at_random_give_no_groups(length):
+    rng = np.random.default_rng(1)
+    law = 1 / np.arange(3, 903)
+    drawn = rng.choice(900, p=law / law.sum(), size=(500, length))
+    counts = sp.csr_array(np.stack([np.bincount(each, minlength=900) for each in drawn]))
+    nodes, _ = grow(counts.astype(np.float32))
+    assert len(nodes) == 1
+    assert nodes[0].split.k == 1
+
+
+def test_the_tree_is_the_same_on_any_number_of_threads():
+    counts, _, _ = planted(240)
+    one, three = grow(counts)[0], grow(counts, engine=Threads(3))[0]
+    assert [node.documents.tolist() for node in one] == [
+        node.documents.tolist() for node in three
+    ]
+    assert [node.overlap for node in one] == [node.overlap for node in three]
+
+
+def test_a_division_that_is_asked_for_is_the_first_level():
+    counts, subject, _ = planted(240)
+    nodes, _ = grow(counts, first=subject.astype(np.int32))
+    assert agreement(nodes, subject, cut_at(nodes, 1)) == 1
+
+
+def test_centers_are_mean_directions():
+    rows = np.array([[1, 0], [0, 1], [0, 1]], np.float32)
+    centers = centers_of(rows, np.array([0, 0, 1], np.int32), 2)
+    assert np.allclose(centers, [[0.5**0.5, 0.5**0.5], [0, 1]])
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    counts, subject, _ = planted(360, own=0.35)
+    names = np.array(
+        [f"{a}{b}{c}" for a in "bdfglm" for b in "aeiou" for c in "klmnprstvxzbdfghjqwyc"]
+    )
+    names = np.array([f"{name}{chr(97 + i % 26)}" for i, name in enumerate(np.tile(names, 2))])
+    texts = [
+        " ".join(np.repeat(names[row.indices], row.data.astype(int)))
+        for row in (counts[[i]] for i in range(counts.shape[0]))
+    ]
+    out = tmp_path_factory.mktemp("tree") / "planted.tacit"
+    return explore_documents(texts, out=out, effort="quick"), subject
+
+
+def test_python_has_every_group_with_its_parent(project):
+    found, subject = project
+    tree, clusters = found.group_tree, found.clusters
+    assert {"parent", "node"} <= set(clusters.columns)
+    assert (tree["parent"] < tree.index).all()
+    broad = tree[tree["parent"] == -1]
+    assert broad["size"].sum() == len(subject)
+    for node, group in tree.iterrows():
+        inside = tree[tree["parent"] == node]
+        assert len(inside) == 0 or inside["size"].sum() == group["size"]
+    assert len(clusters) == tree["group"].notna().sum() > 0
+    leaf = found.documents["leaf"]
+    sizes = leaf.value_counts()
+    assert all(tree["size"][i] == size for i, size in sizes.items())
+
+
+def test_the_summary_and_the_export_have_the_levels(project, tmp_path):
+    found, _ = project
+    summary = found.summary
+    assert summary["levels"][summary["level"]][0] == len(summary["groups"])
+    reader = ProjectReader(ProjectFolder(found.path))
+    with (tmp_path / "groups.json").open("wb") as file:
+        write_groups(reader, file)
+    made = json.loads((tmp_path / "groups.json").read_text(encoding="utf8"))
+    assert len(made["nodes"]) == len(summary["nodes"])
+    assert len(made["levels"]) == len(summary["levels"])
+
+
+def test_the_report_has_a_slider_where_there_are_levels(project):
+    found, _ = project
+    page = (found.path / "report.html").read_text(encoding="utf8")
+    assert ('id="lv"' in page) == (len(found.summary["levels"]) > 1)
