@@ -51,6 +51,7 @@ def find_meaning(context: Context) -> Output:
             "blank": blank,
             "words": words,
             "used": used.astype(np.int64),
+            "idf_power": np.array([idf_power(counts, used)], np.int64),
             # With these, words are directions of V again, and a query can be folded in.
             "word_lengths": word_lengths.astype(np.float32),
             "singular_values": svd.singular_values_.astype(np.float32),

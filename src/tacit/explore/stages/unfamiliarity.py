@@ -104,15 +104,17 @@ def measure_words(
     rarity = np.log((1 + n) / (1 + others.astype(np.float64)))
     types = np.diff(counts.indptr).astype(np.float64)
     sums = np.bincount(rows, rarity, m)
-    heavy = ((1 + np.log(counts.data)) * rarity**2) ** 2
+    power = int(meaning["idf_power"][0]) if "idf_power" in meaning else 2
+    heavy = ((1 + np.log(counts.data)) * rarity**power) ** 2
     weight = np.bincount(rows, heavy, m)
     if unknown is not None:
         types += unknown
         sums += unknown * np.log(1 + n)
-        weight += unknown * np.log(1 + n) ** 4
+        weight += unknown * np.log(1 + n) ** (2 * power)
     used = np.asarray(meaning["used"])
     chosen = sp.csr_array(counts[:, used], dtype=np.float64)
-    chosen.data = (1 + np.log(chosen.data)) * word_weights(spread[used], n)[chosen.indices]
+    worth = word_weights(spread[used], n, power)
+    chosen.data = (1 + np.log(chosen.data)) * worth[chosen.indices]
     scale = meaning["word_lengths"].astype(np.float64)[:, None]
     values = meaning["singular_values"].astype(np.float64)
     basis = np.divide(meaning["words"] * scale, values, out=np.zeros(meaning["words"].shape),
