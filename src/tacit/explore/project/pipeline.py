@@ -42,7 +42,7 @@ STAGES = (
           group_otherwise),
     Stage("words", 2, "Comparing words", ("counts", "meaning"), ("effort",),
           find_word_neighbors),
-    Stage("language_guess", 1, "Guessing languages", ("counts",), (), guess_languages),
+    Stage("language_guess", 2, "Guessing languages", ("counts",), (), guess_languages),
     Stage("outliers", 2, "Looking for oddities",
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
     Stage("reading", 1, "Measuring how documents read", ("ingest", "language_guess"), (),
