@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 import types
@@ -196,3 +197,31 @@ def test_a_command_without_arguments_shows_its_help_and_no_error(tacit):
 def test_closed_standard_streams_are_no_fault():
     command = f'"{sys.executable}" -m tacit datasets --json <&- >&- 2>&-'
     assert subprocess.run(command, shell=True, check=False).returncode == 0
+
+
+def all_commands(command, context):
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            yield from all_commands(found, click.Context(found, info_name=name, parent=context))
+    yield context.command_path, command
+
+
+COMMANDS = dict(all_commands(module.cli, click.Context(module.cli, info_name="tacit")))
+OLD_WORDS = r"\bis no\b|so many|comes again|tells of|manners|times of 20|stdout|\(s\)"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_is_plain_and_every_option_gives_its_default(path):
+    command = COMMANDS[path]
+    context = click.Context(command, info_name=path)
+    text = " ".join(command.get_help(context).split())
+    assert not re.search(OLD_WORDS, text)
+    assert command.help
+    for option in command.params:
+        if isinstance(option, click.Option) and option.name not in ("help", "version"):
+            help = option.help or ""
+            assert help[:1].isupper(), option.opts
+            flag = option.is_flag and not option.secondary_opts
+            shown = "[default: " in help or option.show_default or option.required
+            assert flag or shown, option.opts

@@ -61,7 +61,8 @@ class Text(NamedTuple):
     "--who",
     multiple=True,
     metavar="PATH",
-    help="Text to attribute: a file, a folder or a table; may be repeated",
+    help="Text to attribute: a file, a folder or a table; may be repeated  [default: those "
+    "in PATH]",
 )
 @click.option(
     "--author",

@@ -68,8 +68,9 @@ def classify() -> None:
               help="Classifier; auto takes the one that is best in cross-validation")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Folds of the cross-validation")
-@click.option("--ngrams", type=click.IntRange(1, 10), show_default="1; of characters 3",
-              help="Length of the longest n-grams that are features")
+@click.option("--ngrams", type=click.IntRange(1, 10),
+              help="Length of the longest n-grams that are features  [default: 1 word, or 3 "
+              "characters]")
 @click.option("--characters", is_flag=True,
               help="Use n-grams of characters  [default: the better of words and characters]")
 @click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
@@ -144,8 +145,8 @@ def train(
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
-@click.option("--out", default="-", metavar="CSV", show_default="standard output",
-              help="File for the labels")
+@click.option("--out", default="-", metavar="CSV",
+              help="File for the labels  [default: standard output]")
 @document_options
 @show_options
 def predict(

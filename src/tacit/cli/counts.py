@@ -63,8 +63,9 @@ def counts(
 ) -> None:
     """Count the words of the documents at PATH.
 
-    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json
-    or .parquet file, each also compressed with gzip or zstd; - is standard input.
+    PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
+    these, or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file, text
+    also compressed with gzip or zstd; - is standard input.
 
     \b
     tacit counts letters/                          the most frequent words

@@ -75,8 +75,9 @@ def build(
 ) -> None:
     """Index the documents at PATH.
 
-    PATH is a folder of text files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json
-    or .parquet file, each also compressed with gzip or zstd; - is standard input.
+    PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
+    these, or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file, text
+    also compressed with gzip or zstd; - is standard input.
 
     \b
     tacit index build letters/ --out letters.index

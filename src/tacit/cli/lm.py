@@ -94,7 +94,8 @@ class PruningCommand(click.Command):
 @click.option("--add", "k", type=float, default=1.0, show_default=True,
               help="Count to add, with --smoothing add-k")
 @click.option("--tokenizer", type=OneOf(["whitespace", "words", "plain", "char"]),
-              default="whitespace", show_default=True, help="Tokenizer")
+              default="whitespace", show_default=True,
+              help="Tokenizer; char makes every character a token")
 @click.option("--lowercase", is_flag=True, help="Convert the text to lower case first.")
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
 @partial(document_options, memory=memory_option())
@@ -190,7 +191,8 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
 @click.option("--mix", metavar="MODEL",
               help="Second model to interpolate with; needs --held-out  "
               "[default: none]")
-@click.option("--held-out", metavar="FILE", help="Text to estimate the weights of --mix on")
+@click.option("--held-out", metavar="FILE",
+              help="Text to estimate the weights of --mix on  [default: none]")
 @document_options
 @engine_options
 def perplexity(

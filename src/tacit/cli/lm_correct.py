@@ -22,11 +22,12 @@ SHOWN = 20  # changes printed to standard error; --json has them all
 
 @click.command()
 @click.argument("text", metavar="FILE", default="-")
-@click.option("--learn", metavar="PATH", help="Text to learn words and their contexts from")
+@click.option("--learn", metavar="PATH",
+              help="Text to learn words and their contexts from  [default: none]")
 @click.option("--running", is_flag=True,
               help="Treat --learn as one running text, not as a document per line.")
 @click.option("--model", "file", metavar="MODEL",
-              help="Corrector that --save wrote, instead of --learn")
+              help="Corrector that --save wrote, instead of --learn  [default: none]")
 @click.option("--dictionary", metavar="FILE",
               help="File of correct words, one per line  [default: none]")
 @click.option("--pairs", metavar="CSV",
@@ -41,9 +42,10 @@ SHOWN = 20  # changes printed to standard error; --json has them all
 @click.option("--unknown-only", is_flag=True, help="Correct only unknown words.")
 @click.option("--suggest", type=click.IntRange(1), metavar="N",
               help="Number of suggestions to print for each word of FILE, instead of "
-              "correcting it")
-@click.option("--out", metavar="FILE", default="-", show_default="standard output",
-              help="File for the corrected text")
+              "correcting it  "
+              "[default: none]")
+@click.option("--out", metavar="FILE", default="-",
+              help="File for the corrected text  [default: standard output]")
 @engine_options
 def correct(
     text: str,

@@ -86,7 +86,8 @@ def recommend() -> None:
 
 @recommend.command()
 @click.argument("file")
-@click.option("--out", required=True, metavar="MODEL", help="Model file (.safetensors)")
+@click.option("--out", required=True, metavar="MODEL",
+              help="Model file to write (.safetensors)")
 @model_options
 @rating_options
 @run_options

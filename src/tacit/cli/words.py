@@ -210,7 +210,7 @@ def train(
 @click.argument("file")
 @click.argument("word", nargs=-1, required=True)
 @click.option("--minus", multiple=True, metavar="WORD",
-              help="Word to subtract; may be repeated")
+              help="Word to subtract; may be repeated  [default: none]")
 @top_option(10)
 @among_option
 @show_options
@@ -258,13 +258,14 @@ def analogy(
     "--analogies",
     metavar="FILE",
     help="File of questions of four words, with sections that begin with a colon "
-    "(questions-words.txt)",
+    "(questions-words.txt)  [default: none]",
 )
 @click.option(
     "--similarity",
     multiple=True,
     metavar="FILE",
-    help="File with two words and a number per line (WordSim-353, SimLex-999); may be repeated",
+    help="File with two words and a number per line (WordSim-353, SimLex-999); may be "
+    "repeated  [default: none]",
 )
 @click.option(
     "--among",
