@@ -353,3 +353,15 @@ def test_a_guessed_column_of_labels_is_named(tacit, tmp_path):
     assert told not in tacit(*train, "--label", "category").err
     assert told not in tacit(*train, "--quiet").err
     assert told in tacit("classify", "evaluate", out, path).err
+
+
+def test_subfolders_are_the_labels_though_file_names_give_columns(tacit, tmp_path):
+    for label, words in (("spam", "win free money"), ("ham", "lunch at noon")):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for i in range(6):
+            (tmp_path / "mail" / label / f"ann_{1900 + i}_{i}.txt").write_text(f"{words} {i}")
+    model = tmp_path / "m.safetensors"
+    options = ["--model", "naive-bayes", "--out", model]
+    made = tacit("classify", "train", tmp_path / "mail", *options)
+    assert made.code == 0, made.err
+    assert "2 classes" in made.out + made.err

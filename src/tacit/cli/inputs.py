@@ -173,7 +173,8 @@ def read_labels(
     if not len(documents):
         raise DataError(f"{path} holds no documents. Give some, with their labels.")
     columns = list(documents.columns)
-    if not columns and documents.names is not None:
+    # Names of files may give columns; the subfolders are still the labels.
+    if Path(path).is_dir() and column not in columns:
         if column is not None:
             refuse_column(
                 f"{column!r} is a column, but {path} is a folder: its labels are the names of "
