@@ -113,13 +113,13 @@ def test_the_plan_comes_first_and_can_be_all(here, tacit):
     run = tacit("explore", "letters.txt", "--quick", "--plan")
     assert run.code == 0
     assert run.out.startswith("Plan: 60 documents, ")
-    assert "14 stages to run" in run.out
+    assert "15 stages to run" in run.out
     assert "Writing the report" in run.out
     assert not (here / "letters.tacit").exists()
     found = json.loads(tacit("explore", "letters.txt", "--plan", "--thorough", "--json").out)
     assert (found["documents"], found["settings"]["effort"]) == (60, "thorough")
     run = tacit("explore", "letters.txt", "--quick")
-    plan = run.err.index("60 documents, 22.3 kB of text. 14 stages to run.")
+    plan = run.err.index("60 documents, 22.3 kB of text. 15 stages to run.")
     assert plan < run.err.index("1/13  Reading documents")
     assert "13 kept as they are" in tacit("explore", "letters.txt", "--quick", "--plan").out
     assert tacit("explore", "letters.txt", "--quick", "-q").err == ""

@@ -102,3 +102,17 @@ def test_headings_rise_by_one_and_controls_have_names(opened):
         .filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.title))
         .length""")
     assert nameless == 0
+
+
+def test_themes_open_move_with_the_slider_and_lead_to_the_map(opened):
+    page = opened()
+    first = page.locator("#tt .thw").first
+    before = first.inner_text()
+    page.locator("#lam").fill("100")
+    assert first.inner_text() != before
+    page.click("#tt .chev >> nth=0")
+    detail = page.locator("#tt .dr").first
+    assert detail.locator(".docs button").count() >= 1
+    assert "Over time" in detail.inner_text()
+    detail.locator(".btn:has-text('Show on the map')").click()
+    assert "Theme: " in page.inner_text("#side")

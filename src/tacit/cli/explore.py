@@ -34,6 +34,8 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
 @click.argument("path", required=False)
 @click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
 @k_option("Number of groups")
+@click.option("--topics", default="auto", show_default=True, metavar="auto|INTEGER|none",
+              help="Number of themes")
 @click.option("--quick", is_flag=True, help="Take less time: fewer trials and repeats.")
 @click.option("--thorough", is_flag=True, help="Take more time: more trials and repeats.")
 @click.option("--plan", "only_plan", is_flag=True,
@@ -50,6 +52,7 @@ def explore(
     path: str | None,
     out: str | None,
     k: int | None,
+    topics: str,
     quick: bool,
     thorough: bool,
     only_plan: bool,
@@ -68,8 +71,8 @@ def explore(
 
     Columns of a table are compared with the groups, and columns of dates become a timeline.
 
-    Stages: duplicates, counts, meaning, map, groups, what_if, words, outliers, language_guess,
-    reading, fields, time.
+    Stages: duplicates, counts, meaning, map, groups, what_if, words, language_guess, outliers,
+    themes, reading, fields, time.
 
     \b
     tacit explore letters/                    a folder
@@ -88,6 +91,12 @@ def explore(
     if names == []:
         raise click.UsageError(
         f"--stages {stages!r} does not name a stage. Leave it out to run all.")
+    from tacit.explore.project.settings import as_topics
+
+    try:
+        themes = as_topics(int(topics) if topics.strip().isdigit() else topics.strip().lower())
+    except ValueError as error:
+        raise click.UsageError(f"--{error}") from None
     engine = run.engine
 
     from tacit.core.errors import DataError, TacitError
@@ -108,7 +117,7 @@ def explore(
         if (why := describe_table(texts, path)) is not None:
             raise DataError(why, file=path)
     effort = "quick" if quick else "thorough" if thorough else "normal"
-    settings = Settings(seed=run.seed, k=k, effort=effort, clean=clean_texts)
+    settings = Settings(run.seed, k, effort, clean_texts, themes)
     source = DOCS if docs or path is None else path
     folder = ProjectFolder(target)
     try:

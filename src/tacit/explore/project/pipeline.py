@@ -23,6 +23,7 @@ from tacit.explore.stages.meaning import draw_map, find_meaning, find_word_neigh
 from tacit.explore.stages.oddities import find_duplicates, find_outliers
 from tacit.explore.stages.reading import read_documents
 from tacit.explore.stages.stage import Context, Output, Stage, write_output
+from tacit.explore.stages.themes import find_themes
 from tacit.explore.stages.time import follow_time
 
 __all__ = [
@@ -45,6 +46,8 @@ STAGES = (
     Stage("language_guess", 2, "Guessing languages", ("counts",), (), guess_languages),
     Stage("outliers", 2, "Looking for oddities",
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
+    Stage("themes", 1, "Finding themes", ("ingest", "counts", "language_guess"),
+          ("seed", "effort", "topics"), find_themes),
     Stage("reading", 1, "Measuring how documents read", ("ingest", "language_guess"), (),
           read_documents),
     Stage("fields", 1, "Comparing columns", ("ingest", "counts"), (), compare_fields),

@@ -18,7 +18,7 @@ from tacit.core.wording import count, did_you_mean, listed
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, folder_for
 from tacit.explore.project.pipeline import READING, STAGES, keys_after, keys_of
-from tacit.explore.project.settings import EFFORTS, Choice, Settings
+from tacit.explore.project.settings import EFFORTS, Choice, Settings, as_topics
 from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context, Stage
 
@@ -200,6 +200,7 @@ def plan_documents(
     text: str | None = None,
     id: str | None = None,
     clean: bool = True,
+    topics: int | str | None = None,
     stages: Iterable[str] | None = None,
     memory: int | str | None = None,
     engine: str | Engine = "threads",
@@ -219,7 +220,7 @@ def plan_documents(
     opened, path = open_documents(documents, k, effort, text, id)
     stored = out is not None or path is not None
     folder = ProjectFolder(folder_for(path, out)) if stored else None
-    settings = Settings(seed=random_state, k=k, effort=effort, clean=clean)
+    settings = Settings(random_state, k, effort, clean, as_topics(topics))
     return make_plan(
         folder, opened, settings, engine=get_engine(engine), stages=stages, memory=memory
     )

@@ -25,12 +25,13 @@ from tacit.explore.project.group_names import give_name
 from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows, label_rows
 from tacit.explore.project.pipeline import OnEvent, keys_of, run_stages
 from tacit.explore.project.plan import make_plan, open_documents
-from tacit.explore.project.settings import EFFORTS, Choice, Settings
+from tacit.explore.project.settings import EFFORTS, Choice, Settings, as_topics
 from tacit.explore.project.summary import summary_lines, summary_of
 from tacit.explore.report.map_view import MapView, make_map
 from tacit.explore.report.page import REPORT, write_report
 from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context
+from tacit.explore.stages.themes import theme_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,6 +135,32 @@ class Project:
         columns["group"] = pd.array([row["group"] for row in rows], "Int64")
         return pd.DataFrame(columns).set_index("node")
 
+    @property
+    def topics(self) -> Any:
+        """A pandas DataFrame with a row for every theme, the largest first: its fraction of the
+        text, how far another run finds it again, and its words. ``mixtures`` says how much of
+        each theme every document has."""
+        import pandas as pd
+
+        themes = self._context.facts("themes").get("themes", [])
+        rows = {
+            "theme": list(range(len(themes))),
+            "size": [theme["size"] for theme in themes],
+            "verdict": [theme["verdict"] for theme in themes],
+            "overlap": [theme["stability"] for theme in themes],
+            "coherence": [theme["coherence"] for theme in themes],
+            "words": [theme_words(theme) for theme in themes],
+        }
+        return pd.DataFrame(rows).set_index("theme")
+
+    @property
+    def mixtures(self) -> np.ndarray:
+        """(documents, themes) How much of each theme every document has; rows add up to 1, or
+        to 0 for documents without a word of any theme."""
+        if self._context.skipped("themes"):
+            return np.zeros((len(self.texts), 0), np.float32)
+        return np.array(self._context.arrays("themes")["theta"])
+
     def document_columns(self) -> dict[str, Any]:
         """The columns of ``documents`` as a dict of arrays and lists."""
         with self._sense():
@@ -150,6 +177,9 @@ class Project:
                 columns["words"] = context.arrays("counts")["lengths"]
             if not context.skipped("outliers"):
                 columns["unfamiliarity"] = context.arrays("outliers")["score"]
+            if not context.skipped("themes"):
+                theta = context.arrays("themes")["theta"]
+                columns["theme"] = np.where(theta.any(axis=1), theta.argmax(axis=1), -1)
             if not context.skipped("duplicates"):
                 columns["copies"] = context.arrays("duplicates")["labels"]
             if not context.skipped("language_guess"):
@@ -359,6 +389,7 @@ def explore_documents(
     text: str | None = None,
     id: str | None = None,
     clean: bool = True,
+    topics: int | str | None = None,
     stages: Iterable[str] | None = None,
     memory: int | str | None = None,
     engine: str | Engine = "threads",
@@ -378,6 +409,8 @@ def explore_documents(
     effort : {"quick", "normal", "thorough"}
     random_state : int
         Same seed, same result, on any number of threads.
+    topics : int, "auto", "none" or None
+        How many themes; None or "auto" chooses, "none" leaves them out.
     text, id : str or None
         The column with the text, and the one that names the documents.
     clean : bool
@@ -386,7 +419,8 @@ def explore_documents(
         titles as text. What was done is in the report.
     stages : iterable of str or None
         Only these and what they need, of "duplicates", "counts", "meaning", "map", "groups",
-        "what_if", "words", "outliers", "language_guess", "reading", "fields" and "time".
+        "what_if", "words", "language_guess", "outliers", "themes", "reading", "fields" and
+        "time".
     memory : int, str or None
         A limit in bytes, or as "4GB": stages run with less effort, or are left out.
         ``tacit.explore.plan_documents`` estimates the cost.
@@ -409,7 +443,7 @@ def explore_documents(
     3
     """
     opened, path = open_documents(documents, k, effort, text, id)
-    settings = Settings(seed=random_state, k=k, effort=effort, clean=clean)
+    settings = Settings(random_state, k, effort, clean, as_topics(topics))
 
     def at(target: Path) -> Project:
         choice = None

@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["EFFORTS", "Choice", "Settings"]
+__all__ = ["EFFORTS", "Choice", "Settings", "as_topics"]
 
+MOST_TOPICS = 250  # themes; the page numbers them in a byte
 EFFORTS = ("quick", "normal", "thorough")
 
 
@@ -16,6 +17,7 @@ class Settings:
     k: int | None = None  # None chooses
     effort: str = "normal"  # or "quick", "thorough"
     clean: bool = True  # decode markup, set aside headers, signatures, repeated passages
+    topics: int | None = None  # how many themes; None chooses, 0 is none
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON values."""
@@ -25,11 +27,13 @@ class Settings:
     def of(cls, values: dict[str, Any]) -> "Settings":
         """Settings from a record, which a stranger or another version may have written."""
         seed, k, effort = values.get("seed"), values.get("k"), values.get("effort")
+        topics = values.get("topics")
         return cls(
             seed if isinstance(seed, int) else 0,
             k if isinstance(k, int) else None,
             effort if effort in ("quick", "thorough") else "normal",
             values.get("clean") is not False,
+            topics if type(topics) is int and topics >= 0 else None,
         )
 
 
@@ -48,3 +52,20 @@ class Choice:
         """What it was made for, as JSON values: the next run is planned by it too."""
         stages = None if self.stages is None else list(self.stages)
         return {"stages": stages, "memory": self.memory}
+
+
+def as_topics(given: int | str | None) -> int | None:
+    """A number of themes as the settings hold it: None chooses, 0 is none.
+
+    >>> as_topics("auto"), as_topics("none"), as_topics(12)
+    (None, 0, 12)
+    """
+    if given is None or given == "auto":
+        return None
+    if given == "none":
+        return 0
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_TOPICS:
+        raise ValueError(
+            f"topics={given!r} must be \"auto\", \"none\" or a number from 1 to {MOST_TOPICS}."
+        )
+    return given

@@ -192,6 +192,8 @@ def listed_documents(context: Context, facts: dict, on_map: np.ndarray) -> list[
         found += group["typical"] + [i for i, _ in group["doubtful"]]
     for kind in copies(context):
         found += [i for a, b, _ in kind.pairs for i in (a, b)]
+    for theme in facts["themes"].get("themes", []):
+        found += [i for i, _ in theme["typical"]]
     found += [i for i, *_ in facts["outliers"].get("outliers", [])]
     total = facts["ingest"]["documents"]
     off = np.setdiff1d(np.arange(total), on_map, assume_unique=True)

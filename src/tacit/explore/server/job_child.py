@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tacit.explore import ask
@@ -104,7 +105,7 @@ def explore(request: dict[str, Any], report: Reporter) -> str:
     folder = ProjectFolder(request["project"])
     before = Settings.of(folder.record["settings"])
     effort = request.get("effort") or before.effort
-    settings = Settings(seed=before.seed, k=request.get("k"), effort=effort, clean=before.clean)
+    settings = replace(before, k=request.get("k"), effort=effort)
     own = {name: value for name, value in request.items() if name in ("stages", "memory")}
     run_again(folder, settings, own, report)
     ask.prepare_live(folder, "threads", report.on_event, [report])

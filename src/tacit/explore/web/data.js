@@ -15,6 +15,7 @@ async function unpacked(text) {
 const A = {
   cluster: array('cluster'), conf: array('conf'), second: lazy(() => array('second')), leaf: lazy(() => array('leaf')),
   length: lazy(() => array('length')), near: lazy(() => array('near')), nearSim: lazy(() => array('nearSim')),
+  themes: lazy(() => array('themes')), themeShare: lazy(() => array('themeShare')),
   odd: core.arrays.odd ? array('odd') : null, // 1 for documents unlike all others
   field: M.fields.map((_, i) => lazy(() => array('field' + i))), whatif: lazy(() => array('whatif')),
   wordNear: lazy(() => array('wordNear')), wordSim: lazy(() => array('wordSim')),

@@ -14,6 +14,11 @@ function openDoc(d, marks = []) {
   const facts = [['Name', docId(d)]];
   if (placed) facts.push(...M.fields.map((f, i) => [f.name, f.values[A.field[i]()[d]]]), ['Words', N(A.length()[d])]);
   kids.push(el('h3', { class: 'minor', text: 'About this document' }), el('dl', {}, ...facts.flatMap(([a, b]) => [el('dt', { class: 'txt', text: a }), el('dd', { class: 'txt', dir: 'auto', text: b })])));
+  if (placed && M.themes) {
+    const mix = themesOf(d), box = el('div', { class: 'cw' });
+    for (const [t, v] of mix) box.append(el('span', { class: 'txt', dir: 'auto', text: themeName(t, 3) }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(v) } })), el('span', { class: 'v', text: pct(v) }));
+    if (mix.length) kids.push(el('h3', { class: 'minor', text: 'Themes' }), box);
+  }
   if (placed && sc) {
     kids.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Find on the map', on: { click: () => { dialog.close(); toMap(); fly({ x: P[2 * d], y: P[2 * d + 1], s: 5 }); setTimeout(() => hoverAt(d), 520); } } })));
     const at = wordAt(d), near = at < 0 ? [] : [...Array(M.near).keys()].map(j => [A.near()[M.near * at + j], A.nearSim()[M.near * at + j] / 255]).filter(([q]) => q !== d);
