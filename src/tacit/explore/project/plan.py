@@ -111,9 +111,13 @@ class Plan:
             "stages": [stage._asdict() for stage in self.stages],
         }
 
+    def _running(self) -> list[PlannedStage]:
+        """The stages that run; the report is always written, and is not counted as one."""
+        return [each for each in self.stages if each.does == "run" and each.name != REPORT]
+
     def short_lines(self) -> list[str]:
         """The plan in three lines at most: what it is, what it costs, what is different."""
-        run = sum(stage.does == "run" for stage in self.stages)
+        run = len(self._running())
         head = f"{count(self.documents, 'document')}, {format_bytes(self.bytes)} of text. "
         kept = sum(stage.does == "keep" for stage in self.stages)
         rest = f", {kept} kept as they are." if kept else "."
@@ -131,7 +135,7 @@ class Plan:
 
     def lines(self) -> list[str]:
         """The plan for people, stage by stage."""
-        run = [stage for stage in self.stages if stage.does == "run"]
+        run = self._running()
         kept = sum(stage.does == "keep" for stage in self.stages)
         documents, stages = count(self.documents, "document"), count(len(run), "stage")
         head = f"Plan: {documents}, {format_bytes(self.bytes)} of text. {stages} to run, "
