@@ -41,7 +41,9 @@ def test_json_is_one_document_with_everything(here, tacit):
     assert run.err == ""
     found = json.loads(run.out)
     assert (found["k"], found["k_recommended"], found["documents"]) == (4, 3, 60)
-    assert found["settings"] == {"effort": "quick", "k": 4, "seed": 0, "clean": True, "topics": None}
+    assert found["settings"] == {
+        "effort": "quick", "k": 4, "seed": 0, "clean": True, "topics": None,
+    }  # fmt: skip
     assert found["report"] == "p/report.html"
     assert sum(group["size"] for group in found["groups"]) == 60
     assert found["skipped"] == {}
