@@ -104,28 +104,29 @@ def test_centers_are_mean_directions():
     assert np.allclose(centers, [[0.5**0.5, 0.5**0.5], [0, 1]])
 
 
+def planted_texts():
+    """The planted hierarchy as texts."""
+    counts, _, _ = planted(360, own=0.35)
+    letters = [f"{a}{b}{c}" for a in "bdfglmnpr" for b in "aeiou" for c in "klmnprstvxzbdfgh"]
+    names = np.array([f"{each}{letters[-i]}" for i, each in enumerate(letters)])
+    rows = (counts[[i]] for i in range(counts.shape[0]))
+    return [" ".join(np.repeat(names[row.indices], row.data.astype(int))) for row in rows]
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    counts, subject, _ = planted(360, own=0.35)
-    names = np.array(
-        [f"{a}{b}{c}" for a in "bdfglm" for b in "aeiou" for c in "klmnprstvxzbdfghjqwyc"]
-    )
-    names = np.array([f"{name}{chr(97 + i % 26)}" for i, name in enumerate(np.tile(names, 2))])
-    texts = [
-        " ".join(np.repeat(names[row.indices], row.data.astype(int)))
-        for row in (counts[[i]] for i in range(counts.shape[0]))
-    ]
+    texts = planted_texts()
     out = tmp_path_factory.mktemp("tree") / "planted.tacit"
-    return explore_documents(texts, out=out, effort="quick"), subject
+    return explore_documents(texts, out=out, effort="quick"), texts
 
 
 def test_python_has_every_group_with_its_parent(project):
-    found, subject = project
+    found, texts = project
     tree, clusters = found.group_tree, found.clusters
     assert {"parent", "node"} <= set(clusters.columns)
     assert (tree["parent"] < tree.index).all()
     broad = tree[tree["parent"] == -1]
-    assert broad["size"].sum() == len(subject)
+    assert broad["size"].sum() == len(texts)
     for node, group in tree.iterrows():
         inside = tree[tree["parent"] == node]
         assert len(inside) == 0 or inside["size"].sum() == group["size"]
