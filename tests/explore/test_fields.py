@@ -7,6 +7,7 @@ from sklearn.metrics import adjusted_mutual_info_score, v_measure_score
 
 from tacit.core.engines import Threads
 from tacit.data.documents import Documents
+from tacit.explore import explore_documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import run_stages
 from tacit.explore.report.sections.fields import relate
@@ -154,3 +155,23 @@ def test_agreement_is_a_number_with_a_true_sign(index, said):
 
 def test_agreement_with_one_value_is_not_told():
     assert relate(np.zeros(5, int), np.arange(5) % 2, 1, 2)["v"] is None
+
+
+def test_lists_are_compared_value_by_value():
+    sea, bread = ["whale", "ship", "harbor", "mast"], ["flour", "oven", "yeast", "dough"]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice((sea, bread)[i % 2], 8)) for i in range(80)]
+    tags = [["trade", ("sea", "bread")[i % 2]] if i % 4 < 2 else [("sea", "bread")[i % 2]]
+            for i in range(80)]  # fmt: skip
+    for given in (tags, ["; ".join(each) for each in tags]):
+        documents = Documents.of(pa.table({"text": texts, "tags": given}), text="text")
+        project = explore_documents(documents, effort="quick", k=2)
+        [field] = project._context.facts("fields")["fields"]
+        sizes = dict(zip(field["values"], field["sizes"], strict=True))
+        assert sizes == {"bread": 40, "sea": 40, "trade": 40, "(none)": 0}
+        words = dict(zip(field["values"], field["words"], strict=True))
+        assert {word for word, *_ in words["sea"]} <= set(sea)
+        assert words["sea"]
+        assert not words["trade"]
+        said = "several values to a document"
+        assert said in project.report().read_text(encoding="utf8")

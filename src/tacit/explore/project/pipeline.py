@@ -50,7 +50,7 @@ STAGES = (
           ("seed", "effort", "topics"), find_themes),
     Stage("reading", 1, "Measuring how documents read", ("ingest", "language_guess"), (),
           read_documents),
-    Stage("fields", 1, "Comparing columns", ("ingest", "counts"), (), compare_fields),
+    Stage("fields", 2, "Comparing columns", ("ingest", "counts"), (), compare_fields),
     Stage("time", 1, "Following time", ("ingest", "counts"), (), follow_time),
 )  # fmt: skip
 LIVE_STAGES = (

@@ -1,5 +1,8 @@
 """What the columns that came along with the documents hold: kinds, dates, or neither."""
 
+import json
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_KINDS = 50
+SEVERAL, HALF = 0.1, 0.5  # of the documents with several values; of the values that recur
 MOST_COLUMNS = 12  # that are compared
 NONE = "(none)"
 LONGEST = 60  # characters of a value
@@ -30,6 +34,7 @@ class Column(NamedTuple):
     kinds: tuple[str, ...] = ()
     codes: np.ndarray | None = None  # the kind of every document
     dates: Dates | None = None
+    members: sp.csr_array | None = None  # (n, kinds), where a document has several values
 
 
 def columns_of(documents: Documents) -> list[Column]:
@@ -58,6 +63,8 @@ def inspect_column(name: str, values: list[Any]) -> Column:
     dates = read_dates(name, values)
     if dates is not None:
         return Column(name, "dates", "", dates=dates)
+    if (listed := lists_of(values)) is not None:
+        return list_column(name, listed)
     raw = set(values)
     n = len(values)
     if len(raw) <= 2 * MOST_KINDS:
@@ -71,6 +78,57 @@ def inspect_column(name: str, values: list[Any]) -> Column:
             codes = np.array([at[shown_as[value]] for value in values], np.int64)
             return Column(name, "kinds", "", tuple(kinds), codes)
     return Column(name, "other", f"has {len(raw):,} different values for {n:,} documents")
+
+
+def lists_of(values: list[Any]) -> list[list[str]] | None:
+    """A column whose values are lists: JSON, or parts between semicolons or bars that are
+    values of other documents too; None for any other column.
+
+    >>> lists_of(['["oil", "gas"]', '["oil"]', None])
+    [['oil', 'gas'], ['oil'], []]
+    >>> lists_of(["oil; gas", "gas", "oil; gold", "oil"])
+    [['oil', 'gas'], ['gas'], ['oil', 'gold'], ['oil']]
+    >>> lists_of(["one; of a kind", "two", "three"]) is None
+    True
+    """
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    if not texts or len(texts) < sum(value is not None for value in values):
+        return None
+    if all(text.lstrip().startswith("[") for text in texts):
+        try:
+            found = {text: json.loads(text) for text in set(texts)}
+        except (ValueError, RecursionError):
+            return None
+        if not all(isinstance(each, list) for each in found.values()):
+            return None
+        cells = {t: [written(v) for v in each if v is not None] for t, each in found.items()}
+        return [cells.get(value, []) if isinstance(value, str) else [] for value in values]
+    for mark in ";|":
+        parts = {t: [written(p) for p in t.split(mark) if p.strip()] for t in set(texts)}
+        several = sum(len(parts[text]) > 1 for text in texts)
+        pieces = Counter(piece for text in texts for piece in set(parts[text]))
+        again = sum(size > 1 for size in pieces.values())
+        if several >= SEVERAL * len(texts) and again >= HALF * len(pieces):
+            return [parts.get(value, []) if isinstance(value, str) else [] for value in values]
+    return None
+
+
+def list_column(name: str, listed: list[list[str]]) -> Column:
+    """A column of lists: each value by itself, and the first of each document."""
+    n = len(listed)
+    sizes = Counter(value for values in listed for value in set(values) if value != NONE)
+    common = [v for v, size in sizes.most_common() if size > 1][: MOST_KINDS - 1]
+    if len(common) < 2:
+        return Column(name, "other", f"has {len(sizes):,} different values in its lists")
+    kinds = [*sorted(common), NONE]
+    at = {kind: i for i, kind in enumerate(kinds)}
+    kept = [list(dict.fromkeys(at[v] for v in values if v in at)) for values in listed]
+    codes = np.array([each[0] if each else at[NONE] for each in kept], np.int64)
+    rows = np.repeat(np.arange(n), [max(len(each), 1) for each in kept])
+    columns = np.array([i for each in kept for i in each or [at[NONE]]], np.int64)
+    cells = (np.ones(len(rows), np.int8), (rows, columns))
+    members = sp.csr_array(cells, shape=(n, len(kinds)))
+    return Column(name, "kinds", "", tuple(kinds), codes, members=members)
 
 
 def written(value: Any) -> str:
@@ -109,9 +167,13 @@ def compare_fields(context: Context) -> Output:
         codes: Any = column.codes
         output.arrays[f"field{i}"] = codes.astype(np.uint8)
         sizes = np.bincount(codes, minlength=len(column.kinds))
+        if column.members is not None:
+            output.add_matrix(f"members{i}", column.members)
+            sizes = np.asarray(column.members.sum(axis=0, dtype=np.int64)).ravel()
         listed = words_of(column, codes, sizes, *words) if words else [[] for _ in sizes]
         output.facts["fields"].append({
             "name": column.name,
+            "several": column.members is not None,
             "values": list(column.kinds),
             "sizes": sizes.tolist(),
             "words": listed,
@@ -135,7 +197,7 @@ def words_of(
     those beyond what the largest of all comparisons reaches by chance."""
     from scipy.stats import norm
 
-    from tacit.cluster.contrast import contrasts
+    from tacit.cluster.contrast import Contrast, contrasts, log_odds
 
     known = np.array([kind != NONE for kind in column.kinds])
     inside = np.where(known[codes], codes, -1)  # missing values are not compared
@@ -144,7 +206,20 @@ def words_of(
     level = float(norm.isf(ERRORS / (len(names) * int(known.sum()))))
     named = np.array([not str(name).isdigit() for name in names], np.bool_)
     found: list[list[list[Any]]] = []
-    for j, each in enumerate(contrasts(present, inside, len(sizes), "counts")):
+
+    def by_value() -> Iterator[Contrast]:  # a document counts for each of its values
+        members: Any = column.members
+        sums = sp.csr_array(members.T.astype(np.float32) @ present)
+        total = np.asarray(present[np.flatnonzero(inside >= 0)].sum(axis=0)).ravel()
+        there = int((inside >= 0).sum())
+        for j, size in enumerate(sizes.tolist()):
+            own = sums[[j]].toarray().ravel().astype(np.float64)
+            rest = np.maximum(total - own, 0.0)
+            others = rest / max(there - size, 1)
+            yield Contrast(log_odds(own, rest), own / max(size, 1), others)
+
+    every = contrasts(present, inside, len(sizes), "counts")
+    for j, each in enumerate(every if column.members is None else by_value()):
         few = sizes[j] < FEWEST or not known[j]
         telling = np.flatnonzero(
             named & (each.score > level) & (each.inside >= LEAST_FREQUENCY)

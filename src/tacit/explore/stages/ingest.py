@@ -1,6 +1,7 @@
 """The first stage: documents of any origin, as one Parquet file that all others read."""
 
 import hashlib
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,7 +102,14 @@ def column_of(values: list) -> Any:
 
     if all(v is None or is_number(v) for v in values):
         return pa.array(values, pa.float64())
-    return pa.array([None if v is None else str(v) for v in values], pa.string())
+    return pa.array([None if v is None else as_text(v) for v in values], pa.string())
+
+
+def as_text(value: Any) -> str:
+    """A value as text; a list as JSON, so that its values can be told apart."""
+    if isinstance(value, list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
 def is_number(value: Any) -> bool:

@@ -41,6 +41,14 @@ def columns_of(
             if NONE in field["values"]:
                 codes[codes == field["values"].index(NONE)] = -1
             column |= relate(codes, labels, len(field["values"]), k)
+            if field.get("several"):
+                members = context.matrix("fields", f"members{i}").astype(np.int64)
+                placed = np.flatnonzero(labels >= 0)
+                table = np.zeros((len(field["values"]), k), np.int64)
+                for j in range(k):
+                    rows = placed[labels[placed] == j]
+                    table[:, j] = np.asarray(members[rows].sum(axis=0)).ravel()
+                column["table"] = table.tolist()
         out.append(column)
     return out
 

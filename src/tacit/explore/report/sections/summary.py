@@ -322,6 +322,12 @@ def column_notes(report: Report) -> list[str]:
         f"Column “{cut(clean_line(name), 40)}” {why}: not compared."
         for name, why in others[:MOST_LINES]
     ]
+    lines += [
+        f"Column “{cut(clean_line(field['name']), 40)}” has several values to a document: each "
+        "is compared by itself, and the first colors the map."
+        for field in report.facts["fields"]["fields"]
+        if field.get("several")
+    ]
     if len(others) > MOST_LINES:
         lines.append(f"{len(others) - MOST_LINES} more columns are not compared either.")
     return lines
