@@ -92,6 +92,11 @@ def test_an_option_that_cannot_apply_is_refused(here, tacit, command, said):
         (["demo", "kmaens"], 2, "Did you mean 'kmeans'?"),
         (["model", "show", "rows.csv"], 4, "rows.csv is a table (CSV), not a model"),
         (["lm", "next", "lines.txt", "the"], 4, "lines.txt is text, not a model"),
+        (["cluster", "."], 4, "For a folder of documents use: tacit explore ."),
+        (["lm", "train", "lines.txt", "--smoothing", "knesr"], 2, "Did you mean 'kneser-ney'?"),
+        (["counts", "lines.txt", "--min-df", "9"], 4, "no term can be in 9 documents"),
+        (["senses", "kraken", "lines.txt"], 4, "'kraken' does not occur in the documents"),
+        (["compare", "rows.csv", "rows.csv"], 4, "Name one with --label-a."),
         (["explore", "rows.csv"], 4, "Group its rows with: tacit cluster rows.csv"),
     ],
 )

@@ -28,7 +28,7 @@ from tacit.cli.output import (
     write_csv,
 )
 from tacit.cli.progress import Running
-from tacit.core.wording import count
+from tacit.core.wording import count, listed
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -225,17 +225,20 @@ def read_table_or_folder(
             f"--author {column} names a column, but {path} is a folder, where the names of "
             "files (author_title.txt) or subfolders are the authors. Leave it out."
         )
-    found = []
+    found, nameless = [], []
     for name, text in zip(ids, source.texts(), strict=True):
         who = author_of(name)
         if who is None:
-            say(
-                f"{name} was left out: its name has no author. Call it author_title.txt or "
-                "unknown_title.txt, or give it with --who.",
-                quiet=quiet,
-            )
+            nameless.append(name)
             continue
         found.append(Text(name, known_or_none(who, strangers), text))
+    if nameless:
+        were, it = ("was", "it") if len(nameless) == 1 else ("were", "them")
+        say(
+            f"{listed(nameless, 3)} {were} left out: there is no author in the name. Call {it} "
+            f"author_title.txt or unknown_title.txt, or give {it} with --who.",
+            quiet=quiet,
+        )
     return found
 
 

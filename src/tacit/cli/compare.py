@@ -34,7 +34,7 @@ MEASURES = (
     ("V-measure", "v_measure", "harmonic mean of the next two"),
     ("Homogeneity", "homogeneity", "1 if every group of B lies within one group of A"),
     ("Completeness", "completeness", "1 if every group of A lies within one group of B"),
-    ("Purity", "purity", "fraction of rows in the majority label of their group of B"),
+    ("Purity", "purity", "fraction of rows with the majority label of their group"),
     ("Best matching", "best_matching", "accuracy if groups of B are matched with those of A"),
 )
 
@@ -81,8 +81,8 @@ def compare(
     if by_row and (id_column or common):
         raise click.UsageError("--by-row ignores ids. Drop it, or --id and --common.")
     check_outputs(out, as_json=show.as_json)
-    first = read_label_file(a, label_a, id_column, header)
-    second = read_label_file(b, label_b, id_column, header)
+    first = read_label_file(a, label_a, id_column, header, option="--label-a")
+    second = read_label_file(b, label_b, id_column, header, option="--label-b")
     notes = [f"{t.file}: {note}." for t in (first, second) for note in t.notes]
     truth, groups, how, left_out = match(first, second, by_row=by_row, common=common)
     notes.append(how)

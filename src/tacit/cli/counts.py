@@ -22,6 +22,9 @@ from tacit.core.wording import count
 __all__ = ["counts"]
 
 ADVICE = {  # the advice of the vectorizer in Python, and on the command line
+    r"max_df corresponds .* is (\d+) of \d+ documents, min_df=(\d+) .*": (
+        r"no term can be in \2 documents, because there are only \1. Lower --min-df."
+    ),
     r"Check the source; .*": "Check the file.",
     r"Tokens depend on .*": "Look at the documents, or choose another --rule.",
     r"Set stop_words=None or numbers=True\.": "Leave out --stop-words.",

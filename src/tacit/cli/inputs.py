@@ -276,6 +276,12 @@ def read_number_file(
 
     if path != "-" and not Path(path).exists():
         raise DataError(missing(path))
+    if path != "-" and Path(path).is_dir():
+        raise DataError(
+            f"this is a folder, but a table of numbers is one file. For a folder of documents "
+            f"use: tacit explore {path}",
+            file=path,
+        )
     columns = options.columns
     table = read_numbers(
         source_of(path),
@@ -360,14 +366,21 @@ def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
 
 
 def read_label_file(
-    path: str, column: str | None, id_column: str | None, header: bool | None
+    path: str, column: str | None, id_column: str | None, header: bool | None, *, option: str
 ) -> "LabelTable":
-    """A column of labels, with ids where there are any."""
+    """A column of labels, which ``option`` names, with ids where there are any."""
+    from tacit.core.errors import DataError
     from tacit.data import label_files
 
-    return label_files.read_labels(
-        source_of(path), column=column, id_column=id_column, header=header
-    )
+    if path != "-" and not Path(path).exists():
+        raise DataError(missing(path))
+    try:
+        return label_files.read_labels(
+            source_of(path), column=column, id_column=id_column, header=header
+        )
+    except DataError as error:
+        error.args = (str(error).replace("Name one.", f"Name one with {option}."),)
+        raise
 
 
 # --- Text files ---

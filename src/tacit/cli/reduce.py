@@ -268,7 +268,8 @@ def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
         return
     total = sum(summary["share"])
     how = " (the knee)" if wanted == "knee" else ""
-    click.echo(f"{k} of {d:,} components{how} explain {total:.1%} of the variance.", err=stderr)
+    verb = "explains" if k == 1 else "explain"
+    click.echo(f"{k} of {d:,} components{how} {verb} {total:.1%} of the variance.", err=stderr)
     rows, reached = [], 0.0
     shown = list(zip(summary["variance"], summary["share"], summary["loadings"], strict=True))
     for j, (variance, share, loadings) in enumerate(shown[:SHOWN], 1):

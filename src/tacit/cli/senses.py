@@ -59,7 +59,14 @@ def senses(
         with Running("Grouping the occurrences", quiet=run.quiet):
             model.fit(texts)
     except ValueError as error:
-        raise DataError(str(error)) from None
+        message = str(error)
+        if "occurs 0 times" in message:
+            message = (
+                f"{word!r} does not occur in the documents. Check its spelling, or name its "
+                "forms with --forms."
+            )
+        message = message.replace("Lower n_senses, or see forms.", "Lower -k, or see --forms.")
+        raise DataError(message, file=path) from None
     if model_path:
         model.save(model_path)
     if run.as_json:

@@ -1,6 +1,7 @@
 """``tacit words``: learn word vectors, ask them, and measure how good they are."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from tacit.cli.options import (
 )
 from tacit.cli.output import check_file, clean, draw_table, print_json, say_written
 from tacit.cli.progress import Running
-from tacit.core.wording import count
+from tacit.core.wording import count, did_you_mean
 
 if TYPE_CHECKING:
     from tacit.words.evaluation import Analogies
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["words"]
 
 MODEL_ENDING = ".safetensors"
+MOST_GUESSED = 20_000  # words to find a mistyped one among
 WORD2VEC = ("epochs", "negative", "sample", "objective", "updates")  # options
 FILE = (
     "FILE is a model that `tacit words train` wrote, or any text or binary file of word2vec or "
@@ -225,7 +227,7 @@ def near(
     tacit words near vectors.bin king woman --minus man
     """
     vectors = open_vectors(file)
-    with known_words():
+    with known_words(vectors):
         found = vectors.most_similar(list(word), list(minus), top=top, among=among)
     show_neighbors({"words": list(word), "minus": list(minus)}, found, show)
 
@@ -247,7 +249,7 @@ def analogy(
     tacit words analogy letters.safetensors man king woman
     """
     vectors = open_vectors(file)
-    with known_words():
+    with known_words(vectors):
         found = vectors.analogy(a, b, c, top=top, among=among)
     show_neighbors({"a": a, "b": b, "c": c}, found, show)
 
@@ -337,12 +339,16 @@ def open_vectors(path: str) -> "WordVectors":
 
 
 @contextlib.contextmanager
-def known_words() -> Iterator[None]:
-    """A word without a vector is wrong usage."""
+def known_words(vectors: "WordVectors | None" = None) -> Iterator[None]:
+    """A word without a vector is wrong usage; a frequent word like it may have been meant."""
     try:
         yield
     except KeyError as error:
-        raise click.BadParameter(clean(error.args[0]), param_hint="WORD") from None
+        message, meant = clean(error.args[0]), ""
+        unknown = re.search(r"'([^']+)'", message)
+        if vectors is not None and unknown is not None:
+            meant = did_you_mean(unknown[1], vectors.words[:MOST_GUESSED])
+        raise click.BadParameter(f"{message}{meant}", param_hint="WORD") from None
 
 
 def show_neighbors(asked: dict, found: list["Neighbor"], show: ShowOptions) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 __all__ = ["count", "did_you_mean", "listed"]
 
 SHOWN = 20  # names in a message
-CLOSE = 0.7  # similarity from which a name may have been meant, of 1
+CLOSE = 0.65  # similarity from which a name may have been meant, of 1
 
 
 def count(n: int, noun: str, many: str | None = None) -> str:
