@@ -73,7 +73,8 @@ def inspect_column(name: str, values: list[Any]) -> Column:
         real = len(kinds) - (NONE in kinds)
         if real <= 1:
             return Column(name, "other", "has one value only" if real else "is empty")
-        if len(kinds) <= min(MOST_KINDS, n // 2):
+        there = n - sum(shown_as[value] == NONE for value in values)
+        if len(kinds) <= min(MOST_KINDS, n // 2) and (real <= there // 2 or there == n):
             at = {kind: i for i, kind in enumerate(kinds)}
             codes = np.array([at[shown_as[value]] for value in values], np.int64)
             return Column(name, "kinds", "", tuple(kinds), codes)

@@ -14,7 +14,7 @@ function groups() {
   for (const [v, anchor, t] of [[0, 'start', '0'], [.5, 'middle', '.5'], [.75, 'middle', '.75'], [1, 'end', '1']]) axis.append(svg('text', { class: 'axt', x: 4 + v * 128, y: 18, 'text-anchor': anchor, text: t }));
   $('#gt .axis').append(axis);
   G.forEach((g, i) => {
-    const more = g.words.map(w => w[0]).filter(w => !g.name.some(q => alike(q, w) || q === w)).slice(0, 2), row = el('tr', { 'data-g': i });
+    const more = g.words.map(w => w[0]).filter(w => !g.name.some(p => p.toLowerCase().split(' ').some(q => alike(q, w) || q === w))).slice(0, 2), row = el('tr', { 'data-g': i });
     if (!i) row.append(el('td', { class: 'dend', rowspan: K, 'aria-hidden': 'true' }));
     row.append(
       el('td', { class: 'nm' }, el('button', { 'aria-expanded': 'false', 'aria-controls': 'gd', on: { click: () => pickGroup(i, true) } },

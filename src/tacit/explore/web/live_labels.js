@@ -112,5 +112,5 @@ function renameBox(g) {
   const open = button('Rename…', () => { form.hidden = !form.hidden; open.setAttribute('aria-expanded', String(!form.hidden)); if (!form.hidden) { field.focus(); field.select(); } }, { 'aria-expanded': 'false' });
   return [open, form];
 }
-extras.group.push(renameBox);
 extras.group.push(g => abButtons(() => ({ label: nameOf(g), spec: { group: g.number }, count: g.n })));
+extras.group.push(renameBox);
