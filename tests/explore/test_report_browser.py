@@ -63,7 +63,16 @@ def test_searching_selects_the_documents_with_the_word(opened, topics):
     assert page.locator("#side .docs li").count() == min(25, holding)
     page.fill("#q", "nosuchword")
     page.wait_for_selector("#side h3:has-text('0 documents')")
-    assert "is not among the" in page.inner_text("#side")
+    assert "“nosuchword” is in no document" in page.inner_text("#side")
+    page.fill("#q", "whael")
+    page.wait_for_selector("#side button.link:has-text('whale')")
+    page.click("#side button.link:has-text('whale')")
+    page.wait_for_selector(f"#side h3:has-text('{holding} documents matching “whale”')")
+    words = letters()[0][0].split()
+    phrase = f"{words[0]} {words[1]}"
+    both = sum(f" {phrase} " in f" {text} " for text in letters()[0])
+    page.fill("#q", f'"{phrase}"')
+    page.wait_for_selector(f"#side h3:has-text('{both} document')")
     page.press("#q", "Escape")
     page.wait_for_selector("#side .legend")
 

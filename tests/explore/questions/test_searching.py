@@ -151,3 +151,10 @@ def test_wrong_settings_are_refused_by_name(live, settings, error, said):
 def test_answers_are_json(live):
     for way in ("ranked", "boolean", "meaning"):
         json.dumps(search(live, "ship OR dough", way=way), allow_nan=False)
+
+
+def test_words_that_no_document_has_come_with_words_spelled_like_them(live):
+    found = search(live, "whael AND ship", way="boolean")
+    assert found["total"] == 0
+    assert found["suggest"]["whael"][0] == "whale"
+    assert "suggest" not in search(live, "whale OR ship", way="boolean")

@@ -9,9 +9,11 @@ from tacit.explore.questions.documents import check_count, check_text, pieces, s
 from tacit.explore.questions.meaning_space import (
     NOISE,
     best_first,
+    close_spellings,
     cosines_of,
     fold_in,
     weights_of,
+    words_in,
 )
 from tacit.explore.questions.reader import ProjectReader
 from tacit.search import Hit, Hits
@@ -28,6 +30,8 @@ WAYS = ("ranked", "boolean", "meaning")
 MOST = 1000  # hits in one answer
 DEEPEST = 10_000_000
 WIDTH = 200  # characters of a snippet
+OPERATORS = frozenset({"AND", "OR", "NOT"})
+MOST_CORRECTED, SPELLINGS = 5, 4  # unknown words of a query, and suggestions for each
 
 
 def search(
@@ -58,7 +62,18 @@ def search(
     rows, scores, total = answer(bound, inner.postings, how, start + top)
     asked = to_mark({bound.terms[leaf] for leaf in bound.wanted()}, inner.postings.vocabulary)
     hits = listed(reader, rows[start:], scores, asked, inner.rule.token)
-    return {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
+    found = {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
+    meant = spelled_like(reader, text)
+    return found | {"suggest": meant} if meant else found
+
+
+def spelled_like(reader: ProjectReader, text: str) -> dict[str, list[str]]:
+    """For words of a query that no document has, words that are spelled like them."""
+    plain = [word for word in text.split() if "*" not in word and word not in OPERATORS]
+    words, known = words_in(reader, " ".join(plain)), reader.place_of_word
+    missing = [word for word in dict.fromkeys(words) if word not in known][:MOST_CORRECTED]
+    meant = {word: close_spellings(reader, word)[:SPELLINGS] for word in missing}
+    return {word: like for word, like in meant.items() if like}
 
 
 def matching_rows(reader: ProjectReader, text: str) -> np.ndarray:

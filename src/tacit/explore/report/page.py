@@ -22,6 +22,7 @@ from tacit.explore.project.folder import REPORT, ProjectFolder
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import colors_css
 from tacit.explore.report.report import Report, texts_of
+from tacit.explore.report.search_index import search_index
 from tacit.explore.report.sections import page_sections
 from tacit.explore.stages.stage import Context
 
@@ -29,7 +30,7 @@ __all__ = ["REPORT", "make_page", "write_report"]
 
 MOST_BYTES = 14_000_000  # of texts and arrays, in a page under 15 MB
 FEWER = (10_000, 4_000, 1_500)  # titles, where all of them are too much
-SCRIPTS = ("dom", "data", "colors", "scatter", "paint", "panel", "drawer", "charts")
+SCRIPTS = ("dom", "data", "colors", "scatter", "paint", "search", "panel", "drawer", "charts")
 LIVE_SCRIPTS = (
     "live_api", "live_jobs", "live_find", "live_context", "live_compare", "live_labels",
     "live_label_edit", "live_spread", "live_drawer", "live_words", "live_language",
@@ -67,6 +68,9 @@ def make_page(folder: ProjectFolder, *, live: bool = False) -> str:
         text = packed_json(texts_of(context, report.shown))
         if len(text) + sum(len(coded) for _, coded in report.arrays.values()) < MOST_BYTES:
             break
+    size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
+    index = search_index(report, MOST_BYTES - size)
+    report.meta["search"] = {"kind": index.kind}
     written = [(section, section.words(report)) for section in sections]
     nav = [entry for section, html in written if html for entry in section.NAV]
     style = colors_css(report.meta["slots"]["group"], [g["n"] for g in report.meta["groups"]])
@@ -86,6 +90,8 @@ def make_page(folder: ProjectFolder, *, live: bool = False) -> str:
         "script": script,
         "core": as_json({"meta": report.meta, "arrays": report.arrays}),
         "text": text,
+        "index_words": packed_json([clean_line(word) for word in index.words]),
+        "index": index.data,
     }
     return PLACE.sub(lambda found: places[found[1]], piece("page.html"))
 

@@ -8,6 +8,10 @@ function bytesOf(text) {
   return bytes;
 }
 const array = name => { const [type, text] = core.arrays[name]; return new TYPES[type](bytesOf(text).buffer); };
+async function inflated(text) {
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
 async function unpacked(text) {
   const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
   return JSON.parse(await new Response(stream).text());
@@ -20,6 +24,8 @@ const A = {
   field: M.fields.map((_, i) => lazy(() => array('field' + i))), whatif: lazy(() => array('whatif')),
   wordNear: lazy(() => array('wordNear')), wordSim: lazy(() => array('wordSim')),
 };
+const indexWords = M.search.kind === 'none' ? [] : await unpacked($('#d-words').textContent.trim());
+const indexBytes = M.search.kind === 'none' ? null : await inflated($('#d-index').textContent.trim());
 const texts = await unpacked($('#d-text').textContent.trim());
 /* Of a large collection only some documents have their texts and words here: wordAt says where, -1 for nowhere. */
 const titled = core.arrays.titled ? array('titled') : null, rowsHere = core.arrays.row ? array('row') : null;

@@ -26,7 +26,7 @@ function findNow(text) {
       count.textContent = N(result.total); count.title = plural(result.total, 'document');
       totals.push(`${name} ${N(result.total)}`);
       if (totals.length === WAYS.length) say(`Found: ${totals.join(', ')}`);
-      if (!result.total) return [notice(way === 'boolean' ? 'No document fits. Fewer words, or OR between them, find more.' : 'Nothing was found.'), result.note ? notice(result.note, 'note') : null];
+      if (!result.total) return [notice(way === 'boolean' ? 'No document fits. Fewer words, or OR between them, find more.' : 'Nothing was found.'), result.note ? notice(result.note, 'note') : null, ...meantWords(result)];
       const most = Math.min(result.total, MAPPED), all = most === result.total, called = `“${q}”, ${name.toLowerCase()}`;
       tools.replaceChildren(...[
         sc ? button(all ? 'Show on the map' : `Show the first ${N(most)} on the map`, async e => { const rows = await rowsFound(q, way, most, e.currentTarget); if (rows) selectRows(rows, called, all ? '' : `The first ${N(most)} of ${N(result.total)}.`); }) : null,
@@ -42,7 +42,7 @@ function findNow(text) {
       });
       const label = () => { more.hidden = start >= result.total; more.textContent = `Show more of ${N(result.total - start)}`; };
       label();
-      return [result.note ? notice(result.note, 'note') : null, tools, list, more];
+      return [result.note ? notice(result.note, 'note') : null, ...meantWords(result), tools, list, more];
     });
     return el('section', { class: 'way', 'aria-label': `${name} search` }, el('div', { class: 'wayhead' }, el('h3', { class: 'sub3', text: name }), count), el('p', { class: 'note', text: note }), place);
   }));
@@ -63,3 +63,5 @@ async function rowsFound(q, way, most, from) {
 }
 /** Search for a text from elsewhere on the page. */
 function findFor(text) { findNow(text); $('#find').scrollIntoView(); $('#fq').focus({ preventScroll: true }); }
+/** For words that no document has: words spelled like them. */
+const meantWords = result => Object.entries(result.suggest || {}).map(([w, like]) => el('p', { class: 'note txt' }, `“${w}” is in no document. Did you mean `, ...like.flatMap((s, i) => [i ? ', ' : '', linkButton(s, () => findFor(s))]), '?'));

@@ -211,26 +211,4 @@ function hoverAt(i) {
   if (cy + h > sc.h - 8) cy = y - h - 14;
   card.style.transform = `translate(${Math.round(cx)}px,${Math.round(Math.max(8, cy))}px)`;
 }
-/** Documents with words that begin so, in the indexed words of the text, in titles and in openings. */
-function search(query) {
-  query = query.trim().toLowerCase();
-  $('#qx').hidden = !query;
-  if (!query) { if (state.sel && state.sel.kind === 'search') select(null); return; }
-  const parts = query.split(/\s+/), lower = search.lower ||= [texts.t, texts.s].map(list => list.map(s => s.toLowerCase()));
-  const unknown = [];
-  let found = null;
-  for (const p of parts) {
-    const hit = new Set();
-    let known = false;
-    M.terms.forEach((term, t) => { if (term.startsWith(p)) { known ||= term === p; for (const d of docsWith(t)) hit.add(d); } });
-    if (!known) unknown.push(p);
-    for (let j = 0; j < worded; j++) if (lower[0][j].includes(p) || lower[1][j].includes(p)) hit.add(docAt(j));
-    found = found ? new Set([...found].filter(d => hit.has(d))) : hit;
-  }
-  const inTitle = d => (parts.every(p => lower[0][wordAt(d)].includes(p)) ? 256 : 0), some = titled ? ` In the ${N(worded)} documents whose words are on this page.` : '';
-  const note = unknown.length
-    ? `${unknown.map(x => `“${x}”`).join(', ')} is not among the ${N(M.terms.length)} indexed words; longer words that start with it, titles and openings were searched.`
-    : 'Searched: indexed words of the full text, titles and openings.';
-  select({ kind: 'search', q: parts, label: `“${query}”`, docs: [...found].sort((a, b) => a - b), rank: d => inTitle(d) + A.conf[d], note: note + some }, { nofly: true });
-}
 function toMap() { scrollTo({ top: $('#map .tools').getBoundingClientRect().top + scrollY - 66 }); }

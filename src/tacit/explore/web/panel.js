@@ -88,7 +88,8 @@ function oddKey() {
 }
 function selected(s) {
   const m = s.docs.length, search = s.kind === 'search';
-  const out = [el('h3', { class: 'txt' }, search ? `${plural(m, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : el('p', { class: 'sub txt', text: s.label })];
+  const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : el('p', { class: 'sub txt', text: s.label })];
+  if (search && s.meant?.length) out.push(...meantBox(s.meant));
   if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }))];
   if (M.grouped) out.push(mixture(s.docs));
   if (m < 5) out.push(el('p', { class: 'note', text: 'Fewer than five documents: contrast words would be noise, so none are shown.' }));
