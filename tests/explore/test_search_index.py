@@ -14,11 +14,12 @@ from tests.explore.test_pipeline import letters
 
 
 @pytest.fixture(scope="module")
-def made():
+def made(tmp_path_factory):
     texts, _ = letters(60)
     texts[7] += " a word that stands once: zyzzyva"
-    project = tacit.explore(texts, effort="quick", stages=["map"])
-    yield texts, Report(project._context)  # the folder goes when the project goes
+    project = tacit.explore(texts, effort="quick", stages=["map"],
+                            out=tmp_path_factory.mktemp("index") / "letters.tacit")  # fmt: skip
+    return texts, Report(project._context)
 
 
 def decoded(data):
