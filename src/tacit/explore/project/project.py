@@ -16,8 +16,9 @@ import numpy as np
 
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
-from tacit.core.notebook import html_table
+from tacit.core.notebook import html_notes, html_table
 from tacit.core.progress import Callback
+from tacit.core.wording import count
 from tacit.data.documents import Documents
 from tacit.explore import ask
 from tacit.explore.project.folder import RECORD, SUFFIX, ProjectFolder, folder_for, sensible
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["EFFORTS", "Project", "explore_documents", "explored", "folder_for"]
+
+SHOWN = 20  # groups in the view of a notebook
 
 
 class Project:
@@ -370,9 +373,15 @@ class Project:
         groups = self.summary["groups"]
         table = html_table(
             ["Documents", "Share", "Verdict", "Group"],
-            [[f"{g['size']:,}", f"{g['share']:.0%}", g["verdict"], g["name"]] for g in groups],
+            [
+                [f"{g['size']:,}", f"{g['share']:.0%}", g["verdict"], g["name"]]
+                for g in groups[:SHOWN]
+            ],
             right=(0, 1),
         )
+        if len(groups) > SHOWN:
+            more = count(len(groups) - SHOWN, "smaller group")
+            table += html_notes([f"And {more}; project.clusters has all."])
         report = (self.path / REPORT).absolute()
         link = f'<a href="{escape(report.as_uri())}" target="_blank">Open the report</a>'
         where = f"<p>{link} <small>{escape(str(report))}</small></p>"
