@@ -62,6 +62,35 @@ def test_machine_code_is_kept_for_the_next_process(run, tmp_path):
     assert not list(tmp_path.rglob("__pycache__/*.nbi"))
 
 
+@pytest.mark.parametrize("safe", [True, False])
+def test_the_first_compilation_is_announced_once_in_a_process(tmp_path, safe):
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    cache.chmod(0o700 if safe else 0o777)
+    (tmp_path / "base_kernels.py").write_text(BASE.format(step=1))
+    (tmp_path / "caller_kernels.py").write_text(CALLER)
+
+    def stderr(announce="1"):
+        environment = {
+            **os.environ, "TACIT_CACHE": str(cache), "TACIT_ANNOUNCE": announce,
+            "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        }  # fmt: skip
+        code = "import caller_kernels, base_kernels as b; b.base(1.5)"
+        return subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        ).stderr
+
+    assert stderr("0") == ""
+    for entry in entries(cache):
+        entry.unlink()
+    said = stderr()
+    assert said.startswith("Compiling for this processor")
+    assert said.count("\n") == 1
+    assert str(cache) in said
+    assert ("TACIT_CACHE" in said) is not safe
+    assert (stderr() == "") is safe  # from the cache, the second time
+
+
 def test_a_change_in_an_imported_kernel_is_noticed(run):
     assert run(step=10) == (22, False)
     assert run(step=20)[0] == 42

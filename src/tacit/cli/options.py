@@ -4,6 +4,7 @@ A command receives the values of a group as one argument: ``documents: DocumentO
 ``run: RunOptions``, ``show: ShowOptions``.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
@@ -128,7 +129,16 @@ class ShowOptions(NamedTuple):
     quiet: bool
 
 
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Hide progress and notes.")
+def hush(context: click.Context, option: click.Parameter, quiet: bool) -> bool:
+    """--quiet also hides the note that kernels are compiled."""
+    if quiet:
+        os.environ["TACIT_ANNOUNCE"] = "0"
+    return quiet
+
+
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, callback=hush, help="Hide progress and notes."
+)
 SHOW = [
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
     quiet_option,

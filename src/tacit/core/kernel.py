@@ -7,6 +7,8 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
   ``TACIT_CACHE`` names another place; an unsafe folder is not used at all.
 - An entry that cannot be read is thrown away and compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
+
+The first compilation of a process is announced on standard error, unless TACIT_ANNOUNCE is 0.
 """
 
 import hashlib
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import _Cache
+from numba.core.caching import NullCache, _Cache
 from numba.core.dispatcher import Dispatcher
 
 from tacit._version import __version__
@@ -43,15 +45,44 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     if function is None:
         return partial(kernel, **options)
     options = {"nogil": True, "error_model": "numpy", **options}
-    # Functions typed in by hand have no file that could go stale.
-    home = cache_folder() if Path(function.__code__.co_filename).is_file() else None
-    if home is None:
+    if not Path(function.__code__.co_filename).is_file():
+        # Functions typed in by hand have no file that could go stale.
         return numba.njit(**options)(function)
-    with caching_in(home / stamp(function.__module__)):
-        compiled: Any = numba.njit(cache=True, **options)(function)
+    home = cache_folder()
+    if home is None:
+        compiled: Any = numba.njit(**options)(function)
+    else:
+        with caching_in(home / stamp(function.__module__)):
+            compiled = numba.njit(cache=True, **options)(function)
     if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT is set
-        compiled._cache = SelfRepairingCache(compiled._cache)
+        compiled._cache = SelfRepairingCache(compiled._cache) if home else NoCache()
     return compiled
+
+
+@cache
+def announce_compilation() -> None:
+    """Say once per process what takes so long, and where its result is cached."""
+    if os.environ.get("TACIT_ANNOUNCE") == "0":
+        return
+    home = cache_folder()
+    once = (
+        f"once: the machine code is cached in {home}."
+        if home
+        else "again in every process, because the cache folder "
+        f"{chosen_folder()} cannot be written to or is writable by others. Set TACIT_CACHE to "
+        "a folder that only you can write to."
+    )
+    print(
+        f"Compiling for this processor, which usually takes 5 to 30 seconds, {once}",
+        file=sys.stderr,
+    )
+
+
+class NoCache(NullCache):
+    """What a kernel has where no folder is safe."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        announce_compilation()
 
 
 class SelfRepairingCache(_Cache):
@@ -62,10 +93,13 @@ class SelfRepairingCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return self.inner.load_overload(sig, target_context)
+            found = self.inner.load_overload(sig, target_context)
         except Exception:  # whatever unpickling makes of a damaged file
             self.inner.flush()
-            return None
+            found = None
+        if found is None:
+            announce_compilation()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
@@ -113,12 +147,7 @@ def stamp(module: str) -> str:
 @cache
 def cache_folder() -> Path | None:
     """The folder for machine code, or None if there is none that only we can write to."""
-    chosen = os.environ.get("TACIT_CACHE")
-    if chosen is None:
-        from platformdirs import user_cache_path
-
-        chosen = str(user_cache_path("tacit") / "kernels")
-    folder = Path(chosen)
+    folder = chosen_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
@@ -127,6 +156,16 @@ def cache_folder() -> Path | None:
     if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def chosen_folder() -> Path:
+    """The folder that TACIT_CACHE names, or the user's own."""
+    chosen = os.environ.get("TACIT_CACHE")
+    if chosen is not None:
+        return Path(chosen)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("tacit") / "kernels"
 
 
 @contextmanager
