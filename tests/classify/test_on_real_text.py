@@ -16,7 +16,7 @@ from tacit.classify import (
     Perceptron,
 )
 from tacit.datasets import load
-from tacit.measure import cross_validate
+from tacit.measure import cross_predict
 from tacit.text import CountVectorizer, TfidfTransformer
 
 pytestmark = pytest.mark.skipif(
@@ -35,9 +35,9 @@ def messages():
 @pytest.mark.parametrize("cls", [MultinomialNB, BernoulliNB, ComplementNB])
 def test_naive_bayes_predicts_what_scikit_learn_predicts(cls, messages):
     X, y = messages
-    found = cross_validate(cls(alpha=0.1), X, y, folds=5)
+    found = cross_predict(cls(alpha=0.1), X, y, folds=5)
     theirs = getattr(naive_bayes, cls.__name__)(alpha=0.1)
-    assert_array_equal(found.predictions, cross_validate(theirs, X, y, folds=5).predictions)
+    assert_array_equal(found.predictions, cross_predict(theirs, X, y, folds=5).predictions)
     assert found.accuracy > 0.96
 
 
@@ -59,5 +59,5 @@ def test_averages_are_not_worse_than_scikit_learns_last_weights(ours, theirs, me
         warnings.simplefilter("ignore")  # it says that it will leave
         if isinstance(theirs, str):
             theirs = getattr(linear_model, theirs)(random_state=0)
-        rival = cross_validate(theirs, X, y, folds=5).accuracy
-    assert cross_validate(ours, X, y, folds=5).accuracy >= rival - 0.003
+        rival = cross_predict(theirs, X, y, folds=5).accuracy
+    assert cross_predict(ours, X, y, folds=5).accuracy >= rival - 0.003

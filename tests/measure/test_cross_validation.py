@@ -9,7 +9,7 @@ from sklearn.base import clone
 from tacit.classify import BernoulliNB, ComplementNB, MultinomialNB, Perceptron
 from tacit.classify.left_out import left_out_scores
 from tacit.data.table import Table
-from tacit.measure import cross_validate, leave_one_out
+from tacit.measure import cross_predict, leave_one_out
 from tacit.measure.cross_validation import fold_numbers
 from tests.contract.cases import documents
 
@@ -37,7 +37,7 @@ def test_leaving_a_row_out_is_fitting_without_it(model):
 @each
 def test_folds_from_counts_are_folds_from_fits(model):
     numbers = fold_numbers(y, 4)
-    fast = cross_validate(model, X, y, folds=4)
+    fast = cross_predict(model, X, y, folds=4)
     slow = np.empty_like(y)
     for number in range(4):
         out = numbers == number
@@ -56,7 +56,7 @@ def test_a_class_is_not_predicted_for_its_only_row():
     assert_array_equal(
         leave_one_out(MultinomialNB(), rows, list("aab")).predictions, list("aaa")
     )
-    folds = cross_validate(MultinomialNB(), rows, list("aab"), folds=[0, 1, 2])
+    folds = cross_predict(MultinomialNB(), rows, list("aab"), folds=[0, 1, 2])
     assert_array_equal(folds.predictions, list("aaa"))
 
 
@@ -93,9 +93,9 @@ def test_any_model_and_documents_in_a_list():
             return np.array([self.seen[x] for x in X])
 
     texts, labels = [f"text {i % 4}" for i in range(12)], list("abcd") * 3
-    found = cross_validate(Echo(), texts, labels, folds=np.arange(12) // 4)
+    found = cross_predict(Echo(), texts, labels, folds=np.arange(12) // 4)
     assert found.accuracy == 1.0  # every text comes again in another fold
-    fitted = cross_validate(Perceptron(random_state=0), X.toarray(), y, folds=3)
+    fitted = cross_predict(Perceptron(random_state=0), X.toarray(), y, folds=3)
     assert fitted.accuracy > 0.8
     assert fitted.interval[0] < fitted.accuracy <= fitted.interval[1]
     assert len(fitted.scores) == 3
@@ -104,9 +104,9 @@ def test_any_model_and_documents_in_a_list():
 
 def test_nonsense_is_refused():
     with pytest.raises(ValueError, match="from 2 to as many folds"):
-        cross_validate(MultinomialNB(), X, y, folds=1)
+        cross_predict(MultinomialNB(), X, y, folds=1)
     with pytest.raises(ValueError, match="all rows are in one"):
-        cross_validate(MultinomialNB(), X, y, folds=np.zeros(80, int))
+        cross_predict(MultinomialNB(), X, y, folds=np.zeros(80, int))
     with pytest.raises(ValueError, match="80 rows and 79 labels"):
         leave_one_out(MultinomialNB(), X, y[1:])
     with pytest.raises(ValueError, match=r"fit Perceptron 30,000 times"):

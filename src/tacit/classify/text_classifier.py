@@ -26,7 +26,7 @@ from tacit.core.estimator import Estimator
 from tacit.core.randoms import key, permutation
 from tacit.core.registry import find_class
 from tacit.data.documents import Documents
-from tacit.measure.cross_validation import cross_validate
+from tacit.measure.cross_validation import cross_predict
 from tacit.measure.significance import mcnemar
 from tacit.text.counts import CountVectorizer
 from tacit.text.tfidf import TfidfTransformer
@@ -137,7 +137,7 @@ def choose_features(documents: Any, y: Any, *, engine: Any = "threads") -> Featu
         except ValueError:  # no terms at all
             continue
         model = MultinomialNB(alpha=0.1, engine=engine)
-        predictions[name] = cross_validate(model, counts, labels, folds=5).predictions
+        predictions[name] = cross_predict(model, counts, labels, folds=5).predictions
     accuracy = {name: float(np.mean(p == labels)) for name, p in predictions.items()}
     if len(accuracy) < 2:
         return FeatureChoice(next(iter(accuracy), "words"), accuracy, 1.0, len(texts))

@@ -79,7 +79,9 @@ def label(
         raise DataError("no document has a label. Label some of each class.", file=file)
     if known.all():
         say("Every document already has a label; the labels stay as they are.", quiet=run.quiet)
-    vectorizer = CountVectorizer(min_df=min_df, stop_words="english", engine=run.engine)
+    vectorizer = CountVectorizer(
+        min_df=min_df, stop_words="english-function-words", engine=run.engine
+    )
     counts = vectorizer.fit_transform(texts)
     model = SemiSupervisedNB(
         alpha=0.1, unlabeled_weight=weight, random_state=run.seed, engine=run.engine

@@ -346,5 +346,6 @@ rule_option = click.option(
 )  # fmt: skip
 stop_words_option = click.option(
     "--stop-words", type=OneOf(["english"]),
+    callback=lambda context, option, name: name and f"{name}-function-words",
     help="Stop words to leave out  [default: none]",
 )  # fmt: skip

@@ -2,8 +2,14 @@
 
 ``contract`` names the driver of a fit, and with it where the rows may be and which engines can
 run it (``core.contract``).
+
+Estimators accept all parameters of scikit-learn's classes of the same name. Those that change
+nothing here are listed in ``_no_effect`` with the reason; a value other than the default is
+answered by one warning per process.
 """
 
+import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -17,9 +23,12 @@ from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
 from tacit.core.modelfile import Saved
-from tacit.core.progress import Callback, Step
+from tacit.core.progress import Callback, Progress, Step
 
-__all__ = ["Estimator", "check_weights", "with_callbacks"]
+__all__ = ["N_JOBS", "Estimator", "check_weights", "with_callbacks"]
+
+# Why scikit-learn's n_jobs has no effect.
+N_JOBS = "engine=Threads(n) sets the number of threads, and the result does not depend on it"
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -29,6 +38,7 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
 
     contract: ClassVar[str] = "summable"
     _takes_text: ClassVar[bool] = False  # documents, not rows of numbers
+    _no_effect: ClassVar[dict[str, str]] = {}  # parameters and why, see above
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -45,6 +55,8 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
             value = getattr(self, name)
             if not any(each.is_satisfied_by(value) for each in constraints):
                 super()._validate_params()
+        for name, reason in self._no_effect.items():
+            warn_of_no_effect(self, name, reason)
 
     @contextmanager
     def _fit_callbacks(self) -> Iterator[list[Callback]]:
@@ -56,6 +68,8 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
         callbacks = list(getattr(self, "callbacks", None) or ())
         theirs = [each for each in callbacks if isinstance(each, FitCallback)]
         ours: list[Callback] = [each for each in callbacks if each not in theirs]
+        if getattr(self, "verbose", 0):
+            ours.append(Progress())
         earlier = getattr(self, "_skl_callbacks", None)
         if not (theirs or earlier or hasattr(self, "_parent_callback_ctx")):
             with closing_all(ours):
@@ -80,6 +94,22 @@ def with_callbacks(fit: Fit) -> Fit:
     """scikit-learn's decorator of ``fit``; type checkers see the method that it decorates."""
     decorated: Any = sklearn.callback.with_callbacks(fit)
     return decorated
+
+
+def warn_of_no_effect(estimator: Any, name: str, reason: str) -> None:
+    """Warn, once per process, of a value that is not the default and changes nothing."""
+    kind, value = type(estimator), getattr(estimator, name)
+    default = inspect.signature(kind).parameters[name].default
+    if value is default or (type(value) is type(default) and value == default):
+        return
+    if (kind, name) not in WARNED:
+        WARNED.add((kind, name))
+        warnings.warn(
+            f"{kind.__name__}({name}={value!r}) has no effect: {reason}.", stacklevel=5
+        )
+
+
+WARNED: set[tuple[type, str]] = set()
 
 
 @cache

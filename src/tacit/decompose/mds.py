@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, ready
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import N_JOBS, Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from, spawn, uniforms
@@ -297,10 +297,13 @@ class MDS(Estimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "eps": [Interval(Real, 0, None, closed="left")],
         "normalized_stress": ["boolean", StrOptions({"auto"})],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
         "random_state": "no_validation",
         "engine": "no_validation",
         "callbacks": "no_validation",
     }
+    _no_effect: ClassVar[dict] = {"n_jobs": N_JOBS}
     _saved_private: ClassVar[tuple[str, ...]] = ("_rows", "_curve")
     _file_schema: ClassVar[dict] = {"embedding_": ("n_items", "n_components")}
     _file_kinds: ClassVar[dict] = {"embedding_": "f"}
@@ -316,6 +319,8 @@ class MDS(Estimator):
         max_iter: int = 300,
         eps: float = 1e-6,
         normalized_stress: bool | str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
         engine: str | Engine = "threads",
         callbacks: list | None = None,
@@ -328,6 +333,7 @@ class MDS(Estimator):
         self.max_iter = max_iter
         self.eps = eps
         self.normalized_stress = normalized_stress
+        self.n_jobs, self.verbose = n_jobs, verbose
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks

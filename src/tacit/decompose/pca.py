@@ -18,12 +18,14 @@ Communication-optimal parallel and sequential QR and LU. SIAM J. Sci. Comput. 34
 sections on principal components and on dimensionality reduction.
 """
 
+import math
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import eigh, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -40,7 +42,7 @@ from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
-from tacit.data.checked import check_results, check_table
+from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.gram_panels import to_panels
 from tacit.decompose.krylov import room_for, squared_length, width_for
@@ -182,12 +184,15 @@ def choose_solver(shape: tuple[int, int], k: int | None, sparse: bool) -> str:
 # --- The number of components ---
 
 
-def choose_number(wanted: Any, variances: np.ndarray) -> int:
-    """How many components: all, a number, a fraction of the variance, or to the knee."""
+def choose_number(wanted: Any, variances: np.ndarray, rows: int) -> int:
+    """How many components: all, a number, a fraction of the variance, to the knee, or the most
+    probable number."""
     if wanted is None:
         return len(variances)
     if isinstance(wanted, Integral):
         return int(wanted)
+    if wanted == "mle":
+        return most_probable_rank(variances / max(1, rows - 1), rows)
     total = variances.sum()
     left = np.concatenate([[total], total - np.cumsum(variances)])  # at ranks 0, 1, 2, ...
     if wanted == "knee":
@@ -195,6 +200,33 @@ def choose_number(wanted: Any, variances: np.ndarray) -> int:
         return min(len(variances), max(1, 1 if knee is None else knee))
     enough = left <= (1 - wanted) * total * (1 + 1e-12)
     return max(1, min(len(variances), int(np.argmax(enough)) if enough.any() else len(left)))
+
+
+def most_probable_rank(variances: np.ndarray, n: int) -> int:
+    """The number of components with the highest evidence, by Laplace's approximation.
+
+    Minka (2000), Automatic choice of dimensionality for PCA. NIPS, equations 77 to 80.
+    """
+    d = len(variances)
+    known = int((variances > 1e-15 * variances[:1].sum()).sum())
+    evidence = np.full(d, -np.inf)
+    for k in range(1, min(known + 1, d)):
+        noise = max(float(variances[k:].mean()), 1e-300)
+        areas = [
+            math.lgamma((d - i) / 2) - (d - i) / 2 * math.log(math.pi) for i in range(k)
+        ]
+        volume = sum(areas) - k * math.log(2)
+        used = variances[:k]
+        fit = -n / 2 * (np.log(used).sum() + (d - k) * math.log(noise))
+        free = d * k - k * (k + 1) / 2
+        both = np.concatenate([used, np.full(d - k, noise)])
+        i, j = np.triu_indices(d, 1)
+        i, j = i[i < k], j[i < k]
+        gaps = (variances[i] - variances[j]) * (1 / both[j] - 1 / both[i])
+        curvature = np.log(np.maximum(gaps, 1e-300)).sum() + len(i) * math.log(n)
+        spread = (free + k) / 2 * math.log(2 * math.pi) - k / 2 * math.log(n)
+        evidence[k] = volume + fit + spread - curvature / 2
+    return max(1, int(np.argmax(evidence))) if known > 1 else 1
 
 
 # --- The estimator ---
@@ -209,10 +241,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     Parameters
     ----------
-    n_components : int, float, "knee" or None
+    n_components : int, float, "knee", "mle" or None
         Number of components; or, as a fraction below 1, as few as explain that fraction of
-        the variance; or as many as lie before the knee of the error against rank; None for
-        all.
+        the variance; or as many as lie before the knee of the error against rank; or the most
+        probable number by Minka's method; None for all.
     whiten : bool
         Divide the coordinates by their standard deviations, so that each has variance one.
         Directions without variance give 0.
@@ -224,6 +256,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         root mean square. Variances are then exact to about its square.
     max_iter : int
         Of "krylov": maximum number of passes.
+    copy, iterated_power, n_oversamples, power_iteration_normalizer
+        No effect: rows are never changed, and "krylov" runs until ``tol`` is met.
     random_state : int, RandomState or None
         Of "krylov": seed of the first vectors.
     engine : {"serial", "threads", "dask"} or Engine
@@ -270,15 +304,26 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             None,
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"knee"}),
+            StrOptions({"knee", "mle"}),
         ],
         "whiten": ["boolean"],
         "svd_solver": [StrOptions({"auto", "covariance_eigh", "full", *LANCZOS})],
         "tol": [Interval(Real, 0, 1, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "copy": ["boolean"],
+        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
+        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
+        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
         "random_state": "no_validation",
         "engine": "no_validation",
         "callbacks": "no_validation",
+    }
+    _no_effect: ClassVar[dict] = {
+        "copy": "rows are never changed",
+        **dict.fromkeys(
+            ("iterated_power", "n_oversamples", "power_iteration_normalizer"),
+            "tol decides when the solver krylov stops",
+        ),
     }
     _file_schema: ClassVar[dict] = {
         "components_": ("n_components_", "n_features_in_"),
@@ -298,6 +343,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         svd_solver: str = "auto",
         tol: float = 0.001,
         max_iter: int = 100,
+        copy: bool = True,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
         random_state: Any = None,
         engine: str | Engine = "threads",
         callbacks: list | None = None,
@@ -307,6 +356,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self.svd_solver = svd_solver
         self.tol = tol
         self.max_iter = max_iter
+        self.copy, self.iterated_power, self.n_oversamples = copy, iterated_power, n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks
@@ -387,6 +438,34 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             center=as_float64(self.mean_), relative=relative,
         )  # fmt: skip
 
+    # --- The normal distribution that the components describe ---
+
+    def get_covariance(self) -> np.ndarray:
+        """The covariance of the columns: the components' and the same noise in every other
+        direction (probabilistic PCA)."""
+        check_is_fitted(self)
+        kept = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        covariance = (self.components_.T * kept) @ self.components_
+        covariance.flat[:: len(covariance) + 1] += self.noise_variance_
+        return covariance
+
+    def get_precision(self) -> np.ndarray:
+        """The inverse of ``get_covariance()``."""
+        return np.linalg.inv(self.get_covariance())
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The log-likelihood of every row."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False, finite=True)
+        rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+        precision, rows = as_float64(self.get_precision()), rows - self.mean_
+        constant = rows.shape[1] * math.log(2 * math.pi) - np.linalg.slogdet(precision)[1]
+        return -0.5 * (np.einsum("nd,nd->n", rows @ precision, rows) + constant)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of a row."""
+        return float(self.score_samples(X).mean())
+
     # --- Parts ---
 
     def _check_number(self, n: int, d: int) -> None:
@@ -439,7 +518,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         small = max(n, d) * eps if self.solver_ == "covariance_eigh" else (max(n, d) * eps) ** 2
         squares[squares <= small * squares.max(initial=0.0)] = 0.0
         over = weight - 1 if weight > 1 else 1.0
-        k = choose_number(self.n_components, squares)
+        k = choose_number(self.n_components, squares, n)
         dtype = np.float32 if table.dtype == np.float32 else np.float64
         self.n_components_, self.n_samples_ = k, n
         self.mean_ = mean.astype(dtype)

@@ -243,6 +243,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         With a number for ``n_iter``: additional vectors in the block.
     max_iter : int
         Maximum number of passes. A ConvergenceWarning is issued if they were too few.
+    algorithm : {"randomized", "arpack"}
+        "arpack" computes to machine precision, as ``tol=0`` does.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}
+        No effect: blocks are always orthonormal.
     random_state : int, RandomState or None
         Seed of the first block. It affects the result within ``tol``, and the components
         beyond the rank of the data.
@@ -284,9 +288,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         "n_iter": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "n_oversamples": [Interval(Integral, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "algorithm": [StrOptions({"randomized", "arpack"})],
+        "power_iteration_normalizer": [StrOptions({"auto", "OR", "QR", "LU", "none"})],
         "random_state": "no_validation",
         "engine": "no_validation",
         "callbacks": "no_validation",
+    }
+    _no_effect: ClassVar[dict] = {
+        "power_iteration_normalizer": "the blocks of vectors are always orthonormal"
     }
     _file_schema: ClassVar[dict] = {
         "components_": ("n_components", "n_features_in_"),
@@ -305,6 +314,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         n_iter: int | str = "auto",
         n_oversamples: int = 10,
         max_iter: int = 100,
+        algorithm: str = "randomized",
+        power_iteration_normalizer: str = "auto",
         random_state: Any = None,
         engine: str | Engine = "threads",
         callbacks: list | None = None,
@@ -314,6 +325,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         self.n_iter = n_iter
         self.n_oversamples = n_oversamples
         self.max_iter = max_iter
+        self.algorithm, self.power_iteration_normalizer = algorithm, power_iteration_normalizer
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks
@@ -343,7 +355,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         self.explained_variance_ratio_ = ratios(variances, found).astype(dtype)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)
         self.n_iter_ = found.passes
-        self.converged_ = bool(found.remainder <= self.tol)
+        self.converged_ = bool(found.remainder <= self._tolerance)
         check_results(self)
         return self
 
@@ -383,12 +395,16 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     # --- Parts ---
 
+    @property
+    def _tolerance(self) -> float:
+        return 0.0 if self.algorithm == "arpack" else self.tol
+
     def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Components:
         k, d = self.n_components, table.shape[1]
-        fixed = self.n_iter != "auto"
+        fixed = self.n_iter != "auto" and self.algorithm != "arpack"
         width = k + self.n_oversamples if fixed else 16 * -(-k // 64)
         passes = int(self.n_iter) + 2 if fixed else self.max_iter
-        tol = -1.0 if fixed else self.tol
+        tol = -1.0 if fixed else self._tolerance
         try:
             if d <= max(NARROW, krylov.room_for(k, width)):
                 return search_narrow(table, engine, k)
@@ -404,7 +420,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         if found.remainder > tol and found.passes == passes and not fixed:
             warnings.warn(
                 f"TruncatedSVD(max_iter={passes}) stopped with residuals of "
-                f"{found.remainder:.2g} of their singular values, above tol={self.tol:g}. "
+                f"{found.remainder:.2g} of their singular values, above tol={tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,

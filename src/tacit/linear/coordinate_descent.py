@@ -1,4 +1,4 @@
-"""Logistic regression with an L1 penalty, or an elastic net, by proximal Newton steps.
+"""Linear classifiers with an L1 penalty, or an elastic net, by proximal Newton steps.
 
     minimize   sum_i a_i (- log p(y_i | x_i)) / sum_i a_i  +  l2/2 |w|^2  +  l1 |w|_1
 
@@ -20,9 +20,14 @@ objective, or, because the bound is loose where C is large, when what the passes
 still gain, judged by the last two, is below a tenth of that. As in ``dual``, the intercept's
 part of the gap is estimated by a Newton step.
 
+``HingeDescent`` does the same for the squared hinge loss, each class against the rest, where
+scores have no intercept: a feature that is the same in all rows stands for it.
+
 Yuan, Ho and Lin (2012), An improved GLMNET for L1-regularized logistic regression. JMLR 13.
-Friedman, Hastie and Tibshirani (2010), Regularization paths for generalized linear models via
-coordinate descent. J. Statistical Software 33.
+Yuan, Chang, Hsieh and Lin (2010), A comparison of optimization methods and software for
+large-scale L1-regularized linear classification. JMLR 11. Friedman, Hastie and Tibshirani
+(2010), Regularization paths for generalized linear models via coordinate descent. J.
+Statistical Software 33.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +45,8 @@ from tacit.core.sweep import Sequential, Visited, sweep
 from tacit.linear.dual import DualSolution, Measured
 from tacit.linear.losses import log_probabilities
 
-__all__ = ["CoordinateDescent", "CoordinateState", "solve_coordinates"]
+__all__ = ["CoordinateDescent", "CoordinateState", "HingeDescent", "solve_coordinates",
+           "solve_hinge_coordinates"]  # fmt: skip
 
 INNER = 0.1  # coordinate descent ends when violations have fallen to this fraction
 PASSES = 50  # of coordinate descent to a Newton step, at most
@@ -248,6 +254,92 @@ class CoordinateDescent(Sequential):
             flat = np.maximum(a @ (p * (1 - p))[:, -k:], 1e-6)
             gap += float(np.sum(offsets**2 / flat))
         return Measured(objective, max(0.0, gap), largest)
+
+
+class HingeDescent(CoordinateDescent):
+    """The mean squared hinge loss of every class against the rest, and an L1 penalty."""
+
+    def start(self) -> CoordinateState:
+        """Zeros."""
+        n, v = self.rows.shape
+        return CoordinateState(np.zeros((self.k, v)), np.zeros(self.k), np.zeros((self.k, n)))
+
+    def visit(self, state: CoordinateState, part: int, number: int) -> Visited:
+        """A proximal Newton step for class ``part`` against the rest."""
+        w, scores = state.weights[part], state.scores[part]
+        signs = np.where(self.codes == (1 if self.k == 1 else part), 1.0, -1.0)
+        short = np.maximum(1 - signs * scores, 0.0)
+        gradient = self.columns.T @ (-2 * self.weights * signs * short)
+        violations = self._violations(gradient, w)
+        self.violation = max(self.violation, float(violations.max(initial=0.0)))
+        active = np.flatnonzero((w != 0) | (violations > 0))
+        active = active[permutation(key(self.seed, number, part), len(active))]
+        curvatures = np.where(short > 0, 2.0, 1e-6) * self.weights
+        step = ColumnStep(
+            active, w[active], gradient[active], np.zeros(len(active)), np.zeros(len(active)),
+            curvatures, np.zeros(len(scores)), np.array([0.0, 0.0, 1.0]), 0.0,
+        )  # fmt: skip
+        self._descend(step, min(PASSES, 5 * (number + 1)))
+        self.decrease += self._take(state, part, signs, short, step)
+        return Visited(1.0 / self.k, float(self.weights @ short**2) / self.k)
+
+    def _take(
+        self, state: CoordinateState, j: int, signs: np.ndarray, short: np.ndarray,
+        step: "ColumnStep",
+    ) -> float:  # fmt: skip
+        """Take as much of the step as lowers the objective. Returns the decrease."""
+        old = state.weights[j, step.active]
+        change, length = step.weights - old, 1.0
+        promised = float(
+            step.gradient @ change + self._penalty(step.weights) - self._penalty(old)
+        )
+        for _ in range(40):
+            there = old + length * change
+            after = np.maximum(1 - signs * (state.scores[j] + length * step.scores), 0.0)
+            gain = float(self.weights @ (after**2 - short**2))
+            gain += self._penalty(there) - self._penalty(old)
+            if gain <= 0.01 * length * promised + 1e-14:
+                state.weights[j, step.active] = there if length < 1 else step.weights
+                state.scores[j] += length * step.scores
+                return -gain
+            length /= 2
+        return 0.0
+
+    def measure(self, state: CoordinateState) -> Measured:
+        """Objective, gap and largest partial derivative. The dual variables are the losses'
+        derivatives, scaled until no gradient exceeds l1."""
+        state.scores[:] = (self.rows @ state.weights.T).T
+        objective = gap = largest = 0.0
+        for j, (w, scores) in enumerate(zip(state.weights, state.scores, strict=True)):
+            signs = np.where(self.codes == (1 if self.k == 1 else j), 1.0, -1.0)
+            short = np.maximum(1 - signs * scores, 0.0)
+            gradient = self.columns.T @ (-2 * self.weights * signs * short)
+            largest = max(largest, float(self._violations(gradient, w).max(initial=0.0)))
+            value = float(self.weights @ short**2) + self._penalty(w)
+            most = float(np.abs(gradient).max(initial=0.0))
+            scale = min(1.0, self.l1 / most) if most else 1.0
+            dual = float(self.weights @ (2 * scale * short - (scale * short) ** 2))
+            objective, gap = objective + value, gap + max(0.0, value - dual)
+        return Measured(objective, gap, largest)
+
+
+def solve_hinge_coordinates(
+    rows: sp.csr_array, codes: np.ndarray, weights: np.ndarray, columns: int, *, tol: float,
+    max_iter: int, seed: np.uint64, callbacks: Sequence[Callback] = (), name: str = "fit",
+) -> DualSolution:  # fmt: skip
+    """Minimize |w|_1 plus the sum of squared hinge losses, each times its row's weight."""
+    l1 = 1 / float(weights.sum())
+    model = HingeDescent(rows, codes, weights, columns, l1, 0.0, False, tol, seed)
+    state = model.start()
+    swept = sweep(
+        model, state, Serial(), max_iter=max_iter, stop=model.stop, callbacks=callbacks,
+        name=name,
+    )  # fmt: skip
+    measured = model.measured if swept.converged else model.measure(state)
+    return DualSolution(
+        np.ascontiguousarray(state.weights.T), np.zeros(columns), measured, len(swept.losses),
+        swept.converged,
+    )  # fmt: skip
 
 
 class ColumnStep(NamedTuple):

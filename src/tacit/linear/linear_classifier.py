@@ -15,11 +15,12 @@ first is in ``labeled_rows``.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -165,7 +166,28 @@ class LinearClassifier(ClassifierMixin, Estimator):
         """The weights as scikit-learn lays them out: (k, v), or (1, v) with two classes."""
         check_is_fitted(self)
         two = self.weights_.shape[1] == 2
-        return (self.weights_[:, 1:] - self.weights_[:, :1] if two else self.weights_).T
+        rows = (self.weights_[:, 1:] - self.weights_[:, :1] if two else self.weights_).T
+        sparse = getattr(self, "_sparse_coef", False)
+        return _align_api_if_sparse(sp.csr_array(rows)) if sparse else rows
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._sparse_coef = sp.issparse(value)
+        rows = np.atleast_2d(value.toarray() if sp.issparse(value) else np.asarray(value))
+        self.weights_ = np.ascontiguousarray(rows.T)
+
+    def sparsify(self) -> Self:
+        """Give ``coef_`` as a sparse matrix from now on, which is small where many weights are
+        zero. Predictions do not change."""
+        check_is_fitted(self)
+        self._sparse_coef = True
+        return self
+
+    def densify(self) -> Self:
+        """Give ``coef_`` as an array again."""
+        check_is_fitted(self)
+        self._sparse_coef = False
+        return self
 
     def top_features(
         self, class_: Any, *, n: int | None = 10, names: Sequence[str] | None = None
@@ -226,7 +248,11 @@ class LinearClassifier(ClassifierMixin, Estimator):
         check_is_fitted(self)
         table = check_table(self, X, reset=False, dtypes=NUMBERS, distinct=self._distinct)
         engine = get_engine(getattr(self, "engine", "serial"))
-        return engine.map(function, Scorer(self.weights_, self.intercept_), table)
+        # float32 weights too are scored in float64, so that kernels compile once.
+        weights, intercept = (
+            np.asarray(each, np.float64) for each in (self.weights_, self.intercept_)
+        )
+        return engine.map(function, Scorer(weights, intercept), table)
 
     def _code(self, class_: Any) -> int:
         codes = np.flatnonzero(self.classes_ == class_)

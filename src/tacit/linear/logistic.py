@@ -28,7 +28,7 @@ from sklearn.utils.metaestimators import available_if
 
 from tacit.core.contract import engine_for
 from tacit.core.engines import Serial
-from tacit.core.estimator import with_callbacks
+from tacit.core.estimator import N_JOBS, with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import no_gain_for, run_pass, sweep
@@ -60,6 +60,10 @@ NARROW = 400  # numbers to find, up to which Newton's method is the quickest
 PATIENCE = 60  # passes by rows, after which "auto" goes on with L-BFGS
 UNEVEN = 30.0  # largest squared length of a row over the mean, from where on that is slow
 SUMMABLE = ("lbfgs", "newton")
+# scikit-learn's names. The optimum does not depend on the solver.
+OTHER_NAMES = {"saga": "coordinate", "sag": "lbfgs", "liblinear": "auto", "newton-cg": "auto",
+               "newton-cholesky": "auto"}  # fmt: skip
+PENALTIES = {"l1": 1.0, "l2": 0.0}  # and their l1_ratio
 
 
 def steps_by_rows(self: Any) -> bool:
@@ -96,8 +100,9 @@ class LogisticRegression(LinearClassifier):
         "newton" for few features, "coordinate" with an L1 penalty, "dual" for sparse rows in
         memory of similar length such as TF-IDF, "lbfgs" for others and where "dual" has not
         converged in 60 passes. "sgd" and "adagrad" come near the optimum in a few passes, take
-        rows larger than memory, and have ``partial_fit``. "saga", as scikit-learn calls its
-        solver with L1, is accepted for "coordinate".
+        rows larger than memory, and have ``partial_fit``. scikit-learn's names are accepted:
+        "saga" is "coordinate", "sag" is "lbfgs", and "liblinear", "newton-cg" and
+        "newton-cholesky" are "auto".
     tol : float
         "dual", "coordinate", "lbfgs", "newton": stop when no partial derivative of the
         objective (divided by C and the weight of all rows) exceeds this; "dual" and
@@ -111,6 +116,17 @@ class LogisticRegression(LinearClassifier):
         Whether scores have an intercept, which is not penalized.
     class_weight : dict, "balanced" or None
         Factors on the weights of the rows, by class.
+    penalty : {"l1", "l2", "elasticnet", None} or "deprecated"
+        scikit-learn's older way to say ``l1_ratio=1``, ``l1_ratio=0``, the ``l1_ratio`` given,
+        and ``C=np.inf``. "deprecated" leaves it to those two.
+    dual : bool
+        True is solver="dual".
+    warm_start : bool
+        Whether "lbfgs" and "newton" start from the weights of the fit before.
+    verbose : int
+        Above 0, shows progress on standard error.
+    intercept_scaling, n_jobs
+        No effect: the intercept is not penalized, and the engine decides on threads.
     learning_rate : {"optimal", "constant", "invscaling"}
         The rate of step t of "sgd": eta0 / (1 + eta0 t / (C n)), eta0, or eta0 / t^power_t.
     eta0 : float or None
@@ -137,7 +153,7 @@ class LogisticRegression(LinearClassifier):
     slope_ : float, the largest absolute partial derivative there; at most ``tol`` if
         ``converged_``
     solver_ : str, the solver that was used
-    n_iter_ : int
+    n_iter_ : array of shape (1,), iterations or passes, as in scikit-learn
     converged_ : bool, whether ``tol`` was met
 
     Examples
@@ -150,7 +166,7 @@ class LogisticRegression(LinearClassifier):
     array([[0.5, 0.5]])
     """
 
-    n_iter_: int
+    n_iter_: Any
     converged_: bool
 
     _saved_private: ClassVar[tuple] = ("_squares", "_offset_squares")
@@ -160,12 +176,14 @@ class LogisticRegression(LinearClassifier):
         "_offset_squares": ("columns",),
     }
     _file_optional = ("_squares", "_offset_squares")
+    _file_types: ClassVar[dict] = {"n_iter_": (np.ndarray, int)}  # a number in older files
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "solver": [
             StrOptions(
-                {"auto", "dual", "coordinate", "saga", "lbfgs", "newton", "sgd", "adagrad"}
+                {"auto", "dual", "coordinate", "lbfgs", "newton", "sgd", "adagrad"}
+                | OTHER_NAMES.keys()
             )
         ],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -176,9 +194,19 @@ class LogisticRegression(LinearClassifier):
         "eta0": [Interval(Real, 0, None, closed="neither"), None],
         "power_t": [Interval(Real, 0, None, closed="left")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "penalty": [StrOptions({"l1", "l2", "elasticnet", "deprecated"}), None],
+        "dual": ["boolean"],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "intercept_scaling": [Interval(Real, None, None, closed="neither")],
+        "n_jobs": [None, Integral],
         "random_state": ["random_state"],
         "engine": "no_validation",
         "callbacks": "no_validation",
+    }
+    _no_effect: ClassVar[dict] = {
+        "intercept_scaling": "the intercept is not penalized",
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
@@ -195,6 +223,12 @@ class LogisticRegression(LinearClassifier):
         eta0: float | None = None,
         power_t: float = 0.5,
         n_iter_no_change: int = 3,
+        penalty: str | None = "deprecated",
+        dual: bool = False,
+        warm_start: bool = False,
+        verbose: int = 0,
+        intercept_scaling: float = 1,
+        n_jobs: int | None = None,
         random_state: Any = None,
         engine: Any = "threads",
         callbacks: Any = None,
@@ -203,6 +237,10 @@ class LogisticRegression(LinearClassifier):
         self.max_iter, self.fit_intercept = max_iter, fit_intercept
         self.class_weight, self.learning_rate, self.eta0 = class_weight, learning_rate, eta0
         self.power_t, self.n_iter_no_change = power_t, n_iter_no_change
+        self.penalty, self.dual, self.warm_start, self.verbose = (
+            penalty, dual, warm_start, verbose,
+        )  # fmt: skip
+        self.intercept_scaling, self.n_jobs = intercept_scaling, n_jobs
         self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @property
@@ -214,6 +252,7 @@ class LogisticRegression(LinearClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LogisticRegression":
         """Learn from rows and their labels. X is an array, CSR, a Table or a Dask array."""
         self._validate_params()
+        before = getattr(self, "classes_", None)
         labeled = check_labeled(self, X, y, sample_weight)
         self.classes_ = labeled.classes
         objective = self._objective(labeled)
@@ -224,12 +263,15 @@ class LogisticRegression(LinearClassifier):
         with self._fit_callbacks() as callbacks:
             if self.solver_ in ("sgd", "adagrad"):
                 self._fit_sgd(objective, callbacks)
+                self.n_iter_ = np.array([self.n_iter_], np.int32)
                 return self
             if self.solver_ in SUMMABLE:
-                start = np.zeros((self.n_features_in_ + 1, width_of(len(self.classes_))))
-                self._minimize(objective, start, callbacks, self.max_iter)
+                self._minimize(objective, self._first_weights(before), callbacks, self.max_iter)
             else:
                 self._fit_in_memory(objective, callbacks)
+        if labeled.table.dtype == np.float32:
+            self.weights_ = self.weights_.astype(np.float32)
+            self.intercept_ = self.intercept_.astype(np.float32)
         if not self.converged_ and self.n_iter_ >= self.max_iter:
             reached = f"a partial derivative of {self.slope_:.2g}, above tol={self.tol:g}"
             if self.slope_ <= self.tol:
@@ -240,6 +282,7 @@ class LogisticRegression(LinearClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        self.n_iter_ = np.array([self.n_iter_], np.int32)
         return self
 
     @available_if(steps_by_rows)
@@ -266,11 +309,16 @@ class LogisticRegression(LinearClassifier):
         objective = self._objective(labeled, seen=0.0 if first else self.rows_)
         state = self._sgd_state(first)
         sgd = Sgd(objective.table, self._sgd_settings(objective), seed_from(self.random_state))
-        passed = run_pass(sgd, state, Serial(), 0 if first else self.n_iter_)
+        done = 0 if first else int(self.n_iter_[0])
+        passed = run_pass(sgd, state, Serial(), done)
         self._keep(state, passed.loss / passed.items, objective.total)
-        self.n_iter_ = 1 if first else self.n_iter_ + 1
+        self.n_iter_ = np.array([done + 1], np.int32)
         self.converged_ = False
         return self
+
+    def _after_load(self) -> None:
+        super()._after_load()
+        self.n_iter_ = np.array(self.n_iter_, np.int32).reshape(1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities, columns in the order of ``classes_``."""
@@ -287,17 +335,30 @@ class LogisticRegression(LinearClassifier):
         check_two_classes(self, labeled.classes)
         weights = weigh_rows(self, labeled)
         total = float(weights.sum()) + seen
-        penalty = 0.0 if np.isinf(self.C) else 1 / (self.C * total)
+        free = np.isinf(self.C) or self.penalty is None
+        penalty = 0.0 if free else 1 / (self.C * total)
         table = labeled.table.with_weights(weights)
-        return Objective(table, total, (1 - self.l1_ratio) * penalty, self.l1_ratio * penalty)
+        ratio = PENALTIES.get(str(self.penalty), self.l1_ratio)
+        return Objective(table, total, (1 - ratio) * penalty, ratio * penalty)
+
+    def _first_weights(self, classes: np.ndarray | None) -> np.ndarray:
+        """(v + 1, k) weights to start from: zeros, or those of a fit to the same classes."""
+        shape = (self.n_features_in_ + 1, width_of(len(self.classes_)))
+        if not self.warm_start or classes is None or not hasattr(self, "weights_"):
+            return np.zeros(shape)
+        start = np.vstack([self.weights_, self.intercept_], dtype=np.float64)
+        same = np.array_equal(classes, self.classes_) and start.shape == shape
+        return start if same else np.zeros(shape)
 
     def _choose(self, objective: Objective) -> str:
         """The solver, if it can do what is asked."""
         table, l1 = objective.table, objective.l1 > 0
-        solver = "coordinate" if self.solver == "saga" else self.solver
+        solver = OTHER_NAMES.get(self.solver, self.solver)
+        if self.dual and not l1:
+            solver = "dual"
         if l1 and solver in (*SUMMABLE, "dual"):
             raise ValueError(
-                f"LogisticRegression(solver={solver!r}) has no L1 penalty, but "
+                f"LogisticRegression(solver={self.solver!r}) has no L1 penalty, but "
                 f"l1_ratio={self.l1_ratio} asks for one. Use solver='coordinate', or 'saga', "
                 "which means the same."
             )
@@ -306,7 +367,7 @@ class LogisticRegression(LinearClassifier):
                 f"LogisticRegression(solver={self.solver!r}) needs the rows in memory. Use "
                 "solver='lbfgs' or 'adagrad' for rows in files or on a cluster."
             )
-        if solver == "dual" and np.isinf(self.C):
+        if solver == "dual" and objective.l2 == 0:
             raise ValueError(
                 "LogisticRegression(solver='dual', C=inf) has no penalty, which the dual "
                 "problem needs. Give a finite C, or use solver='lbfgs'."
@@ -317,7 +378,7 @@ class LogisticRegression(LinearClassifier):
             return "coordinate" if table.in_memory else "adagrad"
         if (table.shape[1] + 1) * width_of(len(self.classes_)) <= NARROW:
             return "newton"
-        if not table.in_memory or np.isinf(self.C):
+        if not table.in_memory or objective.l2 == 0:
             return "lbfgs"
         rows = in_memory(table).rows
         if not sp.issparse(rows):
@@ -351,7 +412,8 @@ class LogisticRegression(LinearClassifier):
 
     def _fit_in_memory(self, objective: Objective, callbacks: list) -> None:
         """ "dual" or "coordinate"; "auto" goes on with L-BFGS where the dual is slow."""
-        patient = self.solver != "auto" or self.solver_ == "coordinate"
+        auto = OTHER_NAMES.get(self.solver, self.solver) == "auto" and not self.dual
+        patient = not auto or self.solver_ == "coordinate"
         passes = self.max_iter if patient else min(self.max_iter, PATIENCE)
         solution = self._solve(objective, callbacks, passes)
         self.weights_, self.intercept_ = solution.weights, solution.intercept

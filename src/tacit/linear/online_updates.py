@@ -3,7 +3,7 @@
 A visit scores a row and compares its class y with the best other class r. The margin is
 score(y) - score(r), its hinge loss l = max(0, 1 - margin). Steps, along f(x, y) - f(x, r):
 
-    PERCEPTRON   1 where the margin is not above 0
+    PERCEPTRON   C, its learning rate, where the margin is not above 0
     PA           l / |f(x, y) - f(x, r)|^2, the least change that makes the margin 1
     PA_I         the same, at most C
     PA_II        l / (|f(x, y) - f(x, r)|^2 + 1 / (2 C))
@@ -40,7 +40,6 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.engines import Serial, check_stop
 from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel
-from tacit.core.progress import Progress
 from tacit.core.randoms import key, permutation
 from tacit.core.sweep import Sequential, Visited, no_gain_for, run_pass, sweep
 from tacit.data.table import Batch, Table, is_sparse, parts
@@ -110,11 +109,11 @@ def new_state(n_features: int, n_classes: int, average: bool) -> State:
 def visit(
     state: State, rule: Rule, rows: Csr, codes: np.ndarray, costs: np.ndarray, order: np.ndarray
 ) -> np.ndarray:
-    """Visit rows in this order; ``costs`` is the weight of each class.
+    """Visit rows in this order; ``costs`` is the weight of each row.
 
     Returns sums over the visits: the hinge losses before each change and the rows that were
-    wrong, both times their class's weight; and how many changes were made. NaN where the
-    numbers became too large.
+    wrong, both times the row's weight; and how many changes were made. NaN where the numbers
+    became too large.
     """
     sums_met = np.zeros(3)
     squares = row_squares(rows.indptr, rows.data)
@@ -140,8 +139,8 @@ class OnlineUpdates(Sequential):
         self.name = type(model).__name__
         self.blocks: Sequence[Any] = table.blocks
         if table.in_memory:
-            rows, codes, _ = in_memory(table)
-            self.blocks = [Loaded(Batch(csr_arrays(rows, self.name), codes))]
+            rows, codes, weights = in_memory(table)
+            self.blocks = [Loaded(Batch(csr_arrays(rows, self.name), codes, weights))]
         self.n = len(table)
         self.losses: list[float] = []
         self.settled = False
@@ -152,16 +151,17 @@ class OnlineUpdates(Sequential):
         return [[int(b)] for b in self._order(len(self.blocks), number)]
 
     def visit(self, state: State, part: int, number: int) -> OnlineVisited:
-        rows, codes, _ = parts(self.blocks[part].load())
+        rows, codes, weights = parts(self.blocks[part].load())
         if not isinstance(rows, Csr):
             rows = csr_arrays(rows, self.name)
         order = self._order(len(codes), number, part)
         rule = self.rule
         if self.learns_first and number == 0 and not self.held_out:
             rule = rule._replace(average=False)  # it would not be used
-        sums_met = visit(state, rule, rows, codes, self.costs, order)
+        costs = self.costs[codes] if weights is None else self.costs[codes] * weights
+        sums_met = visit(state, rule, rows, codes, costs, order)
         self._check_finite(sums_met)
-        weight = float(np.bincount(codes, minlength=len(self.costs)) @ self.costs)
+        weight = float(np.bincount(codes, weights, len(self.costs)) @ self.costs)
         loss = float(sums_met[self.model._loss_place])
         return OnlineVisited(weight, loss, float(sums_met[2]))
 
@@ -247,14 +247,22 @@ class OnlineClassifier(LinearClassifier):
     # --- Fitting ---
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn in passes over the rows of an array, a sparse matrix or a Table."""
+    def fit(
+        self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:  # fmt: skip
+        """Learn in passes over the rows of an array, a sparse matrix or a Table.
+
+        ``coef_init`` and ``intercept_init`` are the weights to start from, laid out as
+        ``coef_`` and ``intercept_``; ``sample_weight`` multiplies the step of each row.
+        """
         self._validate_params()
-        labeled = check_labeled(self, X, y)
+        labeled = check_labeled(self, X, y, sample_weight)
         check_two_classes(self, labeled.classes)
         seed = int(check_random_state(self.random_state).randint(2**31))
         fresh = self._learns_first and not self._goes_on()
         state = self._start(labeled.classes)
+        set_weights(state, coef_init, intercept_init)
         labeled, held_out = self._hold_out(labeled, seed)
         rule = self._rule(is_sparse(labeled.table))
         updates = OnlineUpdates(
@@ -263,8 +271,6 @@ class OnlineClassifier(LinearClassifier):
         )  # fmt: skip
         self.separated_ = False
         with self._fit_callbacks() as callbacks:
-            if getattr(self, "verbose", 0):
-                callbacks.append(Progress())
             swept = sweep(
                 updates, state, Serial(), max_iter=self.max_iter, stop=updates.stop,
                 held_out=held_out and (lambda state: error_rate(state, rule, held_out)),
@@ -277,7 +283,9 @@ class OnlineClassifier(LinearClassifier):
         self._keep(state)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Any:
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Visit more rows once. The first call names all ``classes`` there will ever be."""
         self._validate_params()
         if self.class_weight == "balanced":
@@ -290,7 +298,7 @@ class OnlineClassifier(LinearClassifier):
                 "early_stopping should be False with partial_fit, which makes one pass. Use "
                 "fit, or early_stopping=False."
             )
-        first, labeled = check_more(self, X, y, classes)
+        first, labeled = check_more(self, X, y, classes, sample_weight)
         if first:
             check_two_classes(self, labeled.classes)
             self.classes_, self.losses_, self.n_iter_ = labeled.classes, [], 0
@@ -335,7 +343,7 @@ class OnlineClassifier(LinearClassifier):
                 f"{type(self).__name__}(early_stopping=True) needs all rows in memory, but X "
                 "is a table of a file. Set early_stopping=False, or give an array."
             )
-        rows, codes, _ = in_memory(labeled.table)
+        rows, codes, weights = in_memory(labeled.table)
         n = len(codes)
         order = permutation(key(seed, HELD_OUT), n)
         order = order[np.argsort(codes[order], kind="stable")]  # in proportion to the classes
@@ -348,6 +356,8 @@ class OnlineClassifier(LinearClassifier):
                 "no rows of some class to learn from. Lower it, or set early_stopping=False."
             )
         table = Table.from_array(rows[~out]).with_labels(codes[~out])
+        if weights is not None:
+            table = table.with_weights(weights[~out])
         return Labeled(table, labeled.classes), (rows[out], codes[out])
 
     def _costs(self, labeled: Labeled) -> np.ndarray:
@@ -409,10 +419,26 @@ class OnlineClassifier(LinearClassifier):
         """(v, k) weights, or (v, 1) with two classes; averaged if ``average``."""
         return self._both()[0]
 
+    @weights_.setter
+    def weights_(self, value: np.ndarray) -> None:
+        self._forget_average()
+        self._last_weights = np.array(value, np.float64)
+
     @property
     def intercept_(self) -> np.ndarray:  # type: ignore[override]
         """One for every column of ``weights_``."""
         return self._both()[1]
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self._forget_average()
+        self._last_intercept = np.array(value, np.float64).reshape(-1)
+
+    def _forget_average(self) -> None:
+        """Before weights are set by hand: those there are, averaged or not, become the last."""
+        self._last_weights, self._last_intercept = (each.copy() for each in self._both())
+        self._weight_sums = np.zeros((0, self._last_weights.shape[1]))
+        self._averaged = []
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_averaged": []}
@@ -438,6 +464,22 @@ def error_rate(state: State, rule: Rule, held_out: tuple) -> float:
     return float(np.mean(top_classes(Scorer(weights, intercept), rows) != codes))
 
 
+def set_weights(state: State, coef: Any, intercept: Any) -> None:
+    """Start from given weights, laid out as ``coef_`` and ``intercept_``."""
+    for name, value, place in (
+        ("coef_init", coef, state.weights.T), ("intercept_init", intercept, state.intercept),
+    ):  # fmt: skip
+        if value is None:
+            continue
+        given = np.asarray(value, np.float64)
+        if given.size != place.size:
+            raise ValueError(
+                f"{name} has shape {given.shape}, but the classes and columns of the data need "
+                f"{place.shape}."
+            )
+        place[:] = given.reshape(place.shape)
+
+
 def restart_average(state: State) -> None:
     """Average from here on. Class weights that are orders of magnitude apart make weights jump
     until the heavy rows are right; an average over that time is useless."""
@@ -449,7 +491,7 @@ def restart_average(state: State) -> None:
 def length_of_step(kind, C, loss, square):
     """The step for a row whose change has this squared length."""
     if kind == PERCEPTRON:
-        return 1.0
+        return C
     if kind == PA_II:
         return loss / (square + 0.5 / C)
     if square == 0.0:  # a row of zeros: no change can help
@@ -468,7 +510,7 @@ def visit_two(rows, codes, costs, order, squares, state, rule, sums_met):
     w, s = state.weights.ravel(), state.sums.ravel()
     time = float(clock[0])
     for i in order:
-        sign, cost = 1.0 if codes[i] == 1 else -1.0, costs[codes[i]]
+        sign, cost = 1.0 if codes[i] == 1 else -1.0, costs[i]
         start, stop = indptr[i], indptr[i + 1]
         score = intercept[0] + dot_row(indices, data, start, stop, w)
         margin = sign * score
@@ -507,7 +549,7 @@ def visit_many(rows, codes, costs, order, squares, state, rule, sums_met):
     time = float(clock[0])
     for i in order:
         start, stop, y = indptr[i], indptr[i + 1], codes[i]
-        cost = costs[y]
+        cost = costs[i]
         for c in range(k):
             scores[c] = intercept[c]
         add_scores(indices, data, start, stop, weights, scores)

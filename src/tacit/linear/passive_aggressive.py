@@ -57,7 +57,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         The rule: PA-I, PA-II (also by those names), without slack, without slack and against
         all classes at once.
     n_jobs : int or None
-        Taken for scikit-learn's sake. All classes are learned together, in one thread.
+        No effect: all classes are learned together, in one thread.
     random_state, warm_start, callbacks : as for ``Perceptron``
     class_weight : dict, "balanced" or None
         What the steps for each class are multiplied by; "balanced" is the inverse of its
@@ -92,6 +92,8 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         "loss": [StrOptions(set(RULES))],
         "n_jobs": [None, Integral],
     }
+
+    _no_effect: ClassVar[dict] = {"n_jobs": "visits run in one thread, all classes together"}
 
     def __init__(
         self,

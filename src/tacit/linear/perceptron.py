@@ -13,7 +13,10 @@ Machine Learning 37. Collins (2002), Discriminative training methods for hidden 
 EMNLP. The notes' section on the perceptron.
 """
 
+from numbers import Integral, Real
 from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.linear.online_updates import PERCEPTRON, OnlineClassifier, Rule
 
@@ -47,6 +50,12 @@ class Perceptron(OnlineClassifier):
         How much a mistake on each class counts; "balanced" is the inverse of its frequency.
     warm_start : bool
         Whether ``fit`` goes on with the weights there are.
+    eta0 : float
+        The learning rate: the weights are multiplied by it, and decisions do not change.
+    verbose : int
+        Above 0, shows progress on standard error.
+    penalty, alpha, l1_ratio, n_jobs
+        No effect: the average takes the place of a penalty, and visits run in one thread.
     random_state : int, RandomState or None
         Seed of the orders.
     callbacks : list or None
@@ -80,6 +89,22 @@ class Perceptron(OnlineClassifier):
     """
 
     _loss_place: ClassVar[int] = 1  # mistakes
+    _parameter_constraints: ClassVar[dict] = {
+        **OnlineClassifier._parameter_constraints,
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "verbose": ["verbose"],
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "n_jobs": [None, Integral],
+    }
+    _no_effect: ClassVar[dict] = {
+        **dict.fromkeys(
+            ("penalty", "alpha", "l1_ratio"),
+            "the average of the weights takes the place of a penalty, or use LinearSVC",
+        ),
+        "n_jobs": "visits run in one thread, all classes together",
+    }
 
     def __init__(
         self,
@@ -94,6 +119,12 @@ class Perceptron(OnlineClassifier):
         shuffle: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
+        eta0: float = 1.0,
+        verbose: int = 0,
+        penalty: str | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        n_jobs: int | None = None,
         random_state: Any = None,
         callbacks: Any = None,
     ) -> None:
@@ -101,7 +132,9 @@ class Perceptron(OnlineClassifier):
         self.tol, self.early_stopping = tol, early_stopping
         self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
         self.shuffle, self.class_weight, self.warm_start = shuffle, class_weight, warm_start
+        self.eta0, self.verbose, self.n_jobs = eta0, verbose, n_jobs
+        self.penalty, self.alpha, self.l1_ratio = penalty, alpha, l1_ratio
         self.random_state, self.callbacks = random_state, callbacks
 
     def _rule(self, sparse: bool) -> Rule:
-        return Rule(PERCEPTRON, 1.0, float(self.fit_intercept), self._averages())
+        return Rule(PERCEPTRON, float(self.eta0), float(self.fit_intercept), self._averages())

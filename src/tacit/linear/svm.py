@@ -5,7 +5,8 @@
 The solvers: ``dual``, coordinate ascent row by row in memory; "newton", which is summable, by
 ``core.minimize`` for the squared hinge loss and few features; "pegasos" in ``sgd``, which comes
 near the optimum. As in LIBLINEAR, the intercept is the weight of one more feature, the same for
-all rows, and is penalized.
+all rows, and is penalized. With penalty="l1" the sum of |w| takes the place of |w|^2 / 2, and
+``coordinate_descent`` minimizes it, for the squared hinge loss.
 
 Newton's method ends when the rows inside the margin no longer change: then the last step was
 exact.
@@ -33,6 +34,7 @@ from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep
 from tacit.data.table import Table
+from tacit.linear.coordinate_descent import solve_hinge_coordinates
 from tacit.linear.dual import solve_dual
 from tacit.linear.labeled_rows import check_labeled, check_two_classes, in_memory, weigh_rows
 from tacit.linear.linear_classifier import LinearClassifier, csr_arrays, csr_matrix
@@ -52,6 +54,9 @@ class LinearSVC(LinearClassifier):
     ----------
     C : float
         The weight of the loss against the penalty on large weights.
+    penalty : {"l2", "l1"}
+        "l1" makes many weights exactly zero, to select features; for the squared hinge loss,
+        each class against the rest.
     loss : {"squared_hinge", "hinge"}
         The square of the shortfall from a margin of 1, or the shortfall itself.
     multi_class : {"ovr", "crammer_singer"}
@@ -61,6 +66,11 @@ class LinearSVC(LinearClassifier):
         "dual" and "newton" go to the optimum, which does not depend on them; "newton" is for
         the squared hinge loss and few features. "pegasos" comes near it, for the hinge loss.
         "auto" is "newton" where that is quick, else "dual".
+    dual : "auto" or bool
+        scikit-learn's way to choose: True is solver="dual", False solver="newton", unless
+        ``solver`` is given. There is no primal solver for the hinge loss, which is refused.
+    verbose : int
+        Above 0, shows progress on standard error.
     tol : float
         Stop when the duality gap, which bounds the distance from the optimum, is within
         ``tol`` of the objective.
@@ -102,6 +112,9 @@ class LinearSVC(LinearClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
         "multi_class": [StrOptions({"ovr", "crammer_singer"})],
+        "penalty": [StrOptions({"l1", "l2"})],
+        "dual": [StrOptions({"auto"}), "boolean"],
+        "verbose": ["verbose"],
         "solver": [StrOptions({"auto", "dual", "newton", "pegasos"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -117,9 +130,12 @@ class LinearSVC(LinearClassifier):
         self,
         C: float = 1.0,
         *,
+        penalty: str = "l2",
         loss: str = "squared_hinge",
         multi_class: str = "ovr",
         solver: str = "auto",
+        dual: bool | str = "auto",
+        verbose: int = 0,
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -129,6 +145,7 @@ class LinearSVC(LinearClassifier):
         engine: Any = "threads",
         callbacks: Any = None,
     ) -> None:
+        self.penalty, self.dual, self.verbose = penalty, dual, verbose
         self.C, self.loss, self.multi_class, self.solver = C, loss, multi_class, solver
         self.tol, self.max_iter, self.fit_intercept = tol, max_iter, fit_intercept
         self.intercept_scaling, self.class_weight = intercept_scaling, class_weight
@@ -148,7 +165,8 @@ class LinearSVC(LinearClassifier):
         self.classes_ = labeled.classes
         self.solver_ = self._choose(labeled.table)
         table = labeled.table.with_weights(self.C * weigh_rows(self, labeled))
-        solve = {"newton": self._newton, "dual": self._dual, "pegasos": self._pegasos}
+        solve = {"newton": self._newton, "dual": self._dual, "pegasos": self._pegasos,
+                 "coordinate": self._coordinate}  # fmt: skip
         with self._fit_callbacks() as callbacks:
             solve[self.solver_](table, callbacks)
         if self.solver_ != "pegasos" and not self.converged_ and self.n_iter_ == self.max_iter:
@@ -168,6 +186,24 @@ class LinearSVC(LinearClassifier):
     def _choose(self, table: Table) -> str:
         """The solver, if it can do what is asked."""
         square = self.loss == "squared_hinge" and not self._crammer_singer
+        if self.penalty == "l1":
+            if not square or self.dual is True or self.solver != "auto" or not table.in_memory:
+                raise ValueError(
+                    "LinearSVC(penalty='l1') needs loss='squared_hinge', multi_class='ovr', "
+                    f"dual=False, solver='auto' and rows in memory, but has {self.loss!r}, "
+                    f"{self.multi_class!r}, {self.dual}, {self.solver!r}. Change those, or use "
+                    "LogisticRegression(l1_ratio=1)."
+                )
+            return "coordinate"
+        if self.dual is False and not square and not self._crammer_singer:
+            raise ValueError(
+                f"LinearSVC(loss={self.loss!r}, dual=False) has no solver. Set dual=True, or "
+                "loss='squared_hinge'."
+            )
+        if self.solver == "auto" and self.dual is not False and self.dual != "auto":
+            return self._in_memory_only(table, "dual")
+        if self.solver == "auto" and self.dual is False and square:
+            return "newton"
         if self.solver == "pegasos" and square:
             raise ValueError(
                 "LinearSVC(solver='pegasos') minimizes the hinge loss, not squared_hinge. "
@@ -181,13 +217,37 @@ class LinearSVC(LinearClassifier):
         narrow = square and table.shape[1] < NARROW
         if self.solver == "newton" or (self.solver == "auto" and narrow):
             return "newton"
+        return self._in_memory_only(table, "dual" if self.solver == "auto" else self.solver)
+
+    def _in_memory_only(self, table: Table, solver: str) -> str:
         if not table.in_memory:
             raise ValueError(
-                f"LinearSVC(solver={self.solver!r}) needs the rows in memory. Use "
+                f"LinearSVC(solver={solver!r}) needs the rows in memory. Use "
                 "PassiveAggressiveClassifier, or LogisticRegression, for rows in files or on a "
                 "cluster."
             )
-        return "dual" if self.solver == "auto" else self.solver
+        return solver
+
+    def _coordinate(self, table: Table, callbacks: list) -> None:
+        """The L1 penalty, on the weight of the intercept's feature too, as in LIBLINEAR."""
+        rows, codes, costs = in_memory(table)
+        extra, v = float(self.intercept_scaling) * bool(self.fit_intercept), table.shape[1]
+        matrix = csr_matrix(rows, "LinearSVC")
+        if extra:
+            column = sp.csr_array(np.full((len(codes), 1), extra))
+            matrix = csr_matrix(sp.hstack([matrix, column], format="csr"), "LinearSVC")
+        solution = solve_hinge_coordinates(
+            matrix, codes, costs, width_of(len(self.classes_)), tol=self.tol,
+            max_iter=self.max_iter, seed=seed_from(self.random_state), callbacks=callbacks,
+            name="LinearSVC",
+        )  # fmt: skip
+        total = float(costs.sum())
+        self.objective_ = solution.measured.objective * total
+        self.gap_ = solution.measured.gap * total
+        self.n_iter_, self.converged_ = solution.passes, solution.converged
+        weights = solution.weights
+        self.weights_ = np.ascontiguousarray(weights[:v])
+        self.intercept_ = weights[v] * extra if extra else np.zeros(weights.shape[1])
 
     def _newton(self, table: Table, callbacks: list) -> None:
         v, extra = table.shape[1], float(self.intercept_scaling) * bool(self.fit_intercept)

@@ -9,7 +9,7 @@ __all__ = [
     "RankingReport", "Scatter", "TaskGain", "accuracy_score", "adjusted_mutual_info_score",
     "adjusted_rand_score", "average_precision", "best_matching_accuracy", "by_task",
     "calibration", "calinski_harabasz_score", "completeness_score", "confusion",
-    "cross_entropy", "cross_validate", "davies_bouldin_score", "dunn_score", "entropy",
+    "cross_entropy", "cross_predict", "davies_bouldin_score", "dunn_score", "entropy",
     "gap_statistic", "homogeneity_completeness_v_measure", "homogeneity_score", "inertia",
     "kl_divergence", "leave_one_out", "log_loss", "mae", "mcnemar", "mutual_info_score",
     "ndcg", "normalized_mutual_info_score", "paired_bootstrap", "perplexity", "precision_at",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         precision_recall_f,
         wilson_interval,
     )
-    from tacit.measure.cross_validation import CrossValidation, cross_validate, leave_one_out
+    from tacit.measure.cross_validation import CrossValidation, cross_predict, leave_one_out
     from tacit.measure.dunn import dunn_score
     from tacit.measure.information import cross_entropy, entropy, kl_divergence, perplexity
     from tacit.measure.pair_scatter import Scatter, scatter

@@ -31,7 +31,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.kernel import kernel
-from tacit.measure.labels import contingency, two_labelings
+from tacit.measure.labels import contingency as contingency_of
+from tacit.measure.labels import two_labelings
 
 __all__ = [
     "adjusted_mutual_info_score", "adjusted_rand_score", "best_matching_accuracy",
@@ -66,7 +67,7 @@ def homogeneity_completeness_v_measure(
     if not beta >= 0:
         raise ValueError(f"{name}(beta={beta}) must be zero or more. The usual is 1.")
     true, pred = two_labelings(labels_true, labels_pred, name=name)
-    shared = information_in(contingency(true, pred), true.counts, pred.counts)
+    shared = information_in(contingency_of(true, pred), true.counts, pred.counts)
     h, c = (explained_fraction(shared, entropy_of(each.counts)) for each in (true, pred))
     v = (1 + beta) * h * c / (beta * h + c) if h + c > 0 else 0.0
     return h, c, v
@@ -149,7 +150,7 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
     0.8
     """
     true, pred = two_labelings(labels_true, labels_pred, name="purity")
-    most = contingency(true, pred).max(axis=0).toarray()
+    most = contingency_of(true, pred).max(axis=0).toarray()
     return float(most.sum() / len(true.codes))
 
 
@@ -168,7 +169,7 @@ def best_matching_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
     name = "best_matching_accuracy"
     true, pred = two_labelings(labels_true, labels_pred, name=name)
-    table = contingency(true, pred)
+    table = contingency_of(true, pred)
     if table.shape[0] * table.shape[1] > MOST_CELLS:
         raise ValueError(
             f"{name} would match {table.shape[0]:,} classes with {table.shape[1]:,} clusters "
@@ -179,16 +180,23 @@ def best_matching_accuracy(labels_true: Any, labels_pred: Any) -> float:
     return float(counts[rows, columns].sum() / len(true.codes))
 
 
-def mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
+def mutual_info_score(labels_true: Any, labels_pred: Any, *, contingency: Any = None) -> float:
     """Mutual information of two labelings of the same rows, in nats.
+
+    ``contingency`` is the table of counts of the two, where it is known; the labels are not
+    used then and may be None.
 
     Examples
     --------
     >>> mutual_info_score([0, 0, 1, 1], ["x", "x", "y", "y"])
     0.6931...
     """
+    if contingency is not None:
+        table = sp.csr_array(contingency)
+        rows, columns = (np.asarray(table.sum(axis=axis)).ravel() for axis in (1, 0))
+        return information_in(table, rows, columns)
     true, pred = two_labelings(labels_true, labels_pred, name="mutual_info_score")
-    return information_in(contingency(true, pred), true.counts, pred.counts)
+    return information_in(contingency_of(true, pred), true.counts, pred.counts)
 
 
 def normalized_mutual_info_score(
@@ -207,7 +215,7 @@ def normalized_mutual_info_score(
     true, pred = two_labelings(labels_true, labels_pred, name=name)
     if len(true.names) == len(pred.names) == 1:
         return 1.0
-    shared = information_in(contingency(true, pred), true.counts, pred.counts)
+    shared = information_in(contingency_of(true, pred), true.counts, pred.counts)
     if shared <= np.finfo(float).eps:
         return 0.0
     entropies = entropy_of(true.counts), entropy_of(pred.counts)
@@ -231,7 +239,7 @@ def adjusted_mutual_info_score(
     """
     name = "adjusted_mutual_info_score"
     true, pred = two_labelings(labels_true, labels_pred, name=name)
-    table = contingency(true, pred)
+    table = contingency_of(true, pred)
     n, (r, c) = len(true.codes), table.shape
     if r == c == 1 or r == c == table.nnz:
         return 1.0  # the same clusters; also where chance can give nothing else
@@ -261,7 +269,7 @@ def count_pairs(labels_true: Any, labels_pred: Any, name: str) -> tuple[int, int
         return int((counts * (counts - 1) // 2).sum())
 
     n = len(true.codes)
-    together = choose_two(contingency(true, pred).data)
+    together = choose_two(contingency_of(true, pred).data)
     split = choose_two(true.counts) - together
     joined = choose_two(pred.counts) - together
     return together, split, joined, n * (n - 1) // 2 - together - split - joined

@@ -154,14 +154,19 @@ def confusion(
     return Confusion(names.tolist(), table)
 
 
-def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """Fraction of rows with the right class predicted.
+def accuracy_score(
+    y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None
+) -> float:
+    """Fraction of rows with the right class predicted; with ``normalize=False`` their number,
+    or their weight.
 
     >>> accuracy_score([0, 1, 1, 0], [0, 1, 0, 0])
     0.75
     """
     true, pred, _ = both_codes(y_true, y_pred, None, "accuracy_score")
     weights = check_row_weights(sample_weight, len(true), "accuracy_score")
+    if not normalize:
+        return float((true == pred).sum() if weights is None else weights @ (true == pred))
     return float(np.average(true == pred, weights=weights))
 
 
@@ -198,23 +203,26 @@ def precision_recall_f(
 
 
 def log_loss(
-    y_true: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any = None
-) -> float:
-    """Mean of -log p(right class), in nats.
+    y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight: Any = None,
+    labels: Any = None,
+) -> float:  # fmt: skip
+    """Mean of -log p(right class), in nats; with ``normalize=False`` the sum.
 
-    ``probabilities`` is (n_rows, n_classes) with columns in the order of ``labels`` (the
+    ``y_proba`` is (n_rows, n_classes) with columns in the order of ``labels`` (the
     sorted classes of y_true), or (n_rows,) for the second of two. A probability of 0 for the
     right class makes the loss infinite; nothing is clipped.
 
     >>> log_loss(["ham", "spam"], [[0.5, 0.5], [0.2, 0.8]])
     0.458...
     """
-    p, right = check_predictions(y_true, probabilities, labels, "log_loss")
+    p, right = check_predictions(y_true, y_proba, labels, "log_loss")
     with np.errstate(divide="ignore"):
         losses = -np.log(p[np.arange(len(p)), right])
     weights = check_row_weights(sample_weight, len(p), "log_loss")
     if weights is not None:  # a row of weight 0 may have an infinite loss
         losses, weights = losses[weights > 0], weights[weights > 0]
+    if not normalize:
+        return float(losses.sum() if weights is None else weights @ losses)
     return float(np.average(losses, weights=weights))
 
 

@@ -19,12 +19,12 @@ from tacit.core.randoms import key, permutation, seed_from
 from tacit.measure.classification import Confusion, confusion, wilson_interval
 from tacit.measure.labels import codes_of
 
-__all__ = ["CrossValidation", "cross_validate", "fold_numbers", "leave_one_out", "take_rows"]
+__all__ = ["CrossValidation", "cross_predict", "fold_numbers", "leave_one_out", "take_rows"]
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """Predictions of held-out rows. Made by ``cross_validate``."""
+    """Predictions of held-out rows. Made by ``cross_predict``."""
 
     accuracy: float  # of all rows, each held out once
     interval: tuple[float, float]  # 95%, of the accuracy
@@ -50,7 +50,7 @@ class CrossValidation:
         return f"accuracy {self.accuracy:.4f} [{low:.4f}, {high:.4f}], {len(self.scores)} folds"
 
 
-def cross_validate(
+def cross_predict(
     model: Any, X: Any, y: Any, *, folds: Any = 10, random_state: Any = 0
 ) -> CrossValidation:
     """Predict every fold by a model fitted on the others.
@@ -70,12 +70,12 @@ def cross_validate(
     --------
     >>> from tacit.classify import MultinomialNB
     >>> X = np.array([[3, 0], [2, 1], [4, 0], [0, 2], [1, 3], [0, 5]])
-    >>> print(cross_validate(MultinomialNB(), X, list("aaabbb"), folds=3))
+    >>> print(cross_predict(MultinomialNB(), X, list("aaabbb"), folds=3))
     accuracy 1.0000 [0.6097, 1.0000], 3 folds
     """
     y = np.asarray(y)
     numbers = fold_numbers(y, folds, random_state=random_state)
-    check_length(X, len(y), "cross_validate")
+    check_length(X, len(y), "cross_predict")
     predictions = np.empty(len(y), y.dtype)
     for number, fitted in each_fold(model, X, y, numbers):
         test = numbers == number
@@ -103,9 +103,9 @@ def leave_one_out(model: Any, X: Any, y: Any) -> CrossValidation:
     if len(y) > 20_000:
         raise ValueError(
             f"leave_one_out would fit {type(model).__name__} {len(y):,} times. Use "
-            "cross_validate(folds=10), or a naive Bayes model, which needs one pass."
+            "cross_predict(folds=10), or a naive Bayes model, which needs one pass."
         )
-    return cross_validate(model, X, y, folds=numbers)
+    return cross_predict(model, X, y, folds=numbers)
 
 
 def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarray:
@@ -114,18 +114,18 @@ def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarra
     >>> fold_numbers(list("aabbbb"), 2)
     array([1, 0, 0, 1, 1, 0])
     """
-    codes = codes_of(y, name="cross_validate").codes
+    codes = codes_of(y, name="cross_predict").codes
     n = len(codes)
     if not np.isscalar(folds) and np.ndim(folds) == 1:
-        numbers = codes_of(folds, name="cross_validate(folds=...)", rows=n).codes
+        numbers = codes_of(folds, name="cross_predict(folds=...)", rows=n).codes
         if numbers.max() == 0:
             raise ValueError(
-                "cross_validate needs at least two folds, but all rows are in one."
+                "cross_predict needs at least two folds, but all rows are in one."
             )
         return numbers.astype(np.int64)
     if not 2 <= folds <= n:
         raise ValueError(
-            f"cross_validate(folds={folds}) needs from 2 to as many folds as there are rows, "
+            f"cross_predict(folds={folds}) needs from 2 to as many folds as there are rows, "
             f"here {n}."
         )
     order = permutation(key(seed_from(random_state)), n)

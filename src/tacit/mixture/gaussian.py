@@ -29,7 +29,7 @@ densities and density estimation.
 
 import warnings
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -419,10 +419,17 @@ class GaussianMixture(Mixture):
     n_init : int
         Runs to make, each from its own start; the most likely one without a collapsed
         component is kept.
-    init_params : {"kmeans", "k-means++", "random_from_data"}
-        Where the first means come from: a fit of KMeans, its seeding alone, or random rows.
-    weights_init, means_init, covariances_init : arrays or None
-        A start of your own; covariances have the shape of ``covariances_``.
+    init_params : {"kmeans", "k-means++", "random_from_data", "random"}
+        Where the first means come from: a fit of KMeans, its seeding alone, or random rows,
+        which both of the last two names mean.
+    weights_init, means_init, covariances_init, precisions_init : arrays or None
+        A start of your own; covariances have the shape of ``covariances_``, and so do
+        precisions, their inverses.
+    warm_start : bool
+        Whether ``fit`` starts from the components of the fit before.
+    verbose, verbose_interval : int
+        With ``verbose`` above 0, progress is shown on standard error; the interval has no
+        effect.
     random_state : int, RandomState or None
         Seed of the starts.
     engine : {"serial", "threads", "dask"} or Engine
@@ -458,11 +465,16 @@ class GaussianMixture(Mixture):
         "covariance_type": [StrOptions(set(TYPES))],
         "variance": [Interval(Real, 0, None, closed="neither")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
-        "init_params": [StrOptions({"kmeans", "k-means++", "random_from_data"})],
+        "init_params": [StrOptions({"kmeans", "k-means++", "random_from_data", "random"})],
         "weights_init": ["array-like", None],
         "means_init": ["array-like", None],
         "covariances_init": ["array-like", None],
+        "precisions_init": ["array-like", None],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "verbose_interval": [Interval(Integral, 1, None, closed="left")],
     }
+    _no_effect: ClassVar[dict] = {"verbose_interval": "progress is shown by the clock"}
     _file_schema: ClassVar[dict] = {
         "weights_": ("n_components",),
         "means_": ("n_components", "n_features_in_"),
@@ -483,6 +495,10 @@ class GaussianMixture(Mixture):
         weights_init: Any = None,
         means_init: Any = None,
         covariances_init: Any = None,
+        precisions_init: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
         random_state: Any = None,
         engine: str | Engine = "threads",
         callbacks: list | None = None,
@@ -497,10 +513,27 @@ class GaussianMixture(Mixture):
         self.init_params = init_params
         self.weights_init = weights_init
         self.means_init = means_init
-        self.covariances_init = covariances_init
+        self.covariances_init, self.precisions_init = covariances_init, precisions_init
+        self.warm_start, self.verbose = warm_start, verbose
+        self.verbose_interval = verbose_interval
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks
+
+    @property
+    def precisions_(self) -> np.ndarray:
+        """The inverses of ``covariances_``, in the same shape."""
+        check_is_fitted(self)
+        return inverted(self.covariances_, self.covariance_type)
+
+    @property
+    def precisions_cholesky_(self) -> np.ndarray:
+        """Upper triangular U with U U' the precision; for diagonals its square root."""
+        check_is_fitted(self)
+        if self.covariance_type not in ("full", "tied"):
+            return np.sqrt(self.precisions_)
+        factors, _ = precision_factors(np.atleast_3d(self.covariances_.T).T)
+        return factors if self.covariance_type == "full" else factors[0]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple:
         """Draw rows, and the components they come from."""
@@ -529,6 +562,8 @@ class GaussianMixture(Mixture):
 
     def _start(self, table: Table, engine: Engine, rng: Any) -> GaussianParams:
         k, d = self.n_components, table.shape[1]
+        if self.warm_start and hasattr(self, "means_") and self.means_.shape == (k, d):
+            return self._params()._replace(origin=self._origin, floor=self._floor)
         means = self.means_init
         means = self._first_means(table, rng) if means is None else shaped(
             means, (k, d), "means_init"
@@ -542,7 +577,8 @@ class GaussianMixture(Mixture):
             np.full(k, 1 / k), means, diagonals if flat else as_matrices(diagonals),
             self._origin, self.covariance_type, self._floor, hard=True,
         )  # fmt: skip
-        if self.weights_init is None or (self.covariances_init is None and not fixed):
+        first_spread = self._covariances_init(k, d)
+        if self.weights_init is None or (first_spread is None and not fixed):
             start = update(start, engine.reduce(collect, start, table))
         start = start._replace(hard=False)
         if self.means_init is not None:
@@ -554,16 +590,30 @@ class GaussianMixture(Mixture):
                     "GaussianMixture: weights_init must be at least 0 and add up to 1."
                 )
             start = start._replace(weights=weights)
-        if self.covariances_init is not None and self.covariance_type != "fixed":
-            kind = self.covariance_type
-            first = shaped(self.covariances_init, file_shape(kind, k, d), "covariances_init")
-            inner, _ = apply_floor(widened(first, kind, k, d), self._floor)
-            start = start._replace(covariances=inner)
+        if first_spread is not None and not fixed:
+            inner = widened(first_spread, self.covariance_type, k, d)
+            start = start._replace(covariances=apply_floor(inner, self._floor)[0])
         return start
+
+    def _covariances_init(self, k: int, d: int) -> np.ndarray | None:
+        """The covariances to start from, given as such or as precisions."""
+        shape = file_shape(self.covariance_type, k, d)
+        if self.covariances_init is not None:
+            return shaped(self.covariances_init, shape, "covariances_init")
+        if self.precisions_init is None:
+            return None
+        precisions = shaped(self.precisions_init, shape, "precisions_init")
+        matrices = self.covariance_type in ("full", "tied")
+        symmetric = not matrices or np.allclose(precisions, np.swapaxes(precisions, -1, -2))
+        lowest = np.linalg.eigvalsh(precisions) if matrices and symmetric else precisions
+        if not symmetric or not (lowest > 0).all():
+            what = "symmetric, positive-definite" if matrices else "positive"
+            raise ValueError(f"GaussianMixture: precisions_init must be {what}.")
+        return inverted(precisions, self.covariance_type)
 
     def _first_means(self, table: Table, rng: Any) -> np.ndarray:
         k = self.n_components
-        if self.init_params == "random_from_data":
+        if self.init_params.startswith("random"):
             rows = np.asarray(table.sample(k, rng), np.float64)
             return np.where(np.isnan(rows), self._origin, rows)
         data: Any = table
@@ -634,6 +684,11 @@ def shaped(values: Any, shape: tuple, name: str) -> np.ndarray:
     if array.shape != shape:
         raise ValueError(f"GaussianMixture: {name} must have shape {shape}, not {array.shape}.")
     return array
+
+
+def inverted(values: np.ndarray, kind: str) -> np.ndarray:
+    """Covariances from precisions, or the reverse."""
+    return np.linalg.inv(values) if kind in ("full", "tied") else 1 / values
 
 
 def file_shape(kind: str, k: int, d: int) -> tuple:

@@ -73,7 +73,7 @@ def dendrogram(
     Examples
     --------
     >>> from tacit.cluster import linkage
-    >>> Z = linkage(np.array([[0.0], [1.0], [5.0], [7.0]]))
+    >>> Z = linkage(np.array([[0.0], [1.0], [5.0], [7.0]]), "average")
     >>> ax = dendrogram(Z, labels=["ash", "oak", "elm", "yew"], cut=2)
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['ash', 'oak', 'elm', 'yew']

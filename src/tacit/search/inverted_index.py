@@ -49,6 +49,7 @@ from tacit.search.stored_documents import (
     pack_texts,
 )
 from tacit.search.word_rule import WordRule, word_rule
+from tacit.text.stop_words import LISTS
 from tacit.text.terms import intern
 from tacit.text.tokens import RULES, split, token_rule
 from tacit.text.vocabulary import Vocabulary, gather
@@ -216,7 +217,7 @@ class InvertedIndex(Estimator):
         Whether Oil and oil are the same word.
     min_length : int
         The shortest word to index, in characters.
-    stop_words : None, "english" or collection of str
+    stop_words : None, "english-function-words" (also "english") or collection of str
         Words to leave out. None by default: phrases need them, and BM25 gives them little
         weight.
     k1, b : float
@@ -255,7 +256,7 @@ class InvertedIndex(Estimator):
         "rule": [StrOptions(set(RULES))],
         "lowercase": ["boolean"],
         "min_length": [Interval(Integral, 1, None, closed="left")],
-        "stop_words": [None, StrOptions({"english"}), list, tuple, set, frozenset],
+        "stop_words": [None, StrOptions({*LISTS}), list, tuple, set, frozenset],
         "k1": [Interval(Real, 0, None, closed="left")],
         "b": [Interval(Real, 0, 1, closed="both")],
         "store_text": ["boolean"],

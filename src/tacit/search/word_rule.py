@@ -67,7 +67,7 @@ def is_plain(text: str, min_length: int) -> bool:
 
 
 def word_rule(token: TokenRule, stop_words: Any = None) -> WordRule:
-    """A rule that leaves out the words given, or those of our own list for "english"."""
+    """A rule that leaves out the words given, or those of our own list for a name."""
     rule = WordRule(token)
     if stop_words is None:
         return rule

@@ -74,8 +74,9 @@ class CountVectorizer(Vectorizer):
     lowercase : bool
     preprocessor, tokenizer : callable or None
         Functions of your own; Python then reads the documents one by one.
-    stop_words : "english", list or None
-        Words to leave out. ``derive_stop_words(documents)`` returns a list.
+    stop_words : "english", "english-function-words", list or None
+        Words to leave out: scikit-learn's list, or our own, of function words only.
+        ``derive_stop_words(documents)`` returns a list.
     token_pattern : str or None
         A regular expression for tokens; None for ``rule``. Patterns for runs of one kind of
         character are as fast as the rule; others run in a child process.

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ENGLISH", "derive_stop_words"]
+__all__ = ["ENGLISH", "LISTS", "built_in", "derive_stop_words"]
+
+LISTS = ("english", "english-function-words")
 
 LIST = """
 a an the this that these those such same other another each every either neither both all
@@ -52,6 +54,20 @@ you've you'd you'll he's he'd he'll she's she'd she'll it's it'd it'll we're we'
 we'll they're they've they'd they'll who's what's that's there's here's let's
 """
 ENGLISH = frozenset(LIST.split())
+
+
+def built_in(name: str) -> frozenset[str]:
+    """The list of this name: "english" is scikit-learn's, "english-function-words" ours."""
+    if name == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return ENGLISH_STOP_WORDS
+    if name == "english-function-words":
+        return ENGLISH
+    raise ValueError(
+        f"stop_words={name!r} is not a built-in list; {' and '.join(map(repr, LISTS))} are. "
+        "Give a list of words, or derive_stop_words(documents)."
+    )
 
 
 def derive_stop_words(

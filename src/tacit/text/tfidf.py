@@ -208,6 +208,8 @@ class TfidfTransformer(
         """Weight the counts of rows."""
         check_is_fitted(self)
         self._check_settings()
+        if not hasattr(self, "n_features_in_"):  # weights that were set, not learned
+            self.n_features_in_ = len(self.idf_)
         checked = check_rows(self, X, reset=False, finite=True, distinct=False)
         self._refuse_negative(checked)
         rows = sp.csr_array(checked, dtype=checked.dtype, copy=copy and sp.issparse(X))
@@ -396,7 +398,11 @@ class TfidfVectorizer(CountVectorizer):
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn the terms and their weights, and weight the documents."""
         tfidf = self._transformer()
-        counts = super().fit_transform(raw_documents)
+        if self.vocabulary is not None:
+            self._begin()
+            counts = self._count(raw_documents)
+        else:
+            counts = super().fit_transform(raw_documents)
         self._tfidf = tfidf.fit(counts)
         return self._tfidf.transform(counts, copy=False)
 

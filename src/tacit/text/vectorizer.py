@@ -28,7 +28,7 @@ from tacit.data.document_blocks import ObjectRows
 from tacit.data.documents import Documents
 from tacit.data.text_block import Repairs, Text, as_string, is_missing, text_of
 from tacit.text.patterns import PatternTokenizer, check_pattern, runs_of
-from tacit.text.stop_words import ENGLISH
+from tacit.text.stop_words import LISTS, built_in
 from tacit.text.term_counts import BlockTerms
 from tacit.text.terms import Terms, char_grams, drop, intern, word_grams
 from tacit.text.tokens import TokenRule, is_number, split, token_rule, tokenize
@@ -276,7 +276,7 @@ class Vectorizer(Estimator):
         "lowercase": ["boolean"],
         "preprocessor": [None],
         "tokenizer": [None],
-        "stop_words": [StrOptions({"english"}), list, tuple, set, frozenset, None],
+        "stop_words": [StrOptions({*LISTS}), list, tuple, set, frozenset, None],
         "token_pattern": [str, None],
         "ngram_range": [list, tuple],
         "analyzer": [StrOptions({"word", "char", "char_wb"})],
@@ -347,12 +347,7 @@ class Vectorizer(Estimator):
         if self.stop_words is None:
             return None
         if isinstance(self.stop_words, str):
-            if self.stop_words != "english":
-                raise ValueError(
-                    f"stop_words={self.stop_words!r} is not a built-in list; 'english' is. "
-                    "Give a list of words, or derive_stop_words(documents)."
-                )
-            return ENGLISH
+            return built_in(self.stop_words)
         return frozenset(self.stop_words)
 
     # --- From settings to a pass ---

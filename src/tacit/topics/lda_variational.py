@@ -32,7 +32,7 @@ from tacit.cluster.kmeans.minibatch import shuffled_batches
 from tacit.core.checkpoint import begin, finish
 from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import with_callbacks
+from tacit.core.estimator import N_JOBS, with_callbacks
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
 from tacit.data.checked import check_count_table, check_results
@@ -219,10 +219,19 @@ class LatentDirichletAllocation(TopicModel):
         "tol": [Interval(Real, 0, None, closed="left")],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left")],
+        "evaluate_every": [Interval(Integral, None, None, closed="neither")],
+        "perp_tol": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
         "engine": "no_validation",
         "callbacks": "no_validation",
     }  # fmt: skip
+    _no_effect: ClassVar[dict] = {
+        "evaluate_every": "the bound is known after every pass, and tol decides when to stop",
+        "perp_tol": "tol decides when to stop, by the bound",
+        "n_jobs": N_JOBS,
+    }
 
     def __init__(
         self,
@@ -239,6 +248,10 @@ class LatentDirichletAllocation(TopicModel):
         tol: float = 1e-3,
         mean_change_tol: float = 1e-3,
         max_doc_update_iter: int = 100,
+        evaluate_every: int = -1,
+        perp_tol: float = 0.1,
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
         engine: str | Engine = "threads",
         callbacks: list | None = None,
@@ -255,6 +268,8 @@ class LatentDirichletAllocation(TopicModel):
         self.tol = tol
         self.mean_change_tol = mean_change_tol
         self.max_doc_update_iter = max_doc_update_iter
+        self.evaluate_every, self.perp_tol = evaluate_every, perp_tol
+        self.n_jobs, self.verbose = n_jobs, verbose
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks
@@ -351,8 +366,14 @@ class LatentDirichletAllocation(TopicModel):
         """The bound of the log-likelihood of documents given the topics, summed."""
         return float(self._bounds(X)[:, 0].sum())
 
-    def perplexity(self, X: Any) -> float:
-        """exp of minus the bound of the log-likelihood of a token, given the topics."""
+    def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> np.ndarray:
+        """Fit the topics, and give the topic proportions of the documents."""
+        return self.fit(X).transform(X, normalize=normalize)
+
+    def perplexity(self, X: Any, sub_sampling: bool = False) -> float:
+        """exp of minus the bound of the log-likelihood of a token, given the topics. It is a
+        mean, so ``sub_sampling``, as scikit-learn calls X being a part of the data, changes
+        nothing."""
         bounds = self._bounds(X)
         tokens = bounds[:, 1].sum()
         if not tokens:

@@ -32,7 +32,7 @@ def topic_vectorizer(n_documents: int, **settings: Any) -> CountVectorizer:
     least = 5 if n_documents >= 1000 else 2 if n_documents >= 50 else 1
     most = 0.5 if n_documents >= 50 else 1.0
     return CountVectorizer(
-        **{"min_df": least, "max_df": most, "stop_words": "english", **settings}
+        **{"min_df": least, "max_df": most, "stop_words": "english-function-words", **settings}
     )
 
 

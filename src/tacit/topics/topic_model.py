@@ -66,9 +66,15 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     # --- Documents ---
 
-    def transform(self, X: Any) -> np.ndarray:
-        """(n, k) the topic proportions of documents, their posterior mean; rows add up to 1."""
-        return np.concatenate(list(self._map_blocks(block_theta, X)))
+    def transform(self, X: Any, *, normalize: bool = True) -> np.ndarray:
+        """(n, k) the topic proportions of documents, their posterior mean; rows add up to 1,
+        or, with ``normalize=False``, to the tokens of the document and of the prior."""
+        theta = np.concatenate(list(self._map_blocks(block_theta, X)))
+        if normalize:
+            return theta
+        blocks = self._table(X, reset=False)
+        tokens = [np.asarray(parts(block.load()).rows.sum(axis=1)).ravel() for block in blocks]
+        return theta * (np.concatenate(tokens) + self.alpha_.sum())[:, None]
 
     def held_out_likelihood(
         self, X: Any, *, method: str = "completion", particles: int = 20,

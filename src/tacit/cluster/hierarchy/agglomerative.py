@@ -121,6 +121,8 @@ class AgglomerativeClustering(TreeClustering):
     compute_full_tree, compute_distances
         For compatibility with scikit-learn, without effect: the whole tree and its heights are
         always computed.
+    memory : None, str or joblib.Memory
+        No effect: trees are not cached.
     random_state : int, RandomState or None
         Seed of the k-means of ``compress``; the trees are not random.
     engine : {"serial", "threads", "dask"} or Engine
@@ -159,10 +161,12 @@ class AgglomerativeClustering(TreeClustering):
         "compress": [Interval(Integral, 2, None, closed="left"), None],
         "compute_full_tree": [StrOptions({"auto"}), "boolean"],
         "compute_distances": ["boolean"],
+        "memory": "no_validation",
         "random_state": ["random_state"],
         "engine": "no_validation",
         "callbacks": "no_validation",
     }
+    _no_effect: ClassVar[dict] = {"memory": "trees are not cached"}
     _saved_private = ("_rows", "_weights", "_centers", "_spread")
     _file_schema: ClassVar[dict] = {
         "children_": ("n_leaves_-1", 2),
@@ -185,6 +189,7 @@ class AgglomerativeClustering(TreeClustering):
         compress: int | None = None,
         compute_full_tree: str | bool = "auto",
         compute_distances: bool = True,
+        memory: Any = None,
         random_state: int | np.random.RandomState | None = None,
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
@@ -196,7 +201,7 @@ class AgglomerativeClustering(TreeClustering):
         self.distance_threshold = distance_threshold
         self.compress = compress
         self.compute_full_tree = compute_full_tree
-        self.compute_distances = compute_distances
+        self.compute_distances, self.memory = compute_distances, memory
         self.random_state = random_state
         self.engine = engine
         self.callbacks = callbacks

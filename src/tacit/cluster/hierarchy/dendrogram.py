@@ -161,7 +161,7 @@ def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
     --------
     >>> from tacit.cluster import linkage
     >>> X = np.array([[0.0], [1.0], [5.0], [7.0]])
-    >>> round(cophenetic_correlation(linkage(X), X), 3)
+    >>> round(cophenetic_correlation(linkage(X, "average"), X), 3)
     0.902
     """
     from scipy.spatial.distance import squareform

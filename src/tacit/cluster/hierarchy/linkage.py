@@ -45,8 +45,9 @@ Pause = Callable[[int], None]
 
 def linkage(
     X: Any,
-    method: str = "average",
+    method: str = "single",
     metric: str | Callable[[Any, Any], float] = "euclidean",
+    optimal_ordering: bool = False,
     *,
     engine: str | Engine = "threads",
     callbacks: Sequence[Callback] = (),
@@ -64,6 +65,9 @@ def linkage(
     metric : str or function of two objects
         "euclidean", "sqeuclidean", "cosine", "cityblock" and others of SciPy's, "precomputed",
         or a function that returns the distance between two rows or objects.
+    optimal_ordering : bool
+        Whether to swap the sides of merges so that neighboring leaves are as close as possible,
+        as ``optimal_order`` does.
     engine : {"serial", "threads", "dask"} or Engine
         Where distance matrices are computed. The tree does not depend on it.
     callbacks : sequence
@@ -82,12 +86,18 @@ def linkage(
     array([[0., 1., 1., 2.],
            [2., 3., 2., 2.],
            [4., 5., 4., 4.]])
-    >>> linkage(["gold", "good", "cold"], metric=lambda a, b: sum(map(str.__ne__, a, b)))
+    >>> differ = lambda a, b: sum(map(str.__ne__, a, b))
+    >>> linkage(["gold", "good", "cold"], "average", metric=differ)
     array([[0. , 1. , 1. , 2. ],
            [2. , 3. , 1.5, 3. ]])
     """
     data = check_input(X, method, metric, get_engine(engine))
-    return build_linkage(data, method, callbacks=callbacks)
+    Z = build_linkage(data, method, callbacks=callbacks)
+    if optimal_ordering:
+        from tacit.cluster.hierarchy.dendrogram import optimal_order
+
+        Z = optimal_order(Z, X, metric)
+    return Z
 
 
 def build_linkage(

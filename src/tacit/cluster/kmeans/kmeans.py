@@ -7,8 +7,14 @@ Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA.
 """
 
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import StrOptions
+
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.center_estimators import RestartedEstimator
+from tacit.core.engines import Engine
+from tacit.core.progress import Callback
 
 __all__ = ["KMeans"]
 
@@ -35,8 +41,12 @@ class KMeans(RestartedEstimator):
     tol : float
         Stop when the centers move, in squares, by less than this fraction of the data's
         variance. Zero runs until no center moves.
+    verbose : int
+        Above 0, shows progress on standard error.
     random_state : int, RandomState or None
         Seed of the first centers, the only random step.
+    copy_x, algorithm : bool and {"lloyd", "elkan"}
+        No effect: rows are never changed, and both algorithms give the same centers.
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
     callbacks : list or None
@@ -61,7 +71,39 @@ class KMeans(RestartedEstimator):
            [10.5]])
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        **RestartedEstimator._parameter_constraints,
+        "verbose": ["verbose"],
+        "copy_x": ["boolean"],
+        "algorithm": [StrOptions({"lloyd", "elkan"})],
+    }
+    _no_effect: ClassVar[dict] = {
+        "copy_x": "rows are never changed",
+        "algorithm": "both give the same centers, and the bounds that save distances are "
+        "chosen by the data",
+    }
     _start = staticmethod(lloyd.start)
     _collect = staticmethod(lloyd.collect)
     _update = staticmethod(lloyd.update)
     _settled = staticmethod(lloyd.settled)
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+        engine: str | Engine = "threads",
+        callbacks: list[Callback] | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol,
+            random_state=random_state, engine=engine, callbacks=callbacks,
+        )  # fmt: skip
+        self.verbose, self.copy_x, self.algorithm = verbose, copy_x, algorithm

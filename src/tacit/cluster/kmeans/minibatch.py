@@ -62,6 +62,20 @@ class Patience:
         return self.waited >= self.most
 
 
+class Settled:
+    """Stops when the centers move by less than ``least``, in smoothed squares."""
+
+    def __init__(self, least: float, smoothing: float, centers: np.ndarray) -> None:
+        self.least, self.smoothing, self.centers = least, smoothing, centers
+        self.mean: float | None = None
+
+    def on_step(self, step: Step) -> bool:
+        moved = float(((step.params.centers - self.centers) ** 2).sum())
+        rate, self.centers = self.smoothing, step.params.centers
+        self.mean = moved if self.mean is None else (1 - rate) * self.mean + rate * moved
+        return self.mean <= self.least
+
+
 class MiniBatchKMeans(CenterEstimator):
     """Cluster rows around ``n_clusters`` centers, a batch at a time.
 
@@ -79,6 +93,20 @@ class MiniBatchKMeans(CenterEstimator):
         Most passes over the data.
     batch_size : int
         Rows to a batch.
+    verbose : int
+        Above 0, shows progress on standard error.
+    compute_labels : bool
+        Whether the fit ends with ``labels_``.
+    tol : float
+        Stop when the centers move in a batch, in squares, by less than this fraction of the
+        data's variance. 0: never.
+    init_size : int or None
+        Rows on which several starts are compared, three batches by default.
+    n_init : "auto" or int
+        How many first centers to draw; those nearest to ``init_size`` rows are kept. "auto" is
+        3 for random ones, else 1.
+    reassignment_ratio : float
+        No effect: only empty clusters are moved.
     max_no_improvement : int or None
         Stop when the smoothed loss has not fallen in this many batches. None: never.
     decay : float
@@ -115,12 +143,19 @@ class MiniBatchKMeans(CenterEstimator):
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+        "compute_labels": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "init_size": [Interval(Integral, 1, None, closed="left"), None],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "reassignment_ratio": [Interval(Real, 0, None, closed="left")],
         "max_no_improvement": [Interval(Integral, 1, None, closed="left"), None],
         "decay": [Interval(Real, 0.5, 1, closed="right")],
         "random_state": ["random_state"],
         "engine": "no_validation",
         "callbacks": "no_validation",
     }
+    _no_effect: ClassVar[dict] = {"reassignment_ratio": "only empty clusters are moved"}
 
     def __init__(
         self,
@@ -129,7 +164,13 @@ class MiniBatchKMeans(CenterEstimator):
         init: Any = "k-means++",
         max_iter: int = 100,
         batch_size: int = 1024,
+        verbose: int = 0,
+        compute_labels: bool = True,
+        tol: float = 0.0,
         max_no_improvement: int | None = 10,
+        init_size: int | None = None,
+        n_init: int | str = "auto",
+        reassignment_ratio: float = 0.01,
         decay: float = 0.7,
         random_state: Any = None,
         engine: str | Engine = "threads",
@@ -139,6 +180,9 @@ class MiniBatchKMeans(CenterEstimator):
         self.init = init
         self.max_iter = max_iter
         self.batch_size = batch_size
+        self.verbose, self.compute_labels, self.tol = verbose, compute_labels, tol
+        self.init_size, self.n_init = init_size, n_init
+        self.reassignment_ratio = reassignment_ratio
         self.max_no_improvement = max_no_improvement
         self.decay = decay
         self.random_state = random_state
@@ -154,7 +198,7 @@ class MiniBatchKMeans(CenterEstimator):
         engine = get_engine(self.engine)
         summary = summarize(table, engine, name="MiniBatchKMeans")
         rng = check_random_state(self.random_state)
-        centers = self._first_centers(table, rng)
+        centers = self._best_start(table, summary, rng)
         seed = int(rng.randint(2**31))
         params = lloyd.start(centers, summary, sparse=is_sparse(table))
         batches = max(1, len(table) // self.batch_size)
@@ -166,7 +210,7 @@ class MiniBatchKMeans(CenterEstimator):
                 lambda number: shuffled_batches(table, self.batch_size, seed, number),
                 passes=self.max_iter,
                 decay=self.decay,
-                callbacks=[*callbacks, *self._patience(batches)],
+                callbacks=[*callbacks, *self._stopping(batches, centers, summary)],
                 name="MiniBatchKMeans",
             )
         per_pass = sum(
@@ -174,7 +218,7 @@ class MiniBatchKMeans(CenterEstimator):
         )
         self.n_iter_ = -(-fit.steps // per_pass)
         self._save_stats(fit, table, summary)
-        labels = table.in_memory and X is not table
+        labels = self.compute_labels and table.in_memory and X is not table
         self._set_results(fit.params, None, table, summary, engine, labels=labels)
         return self
 
@@ -199,14 +243,37 @@ class MiniBatchKMeans(CenterEstimator):
             steps=steps,
         )  # fmt: skip
         self._save_stats(fit, table, summary)
-        labels = table.in_memory and X is not table
+        labels = self.compute_labels and table.in_memory and X is not table
         self._set_results(fit.params, None, table, summary, engine, labels=labels)
         return self
 
-    def _patience(self, batches: int) -> list[Callback]:
-        if self.max_no_improvement is None:
-            return []
-        return [Patience(self.max_no_improvement, smoothing=2 / (batches + 1))]
+    def _stopping(
+        self, batches: int, centers: np.ndarray, summary: DataSummary
+    ) -> list[Callback]:
+        rules: list[Callback] = []
+        if self.max_no_improvement is not None:
+            rules.append(Patience(self.max_no_improvement, smoothing=2 / (batches + 1)))
+        if self.tol:
+            rules.append(Settled(self.tol * summary.variance, 2 / (batches + 1), centers))
+        return rules
+
+    def _best_start(
+        self, table: Table, summary: DataSummary, rng: np.random.RandomState
+    ) -> np.ndarray:
+        """Of ``n_init`` first centers those with the lowest loss on a sample."""
+        drawn = isinstance(self.init, str) or callable(self.init)
+        many = 3 if self.init != "k-means++" else 1
+        many = self.n_init if not isinstance(self.n_init, str) else many
+        if not drawn or many == 1:
+            return self._first_centers(table, rng)
+        size = min(len(table), max(self.init_size or 3 * self.batch_size, self.n_clusters))
+        sample = Batch(table.sample(size, rng), None, None)
+        starts = [self._first_centers(table, rng) for _ in range(many)]
+        losses = [
+            lloyd.label_and_loss(lloyd.start(each, summary, sparse=is_sparse(table)), sample)[1]
+            for each in starts
+        ]
+        return starts[int(np.argmin(losses))]
 
     def _first_centers(self, table: Table, rng: np.random.RandomState) -> np.ndarray:
         name = type(self).__name__

@@ -19,7 +19,7 @@ from tacit.explore.questions.none_of_these import (
 )
 from tacit.explore.questions.reader import ProjectReader
 from tacit.linear.losses import probabilities
-from tacit.measure import cross_validate, wilson_interval
+from tacit.measure import cross_predict, wilson_interval
 from tacit.measure.cross_validation import fold_numbers
 
 __all__ = ["spread"]
@@ -133,7 +133,7 @@ def choose_kind(
     right = {}
     for kind in KINDS:
         model, known = new_model(kind, seed, engine), features(reader, rows, kind)
-        checked = cross_validate(model, known, given, folds=folds, random_state=seed + 1)
+        checked = cross_predict(model, known, given, folds=folds, random_state=seed + 1)
         right[kind] = checked.accuracy
     return max(KINDS, key=lambda kind: right[kind])  # of equals the first
 
