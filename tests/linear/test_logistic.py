@@ -391,3 +391,60 @@ def test_labels_that_are_missing_or_mixed_are_named():
         LogisticRegression().fit(X, np.array(["a", "b", 1], object))
     with pytest.raises(ValueError, match="knows no class 'c'; it knows"):
         LogisticRegression().fit(X, ["a", "b", "a"]).top_features("c")
+
+
+# --- As in scikit-learn ---
+
+
+@pytest.mark.parametrize(
+    ("settings", "same"),
+    [
+        ({"penalty": "l1", "solver": "saga"}, {"l1_ratio": 1.0}),
+        ({"penalty": "l1", "solver": "liblinear"}, {"l1_ratio": 1.0}),
+        ({"penalty": "elasticnet", "l1_ratio": 0.5}, {"l1_ratio": 0.5}),
+        ({"penalty": "l2", "solver": "newton-cholesky"}, {}),
+        ({"penalty": None, "C": 0.1, "solver": "lbfgs"}, {"C": np.inf, "solver": "lbfgs"}),
+        ({"dual": True, "solver": "liblinear"}, {"solver": "dual"}),
+    ],
+)
+def test_the_older_names_of_penalties_and_solvers_mean_the_same(settings, same):
+    X, y = words()
+    a, b = (LogisticRegression(random_state=0, **each).fit(X, y) for each in (settings, same))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+
+
+def test_a_warm_start_needs_fewer_iterations():
+    X, y = words()
+    model = LogisticRegression(solver="lbfgs", warm_start=True).fit(X, y)
+    first = model.n_iter_[0]
+    assert model.n_iter_.shape == (1,)
+    assert model.fit(X, y).n_iter_[0] < first
+
+
+def test_float32_rows_give_float32_weights_that_decide_the_same():
+    X, y = words()
+    wide = LogisticRegression().fit(X, y)
+    narrow = LogisticRegression().fit(X.astype(np.float32), y)
+    assert narrow.coef_.dtype == narrow.intercept_.dtype == np.float32
+    np.testing.assert_allclose(narrow.coef_, wide.coef_, atol=1e-3)
+    np.testing.assert_array_equal(narrow.predict(X), wide.predict(X))
+
+
+def test_weights_can_be_set_and_shown_as_a_sparse_matrix():
+    X, y = words()
+    model = LogisticRegression(l1_ratio=1.0).fit(X, y)
+    dense, labels = model.coef_, model.predict(X)
+    assert sp.issparse(model.sparsify().coef_)
+    np.testing.assert_array_equal(model.coef_.toarray(), dense)
+    np.testing.assert_array_equal(model.predict(X), labels)
+    model.coef_ = -dense
+    np.testing.assert_array_equal(model.coef_, -dense)
+    assert (model.predict(X) != labels).any()
+
+
+def test_a_file_whose_number_of_iterations_is_a_number_still_loads(tmp_path):
+    X, y = words()
+    model = LogisticRegression().fit(X, y)
+    model.n_iter_ = 7
+    model.save(tmp_path / "older")
+    assert tacit.load(tmp_path / "older").n_iter_.tolist() == [7]

@@ -380,3 +380,41 @@ def test_few_rows_get_a_thousand_visits_before_a_fit_stops():
 def test_a_class_cannot_weigh_less_than_nothing(model, weight):
     with pytest.raises(ValueError, match="class 0 a weight of"):
         model(class_weight={0: weight}).fit([[0.0], [1.0]], [0, 1])
+
+
+# --- As in scikit-learn ---
+
+
+@each
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_fit_can_start_from_given_weights(cls, k):
+    labels = y % k
+    model = cls(random_state=0, average=False).fit(X, labels)
+    coef, intercept = model.coef_.copy(), model.intercept_.copy()
+    again = cls(random_state=0, average=False, max_iter=1)
+    resumed = again.fit(X, labels, coef_init=coef, intercept_init=intercept)
+    warm = model.set_params(warm_start=True, max_iter=1).fit(X, labels)
+    assert_array_equal(resumed.coef_, warm.coef_)
+    with pytest.raises(ValueError, match="coef_init has shape"):
+        again.fit(X, labels, coef_init=coef[:, 1:])
+
+
+@each
+def test_a_row_of_weight_zero_is_as_good_as_absent(cls):
+    settings = {"shuffle": False, "average": False, "random_state": 0, "tol": None}
+    keep = np.arange(300) % 3 > 0
+    weighted = cls(max_iter=5, **settings).fit(X, y, sample_weight=keep.astype(float))
+    fewer = cls(max_iter=5, **settings).fit(X[keep], y[keep])
+    assert_allclose(weighted.coef_, fewer.coef_)
+
+
+def test_the_learning_rate_of_the_perceptron_scales_its_weights():
+    plain, scaled = (Perceptron(random_state=0, eta0=rate).fit(X, y) for rate in (1.0, 0.25))
+    assert_allclose(scaled.coef_, 0.25 * plain.coef_)
+
+
+@each
+def test_weights_can_be_set(cls):
+    model = cls(random_state=0).fit(X, y)
+    model.coef_, model.intercept_ = -model.coef_, -model.intercept_
+    assert_allclose(model.coef_, -cls(random_state=0).fit(X, y).coef_)

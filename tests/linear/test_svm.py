@@ -154,3 +154,33 @@ def test_degenerate_rows_give_finite_answers(kind):
             model = LinearSVC(solver=solver, random_state=0, **kind).fit(X, list("abab"))
             assert np.isfinite(model.weights_).all()
             assert abs(model.decision_function(X)).max() < 0.02
+
+
+@pytest.mark.parametrize("C", [0.02, 0.1])
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_l1_penalty_selects_the_features_that_liblinear_selects(C, k):
+    rng = np.random.default_rng(k)
+    X = rng.normal(size=(150, 12))
+    y = (X[:, :k] + 0.3 * rng.normal(size=(150, k))).argmax(axis=1)
+    settings = {"penalty": "l1", "dual": False, "C": C, "tol": 1e-8}
+    ours = LinearSVC(random_state=0, **settings).fit(X, y)
+    theirs = Theirs(max_iter=100_000, **settings).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+    assert (ours.coef_ == 0).sum() == (theirs.coef_ == 0).sum() > 0
+    assert ours.gap_ <= 1e-4 * ours.objective_
+
+
+def test_the_l1_penalty_refuses_what_it_cannot_do():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    for wrong in ({"loss": "hinge"}, {"dual": True}, {"multi_class": "crammer_singer"}):
+        with pytest.raises(ValueError, match="penalty='l1'"):
+            LinearSVC(penalty="l1", **wrong).fit(X, y)
+
+
+def test_dual_chooses_the_solver_as_in_scikit_learn():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    assert LinearSVC(dual=True).fit(X, y).solver_ == "dual"
+    assert LinearSVC(dual=False).fit(X, y).solver_ == "newton"
+    with pytest.raises(ValueError, match="dual=False"):
+        LinearSVC(loss="hinge", dual=False).fit(X, y)

@@ -250,3 +250,18 @@ def test_dataframe_output_leaves_sparse_rows_as_they_are():
         counts = CountVectorizer().fit_transform(texts)
         rows = TfidfTransformer().fit_transform(counts)
         np.testing.assert_array_equal(rows.toarray(), expected)
+
+
+def test_a_given_vocabulary_is_weighted_once():
+    vocabulary = ["whale", "sea", "white"]
+    ours, theirs = TfidfVectorizer(vocabulary=vocabulary), learn.TfidfVectorizer(
+        vocabulary=vocabulary
+    )
+    for _ in range(2):  # the second time on a fitted object
+        found, expected = ours.fit_transform(CORPUS), theirs.fit_transform(CORPUS)
+        np.testing.assert_allclose(found.toarray(), expected.toarray())
+    np.testing.assert_allclose(ours.transform(CORPUS).toarray(), expected.toarray())
+
+
+def test_the_english_stop_words_are_those_of_scikit_learn():
+    assert CountVectorizer(stop_words="english").get_stop_words() == learn.ENGLISH_STOP_WORDS

@@ -472,6 +472,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if not n:
             raise ValueError("PCA found no rows in the table. Give it some.")
         k = self.n_components
+        if isinstance(k, str) and k == "mle" and n < d:
+            raise ValueError(
+                f"PCA(n_components='mle') is only supported if n_samples >= n_features, but "
+                f"the data has n_samples={n} and n_features={d}. Give a number or a fraction."
+            )
         if isinstance(k, Integral) and k > min(n, d):
             raise ValueError(
                 f"PCA(n_components={k}) must be at most the number of rows and of columns, but "
@@ -484,6 +489,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         solver = self.svd_solver
         if solver == "auto":
             solver = choose_solver((n, d), k, sparse)
+        if solver in LANCZOS and self.n_components is None:
+            solver = "covariance_eigh"  # all components, whatever the solver is called
         if solver in LANCZOS and k is None:
             raise ValueError(
                 f"PCA(n_components={self.n_components!r}) with the solver krylov needs a "

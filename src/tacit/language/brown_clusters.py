@@ -165,6 +165,7 @@ class BrownClusters(Estimator):
     ('01', array([ 1,  1, -1], dtype=int32))
     """
 
+    _takes_text: ClassVar[bool] = True
     contract: ClassVar[str] = "sequential"
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [Interval(Integral, 1, 10_000, closed="both")],

@@ -59,6 +59,7 @@ class CacheModel(Estimator):
     True
     """
 
+    _takes_text: ClassVar[bool] = True
     contract: ClassVar[str] = "sequential"
     _parameter_constraints: ClassVar[dict] = {
         "model": "no_validation",

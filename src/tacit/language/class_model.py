@@ -127,6 +127,7 @@ class ClassModel(Estimator):
     ['cat', 'dog']
     """
 
+    _takes_text: ClassVar[bool] = True
     contract: ClassVar[str] = "sequential"
     _parameter_constraints: ClassVar[dict] = {
         "order": [Interval(Integral, 1, 10, closed="both")],

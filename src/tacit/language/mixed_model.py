@@ -13,7 +13,7 @@ Jelinek and Mercer (1980), Interpolated estimation of Markov source parameters f
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -93,6 +93,8 @@ class MixedModel(Estimator):
     >>> mixed.weights_
     array([0.8..., 0.1...])
     """
+
+    _takes_text: ClassVar[bool] = True
 
     def __init__(
         self, models: Sequence[Any], *, weights: Sequence[float] | None = None

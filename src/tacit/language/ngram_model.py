@@ -123,6 +123,7 @@ class NGramModel(Estimator):
     [('</s>', 0.4), ('Haw', 0.4)]
     """
 
+    _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "order": [Interval(Integral, 1, 100, closed="both")],
         "smoothing": [StrOptions(set(SMOOTHINGS))],

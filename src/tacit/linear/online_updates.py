@@ -21,6 +21,8 @@ Passes are run by ``core.sweep``. The contract is sequential: each visit starts 
 one before left, in one thread. Rows in memory are shuffled together, those of a file block by
 block and within blocks, in an order drawn from (seed, pass).
 
+One file: the rules, the passes and the estimator of both models share their state.
+
 Crammer and Singer (2003), Ultraconservative online algorithms for multiclass problems. JMLR 3.
 Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Online passive-aggressive algorithms.
 JMLR 7. McDonald, Crammer and Pereira (2005), Online large-margin training of dependency

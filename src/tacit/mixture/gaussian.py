@@ -538,6 +538,10 @@ class GaussianMixture(Mixture):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple:
         """Draw rows, and the components they come from."""
         check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(
+                f"Invalid value for 'n_samples': {n_samples}. Draw at least one row."
+            )
         rng = check_random_state(random_state)
         counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
         params = self._params()

@@ -116,6 +116,7 @@ class WordSenses(Estimator):
     2
     """
 
+    _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "word": [str],
         "n_senses": [Interval(Integral, 1, None, closed="left")],

@@ -208,8 +208,6 @@ class TfidfTransformer(
         """Weight the counts of rows."""
         check_is_fitted(self)
         self._check_settings()
-        if not hasattr(self, "n_features_in_"):  # weights that were set, not learned
-            self.n_features_in_ = len(self.idf_)
         checked = check_rows(self, X, reset=False, finite=True, distinct=False)
         self._refuse_negative(checked)
         rows = sp.csr_array(checked, dtype=checked.dtype, copy=copy and sp.issparse(X))

@@ -261,10 +261,10 @@ class MiniBatchKMeans(CenterEstimator):
         self, table: Table, summary: DataSummary, rng: np.random.RandomState
     ) -> np.ndarray:
         """Of ``n_init`` first centers those with the lowest loss on a sample."""
-        drawn = isinstance(self.init, str) or callable(self.init)
-        many = 3 if self.init != "k-means++" else 1
-        many = self.n_init if not isinstance(self.n_init, str) else many
-        if not drawn or many == 1:
+        named = isinstance(self.init, str)
+        auto = 1 if named and self.init == "k-means++" else 3
+        many = auto if isinstance(self.n_init, str) else self.n_init
+        if many == 1 or not (named or callable(self.init)):  # given centers are the same again
             return self._first_centers(table, rng)
         size = min(len(table), max(self.init_size or 3 * self.batch_size, self.n_clusters))
         sample = Batch(table.sample(size, rng), None, None)
