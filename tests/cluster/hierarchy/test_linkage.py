@@ -386,9 +386,9 @@ def test_a_table_on_disk_is_refused_and_one_in_memory_is_an_array(tmp_path):
 def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried(monkeypatch):
     monkeypatch.setattr("tacit.core.memory.available_memory", lambda: 1e6)
     with pytest.raises(ValueError, match=r"average linkage of 3,000 rows needs .*compress"):
-        linkage(points(3000, 2))
+        linkage(points(3000, 2), "average")
     with pytest.raises(ValueError, match=r"200,000 rows needs 80\.4 GB"):
-        linkage(Table.from_array(np.zeros((200_000, 2))))
+        linkage(Table.from_array(np.zeros((200_000, 2))), "average")
     assert len(linkage(points(600, 2), "ward")) == 599  # needs next to nothing
 
 
