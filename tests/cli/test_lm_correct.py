@@ -107,7 +107,7 @@ def test_wrong_usage_and_bad_files_have_their_exit_codes(tacit, corpus, typed, t
     assert tacit("lm", "correct", tmp_path / "none.txt", "--learn", corpus).code == 4
     KMeans(1, random_state=0).fit([[0.0]]).save(tmp_path / "k")
     run = tacit("lm", "correct", typed, "--model", tmp_path / "k")
-    assert run.code == 2
+    assert run.code == 4
     assert "holds a KMeans, not a corrector" in run.err
     bad = tmp_path / "pairs.csv"
     bad.write_text("only\n")

@@ -205,7 +205,7 @@ def read_table_or_folder(
     strangers = {name.casefold() for name in unknown}
     ids = [str(name) for name in source.ids]
     authors: list[str | None]
-    if source.columns:
+    if source.report.text_column is not None:  # a table
         called = author_column(source, path, column, quiet=quiet)
         values = source.column(called)
         missing = [value is None or value == "" or value != value for value in values]
