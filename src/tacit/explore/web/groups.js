@@ -59,7 +59,7 @@ function insideGroups() {
   };
   const list = items => el('ul', { class: 'gtree' }, ...items.map(i => {
     const g = M.nodes[i], inner = below[i].length ? list(below[i]) : null, name = nameOf(g);
-    const toggle = inner && el('button', { class: 'twist', 'aria-expanded': leads[i], 'aria-label': `Groups inside ${name}`, on: { click: () => { inner.hidden = !inner.hidden; toggle.setAttribute('aria-expanded', !inner.hidden); } } });
+    const toggle = inner && el('button', { class: 'twist', 'aria-expanded': String(leads[i]), 'aria-label': `Groups inside ${name}`, on: { click: () => { inner.hidden = !inner.hidden; toggle.setAttribute('aria-expanded', !inner.hidden); } } });
     if (inner) inner.hidden = !leads[i];
     return el('li', {}, el('div', { class: 'row' + (g.group != null ? ' here g' + g.group : '') }, toggle || el('span', { class: 'twist' }),
       el('button', { class: 'nm', title: 'Show on the map', on: { click: () => show(i) } }, g.group != null ? el('i', { class: 'sw' }) : null, el('span', { class: 'txt', dir: 'auto', text: name })),
