@@ -14,7 +14,7 @@ broad groups, settles there by passes over all documents. Groups found by dividi
 inherit its errors, so the second level is a flat division of all documents where one repeats
 (``find_fine``): that whose groups overlap most with those of other samples, by ``REPEATED`` on
 average at least. Each of its groups belongs to the broad group that holds most of its
-documents.
+documents, and a broad group is opened into them only if it divides by the test above.
 
 A *level* is a cut through the tree: at a depth, or the cut that is shown first, which opens a
 group only where the groups inside it repeat (``choose_cut``).
@@ -137,10 +137,24 @@ def first_levels(
     inside = np.zeros((len(fine.overlaps), split.k), np.int64)
     np.add.at(inside, (fine.labels, broad), 1)
     above = inside.argmax(axis=1)  # the broad group of every fine one
+    places = add_children(nodes, 0, above[fine.labels].astype(np.int32), overlaps)
+
+    def divide(i: int) -> Split | None:
+        if len(nodes[i].documents) < FEWEST:
+            return None
+        own = divide_group(
+            words, nodes[i].documents, key(seed, 22, i), effort, power, root=False
+        )
+        return own[0] if own else None
+
+    with one_blas_thread():
+        splits = list(engine.each(divide, places))
     frontier = []
-    for i in add_children(nodes, 0, above[fine.labels].astype(np.int32), overlaps):
-        own = fine.labels[nodes[i].documents]
-        names, labels = np.unique(own, return_inverse=True)
+    for i, inside_it in zip(places, splits, strict=True):
+        names, labels = np.unique(fine.labels[nodes[i].documents], return_inverse=True)
+        nodes[i].split = inside_it
+        if inside_it is None or inside_it.k == 1:
+            continue  # nothing inside repeats beyond chance
         if len(names) == 1:
             nodes[i].overlap = float(fine.overlaps[names[0]])
             frontier.append(i)
