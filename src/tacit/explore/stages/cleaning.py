@@ -22,7 +22,6 @@ from typing import Any
 
 from tacit.data.document_formats import html_text, mail_fields
 from tacit.data.document_names import title_of_name
-from tacit.explore.report.clean_text import lines_of
 
 __all__ = ["Cleaned", "Found", "clean_markup", "split_header", "split_signature"]
 
@@ -39,6 +38,7 @@ SIGNATURE = re.compile(r"^--[ \t]*$", re.M)
 STRICT_SIGNATURE = re.compile(r"^-- $", re.M)
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,8}|#\d{1,6}|#[xX][0-9A-Fa-f]{1,5});")
 REMAINS = re.compile(r"(?<!&)#(\d{2,5});|(?<![&\w])(lt|gt|amp|quot|nbsp|apos);")
+REMAINING = ("#", "lt;", "gt;", "amp;", "quot;", "nbsp;", "apos;")
 TAG = re.compile(
     r"</?(?:a|abbr|article|b|base|big|blockquote|body|br|button|center|cite|code|dd|div|dl|dt|em|"
     r"embed|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|label|li|link|"
@@ -114,7 +114,7 @@ class Cleaned:
             return
         found = Found(columns=self.found.columns, passages=self.found.passages)
         for i, given in enumerate(self.documents.texts()):
-            text, _ = clean_message(given, found)
+            text, _ = clean_message(given, found, about=False)
             text = self._without_passages(text, found)
             title = self.titles[i] if self.titles else None
             if title and not text.lstrip()[: 4 * len(title) + 200].startswith(title):
@@ -135,7 +135,7 @@ class Cleaned:
         for i, given in enumerate(self.documents.texts()):
             text, header = clean_message(given, scratch)
             headers.append(header)
-            first_lines.append(next(iter(lines_of(text[:500])), ""))
+            first_lines.append(text[:500].lstrip().partition("\n")[0].strip())
             if i % every == 0 and (own := number_of(text)) not in seen:
                 seen.add(own)
                 for key, line in dict(passages_of(text)).items():
@@ -199,20 +199,19 @@ class Cleaned:
 # --- One document ---
 
 
-def clean_message(text: str, found: Found) -> tuple[str, dict[str, str]]:
-    """A text without header, signature, encoding and markup; what the header says."""
+def clean_message(text: str, found: Found, *, about: bool = True) -> tuple[str, dict[str, str]]:
+    """A text without header, signature, encoding and markup; what the header says, if that
+    is asked."""
     header, body = split_header(text)
-    if header and body.strip():
-        found.headers += 1
-        about = header_fields(header)
-    else:
-        body, about = text, {}
-    own, signature = split_signature(body, mail=bool(about))
+    mail = bool(header and body.strip())
+    found.headers += mail
+    body, said = (body if mail else text), header_fields(header) if mail and about else {}
+    own, signature = split_signature(body, mail=mail)
     if signature and own.strip():
         found.signatures += 1
         body = own
     cleaned = clean_markup(body, found)
-    return (cleaned if cleaned.strip() or not body.strip() else body), about
+    return (cleaned if cleaned.strip() or not body.strip() else body), said
 
 
 def split_header(text: str) -> tuple[str, str]:
@@ -241,9 +240,13 @@ def split_header(text: str) -> tuple[str, str]:
 
 
 def header_fields(header: str) -> dict[str, str]:
-    import email
-
-    return mail_fields(email.message_from_string(header + "\n\n"))
+    """Subject, author and date of a header."""
+    lines = re.sub(r"\n[ \t]+", " ", header).split("\n")
+    found: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        found.setdefault(name.capitalize(), value.strip())
+    return mail_fields(found)
 
 
 def split_signature(text: str, *, mail: bool) -> tuple[str, str]:
@@ -281,7 +284,8 @@ def clean_markup(text: str, found: Found | None = None) -> str:
         for _ in range(2):  # &amp;lt; is decoded twice
             if "&" in plain and ENTITY.search(plain):
                 plain = html.unescape(plain)
-        plain = REMAINS.sub(decode_remains, plain)
+        if any(sign in plain for sign in REMAINING):
+            plain = REMAINS.sub(decode_remains, plain)
         found.entities += plain != text
         text = plain.replace("\xa0", " ")
     if "<" in text and TAG.search(text):
@@ -318,6 +322,8 @@ def passages_of(text: str) -> Iterator[tuple[int, str]]:
 
 def passage(line: str) -> int | None:
     """A number for a line that is long enough to be a passage."""
+    if len(line) < 2 * LINE_WORDS:
+        return None
     words = line.split()
     if len(words) < LINE_WORDS or not any(word[0].isalpha() for word in words):
         return None
