@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 PATIENCE = 60  # seconds for one step
+START = 900  # seconds for the first: kernels may have to be compiled
 MEMORY = 12 * 2**30  # of addresses; Numba alone maps some
 SKIPPED = {"fit", "fit_predict", "fit_transform", "save", "set_callbacks", "set_params"}
 
@@ -270,7 +271,8 @@ def run_child(names, cases, start, seed):
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert child.stdout is not None
         while True:
-            ready, _, _ = select.select([child.stdout], [], [], PATIENCE)
+            limit = START if place < start else PATIENCE
+            ready, _, _ = select.select([child.stdout], [], [], limit)
             line = child.stdout.readline() if ready else ""
             if not line:
                 break

@@ -1,11 +1,14 @@
 """Compiled code is kept where only its user can write, mended, and never stale."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tacit.core.kernel import read_sealed, sealed
 
 pytestmark = pytest.mark.slow  # processes of their own, and long documents
 
@@ -40,7 +43,8 @@ def run(tmp_path):
         if not base.exists() or base.read_text() != source:
             base.write_text(source)
         code = "import caller_kernels as c; print(c.result, c.from_cache)"
-        environment = {**os.environ, "TACIT_CACHE": str(cache), "PYTHONPATH": str(tmp_path)}
+        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment = {**os.environ, "TACIT_CACHE": str(cache), "PYTHONPATH": path}
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True
         )
@@ -107,6 +111,39 @@ def test_a_damaged_entry_is_rebuilt(run, tmp_path, harm):
         entry.write_bytes(harm(entry.read_bytes()))
     assert run() == (22, False)
     assert run() == (22, True)
+
+
+def flip_a_bit(path, draw):
+    content = bytearray(path.read_bytes())
+    place = draw.randrange(8 * len(content))
+    content[place // 8] ^= 1 << place % 8
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_an_entry_with_a_flipped_bit_is_not_executed_but_compiled_again(run, tmp_path, suffix):
+    """One in forty flipped bits in machine code used to end in a signal."""
+    run()
+    draw = random.Random(0)
+    for _ in range(3):
+        damaged = [e for e in entries(tmp_path / "cache") if e.suffix == suffix]
+        for entry in damaged:
+            flip_a_bit(entry, draw)
+        assert damaged
+        assert run() == (22, False)
+    assert run() == (22, True)
+
+
+def test_every_flipped_bit_of_an_entry_is_found_before_it_is_unpickled(tmp_path):
+    path, content = tmp_path / "entry", sealed(("code", list(range(300))))
+    path.write_bytes(content)
+    assert read_sealed(str(path)) == ("code", list(range(300)))
+    for bit in range(8 * len(content)):
+        harmed = bytearray(content)
+        harmed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(harmed)
+        with pytest.raises(ValueError, match="is damaged"):
+            read_sealed(str(path))
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(run, tmp_path):

@@ -3,8 +3,12 @@
 import io
 import os
 import re
+import subprocess
+import sys
+import time
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -389,6 +393,39 @@ def test_a_users_code_runs_in_the_calling_thread():
 def test_a_pattern_that_never_ends_is_stopped():
     with pytest.raises(DataError, match=r"took more than 0.3 s on a document of 50 characters"):
         CountVectorizer(token_pattern=r"(?:a+)+$", time_limit=0.3).fit(["fine", "a" * 49 + "b"])
+
+
+HUNG = """
+import os, sys
+from tacit.text.patterns import PatternTokenizer
+tokenizer = PatternTokenizer(r"(?:a+)+$", limit=1000)
+tokenizer("fine")
+print(tokenizer._child.pid, flush=True)
+tokenizer("a" * 60 + "b")
+"""
+
+
+def alive(process):
+    """Whether it runs; one that ended and was not waited for does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
+def test_the_process_that_runs_a_pattern_dies_with_its_parent_even_in_the_middle_of_one():
+    parent = subprocess.Popen([sys.executable, "-c", HUNG], stdout=subprocess.PIPE, text=True)
+    child = int(parent.stdout.readline())
+    time.sleep(0.3)  # the document that never ends has begun
+    assert alive(child)
+    parent.kill()
+    parent.communicate()
+    end = time.monotonic() + 30
+    while alive(child) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive(child)
 
 
 def test_a_pattern_is_run_by_the_analyzer_too_and_its_process_ends():

@@ -5,7 +5,8 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
 
 - The cache is a folder that only the user can write to, because its entries are executed.
   ``TACIT_CACHE`` names another place; an unsafe folder is not used at all.
-- An entry that cannot be read is thrown away and compiled again.
+- Every file of the cache begins with a digest of the rest. One that does not match, or cannot be
+  read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
 The first compilation of a process is announced on standard error, unless TACIT_ANNOUNCE is 0.
@@ -13,6 +14,7 @@ The first compilation of a process is announced on standard error, unless TACIT_
 
 import hashlib
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,12 +23,15 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import NullCache, _Cache
+from numba.core.caching import IndexDataCacheFile, NullCache, _Cache
 from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
 
 from tacit._version import __version__
 
 __all__ = ["kernel"]
+
+SEAL = 16  # bytes of a digest
 
 
 def kernel(function: Callable | None = None, /, **options: Any) -> Any:
@@ -55,7 +60,11 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
         with caching_in(home / stamp(function.__module__)):
             compiled = numba.njit(cache=True, **options)(function)
     if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT is set
-        compiled._cache = SelfRepairingCache(compiled._cache) if home else NoCache()
+        if home is None:
+            compiled._cache = NoCache()
+        else:
+            compiled._cache._cache_file = SealedCacheFile(compiled._cache._cache_file)
+            compiled._cache = SelfRepairingCache(compiled._cache)
     return compiled
 
 
@@ -119,6 +128,50 @@ class SelfRepairingCache(_Cache):
 
     def flush(self) -> None:
         self.inner.flush()
+
+
+class SealedCacheFile(IndexDataCacheFile):
+    """The files of a cache of Numba's, each behind a digest of what it holds.
+
+    Entries are unpickled and executed, so one flipped bit could do anything. The digest finds
+    damage, not malice: whoever can write to the folder can write a digest too.
+    """
+
+    def __init__(self, plain: IndexDataCacheFile) -> None:
+        vars(self).update(vars(plain))
+
+    def _load_index(self) -> dict:
+        try:
+            version, source, overloads = read_sealed(self._index_path)
+        except FileNotFoundError:  # nothing was compiled yet
+            return {}
+        fresh = (version, source) == (self._version, self._source_stamp)
+        return overloads if fresh else {}
+
+    def _save_index(self, overloads: dict) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(sealed((self._version, self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        return read_sealed(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(sealed(data))
+
+
+def sealed(value: Any) -> bytes:
+    """A pickle behind its digest."""
+    content = dumps(value)
+    return hashlib.blake2b(content, digest_size=SEAL).digest() + content
+
+
+def read_sealed(path: str) -> Any:
+    """What ``sealed`` wrote; ValueError, before anything is unpickled, if a bit has changed."""
+    content = memoryview(Path(path).read_bytes())
+    if hashlib.blake2b(content[SEAL:], digest_size=SEAL).digest() != content[:SEAL]:
+        raise ValueError(f"{path} is damaged.")
+    return pickle.loads(content[SEAL:])
 
 
 @cache

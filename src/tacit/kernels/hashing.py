@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 
 __all__ = ["Interner", "PairInterner", "Pairs", "Slices", "hash_strings", "padded"]
@@ -77,6 +78,7 @@ class Interner:
         out = np.empty(len(begin), np.int32)
         at = 0
         while at < len(begin):
+            check_stop()
             stop = min(len(begin), at + SPAN)
             at, self.used = intern_slices(
                 self.buffer, self.words, begin, end, at, stop, KEY, self.table, self.used,
@@ -109,6 +111,7 @@ class PairInterner:
         out = np.empty(len(left), np.int32)
         at = 0
         while at < len(left):
+            check_stop()
             stop = min(len(left), at + SPAN)
             at, self.used = intern_pairs(left, right, at, stop, KEY, self.table, self.used, out)
             if 2 * self.used >= len(self.table):

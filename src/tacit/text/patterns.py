@@ -3,9 +3,11 @@ r"""Token patterns: recognized where possible, else run under a time limit.
 A pattern for runs of one kind of character (\w+, (?u)\b\w\w+\b, [a-z]{3,}, \S+) runs in
 the kernel, with the same result. Any other regular expression may take time that grows
 exponentially with the text, and nothing can stop one that runs inside this process; so it runs
-in a child process, which is killed when one document takes too long.
+in a child process, which is killed when one document takes too long. The child ends with this
+process, even one that is killed: it looks for its parent five times a second.
 """
 
+import os
 import re
 import struct
 import subprocess
@@ -24,7 +26,14 @@ RUN = re.compile(
     r"(?P<more>(?:(?P=atom))*)(?:\+|\{(?P<least>\d+),\})(?P<behind>\\b)?"
 )
 CHILD = """
-import re, struct, sys
+import os, re, signal, struct, sys
+parent = int(sys.argv[1])
+def end_with_parent(*_):
+    if os.getppid() != parent:
+        os._exit(1)
+if hasattr(signal, "setitimer"):  # the engine of regular expressions lets signals in
+    signal.signal(signal.SIGALRM, end_with_parent)
+    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
 def read(size):
     data = sys.stdin.buffer.read(size)
     if len(data) < size:
@@ -142,7 +151,7 @@ class PatternTokenizer:
     def _start(self) -> None:
         self._late = False
         self._child = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", CHILD],
+            [sys.executable, "-I", "-S", "-c", CHILD, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -28,12 +28,14 @@ from tacit.text.characters import (
     plain_characters,
 )
 from tacit.text.tokens import Spans
-from tacit.text.vocabulary import Vocabulary
+from tacit.text.vocabulary import Vocabulary, check_size
 
 __all__ = ["Terms", "drop", "intern", "word_grams", "char_grams"]
 
 SPACE_BYTE = 32
 CALL_SPANS = 2**20  # n-grams listed at one time
+CALL_BYTES = 2**26  # of n-grams hashed at one time
+CALL_WORDS = 2**20  # words of n-grams written at one time
 
 
 class Terms(NamedTuple):
@@ -88,13 +90,18 @@ def word_grams(terms: Terms, shortest: int, longest: int) -> Terms:
         sizes[place] = lengths[level.words].sum(axis=1) + level.words.shape[1] - 1
     offsets = np.zeros(total + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
+    check_size(int(offsets[-1]))
     data = np.empty(offsets[-1], np.uint8)
     streams = np.full((longest - shortest + 1, len(ids)), -1, np.int32)
     for row, n in enumerate(range(shortest, longest + 1)):
         level, place = levels[n - 1], places[n - 1]
-        write_grams(
-            terms.vocabulary.data, terms.vocabulary.offsets, level.words, place, data, offsets
-        )
+        step = max(1, CALL_WORDS // n)
+        for i in range(0, len(place), step):
+            check_stop()
+            write_grams(
+                terms.vocabulary.data, terms.vocabulary.offsets, level.words[i : i + step],
+                place[i : i + step], data, offsets,
+            )  # fmt: skip
         there = level.stream >= 0
         streams[row, there] = place[level.stream[there]]
     return Terms(Vocabulary.of_bytes(data, offsets), streams, edges)
@@ -170,16 +177,21 @@ def char_grams(
         )  # fmt: skip
     places[edges[-1]] = at
     table, ids, counts = Interner(buffer), [], np.zeros(len(text), np.int64)
-    room = CALL_SPANS + longest - shortest + 1
+    seen, distinct = 0, 0  # strings, and bytes of them
+    most = min(CALL_SPANS, CALL_BYTES // longest)
+    room = most + longest - shortest + 1
     begin, end = np.empty(room, np.int32), np.empty(room, np.int32)
     position, document = 0, 0
     while position < edges[-1]:
         check_stop()
         position, document, k = list_spans(
-            places, limit, edges, position, document, shortest, longest, by_word, begin, end,
-            counts,
+            places, limit, edges, position, document, shortest, longest, by_word, most, begin,
+            end, counts,
         )  # fmt: skip
         ids.append(table.ids(begin[:k], end[:k]))
+        distinct += int(table.length[seen : table.used].sum())
+        seen = table.used
+        check_size(distinct)
     vocabulary, rank = Vocabulary.of_slices(buffer, table.slices())
     stream = rank[np.concatenate([*ids, np.empty(0, np.int32)])].reshape(1, -1)
     return Terms(vocabulary, stream, np.concatenate([[0], np.cumsum(counts)]))
@@ -279,14 +291,15 @@ def write_words(data, starts, stops, first, last, codes, buffer, at, places, lim
 
 @kernel
 def list_spans(
-    places, limit, edges, position, document, shortest, longest, by_word, begin, end, counts
-):
-    """N-grams that begin at ``position`` and after it, as many as fit.
+    places, limit, edges, position, document, shortest, longest, by_word, most, begin, end,
+    counts,
+):  # fmt: skip
+    """N-grams that begin at ``position`` and after it, about ``most`` of them.
 
     A word shorter than every n counts once, whole.
     """
     k = 0
-    while position < edges[-1] and k < CALL_SPANS:
+    while position < edges[-1] and k < most:
         while position >= edges[document + 1]:
             document += 1
         before, room = k, limit[position] - position

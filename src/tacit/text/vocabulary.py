@@ -118,12 +118,8 @@ def unite(parts: Sequence[Vocabulary]) -> Union:
     >>> list(union.vocabulary), union.places
     (['a', 'b', 'd'], [array([1, 2], dtype=int32), array([0, 1], dtype=int32)])
     """
+    check_size(sum(len(part.data) for part in parts))
     data = np.concatenate([part.data for part in parts])
-    if len(data) > LARGEST:
-        raise ValueError(
-            f"The terms come to {len(data):,} bytes, more than the {LARGEST:,} that one "
-            "vocabulary may have. Raise min_df, use shorter n-grams, or HashingVectorizer."
-        )
     length = np.concatenate([np.diff(part.offsets) for part in parts])
     begin = np.cumsum(length) - length
     keys = np.concatenate([part.keys for part in parts])
@@ -135,6 +131,15 @@ def unite(parts: Sequence[Vocabulary]) -> Union:
     vocabulary = Vocabulary(gather(data, begin[first], offsets), offsets, keys[first])
     edges = np.cumsum([len(part) for part in parts])[:-1]
     return Union(vocabulary, np.split(place, edges))
+
+
+def check_size(size: int) -> None:
+    """ValueError for terms of more bytes than one vocabulary may have."""
+    if size > LARGEST:
+        raise ValueError(
+            f"The terms come to {size:,} bytes, more than the {LARGEST:,} that one "
+            "vocabulary may have. Raise min_df, use shorter n-grams, or HashingVectorizer."
+        )
 
 
 def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:

@@ -4,6 +4,7 @@ Answers are plain functions. They run on a few threads next to the event loop, w
 release the interpreter; only event streams live on the loop itself.
 """
 
+import asyncio
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 import anyio.to_thread
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -24,6 +26,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import NotReady
@@ -136,6 +139,41 @@ async def explain_http(request: Request, error: Exception) -> Response:
 
 
 PATIENCE = 0.25  # seconds that answers in progress have after Ctrl-C
+REQUEST_TIME = 20.0  # seconds in which a request must arrive whole
+MOST_CONNECTIONS = 256  # at once; each takes a file descriptor
+
+
+class PromptProtocol(H11Protocol):
+    """Closes connections on which a request does not arrive in time, and those past the most.
+
+    uvicorn limits only how long a connection may wait between two requests.
+    """
+
+    overdue: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.close()
+        self.watch_request()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self.watch_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.overdue is not None:
+            self.overdue.cancel()
+        super().connection_lost(exc)
+
+    def watch_request(self) -> None:
+        """Start the clock with the first byte of a request; stop it with the last."""
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            if self.overdue is None:
+                self.overdue = self.loop.call_later(REQUEST_TIME, self.transport.close)
+        elif self.overdue is not None:
+            self.overdue.cancel()
+            self.overdue = None
 
 
 class PromptServer(uvicorn.Server):
@@ -204,8 +242,18 @@ def run_server(
     state: ServerState, access: Access, listening: socket.socket, ready: Callable[[], None]
 ) -> int:
     """Serve until a signal; the exit code."""
-    config = uvicorn.Config(
-        make_app(state, access),
+    server = PromptServer(configured(make_app(state, access)), ready)
+    try:
+        server.run(sockets=[listening])
+    finally:
+        state.close()
+    return exit_code(server.signal)
+
+
+def configured(app: Any) -> uvicorn.Config:
+    """How the application is served."""
+    return uvicorn.Config(
+        app,
         log_config=None,
         log_level="critical",  # the application reports errors of answers
         lifespan="off",
@@ -213,14 +261,8 @@ def run_server(
         server_header=False,
         ws="none",
         loop="asyncio",
-        http="h11",
+        http=PromptProtocol,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=0,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    server = PromptServer(config, ready)
-    try:
-        server.run(sockets=[listening])
-    finally:
-        state.close()
-    return exit_code(server.signal)
