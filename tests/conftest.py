@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # The note on compiling would come between the messages that tests compare.
@@ -11,3 +12,15 @@ os.environ.setdefault("TACIT_ANNOUNCE", "0")
 # where nobody is watching.
 settings.register_profile("tacit", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tacit")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--fuzz", type=int, default=1, metavar="N", help="Run N times as many forged files."
+    )
+
+
+@pytest.fixture
+def fuzz(request):
+    """How many times as many cases the fuzzers run."""
+    return request.config.getoption("--fuzz")

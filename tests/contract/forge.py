@@ -110,8 +110,13 @@ def forge(document, arrays, draw):
         document, what = change_document(document, draw)
         return document, arrays, what
     name = draw.choice(sorted(arrays))
-    changed = change_array(arrays[name], draw)
     document = copy.deepcopy(document)
+    if draw.random() < 0.1 and arrays[name].ndim:
+        # A forger who knows that these belong together cuts all of them.
+        size, cut = len(arrays[name]), draw.choice([0, 1, len(arrays[name]) // 2])
+        same = {k: a[:cut] for k, a in arrays.items() if a.ndim and len(a) == size}
+        return document, {**arrays, **same}, f"{sorted(same)} cut from {size} to {cut}"
+    changed = change_array(arrays[name], draw)
     # The document repeats dtype and sizes; a careful forger changes them too.
     node = find_node(document, name)
     if isinstance(node, dict) and "dtype" in node and draw.random() < 0.8:
@@ -190,8 +195,6 @@ def usable(model, X, y):
 
 def run_cases(names, cases, start, seed):
     """Forge and use ``cases`` files of every class, from the ``start``-th on."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    warnings.simplefilter("ignore")
     for i, name in enumerate(names):
         numbers = range(max(0, start - i * cases), cases)
         if numbers:
@@ -203,7 +206,7 @@ def run_class(name, numbers, first, path, seed):
     """Forge and use files of one class; one JSON line before each step."""
     import tacit
     from tacit.core.errors import ModelFileError
-    from tacit.core.tensorfile import open_tensors, write_tensors
+    from tacit.core.tensorfile import open_tensors
     from tests.contract.cases import FITS
 
     model, X, y = FITS[name]()
@@ -221,9 +224,8 @@ def run_class(name, numbers, first, path, seed):
         )
         case = {"place": first + number, "what": f"{name}: {what}"[:240]}
         say(case, "load")
-        write_tensors(path, changed, tensors)
         try:
-            loaded = tacit.load(path)
+            loaded = load_with_sizes(path, changed, tensors)
         except ModelFileError:
             continue
         except BaseException as error:
@@ -240,6 +242,48 @@ def run_class(name, numbers, first, path, seed):
                     say(case, call, describe(error))
 
 
+def load_with_sizes(path, document, tensors):
+    """Write and open a forged file, with the sizes that its arrays have, as a forger would."""
+    import tacit
+    from tacit.core import modelfile
+    from tacit.core.errors import ModelFileError
+    from tacit.core.tensorfile import write_tensors
+
+    plain, sizes = modelfile.check_schema, []
+
+    def watch(cls, *rest):
+        sizes.append((modelfile.name_of(cls), plain(cls, *rest)))
+        return sizes[-1][1]
+
+    modelfile.check_schema = watch
+    try:
+        write_tensors(path, document, tensors)
+        try:
+            return tacit.load(path)
+        except ModelFileError as error:
+            if "declares the sizes" not in str(error):
+                raise
+        for node in models_of(document):
+            if node["class"] == sizes[-1][0]:
+                node["dims"] = sizes[-1][1]
+        write_tensors(path, document, tensors)
+        return tacit.load(path)
+    finally:
+        modelfile.check_schema = plain
+
+
+def models_of(node):
+    """The nodes of a document that describe a model."""
+    if isinstance(node, dict):
+        if "class" in node and "dims" in node:
+            yield node
+        for value in node.values():
+            yield from models_of(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from models_of(value)
+
+
 def say(case, call, finding=None):
     print(json.dumps({**case, "call": call, "finding": finding}), flush=True)
 
@@ -253,18 +297,18 @@ def describe(error):
 # --- Parent ---
 
 
-def run(names, cases, seed="0"):
+def run(names, cases, seed="0", module="tests.contract.forge"):
     """Findings: what was changed in a file of which class, the call, and what happened."""
     start, stop, found = 0, len(names) * cases, []
     while start < stop:
-        start, more = run_child(names, cases, start, seed)
+        start, more = run_child(module, names, cases, start, seed)
         found += more
     return found
 
 
-def run_child(names, cases, start, seed):
+def run_child(module, names, cases, start, seed):
     """Run a child until it ends or dies. Where to go on, and its findings."""
-    command = [sys.executable, "-m", "tests.contract.forge", "--child", "--only"]
+    command = [sys.executable, "-m", module, "--child", "--only"]
     command += [";".join(names), "--cases", str(cases), "--start", str(start), "--seed", seed]
     place, what, call, found = start - 1, "", "start", []
     with tempfile.TemporaryFile("w+") as errors:
@@ -293,23 +337,24 @@ def run_child(names, cases, start, seed):
     return place + 1, [*found, f"{what} | {call} | {how}"]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main(module, description, every, run_cases):
+    """The command line of a fuzzer: parent, or with --child the child."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--only", help="names of cases, separated by semicolons")
-    parser.add_argument("--cases", type=int, default=100, help="forged files of each class")
+    parser.add_argument("--cases", type=int, default=100, help="forged files of each")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    from tests.contract.cases import FITS
-
-    names = options.only.split(";") if options.only else list(FITS)
+    names = options.only.split(";") if options.only else list(every())
     if options.child:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        warnings.simplefilter("ignore")
         run_cases(names, options.cases, options.start, options.seed)
         return 0
     total = 0
     for name in names:
-        found = run([name], options.cases, options.seed)
+        found = run([name], options.cases, options.seed, module)
         print(f"{name}: {options.cases} forged files, {len(found)} findings", flush=True)
         for each in found:
             print(f"    {each}", flush=True)
@@ -318,5 +363,11 @@ def main():
     return 1 if total else 0
 
 
+def every_class():
+    from tests.contract.cases import FITS
+
+    return FITS
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("tests.contract.forge", __doc__, every_class, run_cases))

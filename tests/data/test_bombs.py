@@ -88,3 +88,27 @@ def test_a_file_without_end_is_refused_before_memory_is_full(monkeypatch):
     monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 2e8)
     with pytest.raises(DataError, match=r"too much to read whole with 200 MB"):
         read_numbers("/dev/zero")
+
+
+def test_a_parquet_file_of_millions_of_empty_documents_is_refused(folder):
+    path = folder / "nulls.parquet"
+    pq.write_table(pa.table({"text": pa.nulls(20_000_000, pa.string())}), path)
+    with pytest.raises(DataError, match=r"nulls\.parquet.* unpack to 1\.3 GB"):
+        Documents.open(path)
+
+
+def test_a_row_of_thousands_of_columns_is_read_in_time(folder):
+    """Every column used to unpack all of them."""
+    path = folder / "wide.csv"
+    names, n = [f"c{i}" for i in range(9_000)], 9_000
+    path.write_text(f"text,{','.join(names)}\na letter,{','.join(['1'] * n)}\n")
+    documents = Documents.open(path)
+    assert sum(documents.column(name)[0] for name in names) == n
+
+
+def test_a_lone_surrogate_in_a_json_key_is_repaired_and_reported(folder):
+    path = folder / "keys.jsonl"
+    path.write_text('{"text": "a", "k\\ud800": 1}\n{"text": "b", "k\\ud800": 2}\n')
+    documents = Documents.open(path)
+    assert documents.column("k\ufffd") == [1, 2]
+    assert "line 1: a key holds NUL or half of a surrogate pair" in str(documents.report)

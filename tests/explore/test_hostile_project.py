@@ -182,7 +182,7 @@ def test_arrays_that_lie_are_refused_before_any_kernel(stranger, tmp_path, stage
     arrays[name] = change(arrays[name])
     write_tensors(path, {"format": 1, "kind": "stage"}, arrays)
     forge(stranger, stage, ARRAYS, path.read_bytes())
-    with pytest.raises(DataError, match=r"is damaged: (it holds no table|a label is not)"):
+    with pytest.raises(DataError, match=r"is damaged: "):
         use(stranger, tmp_path / "page.html")
 
 
@@ -249,7 +249,7 @@ def test_arrays_larger_than_their_file_are_refused_before_memory_is_asked_for(
 
 def test_documents_that_are_no_parquet_are_refused(stranger):
     forge(stranger, "ingest", "documents.parquet", b"PAR1 nonsense PAR1")
-    with pytest.raises(DataError, match=r"documents\.parquet: the Parquet file is damaged"):
+    with pytest.raises(DataError, match=r"documents\.parquet: this Parquet file cannot"):
         Project.open(stranger).document_columns()
 
 

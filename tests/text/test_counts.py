@@ -395,6 +395,14 @@ def test_a_pattern_that_never_ends_is_stopped():
         CountVectorizer(token_pattern=r"(?:a+)+$", time_limit=0.3).fit(["fine", "a" * 49 + "b"])
 
 
+@pytest.mark.parametrize("analyzer", ["word", "char"])
+def test_a_huge_range_of_n_grams_is_refused_before_its_terms_are_written(analyzer, monkeypatch):
+    text = " ".join(f"w{i * i % 977}" for i in range(3000))
+    monkeypatch.setattr("tacit.text.vocabulary.LARGEST", 10**6)
+    with pytest.raises(ValueError, match=r"The terms come to .* bytes, .* use shorter n-grams"):
+        CountVectorizer(analyzer=analyzer, ngram_range=(1, 80)).fit([text])
+
+
 HUNG = """
 import os, sys
 from tacit.text.patterns import PatternTokenizer

@@ -5,8 +5,8 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
 
 - The cache is a folder that only the user can write to, because its entries are executed.
   ``TACIT_CACHE`` names another place; an unsafe folder is not used at all.
-- Every file of the cache begins with a digest of the rest. One that does not match, or cannot be
-  read, is thrown away and its function compiled again.
+- Every file of the cache begins with a digest of the rest. One that does not match, or cannot
+  be read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
 The first compilation of a process is announced on standard error, unless TACIT_ANNOUNCE is 0.
@@ -189,7 +189,10 @@ def stamp(module: str) -> str:
             for value in vars(sys.modules[name]).values()
             if isinstance(value, Dispatcher)
         ]
-    digest = hashlib.blake2b(f"{__version__} {numba.__version__}".encode(), digest_size=8)
+    # With NUMBA_BOUNDSCHECK, kernels that check their indices are other machine code.
+    checked = getattr(numba.config, "BOUNDSCHECK", None)
+    versions = f"{__version__} {numba.__version__}" + (" checked" if checked else "")
+    digest = hashlib.blake2b(versions.encode(), digest_size=8)
     for name in sorted(sources - {module}):  # Numba watches the module's own file
         path = getattr(sys.modules[name], "__file__", None)
         if path:

@@ -183,7 +183,7 @@ def pack_model(packer: Packer, prefix: str, model: Any) -> dict[str, Any]:
             name: packer.pack(f"{prefix}{name}", value, finite=name not in loose)
             for name, value in state.items()
         }
-        check_settings(model, known)
+        check_settings(model, {k: v for k, v in known.items() if k != "random_state"})
         dims = check_schema(cls, known, state)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -399,6 +399,11 @@ def check_settings(model: Any, params: Mapping[str, Any]) -> None:
             if is_integer(value) and abs(int(value)) > LARGEST:
                 raise ValueError(f"{name}={excerpt(value)} is too large.")
         model._validate_params()
+    if params.get("callbacks"):
+        raise ValueError("callbacks are left out of files.")
+    seed = params.get("random_state")
+    if seed is not None and not (is_integer(seed) and 0 <= int(seed) < 2**64):
+        raise ValueError(f"random_state={excerpt(seed)} is not a whole number below 2**64.")
     if "engine" in params:
         get_engine(params["engine"])
 

@@ -39,6 +39,7 @@ __all__ = ["Entry", "TensorFile", "bad", "excerpt", "open_tensors", "write_tenso
 
 HEADER_MOST = 32 * 2**20  # long lists and vocabularies are arrays, so headers are small
 CHUNK = 2**24  # bytes between two chances for Ctrl-C
+SMALL = 2**18  # bytes; smaller arrays of a mapped file are read at once
 SAVE_AGAIN = "Save it again, or fetch a fresh copy."
 
 DTYPES = {
@@ -118,12 +119,21 @@ class TensorFile(NamedTuple):
             shape = excerpt(entry.shape)
             raise bad(self.path, f"has {excerpt(name)} of impossible shape {shape}") from None
 
-    def map(self) -> dict[str, np.ndarray]:
-        """All arrays as read-only views of the file. Nothing is read or verified yet."""
+    def map(self, *, small: int = SMALL) -> dict[str, np.ndarray]:
+        """All arrays, read-only. Nothing is verified yet.
+
+        Those of up to ``small`` bytes are read into memory; the others are views of the file,
+        and whoever shortens it later ends every process that touches them (SIGBUS).
+        """
         view = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
         content, arrays = np.frombuffer(view, np.uint8), {}
         for name, (dtype, shape, start, nbytes) in self.table.items():
-            array = content[start : start + nbytes]
+            if nbytes <= small:
+                array = np.empty(nbytes, np.uint8)
+                self.file.seek(start)
+                fill(self.path, self.file, array.data)
+            else:
+                array = content[start : start + nbytes]
             if start % dtype.itemsize:  # only in files we did not write
                 array = array.copy()
             try:

@@ -24,10 +24,10 @@ from tacit.data.document_blocks import (
     values_of,
 )
 from tacit.data.document_build import Build, IngestReport, Options, Stamp
-from tacit.data.parquet import open_parquet_file, read_columns
+from tacit.data.parquet import DOCUMENT, open_parquet_file, read_columns
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
-from tacit.data.text_block import Text, is_missing, text_of
+from tacit.data.text_block import Text, is_missing, scrub, text_of
 from tacit.data.text_lines import Limits, cut_long, line_blocks, text_of_lines
 
 __all__ = [
@@ -157,7 +157,7 @@ def read_jsonl(
     ``cut_off`` returns, at the end, whether the input ended early: its last line may be
     incomplete then, and is left out.
     """
-    repeats = 0
+    repeats, repaired = 0, False
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal repeats
@@ -200,6 +200,14 @@ def read_jsonl(
                 "one object per line.",
                 file=name,
             )
+        if not all(map(str.isprintable, value)):
+            value, given = {scrub(key): cell for key, cell in value.items()}, value
+            if value.keys() != given.keys() and not repaired:
+                repaired = True
+                report.notes.append(
+                    f"line {number}: a key holds NUL or half of a surrogate pair, which was "
+                    "removed or made U+FFFD, there and in all lines"
+                )
         yield TextRecord(number, {key: as_cell(cell) for key, cell in value.items()})
 
 
@@ -372,7 +380,7 @@ def open_parquet(
         for chunk in chunks:
             copy.write(chunk)
         copy.flush()
-        with open_parquet_file(copy.name, source.name) as file:
+        with open_parquet_file(copy.name, source.name, row=DOCUMENT) as file:
             names = file.schema_arrow.names
         table = read_columns(copy.name, source.name, names)
     add_frame(table, options, build)
@@ -385,7 +393,7 @@ def is_parquet(path: str | Path) -> bool:
 
 def add_groups(path: str, options: Options, build: Build) -> None:
     """Blocks of row groups that together hold about a block's worth of text."""
-    with open_parquet_file(path, path) as file:
+    with open_parquet_file(path, path, row=DOCUMENT) as file:
         schema, meta = file.schema_arrow, file.metadata
         head = next(file.iter_batches(SAMPLE), None)
         sample = rows_of(head) if head is not None else []

@@ -37,12 +37,14 @@ from tacit.data.document_tables import (
     open_parquet,
     open_records,
 )
-from tacit.data.spool import Spool
+from tacit.data.spool import Spool, SpooledRows, column_of
 from tacit.data.streams import Source
 from tacit.data.text_block import text_of
 from tacit.data.text_lines import Limits
 
 __all__ = ["Documents"]
+
+FEW = 1_000  # documents whose other columns are kept in memory
 
 CHOICES = {
     "format": (
@@ -268,7 +270,15 @@ class Documents:
         """Another column than the text; converted to numbers if all its values are numbers."""
         if name not in self.columns:
             raise KeyError(f"There is no column {name!r}; there are {list(self.columns)}.")
+        if self.rows <= FEW and self._tables:
+            return as_numbers(list(chain(*(column_of(each, name) for each in self._tables))))
         return as_numbers([value for block in self.blocks for value in block.column(name)])
+
+    @cached_property
+    def _tables(self) -> list[Any]:
+        """Few documents may have thousands of columns: decoded once, not for every column."""
+        spooled = all(isinstance(block, SpooledRows) for block in self.blocks)
+        return [block.batch() for block in self.blocks] if spooled else []
 
     @classmethod
     def _of_list(cls, documents: Sequence[Any], encoding: str, errors: str) -> "Documents":

@@ -16,26 +16,28 @@ from tacit.core.errors import DataError
 from tacit.core.memory import format_bytes
 from tacit.data.streams import BOMB_RATIO, BOMB_SIZE
 
-__all__ = ["open_parquet_file", "read_columns"]
+__all__ = ["DOCUMENT", "open_parquet_file", "read_columns"]
 
 RUN_RATIO = 20_000  # a byte of a sound file may hold runs of a thousand values
+NUMBER, DOCUMENT = 8, 64  # bytes in memory of a row: a number, or an empty document
 EXPANDED = 2**26  # bytes of a column chunk from which on repeated strings are not measured
 
 
 @contextmanager
 def open_parquet_file(
-    source: str | Path | BytesIO, name: str, *, encoded: Sequence[str] = ()
+    source: str | Path | BytesIO, name: str, *, encoded: Sequence[str] = (), row: int = NUMBER
 ) -> Iterator[Any]:
     """The file, its declared sizes checked; DataError says what is wrong with it.
 
-    Columns in ``encoded`` are read as Arrow dictionaries: each different string once.
+    Columns in ``encoded`` are read as Arrow dictionaries: each different string once. ``row``
+    is the least memory that a row will take.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(source, read_dictionary=list(encoded)) as file:
-            check_declared(file.metadata, size_of(source), name)
+            check_declared(file.metadata, size_of(source), name, row)
             yield file
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
@@ -107,9 +109,9 @@ def expanded_size(column: Any) -> int:
     return int(total) + 4 * len(column)
 
 
-def check_declared(meta: Any, size: int, name: str) -> None:
+def check_declared(meta: Any, size: int, name: str, row: int) -> None:
     """Refuse a file whose description promises far more than its bytes can hold."""
-    refuse_bomb(8 * meta.num_rows, size, RUN_RATIO, name)
+    refuse_bomb(row * meta.num_rows, size, RUN_RATIO, name)
     unpacked = sum(
         meta.row_group(g).column(j).total_uncompressed_size
         for g in range(meta.num_row_groups)

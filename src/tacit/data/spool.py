@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tacit.data.document_blocks import text_of_arrow
 from tacit.data.text_block import Text, scrub
 
-__all__ = ["Spool", "SpooledRows", "TEXT"]
+__all__ = ["TEXT", "Spool", "SpooledRows", "column_of"]
 
 TEXT = "text"
 COLUMN = "column:"  # before the names of the others
@@ -62,9 +62,7 @@ class SpooledRows(NamedTuple):
 
     def column(self, name: str) -> list:
         """Another column; None where a document has no value."""
-        batch, key = self.batch(), f"{COLUMN}{name}"
-        there = key in batch.schema.names
-        return batch.column(key).to_pylist() if there else [None] * self.rows
+        return column_of(self.batch(), name)
 
     def batch(self) -> Any:
         """The Arrow table that holds text and columns."""
@@ -72,6 +70,12 @@ class SpooledRows(NamedTuple):
 
         with pa.ipc.open_stream(self.place.read()) as reader:
             return reader.read_all()
+
+
+def column_of(batch: Any, name: str) -> list:
+    """A column of a block; None where a document has no value."""
+    place = batch.schema.get_field_index(f"{COLUMN}{name}")
+    return batch.column(place).to_pylist() if place >= 0 else [None] * batch.num_rows
 
 
 class Keeper:

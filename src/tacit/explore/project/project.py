@@ -488,6 +488,7 @@ def explored(
     """Bring a project up to date and write its report. ``source`` is the path of the documents,
     which the project remembers: another one is refused."""
     folder = ProjectFolder(target)
+    reused = bool(folder.record["stages"])
     with folder.writing():
         if source is not None:
             choice = choice or Choice()
@@ -498,5 +499,7 @@ def explored(
             folder.record["origin"] = folder.origin_of(source)  # the next commit writes it
         run_stages(folder, documents, settings, engine=engine, on_event=on_event,
                    callbacks=callbacks, choice=choice)  # fmt: skip
-        write_report(folder)
+        # A stranger may have made what is reused.
+        with sensible(folder.path) if reused else nullcontext():
+            write_report(folder)
     return Project(folder)

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,9 @@ import scipy.sparse as sp
 
 from tacit.core.engines import get_engine
 from tacit.core.errors import DataError, TacitError
+from tacit.core.memory import available_memory
 from tacit.core.modelfile import load
+from tacit.core.string_array import are_offsets
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.stages.index import TokenStream, stream_of
@@ -21,6 +24,7 @@ from tacit.explore.stages.titles import TITLES
 __all__ = ["Live", "NotReady", "ProjectReader"]
 
 Value = TypeVar("Value")
+MAPPED = 2**30  # bytes; larger files of models are mapped
 
 
 class NotReady(TacitError):
@@ -238,34 +242,49 @@ class ProjectReader:
     @once
     def index_or_none(self) -> Any:
         """The index of the texts; None where no document holds a word."""
-        return self._model("index", "index", mmap=True)
+        return self._model("index", "index")
 
     @once
     def stream(self) -> TokenStream:
         """The words of all documents, one after the other."""
         if "index" in self.missing:
             return stream_of(self.index_or_none)
-        arrays = self.arrays("index")
-        return TokenStream(arrays["tokens"], arrays["edges"])
+        tokens, edges = (self.arrays("index")[name] for name in ("tokens", "edges"))
+        if not are_offsets(edges, len(tokens)):
+            where = self.folder.output("index")
+            raise DataError("is damaged: it holds no words of documents.", file=where)
+        return TokenStream(tokens, edges)
 
     @once
     def language_or_none(self) -> Any:
         """The language model; None where there are no words."""
-        # Read and checked: the model trusts what is mapped, and a stranger may have made it.
-        return self._model("language", "model", mmap=False)
+        return self._model("language", "model")
 
-    def _model(self, stage: str, name: str, *, mmap: bool) -> Any:
+    def _model(self, stage: str, name: str) -> Any:
         if stage in self.missing:
             return self._build(stage).models.get(name)
         if self.skipped(stage):
             return None
-        return load(self.folder.output(stage) / f"{name}.model", mmap=mmap)
+        return load_checked(self.folder.output(stage) / f"{name}.model")
 
     def _build(self, name: str) -> Output:
         stage = next(each for each in LIVE_STAGES if each.name == name)
         if not self.build:
             raise NotReady(f"{stage.title} is not done yet. Ask again in a moment.")
         return stage.run(self.context._replace(engine=get_engine("threads")))
+
+
+def load_checked(path: Path) -> Any:
+    """A model of a project, which a stranger may have made, checked before it is used.
+
+    A file past ``MAPPED`` is read and checked, then mapped. One that does not fit into memory
+    is mapped as it is, and its numbers are trusted.
+    """
+    size = path.stat().st_size
+    if size > available_memory() / 2:
+        return load(path, mmap=True)
+    model = load(path)
+    return load(path, mmap=True) if size > MAPPED else model
 
 
 Live = ProjectReader  # its first public name

@@ -23,12 +23,13 @@ from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, read_json
 from tacit.explore.project.group_names import read_names, with_given_names
 from tacit.explore.project.settings import Settings
+from tacit.explore.stages.declared import check_arrays
 
 __all__ = [
     "Context", "Output", "Stage", "read_arrays", "write_output",
 ]  # fmt: skip
 
-LABELS = {"groups": ("labels", "second", "leaf"), "duplicates": ("labels",)}  # arrays of labels
+READ = 2**24  # bytes; larger arrays are mapped
 ARRAYS, FACTS, DOCUMENTS = "arrays.safetensors", "facts.json", "documents.parquet"
 
 
@@ -63,10 +64,9 @@ class Context(NamedTuple):
         return cls(folder, Settings.of(folder.record["settings"]), Serial(), ())
 
     def arrays(self, stage: str) -> dict[str, np.ndarray]:
-        """The arrays that another stage wrote, mapped from the disk."""
+        """The arrays that another stage wrote: large ones mapped, all of them checked."""
         found = read_arrays(self.folder.output(stage) / ARRAYS)
-        for name in LABELS.get(stage, ()):
-            check_labels(found.get(name), self.folder.output(stage))
+        check_arrays(stage, found, self.facts("ingest")["documents"], self.folder.output(stage))
         return found
 
     def facts(self, stage: str) -> dict[str, Any]:
@@ -96,12 +96,9 @@ class Context(NamedTuple):
         """A CSR matrix that another stage wrote, a row for every document."""
         arrays, shape = self.arrays(stage), tuple(self.facts(stage)[f"{name}.shape"])
         data, indices, indptr = (arrays[f"{name}.{x}"] for x in ("data", "indices", "indptr"))
-        rows = self.facts("ingest")["documents"]
         # SciPy checks none of this before its C++ code runs, and a stranger may have made it.
-        whole = all(x.ndim == 1 and x.dtype.kind == "i" for x in (indices, indptr))
-        fits = len(shape) == 2 and shape[0] == rows and len(indptr) == rows + 1
         if not (
-            whole and fits and data.shape == indices.shape and data.dtype.kind in "iuf"
+            len(shape) == 2 and shape[0] == len(indptr) - 1 and type(shape[1]) is int
             and are_offsets(indptr, len(indices))
             and (not len(indices) or 0 <= indices.min() <= indices.max() < shape[1])
         ):  # fmt: skip
@@ -148,19 +145,7 @@ def write_output(folder: Path, output: Output) -> None:
         model.save(folder / f"{name}.model")
 
 
-def check_labels(labels: Any, where: Path) -> None:
-    """Refuse labels that are not -1 or the number of a group: tables are made as large as the
-    largest of them."""
-    if labels is None:
-        return
-    n = len(labels)
-    if labels.dtype.kind != "i" or labels.ndim != 1 or (
-        n and not -1 <= labels.min() <= labels.max() < n
-    ):  # fmt: skip
-        raise DataError("is damaged: a label is not the number of a group.", file=where)
-
-
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Arrays of a stage as read-only views of its file."""
+    """Arrays of a stage, read-only; large ones as views of the file."""
     with open_tensors(path, kind="stage") as file:
-        return file.map()
+        return file.map(small=READ)
