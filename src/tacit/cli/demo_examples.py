@@ -2,6 +2,8 @@
 
 Every example is a function that computes its figures and returns them with a picture. Data that
 is small lies in ``tacit.datasets.worked_examples``; the rest comes from a data set.
+
+One file: fifteen short examples of one form, which are listed at the end.
 """
 
 from collections.abc import Callable
