@@ -15,6 +15,8 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from tacit._version import __version__
+
 __all__ = [
     "available_memory", "busy_seconds", "cores", "describe", "peak_resident", "resident",
     "reset_peak", "versions",
@@ -30,11 +32,11 @@ def describe() -> str:
 
 
 def versions(packages: list[str]) -> dict[str, str]:
-    """The versions of the packages that are installed."""
+    """The versions of the packages that are installed; Tacit may run from its source."""
     found = {}
     for name in packages:
         try:
-            found[name] = version(name)
+            found[name] = __version__ if name == "tacit" else version(name)
         except PackageNotFoundError:
             continue
     return found

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -192,6 +194,13 @@ def test_a_results_file_with_a_lost_marker_is_not_overwritten(report, tmp_path):
     assert path.read_text() == "<!-- begin a -->\ntext\n"
 
 
+def test_versions_name_tacit_from_its_source_too():
+    machine = importlib.import_module("benchmarks.machine")
+    found = machine.versions(["tacit", "numpy", "no-such-package"])
+    assert list(found) == ["tacit", "numpy"]
+    assert found["tacit"] == tacit.__version__
+
+
 def test_the_kept_results_parse(report):
     if not report.RESULTS.exists():
         pytest.skip("benchmarks/RESULTS.md has not been made yet: python -m benchmarks")
@@ -202,7 +211,7 @@ def test_the_kept_results_parse(report):
     for name, body in kept.items():
         tables = read_tables(body)
         assert tables, name
-        for fact in ("- date: ", "- machine: ", "- versions: tacit "):
+        for fact in ("- date: ", "- machine: ", "- versions: "):
             assert fact in body, (name, fact)
         for table in tables:
             assert table[0]["contender"].startswith("Tacit"), name
