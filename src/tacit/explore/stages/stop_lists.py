@@ -165,7 +165,8 @@ LISTS = {
         ständigt säger sämre så sådana tack tar tidigare till tills tillsammans tog två tyvärr under
         ungefär uppe ur utanför utav utom va vad vanlig vart vår våra vårt vet vid vidare vilka vilken
         vilket vill visst väl vänster åt även år åren är över""",
-    "pl": """trzy tys jesteśmy mówi całości dwóch zł
+    "pl": """pięć cztery
+        trzy tys jesteśmy mówi całości dwóch zł
         ach acz aczkolwiek albowiem ależ bardziej bądź bowiem będę byli byłem byłby byłoby chociaż
         choć ciebie cokolwiek coś czasem czasami czego czemu czym dał daleko dlaczego dlatego dobrze
         dokąd dość dużo dwa dwie dwaj dziś dzięki gdyż gdziekolwiek gdzieś innych innego inna inne
@@ -179,7 +180,8 @@ LISTS = {
         tu tutaj twoim twoja twoje twój ty tych tylko tym tymi u w wam wami was wasz we według
         wiele wielu więc więcej właśnie wszyscy wszystkich wszystkie wszystko wtedy wy więc z za zapewne
         zaraz zawsze ze zeznowu zł znów został została zostały zostało żaden żadna żadne żadnych że żeby""",
-    "fi": """miten erittäin jatkuvasti kokonaan kaksi ensin sekä eli noin
+    "fi": """lainkaan saanut jne
+        miten erittäin jatkuvasti kokonaan kaksi ensin sekä eli noin
         aikana aina aivan ainakin alas alla asti edelleen edes eilen eräs esimerkiksi hei heille
         hiukan hänellä häneltä hänessä hänestä ikinä jonka jonkin joiden joissa joista joilla jolle
         johon jonka josta jotain jotakin joukossa kai kaikissa kaikkia kaikkien kerran keskellä kohti
@@ -194,7 +196,8 @@ LISTS = {
         tätä tähän tulee tulla tuo tuon tuossa tuolla tällä ulos usea useimmat vaan vai vaikka vailla
         varmasti vasta vastaan vielä vieressä voi voida voisi voivat vähän vähiten välillä yhä yksi yli
         yllä ympäri vuoden vuonna vuotta""",
-    "da": """begge nye derfor gange sidste gode fået to tre hele samtidig netop
+    "da": """kommet måske
+        begge nye derfor gange sidste gode fået to tre hele samtidig netop
         af alle alt altid anden andet andre at blev blive bliver burde da de dem den denne dens
         der deres det dette dig din dine disse dit dog du efter ej eller en end endnu er et får fik flere
         for fordi forskellige fra få før først gennem gøre gør ham han hans har havde have hendes
@@ -204,7 +207,8 @@ LISTS = {
         når også og om omkring op os over på samme samt se ses sig sin sine sit skal skulle som stor
         store så sådan sådanne tage tager thi til tilbage ud uden under var ved vi vil ville vor
         vores være været år""",
-    "nb": """gjennom følgende spesielt viktig to tre ha hele samt
+    "nb": """inntil kommet kanskje
+        gjennom følgende spesielt viktig to tre ha hele samt
         alle andre annen annet at av bare begge ble bli blir blitt både da de deg dei deim deira
         deires dem den denne der dere deres det dette di din disse ditt du dykk dykkar då eg ein eit
         eitt eller elles en enn er et ett etter flere for fordi forsøke fra fram får før først gjøre
@@ -215,7 +219,8 @@ LISTS = {
         noka noko nokon nokor nokre nå når og også om opp oss over på rundt samme seg selv si sia sidan
         siden sin sine sitt sjøl skal skulle slik so som somme somt store så sånn til tilbake um
         under upp ut uten var vart varte ved vere verte vi vil ville vore vors vort vår være vært å år""",
-    "cs": """kromě nikdo nebude dalších další daląí která také budete ještě
+    "cs": """začíná jen
+        kromě nikdo nebude dalších další daląí která také budete ještě
         a aby ale ani ano asi až bez bude budem budeme budeš budou by byl byla byli bylo být
         byly bych co což cz či článek další dnes do ho i já jak jaké jako je jeho jej její jejich
         jen jenž jeho ještě ji jiné jinak již jsem jsi jsme jsou jste k kam každý kde kdo kdy když
@@ -239,7 +244,8 @@ LISTS = {
         s saját sem semmi sok sokat sokkal számára szemben szerint szinte talán tehát teljes több
         tovább továbbá úgy ugyanis új újabb újra után utána utolsó vagy vagyis valaki valami valamint
         való vagyok van vannak volt voltak voltam vele vissza viszont volna év évben""",
-    "ro": """şi numai s-a ţi face doi două trei prin ceea fără
+    "ro": """foarte astăzi
+        şi numai s-a ţi face doi două trei prin ceea fără
         a abia acea aceasta această aceea aceia acel acela acele acelea acest acesta aceste
         acestea acestei acestor acestui acești acum adică ai aia aici al ale alt alta altă alte
         altul am anume apoi ar are aș asemenea asta astfel asupra atât atunci au avea avem aveți
@@ -262,7 +268,8 @@ LISTS = {
         rağmen sadece sana sanki sen seni senin siz size sizi sizin son sonra şey şeyler şimdi şöyle
         şu şuna şunu tarafından tüm üzere var vardır ve veya ya yani yapılan yapmak yerine yine
         yoksa yok zaten zaman yıl""",
-    "ru": """благодаря вообще кому мало многие новых очень два три можно нужно
+    "ru": """лишь ведь именно думаю этому
+        благодаря вообще кому мало многие новых очень два три можно нужно
         а без более бы был была были было быть в вам вас весь во вот все всего всех всё вы где
         да даже для до его ее её если есть еще ещё же за здесь и из или им их к как какая какой ко
         когда кто ли либо лучше между меня мне много может можно мой моя мы на над надо наш не него
@@ -271,7 +278,8 @@ LISTS = {
         со совсем так также такой такие там тебя тем теперь то тогда того тоже только том тот тут ты
         у уж уже хоть хорошо чего чем через что чтоб чтобы чуть эти этих этого этой этом этот эту это
         эта я является который которая которые которое которых которого которой году лет время""",
-    "uk": """більше зокрема проте одного час два дуже може
+    "uk": """нього ті неї часто лише цьому
+        більше зокрема проте одного час два дуже може
         а або але б без би був була були було бути в вам вас весь вже ви від він вона вони воно
         все всі всіх да де для до є її їм їх і із інших й його йому з за зі же із інший його коли
         кожен котрий крім лише ми між мене мені може можна моя на над нам нас наш не неї нею ні ним
@@ -279,7 +287,8 @@ LISTS = {
         собі та так також такий там те тебе теж тепер ти тим тих то тоді того той тому тільки
         у усі уже хто це цей цього цієї цих ці ця цю чи через чого чому ще що щоб щодо я як яка яке
         який яких якщо які якого якої яку року років""",
-    "el": """δύο ακόμα μάλλον τρεις πιο κάποιες
+    "el": """απ σ γίνεται έναν όσα
+        δύο ακόμα μάλλον τρεις πιο κάποιες
         α αλλά αλλα αν από απο αυτά αυτές αυτή αυτήν αυτό αυτοί αυτός αυτού αυτούς αυτών για γιατί
         δε δεν διότι εάν εγώ εδώ είμαι είναι είστε εις εκεί εκείνα εκείνη εκείνο εκείνος εμάς εμείς
         ένα έναν ένας ενός ενώ επί επίσης εσείς έτσι ετσι έχει έχουν έχω η ήδη ήταν θα ίδια ίδιο ίδιος
@@ -289,7 +298,8 @@ LISTS = {
         ποια ποιο ποιος πολύ ποτέ που πού πρέπει πριν προς πρώτα πως πώς σαν σας σε στα στη στην στης
         στις στο στον στου στους στων συν τα τη την της τι τις το τον του τους τότε τουλάχιστον των
         τώρα υπό υπάρχει χωρίς ως ώστε""",
-    "ar": """حول تقوم مجال عدم وذلك بشكل جدا
+    "ar": """هل واحد عليهم فإن لأن
+        حول تقوم مجال عدم وذلك بشكل جدا
         في من على إلى الى عن مع هذا هذه ذلك تلك التي الذي الذين اللذين اللتي ما ماذا لا لم لن إن
         أن ان كان كانت كانوا يكون تكون هو هي هم هن نحن أنا انا أنت انت كل بعض بين قد لقد ثم أو او و
         ف حتى إذا اذا لو لكن ولكن بل عند عندما حيث كما منذ بعد قبل خلال أي اي غير سوى ليس ليست هناك
@@ -301,14 +311,16 @@ LISTS = {
         هر یک یا اما اگر چه چون نیز پس پیش بین همه همین همان دیگر باید شود کند کرد کرده کنند کنید
         دارد دارند داشت هست هستند نیست بوده باشد باشند خواهد های ها ای ترین تر آیا ولی بسیار بعد
         زیرا بدون روی زیر چند چنین وی ایشان کنم کنیم می‌شود می‌کند می‌کنند نمی‌شود شدن کردن سال""",
-    "hi": """होगा लगा कहते जाए ज्यादा शुरू वहीं गयी हुये दो यदि क्योंकि
+    "hi": """कहा नाम दिनों
+        होगा लगा कहते जाए ज्यादा शुरू वहीं गयी हुये दो यदि क्योंकि
         का की के को है हैं था थी थे में से पर और या यह वह ये वे इस उस इन उन एक भी ही तो कि जो जब
         तब कब क्या क्यों कैसे कहाँ जहाँ वहाँ यहाँ कर करना करने किया करता करते करें हो होता होती होते
         होने हुआ हुई हुए गया गई गए रहा रही रहे जा जाता जाती जाते जाने दिया दी दे लिए लिये लिया ले
         ने मैं मेरा मेरे मेरी हम हमारे हमारा तुम आप आपके आपका अपने अपना अपनी उसके उसकी उसका इसके इसकी
         इसका उनके उनकी उनका इनके कुछ कोई सब सभी बहुत अब फिर साथ बाद तक नहीं न मत ना अगर लेकिन मगर
         परन्तु तथा एवं वाले वाली वाला द्वारा सकता सकते सकती चाहिए जैसे ऐसे वैसे बात तरह ओर""",
-    "ko": """것으로 말했다 최근 특히 것은 것이 것을 대해서 이후 가운데 지난 이번 밝혔다 그는 한다는 있다고
+    "ko": """있을 것이다 있었다 없이 같은 다른
+        것으로 말했다 최근 특히 것은 것이 것을 대해서 이후 가운데 지난 이번 밝혔다 그는 한다는 있다고
         그 이 저 것 수 등 및 또는 그리고 그러나 하지만 그래서 때문에 위해 위한 대한 대해 통해 따라
         있는 있다 있습니다 있으며 있어 없는 없다 하는 하고 한다 합니다 했다 하여 해서 되는 된다 됩니다
         되어 됐다 이다 입니다 이런 그런 저런 어떤 모든 각 더 가장 매우 많은 많이 또 또한 다시 바로 더욱
