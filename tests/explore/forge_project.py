@@ -25,7 +25,7 @@ from tests.contract.forge import VALUES, change_array, describe, forge, main, pl
 
 STAGES = [
     "counts", "duplicates", "fields", "groups", "index", "ingest", "language", "language_guess",
-    "map", "meaning", "outliers", "reading", "time", "what_if", "words",
+    "map", "meaning", "outliers", "reading", "themes", "time", "what_if", "words",
 ]  # fmt: skip
 HERE = "http://127.0.0.1:8000"
 QUESTIONS = [

@@ -118,6 +118,12 @@ class Reading(Saved):
     _file_nonfinite: ClassVar = tuple(_file_schema)  # of documents that are too short
 
 
+class Themes(Saved):
+    _file_schema: ClassVar = {"theta": (N, None)}
+    _file_kinds: ClassVar = {"theta": "f"}
+    _file_nonfinite: ClassVar = ("theta",)
+
+
 class Time(Saved):
     _file_schema: ClassVar = {"period": (N,), "day": (N,)}
     _file_kinds: ClassVar = {"period": "i", "day": "i"}
@@ -128,7 +134,7 @@ class Time(Saved):
 STAGES: dict[str, type[Saved]] = {
     "counts": Counts, "duplicates": Duplicates, "groups": Groups, "index": Index,
     "language_guess": LanguageGuess, "map": Map, "meaning": Meaning, "outliers": Outliers,
-    "reading": Reading, "time": Time, "what_if": WhatIf, "words": Words,
+    "reading": Reading, "themes": Themes, "time": Time, "what_if": WhatIf, "words": Words,
 }  # fmt: skip
 
 
@@ -142,9 +148,10 @@ def check_arrays(
             raise TypeError("the number of documents is not a whole number.")
         check_schema(declared, {N: documents}, arrays)
         for name, array in arrays.items():
-            if declared is Saved and array.shape != (documents,):
+            if stage == "fields" and array.shape != (documents,):
                 raise ValueError(f"{name} does not have one value for every document.")
-            if name not in declared._file_nonfinite and not all_finite(array):
+            loose = declared is Saved or name in declared._file_nonfinite
+            if not loose and not all_finite(array):
                 raise ValueError(f"{name} holds nan or inf.")
     except (TypeError, ValueError) as error:
         what = str(error).partition(". ")[0].rstrip(".")
