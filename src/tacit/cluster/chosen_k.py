@@ -248,9 +248,18 @@ def decide(
         0,
         f"{row.k} clusters are sharper than chance: a silhouette of {row.silhouette:.3f}, data "
         f"without clusters has {row.null_silhouette:.3f} at most "
-        f"({evidence.above[best]:.0f} standard deviations).",
+        f"({deviations(evidence.above[best])}).",
     )
     return row.k, [*reasons, *other_measures(table, best)]
+
+
+def deviations(above: float) -> str:
+    """How far above chance, in words; beyond ten the figure means nothing.
+
+    >>> deviations(4.6), deviations(645.0)
+    ('5 standard deviations', 'more than 10 standard deviations')
+    """
+    return f"{'more than 10' if above > 10 else f'{above:.0f}'} standard deviations"
 
 
 def gap_peak(table: list[KRow]) -> int | None:

@@ -186,10 +186,29 @@ def around(text: str, first: int, last: int, width: int) -> dict[str, str]:
     if after[:1].isspace() and right:
         right = " " + right
     return {
-        "left": left[-width:],
+        "left": at_most(left, width, end=True),
         "key": clean_line(text[first:last]),
-        "right": right[:width],
+        "right": at_most(right, width),
     }
+
+
+def at_most(text: str, width: int, *, end: bool = False) -> str:
+    """The beginning of a text, or its end, without a word that is cut through.
+
+    >>> at_most(" the ship at sea", 10), at_most("the old ship ", 8, end=True)
+    (' the ship', 'ship ')
+    """
+    if len(text) <= width:
+        return text
+    if end:
+        kept = text[-width:]
+        if not text[-width - 1].isspace() and " " in kept.rstrip():
+            kept = kept.partition(" ")[2]
+        return kept
+    kept = text[:width]
+    if not text[width].isspace() and " " in kept.lstrip():
+        kept = kept.rpartition(" ")[0]
+    return kept
 
 
 def by_words(

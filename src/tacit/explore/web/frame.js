@@ -2,8 +2,10 @@
 function nav() {
   const links = $$('.bar nav a'), sections = links.map(a => $(a.getAttribute('href'))), bar = $('.bar nav');
   const update = () => {
-    let here = 0;
-    sections.forEach((s, i) => { if (s.getBoundingClientRect().top < innerHeight * .35) here = i; });
+    // The section that begins lowest above a third of the window; at the end of the page the last.
+    let here = 0, lowest = -Infinity;
+    const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    sections.forEach((s, i) => { const top = s.getBoundingClientRect().top; if ((end ? top < innerHeight : top < innerHeight * .35) && top >= lowest) { here = i; lowest = top; } });
     links.forEach((a, i) => {
       if (i !== here) { a.removeAttribute('aria-current'); return; }
       if (a.hasAttribute('aria-current')) return;

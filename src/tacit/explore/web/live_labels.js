@@ -1,7 +1,18 @@
 /* Names of one's own, given to documents by click and kept in the project. */
 let labeled = { names: [], rows: new Map(), spread: null, undo: 0, version: 0 };
 const labelOfRow = row => labeled.rows.get(row) || null;
-const labelSlot = name => { const i = labeled.names.findIndex(l => l.name === name); return i < 0 ? -1 : i % M.nslots; };
+/* A label keeps its color while the page is open, whatever is labeled, renamed or deleted. */
+const slotOfLabel = new Map();
+function labelSlot(name) {
+  if (!labeled.names.some(l => l.name === name)) return -1;
+  if (!slotOfLabel.has(name)) {
+    const used = new Set(labeled.names.map(l => slotOfLabel.get(l.name)));
+    let s = 0;
+    while (used.has(s) && s < M.nslots) s++;
+    slotOfLabel.set(name, s < M.nslots ? s : slotOfLabel.size % M.nslots);
+  }
+  return slotOfLabel.get(name);
+}
 const CHANGED = 'The project has changed since this page was loaded. Load it again first.';
 const MOST_ROWS = 100000; // of one request
 

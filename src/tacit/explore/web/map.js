@@ -45,6 +45,8 @@ function setupMap() {
     sc.resize(w, h);
     const caption = $('.mapcap');
     captionSize = [caption.offsetWidth, caption.offsetHeight];
+    const box = stage.getBoundingClientRect();
+    covered = max ? $$('#map .tools > *, #map .tools').map(t => t.getBoundingClientRect()).filter(t => t.width && t.bottom > box.top && t.top < box.bottom && t.left < box.right).map(t => ({ x: (t.left + t.right) / 2 - box.left, y: (t.top + t.bottom) / 2 - box.top, w: t.width + 12, h: t.height + 12 })) : [];
     if (atHome) sc.view = sc.home;
     o.width = bg.canvas.width = cv.width; o.height = bg.canvas.height = cv.height;
   };
@@ -163,7 +165,7 @@ function keys(cv) {
     else if (k === '0') home();
     else if (k === 'Escape') { if (max) setMax(false); else select(null); }
     else if (k === 'Enter') { if (state.hover >= 0) openDoc(state.hover); }
-    else if (k === 'v' || k === 'V') selectView();
+    else if (k === 'v' || k === 'V') { kbd = true; e.preventDefault(); selectView(); return; } // which says how many
     else return;
     kbd = true; e.preventDefault(); frame(); center();
   });

@@ -1,7 +1,7 @@
 /* The picture of the map: land, points, names, and the lines to true neighbors. */
 const P = new Float32Array(n * 2);
 { const q = n ? array('xy') : []; for (let i = 0; i < 2 * n; i++) P[i] = q[i] / 65535; }
-let sc, ov, bg, stage, captionSize = [400, 20], labels = [], lassoPath = null, dirty = false, kbd = false;
+let sc, ov, bg, stage, captionSize = [400, 20], covered = [], labels = [], lassoPath = null, dirty = false, kbd = false;
 
 function paint(animate = true) {
   const s = scheme(), B = sc.colB, old = sc.colA, base = n > 30000 ? .5 : .86;
@@ -86,7 +86,7 @@ function halo(c, s, x, y, fill) { c.strokeText(s, x, y); c.fillStyle = fill; c.f
 function overlay(c = ov, ratio = sc.r) {
   const { w, h } = sc, sch = scheme();
   c.setTransform(ratio, 0, 0, ratio, 0, 0); c.clearRect(0, 0, w, h);
-  const [cw, ch] = captionSize, placed = labels = w > 700 ? [{ x: 14 + cw / 2, y: h - 12 - ch / 2, w: cw, h: ch }] : [];
+  const [cw, ch] = captionSize, placed = labels = [...covered, ...(w > 700 ? [{ x: 14 + cw / 2, y: h - 12 - ch / 2, w: cw, h: ch }] : [])];
   c.lineJoin = 'round'; c.textAlign = 'center'; c.textBaseline = 'middle'; c.strokeStyle = css.map;
   if (state.hover >= 0) neighborLines(c, state.hover);
   const clash = (x, y, tw, th) => placed.some(b => Math.abs(b.x - x) * 2 < b.w + tw + 8 && Math.abs(b.y - y) * 2 < b.h + th + 3);

@@ -45,7 +45,7 @@ function wordBars(list) {
   }
   return box;
 }
-function panel() { const box = $('#side'); box.scrollTop = 0; box.replaceChildren(...(state.sel ? selected(state.sel) : legend()).filter(Boolean)); }
+function panel() { if (!state.sel && sc?.any) peek(null); const box = $('#side'); box.scrollTop = 0; box.replaceChildren(...(state.sel ? selected(state.sel) : legend()).filter(Boolean)); }
 
 function legend() {
   const s = scheme(), out = [];

@@ -97,7 +97,7 @@ def words(report: Report) -> str:
     )
     if ranked:
         lead += (
-            ' <span class="wideonly">A cell is darker the more of the value&rsquo;s documents '
+            ' <span class="wideonly">A cell is stronger the more of a value&rsquo;s documents '
             "are in the group of its color; groups are in the order of the tree.</span>"
         )
     body = """<div class="tabs" id="fieldtabs" role="group" aria-label="Column"></div>

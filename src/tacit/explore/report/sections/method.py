@@ -10,7 +10,6 @@ from tacit.explore.project.pipeline import stage_titles
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import minus, pairs, percent, section
 from tacit.explore.report.report import Report
-from tacit.explore.report.sections.fields import how_far
 
 __all__ = ["NAV", "PLACE", "agreement", "data", "words"]
 
@@ -81,10 +80,9 @@ def caveats(report: Report) -> list[tuple[str, str]]:
 
 def agreement(name: str, index: float) -> str:
     """How far the groups agree with a column that came along."""
-    how = how_far(index, "no better than by chance")
     return (
-        f" Compared afterwards, they agree with <bdi>{escape(name)}</bdi> {how} (adjusted Rand "
-        f"index {minus(index)}; 1 is perfect, 0 is chance)."
+        f" Compared afterwards, their adjusted Rand index with <bdi>{escape(name)}</bdi> is "
+        f"{minus(index)} (1 is perfect, 0 is chance)."
     )
 
 
