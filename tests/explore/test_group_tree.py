@@ -89,7 +89,6 @@ def test_the_tree_is_the_same_on_any_number_of_threads():
     assert [node.documents.tolist() for node in one] == [
         node.documents.tolist() for node in three
     ]
-    assert [node.overlap for node in one] == [node.overlap for node in three]
 
 
 def test_a_division_that_is_asked_for_is_the_first_level():

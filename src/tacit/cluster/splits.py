@@ -53,7 +53,6 @@ class Split(NamedTuple):
     chance: np.ndarray  # (ks,) the same in data without groups, of the kind that shares most
     labels: np.ndarray  # (n,) int32; all 0 where k is 1
     centers: np.ndarray  # (k, d)
-    overlaps: np.ndarray  # (k, 2 repeats) Jaccard of each group with its like in each half
 
     @property
     def score(self) -> float:
@@ -130,10 +129,9 @@ def split_rows(
     if i is None:
         labels = np.zeros(len(rows), np.int32)
         nothing = np.zeros((1, rows.shape[1]), rows.dtype)
-        return Split(1, ks, shared, chance / logs, labels, nothing, np.ones((1, 2 * repeats)))
+        return Split(1, ks, shared, chance / logs, labels, nothing)
     fit = small_kmeans(rows, ks[i], int(key(seed, 3)) % 2**31, starts=10, unit=unit)
-    overlaps = np.stack([overlaps_with(fit.labels, again, ks[i]) for again in own.labels[i]], 1)
-    return Split(ks[i], ks, shared, chance / logs, fit.labels, fit.centers, overlaps)
+    return Split(ks[i], ks, shared, chance / logs, fit.labels, fit.centers)
 
 
 def first_peak(score: np.ndarray, good: np.ndarray) -> int | None:

@@ -35,7 +35,9 @@ from tacit.core.randoms import key, permutation
 from tacit.explore.stages.meaning import word_weights
 from tacit.kernels.nearest_centers import nearest_centers, run_passes
 
-__all__ = ["GroupNode", "choose_cut", "cut_at", "grow_tree", "labels_at"]
+__all__ = [
+    "GroupNode", "centers_of", "choose_cut", "cut_at", "grow_tree", "labels_at", "own_rows",
+]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
 SAMPLE = {"quick": 600, "normal": 1000, "thorough": 2000}  # documents; twice at the root
@@ -64,7 +66,7 @@ class GroupNode:
     depth: int
     documents: np.ndarray
     split: Split | None = None  # how it was divided, if that was tried
-    overlap: float = 1.0  # with the most similar group found again, from 0 to 1
+    overlaps: np.ndarray | None = None  # with its like in every repeat of its parent's division
     children: list[int] = field(default_factory=list)
     shown: bool = False  # the groups inside repeat well enough to be shown first
 
@@ -86,7 +88,7 @@ def grow_tree(
     if first is None:
         frontier = first_levels(nodes, words, rows, seed, effort, engine, power)
     else:
-        frontier = add_children(nodes, 0, first, np.ones(int(first.max()) + 1))
+        frontier = add_children(nodes, 0, first)
     least, tried, left = max(FEWEST, n // SMALLEST), 0, 0
     while frontier:
         able = [i for i in frontier if len(nodes[i].documents) >= least]
@@ -107,8 +109,7 @@ def grow_tree(
             split, labels = found
             nodes[i].split = split
             if split.k > 1:
-                overlaps = nodes[i].overlap * np.median(split.overlaps, axis=1)
-                frontier += add_children(nodes, i, labels, overlaps)
+                frontier += add_children(nodes, i, labels)
                 nodes[i].shown = split.score >= OPEN
     return nodes, left
 
@@ -130,20 +131,19 @@ def first_levels(
     broad, _ = run_passes(
         rows, centers_of(rows, labels, split.k), engine, passes=PASSES, unit=True
     )
-    overlaps = np.median(split.overlaps, axis=1)
     fine = find_fine(rows, split.k, key(seed, 21), engine)
     if fine is None:
-        return add_children(nodes, 0, broad, overlaps)
-    inside = np.zeros((len(fine.overlaps), split.k), np.int64)
-    np.add.at(inside, (fine.labels, broad), 1)
+        return add_children(nodes, 0, broad)
+    inside = np.zeros((int(fine.max()) + 1, split.k), np.int64)
+    np.add.at(inside, (fine, broad), 1)
     above = inside.argmax(axis=1)  # the broad group of every fine one
-    places = add_children(nodes, 0, above[fine.labels].astype(np.int32), overlaps)
+    places = add_children(nodes, 0, above[fine].astype(np.int32))
 
     def divide(i: int) -> Split | None:
         if len(nodes[i].documents) < FEWEST:
             return None
         own = divide_group(
-            words, nodes[i].documents, key(seed, 22, i), effort, power, root=False
+            words, nodes[i].documents, key(seed, 23, i), effort, power, root=False
         )
         return own[0] if own else None
 
@@ -151,29 +151,23 @@ def first_levels(
         splits = list(engine.each(divide, places))
     frontier = []
     for i, inside_it in zip(places, splits, strict=True):
-        names, labels = np.unique(fine.labels[nodes[i].documents], return_inverse=True)
+        names, labels = np.unique(fine[nodes[i].documents], return_inverse=True)
         nodes[i].split = inside_it
         if inside_it is None or inside_it.k == 1:
             continue  # nothing inside repeats beyond chance
         if len(names) == 1:
-            nodes[i].overlap = float(fine.overlaps[names[0]])
             frontier.append(i)
             continue
         nodes[i].shown = True
-        frontier += add_children(nodes, i, labels.astype(np.int32), fine.overlaps[names])
+        frontier += add_children(nodes, i, labels.astype(np.int32))
     return frontier
 
 
-class Fine(NamedTuple):
-    """A flat division that repeats."""
-
-    labels: np.ndarray  # (n,) int32
-    overlaps: np.ndarray  # (k,) of each group, the median over samples
-
-
-def find_fine(rows: np.ndarray, broad: int, seed: np.uint64, engine: Engine) -> Fine | None:
-    """The flat division, finer than the broad one, whose groups are best found again in other
-    samples; None if on average over documents they are not."""
+def find_fine(
+    rows: np.ndarray, broad: int, seed: np.uint64, engine: Engine
+) -> np.ndarray | None:
+    """The labels of the flat division, finer than the broad one, whose groups are best found
+    again in other samples; None if on average over documents they are not."""
     n = len(rows)
     order = np.sort(permutation(key(seed, 0), n)[:FINE_ROWS])
     sample = np.ascontiguousarray(rows[order])
@@ -192,32 +186,29 @@ def find_fine(rows: np.ndarray, broad: int, seed: np.uint64, engine: Engine) -> 
     tasks = [(k, number) for k in ks for number in range(FINE_REPEATS + 1)]
     with one_blas_thread():
         fits = dict(zip(tasks, engine.each(cluster, tasks), strict=True))
-    best, most, overlaps = None, REPEATED, np.empty(0)
+    best, most = None, REPEATED
     for k in ks:
         base, others = fits[k, 0], [fits[k, b + 1].centers for b in range(FINE_REPEATS)]
         again = [nearest_centers(sample, centers, unit=True) for centers in others]
         each = np.median([overlaps_with(base.labels, labels, k) for labels in again], axis=0)
         mean = np.average(each, weights=np.bincount(base.labels, minlength=k))
         if mean >= most:
-            best, most, overlaps = base, float(mean), each
+            best, most = base, float(mean)
     if best is None:
         return None
-    labels, _ = run_passes(rows, best.centers, engine, passes=PASSES, unit=True)
-    return Fine(labels, overlaps)
+    return run_passes(rows, best.centers, engine, passes=PASSES, unit=True)[0]
 
 
-def add_children(
-    nodes: list[GroupNode], i: int, labels: np.ndarray, overlaps: np.ndarray
-) -> list[int]:
+def add_children(nodes: list[GroupNode], i: int, labels: np.ndarray) -> list[int]:
     """Children of node i by the labels of its documents, the largest first; their places."""
-    node, sizes = nodes[i], np.bincount(labels, minlength=len(overlaps))
+    node, sizes = nodes[i], np.bincount(labels)
     if np.count_nonzero(sizes) < 2:
         return []
     for j in np.argsort(-sizes, kind="stable"):
         if sizes[j]:
             node.children.append(len(nodes))
             inside = node.documents[labels == j]
-            nodes.append(GroupNode(i, node.depth + 1, inside, overlap=float(overlaps[j])))
+            nodes.append(GroupNode(i, node.depth + 1, inside))
     return list(node.children)
 
 
@@ -259,6 +250,15 @@ def divide_group(
     if split.k > 1:
         labels = nearest_centers(unit(words[documents] @ space.turn), split.centers, unit=True)
     return split, labels
+
+
+def own_rows(
+    words: sp.csr_array, documents: np.ndarray, effort: str, power: int, seed: np.uint64
+) -> np.ndarray | None:
+    """The documents of a group in its own space, learned from a sample of them."""
+    sample = documents[np.sort(permutation(key(seed, 1), len(documents))[: SAMPLE[effort]])]
+    space = own_space(words[sample], power, seed=key(seed, 2))
+    return None if space is None else unit(words[documents] @ space.turn)
 
 
 class OwnSpace(NamedTuple):

@@ -20,6 +20,7 @@ from tacit.explore.stages.group_tree import (
     cut_at,
     grow_tree,
     labels_at,
+    own_rows,
 )
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.naming import context_wording, name_groups, name_them, shown_name
@@ -38,6 +39,7 @@ TRIALS = {  # rows, null references and resamples that flat numbers of groups ar
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
 REPEAT_STARTS = 2
+FEWER = 3  # times fewer repeats inside the groups of the chosen level
 STABILITY_ROWS = 20_000  # past this, starts and repeats use a sample
 WHAT_IF_STARTS, WHAT_IF_ROWS = 3, 4000  # all rows are assigned to the centers of a sample
 PASSES = 20  # over all rows, at most
@@ -83,10 +85,16 @@ def find_groups(context: Context) -> Output:
     cut.sort(key=lambda i: (-len(nodes[i].documents), i))
     k, labels = len(cut), labels_at(nodes, cut, len(rows))
     centers = centers_of(rows, labels, k)
-    confidence, jaccard = repeat_groups(
-        rows, labels, k, size=sample_size(len(rows)), repeats=RESAMPLES[settings.effort],
-        seed=seed, engine=engine,
-    )  # fmt: skip
+    around = surrounding(nodes, cut)
+    confidence = np.ones(len(rows))
+    for i in (i for i, node in enumerate(nodes) if node.children):
+        kept = repeat_division(
+            nodes, i, rows, weigh(counts), power, settings.effort, seed, engine,
+            repeats=RESAMPLES[settings.effort] // (1 if i in around else FEWER),
+        )  # fmt: skip
+        if i in around:
+            confidence[nodes[i].documents] *= kept
+    jaccard = np.stack([overlaps_of(nodes[i]) for i in cut])
     nearest = next_best(rows, labels, centers)
 
     def everywhere(values: np.ndarray, kind: Any = np.int32, none: int = -1) -> np.ndarray:
@@ -170,6 +178,43 @@ def group_rows(
     labels = by_size(found)
     first = [int(found[np.argmax(labels == j)]) for j in range(int(labels.max()) + 1)]
     return Grouped(labels, np.ascontiguousarray(centers[first]))
+
+
+def surrounding(nodes: list[GroupNode], cut: list[int]) -> set[int]:
+    """The groups that hold those of a cut, the whole collection among them."""
+    out: set[int] = set()
+    for i in cut:
+        while (i := nodes[i].parent) >= 0:
+            out.add(i)
+    return out
+
+
+def repeat_division(
+    nodes: list[GroupNode], i: int, rows: np.ndarray, words: sp.csr_array, power: int,
+    effort: str, seed: np.uint64, engine: Engine, *, repeats: int,
+) -> np.ndarray:  # fmt: skip
+    """Divide the documents of a group again and again, each time without a fifth of them, and
+    note the overlaps of the groups inside it; for every document the fraction of repeats that
+    keep it in its group. A group inside another is looked for among its documents, since all
+    of the collection has larger groups; and it is found again no better than the group around
+    it."""
+    node, own = nodes[i], key(seed, 22, i)
+    inside = own_rows(words, node.documents, effort, power, own) if i else rows
+    if inside is None:
+        inside = np.ascontiguousarray(rows[node.documents])
+    labels = labels_at(nodes, node.children, len(rows))[node.documents]
+    kept, overlaps = repeat_groups(
+        inside, labels, len(node.children), size=sample_size(len(inside)), repeats=repeats,
+        seed=own, engine=engine,
+    )  # fmt: skip
+    most = np.quantile(overlaps_of(node), np.linspace(0, 1, repeats))
+    for child, each in zip(node.children, overlaps, strict=True):
+        nodes[child].overlaps = np.minimum(each, most)
+    return kept
+
+
+def overlaps_of(node: GroupNode) -> np.ndarray:
+    return np.ones(1) if node.overlaps is None else node.overlaps
 
 
 def repeat_groups(
@@ -323,7 +368,7 @@ def describe_nodes(
 ) -> list[dict[str, Any]]:
     """Every group of the tree but the root, parents before children, numbered from 0. Names
     and words are those that distinguish it from the others inside its parent; a group of the
-    chosen level has the name and the overlap it has there."""
+    chosen level has the name it has there."""
     out: list[dict[str, Any]] = [{} for _ in nodes]
     chosen = {i: place for place, i in enumerate(cut)}
     everywhere = np.full(wording.terms.table.shape[0], -1, np.int32)
@@ -342,7 +387,7 @@ def describe_nodes(
             typical = members[np.argsort(-near.own[members], kind="stable")][:TYPICAL]
             doubtful = members[np.argsort(near.margin[members], kind="stable")][:DOUBTFUL]
             group = groups[chosen[j]] if j in chosen else {}
-            overlap = float(group.get("jaccard", nodes[j].overlap))
+            overlap = float(np.median(overlaps_of(nodes[j])))
             out[j] = {
                 "node": j - 1,
                 "parent": max(nodes[j].parent - 1, -1),

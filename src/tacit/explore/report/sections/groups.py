@@ -135,10 +135,11 @@ def words(report: Report) -> str:
         own = verb(loose, "its own", "their own")
         heading += f". {number(loose).capitalize()} should not be trusted on {own}"
     lead = (
-        f"<p>To test the groups, the analysis was repeated {repeats} times; each time "
+        f"<p>To test the groups, every division was repeated {repeats} times; each time "
         f"{left_out(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
-        "with the most similar group found then. At 1 the group is unchanged, below 0.5 it "
-        "fell apart. The dot is the median. The tree joins groups that use similar words.</p>"
+        "with the most similar group found then, and never more than that of the broader group "
+        "around it. At 1 the group is unchanged, below 0.5 it fell apart. The dot is the "
+        "median. The tree joins groups that use similar words.</p>"
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
