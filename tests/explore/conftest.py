@@ -23,15 +23,21 @@ def shared(tmp_path_factory, worker_id):
 
     def make_once(name, make):
         path, done = home / name, home / f"{name}.done"
+        failed = home / f"{name}.failed"
         try:
             (home / f"{name}.begun").mkdir()
         except FileExistsError:
             end = time.monotonic() + PATIENCE
             while not done.exists():
+                assert not failed.exists(), f"another worker failed to make {name}"
                 assert time.monotonic() < end, f"no worker has made {name}"
                 time.sleep(0.05)
         else:
-            make(path)
+            try:
+                make(path)
+            except BaseException:
+                failed.touch()
+                raise
             done.touch()
         return path
 
