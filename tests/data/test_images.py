@@ -1,5 +1,7 @@
 """Images from folders and stacks, whole and damaged; arithmetic on them."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,11 @@ def test_arithmetic_on_images():
     np.testing.assert_allclose(stack.combine("4"), pixels[3])  # no name, so a number
     with pytest.raises(ValueError, match="There is no image 'c'"):
         stack.combine("a.png + c")
+
+
+def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
+    path = tmp_path / "other.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../notes.txt", b"no array")
+    with pytest.raises(DataError, match="has no array of images"):
+        read_images(path)

@@ -129,7 +129,8 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
         raise DataError(f"cannot be read: {error}. Save it again.", file=str(path)) from None
     except Exception as error:  # whatever a damaged archive raises
         raise DataError(f"is damaged: {error}. Save it again.", file=str(path)) from None
-    wide = {name: array for name, array in arrays.items() if array.ndim >= 2}
+    # A member that is not an array comes as its bytes.
+    wide = {name: array for name, array in arrays.items() if np.ndim(array) >= 2}
     if not wide:
         raise DataError(
             f"has no array of images; it has {sorted(arrays)}. Store one of shape "
