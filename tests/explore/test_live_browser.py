@@ -376,7 +376,7 @@ def test_a_hostile_collection_stays_text(hostile_live):
     page.wait_for_selector("#nb > *")
     assert page.evaluate("window.hacked") is None
     assert page.locator("img").count() == 1  # that of the map, for paper
-    assert page.locator("script").count() == 3
+    assert page.locator("script").count() == 5
 
 
 @pytest.mark.parametrize("width", [320, 760])

@@ -36,7 +36,7 @@ def test_a_concordance_prints_itself_and_is_text_in_notebooks(topics, hostile):
     assert shown[4].startswith("4 of ")
     assert pickle.loads(pickle.dumps(lines)).total == lines.total
     html = hostile.concordance("hacked")._repr_html_()
-    assert "<table>" in html
+    assert "<table" in html
     assert not any(bad in html for bad in HOSTILE)
     assert "<script>" not in html
 

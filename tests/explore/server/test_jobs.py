@@ -106,7 +106,7 @@ def test_exploring_again_replaces_the_page_and_keeps_labels(post, ask, follow, c
     assert "groups" in stages
     now = ask("/api/project")
     assert now["groups"] == 2
-    assert now["settings"] == {"seed": 0, "k": 2, "effort": "quick"}
+    assert {"seed": 0, "k": 2, "effort": "quick"}.items() <= now["settings"].items()
     assert now["run"] != before["run"]
     assert now["ready"] is True  # the index did not change with the groups
     assert client.get("/").content != page

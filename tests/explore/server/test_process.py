@@ -185,7 +185,7 @@ def test_labels_outlive_a_kill_and_jobs_do_not(served):
             assert second.ask("POST", "/api/labels", {"rows": [0], "name": "x"})[0] == 409
             code, errors = second.end(signal.SIGTERM)
             assert code == 0
-            assert "only reads the project: process" in errors
+            assert "open for reading only: process" in errors
         finally:
             second.process.kill()
         with contextlib.closing(again.connect()) as waiting:  # somebody is still listening

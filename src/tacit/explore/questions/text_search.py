@@ -101,8 +101,8 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     found = reader.arrays("meaning")
     cosines = cosines_of(found["rows"], folded.direction)
     cosines[found["blank"]] = -1
-    index = reader.index_or_none
-    if excluded and index is not None:
+    index = reader.index_or_none if excluded else None
+    if index is not None:
         inner = index._fitted()
         bound = bind(Or(tuple(excluded)), text, inner.rule, inner.postings, EXPANSIONS)
         cosines[match(bound, inner.postings)[0]] = -1

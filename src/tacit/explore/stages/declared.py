@@ -148,7 +148,8 @@ def check_arrays(
             raise TypeError("the number of documents is not a whole number.")
         check_schema(declared, {N: documents}, arrays)
         for name, array in arrays.items():
-            if stage == "fields" and array.shape != (documents,):
+            several = name.startswith("members")  # of a matrix, which is checked when opened
+            if stage == "fields" and not several and array.shape != (documents,):
                 raise ValueError(f"{name} does not have one value for every document.")
             loose = declared is Saved or name in declared._file_nonfinite
             if not loose and not all_finite(array):

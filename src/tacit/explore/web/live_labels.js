@@ -119,7 +119,7 @@ function renameBox(g) {
     form.inert = true;
     try { await ask('groups/rename', { body: { group: g.number, name } }); location.hash = 'groups'; location.reload(); } catch (e) { form.inert = false; note.classList.add('fault'); note.textContent = e.message; say(e.message); }
   };
-  const form = el('form', { class: 'labedit', hidden: true, on: { submit: e => { e.preventDefault(); const name = oneSpace(field.value); if (name) send(name); } } }, el('div', { class: 'ask' }, field, el('button', { class: 'btn go', text: 'Rename' })), g.renamed ? el('div', { class: 'rowbtns' }, button('Use the name that was found', () => send(null))) : null, note);
+  const form = el('form', { class: 'grpedit', hidden: true, on: { submit: e => { e.preventDefault(); const name = oneSpace(field.value); if (name) send(name); } } }, el('div', { class: 'ask' }, field, el('button', { class: 'btn go', text: 'Rename' })), g.renamed ? el('div', { class: 'rowbtns' }, button('Use the name that was found', () => send(null))) : null, note);
   const open = button('Rename…', () => { form.hidden = !form.hidden; open.setAttribute('aria-expanded', String(!form.hidden)); if (!form.hidden) { field.focus(); field.select(); } }, { 'aria-expanded': 'false' });
   return [open, form];
 }
