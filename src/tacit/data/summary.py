@@ -60,10 +60,13 @@ class Extent(Stats):
         )
 
 
-def summarize(table: Table, engine: Engine, *, name: str) -> DataSummary:
+def summarize(
+    table: Table, engine: Engine, *, name: str, allow_tiny: bool = False
+) -> DataSummary:
     """Summarize a table in one pass.
 
-    Raises an error in the name of the model where a value is not finite or too large to square.
+    Raises an error in the name of the model where a value is not finite or too large to square;
+    or where all are too small, unless ``allow_tiny``: the model rescales them.
     """
     blocks = list(table)
     if not blocks:
@@ -77,7 +80,13 @@ def summarize(table: Table, engine: Engine, *, name: str) -> DataSummary:
         if not np.isfinite(extent.squares).all():
             check_values(parts(block.load()).rows, name, block.start, table.source)
         extents.append(extent)
-    return summary_from(tree_sum(extents), pivot, sparse, first.dtype, name)
+    extent = tree_sum(extents)
+    if 0 < extent.largest < SMALLEST and not allow_tiny:
+        raise ValueError(
+            f"{name}: the largest value of the data is {extent.largest:.3g}, so that squared "
+            "distances are 0. Rescale it, for example divide by that number."
+        )
+    return summary_from(extent, pivot, sparse, first.dtype, name)
 
 
 def collect_extent(pivot: np.ndarray, block: Any) -> Extent:
@@ -103,11 +112,6 @@ def summary_from(
         raise ValueError(
             f"{name}: the data holds values as large as {extent.largest:.3g}, whose squared "
             "distances overflow. Rescale it, for example divide by that number."
-        )
-    if 0 < extent.largest < SMALLEST:
-        raise ValueError(
-            f"{name}: the largest value of the data is {extent.largest:.3g}, so that squared "
-            "distances are 0. Rescale it, for example divide by that number."
         )
     if not extent.weight > 0:
         raise ValueError(

@@ -135,7 +135,7 @@ def as_numbers(X: Any, name: str) -> np.ndarray:
 def from_rows(X: Any, method: str, metric: str, engine: Engine, name: str) -> LinkageInput:
     rows = X.astype(np.float64).tocsr() if sp.issparse(X) else X
     n = rows.shape[0]
-    summary = summarize(Table.from_array(rows), engine, name=name)
+    summary = summarize(Table.from_array(rows), engine, name=name, allow_tiny=True)
     warn_if_distances(rows, name)
     if sp.issparse(rows) and metric not in FORMS:
         raise ValueError(
