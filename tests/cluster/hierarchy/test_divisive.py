@@ -210,9 +210,6 @@ def test_a_file_whose_splits_go_in_circles_is_refused(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:KMeans.*could fill only")
-def test_rows_that_differ_by_less_than_a_distance_can_hold_are_not_split():
-    X = blobs(30) * 1e-300  # whose squared distances are zero
-    with pytest.warns(ConvergenceWarning, match="could make only"):
-        model = DivisiveClustering(3, random_state=0).fit(X)
-    assert np.isfinite(model.cluster_centers_).all()
-    assert sorted(set(model.labels_.tolist())) == list(range(len(model.cluster_centers_)))
+def test_rows_whose_squared_distances_vanish_are_refused():
+    with pytest.raises(ValueError, match=r"squared distances are 0\. Rescale it"):
+        DivisiveClustering(3, random_state=0).fit(blobs(30) * 1e-300)
