@@ -118,4 +118,4 @@ def test_senses_of_a_missing_word_say_so(tmp_path, capsys):
     path = tmp_path / "lines.txt"
     path.write_text("one line\n", encoding="utf8")
     assert main(["senses", "zebra", str(path)]) == 4
-    assert "occurs 0 times" in capsys.readouterr().err
+    assert "does not occur" in capsys.readouterr().err

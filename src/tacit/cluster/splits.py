@@ -181,7 +181,7 @@ def compare_halves(
 def shared_information(a: np.ndarray, b: np.ndarray, k: int) -> float:
     """The mutual information of two labelings from 0 to k - 1, in nats.
 
-    >>> shared_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), 2)
+    >>> round(shared_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), 2), 3)
     0.693
     """
     both = np.bincount(a * k + b, minlength=k * k).reshape(k, k) / len(a)
@@ -193,7 +193,7 @@ def shared_information(a: np.ndarray, b: np.ndarray, k: int) -> float:
 def overlaps_with(labels: np.ndarray, again: np.ndarray, k: int) -> np.ndarray:
     """For each of k groups its Jaccard index with the most similar group found again.
 
-    >>> overlaps_with(np.array([0, 0, 1, 1]), np.array([1, 1, 1, 0]), 2)
+    >>> overlaps_with(np.array([0, 0, 1, 1]), np.array([1, 1, 1, 0]), 2).round(3)
     array([0.667, 0.5  ])
     """
     both = np.bincount(labels * k + again, minlength=k * k).reshape(k, k).astype(np.float64)

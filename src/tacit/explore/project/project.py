@@ -352,8 +352,8 @@ class Project:
 
         >>> import tacit
         >>> texts = ["the ship and the sea", "a loaf of rye bread", "bread and butter"] * 4
-        >>> tacit.explore(texts, effort="quick", k=2).map()
-        Map of 12 documents in 2 groups
+        >>> tacit.explore(texts, effort="quick").map()
+        Map of 12 documents
         """
         with self._sense():
             context = self._context
