@@ -22,6 +22,7 @@ from tacit.kernels.exact_sum import grids
 __all__ = ["DataSummary", "summarize"]
 
 SMALLEST = 1e-140  # of which the squares can be told apart
+TINIEST = 2.0**-1000  # whose inverse is still a number
 
 
 class DataSummary(NamedTuple):
@@ -81,7 +82,7 @@ def summarize(
             check_values(parts(block.load()).rows, name, block.start, table.source)
         extents.append(extent)
     extent = tree_sum(extents)
-    if 0 < extent.largest < SMALLEST and not allow_tiny:
+    if 0 < extent.largest < (TINIEST if allow_tiny else SMALLEST):
         raise ValueError(
             f"{name}: the largest value of the data is {extent.largest:.3g}, so that squared "
             "distances are 0. Rescale it, for example divide by that number."
