@@ -43,7 +43,7 @@ class CenterEstimator(
         "cluster_centers_": ("n_clusters", "n_features_in_"),
         "labels_": ("n_rows",),
     }
-    _file_optional = ("labels_",)
+    _file_optional: ClassVar[tuple[str, ...]] = ("labels_",)
     _file_kinds: ClassVar[dict] = {"cluster_centers_": "f", "labels_": "i"}
     _file_below: ClassVar[dict] = {"labels_": "n_clusters"}
     _label_and_loss = staticmethod(lloyd.label_and_loss)

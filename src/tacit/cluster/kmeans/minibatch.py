@@ -138,6 +138,8 @@ class MiniBatchKMeans(CenterEstimator):
 
     contract: ClassVar[str] = "online"
     _saved_private = ("_fingerprint", "_faded_counts", "_faded_sums", "_faded_loss")
+    _file_types: ClassVar[dict] = {"_faded_loss": float}
+    _file_optional: ClassVar[tuple[str, ...]] = ("labels_", "_faded_loss")
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
