@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-PATIENCE = 120  # seconds for one step, which may compile the kernels of the next class
+PATIENCE = 60  # seconds for one step
 START = 900  # seconds for the first: kernels may have to be compiled
 MEMORY = 12 * 2**30  # of addresses; Numba alone maps some
 SKIPPED = {"fit", "fit_predict", "fit_transform", "save", "set_callbacks", "set_params"}
