@@ -65,7 +65,8 @@ def find_groups(context: Context) -> Output:
     seed, counts = seed_from(settings.seed), used_counts(context, placed)
     flat = try_numbers(context, rows, counts)
     power = context.facts("meaning")["idf_power"]
-    grow = partial(grow_tree, weigh(counts), rows, seed, settings.effort, engine, power=power)
+    words = weigh(counts)
+    grow = partial(grow_tree, words, rows, seed, settings.effort, engine, power=power)
     nodes, untried = grow()
     output.facts["choice"] = explain(nodes, flat)
     asked = settings.k
@@ -89,7 +90,7 @@ def find_groups(context: Context) -> Output:
     confidence = np.ones(len(rows))
     for i in (i for i, node in enumerate(nodes) if node.children):
         kept = repeat_division(
-            nodes, i, rows, weigh(counts), power, settings.effort, seed, engine,
+            nodes, i, rows, words, power, settings.effort, seed, engine,
             repeats=RESAMPLES[settings.effort] // (1 if i in around else FEWER),
         )  # fmt: skip
         if i in around:
