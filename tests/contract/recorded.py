@@ -55,7 +55,7 @@ class Recorder(Serial):
     def __deepcopy__(self, memo: dict) -> "Recorder":
         return self  # clones of an estimator share the record
 
-    def map(self, function, params, data, cache=None):
+    def map(self, function, params, data, cache=None, *, work=None):
         self._record("map", function, params, data)
         return super().map(function, params, data, cache)
 

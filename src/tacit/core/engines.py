@@ -10,7 +10,8 @@ bounds). Engines that share memory with the caller pass each block its slot as a
 argument; the others leave it out, and the function must give the same answer.
 
 Threads are started only where they pay: a single piece, or fewer than ``SMALL`` values in
-memory, runs in the calling thread. The result has the same bits either way.
+memory, runs in the calling thread. A caller whose work is not in proportion to the values says
+how much it is (``work``). The result has the same bits either way.
 """
 
 import os
@@ -40,7 +41,13 @@ class Engine(Protocol):
     """What a fit asks of the place it runs in."""
 
     def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+        self,
+        function: Callable,
+        params: Any,
+        data: Iterable,
+        cache: list | None = None,
+        *,
+        work: int | None = None,
     ) -> Iterator[Any]: ...
 
     def reduce(
@@ -57,7 +64,13 @@ class Serial:
     """One block after another in the calling thread. The reference."""
 
     def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+        self,
+        function: Callable,
+        params: Any,
+        data: Iterable,
+        cache: list | None = None,
+        *,
+        work: int | None = None,
     ) -> Iterator[Any]:
         with one_blas_thread():
             for i, block in enumerate(data):
@@ -83,13 +96,19 @@ class Threads:
     workers: int | None = None
 
     def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+        self,
+        function: Callable,
+        params: Any,
+        data: Iterable,
+        cache: list | None = None,
+        *,
+        work: int | None = None,
     ) -> Iterator[Any]:
-        if is_small(data):
+        if is_small(data, work):
             yield from Serial().map(function, params, data, cache)
             return
         with self.ready() as running:
-            yield from running.map(function, params, data, cache)
+            yield from running.map(function, params, data, cache, work=work)
 
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
@@ -130,13 +149,19 @@ class RunningThreads(NamedTuple):
     pool: ThreadPoolExecutor
 
     def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+        self,
+        function: Callable,
+        params: Any,
+        data: Iterable,
+        cache: list | None = None,
+        *,
+        work: int | None = None,
     ) -> Iterator[Any]:
         def run(member: tuple) -> Any:
             return run_block(function, params, *member)
 
         members = ((block, *slot(cache, i)) for i, block in enumerate(data))
-        if is_small(data):
+        if is_small(data, work):
             return Serial().each(run, members)
         return self._submit(run, members)
 
@@ -189,7 +214,13 @@ class Dask:
     address: str | None = None
 
     def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None
+        self,
+        function: Callable,
+        params: Any,
+        data: Iterable,
+        cache: list | None = None,
+        *,
+        work: int | None = None,
     ) -> Iterator[Any]:
         window: deque = deque()
         with self._client() as client, one_blas_thread():

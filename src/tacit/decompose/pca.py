@@ -236,7 +236,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Reduce rows to the directions in which they vary most.
 
     Takes dense and sparse rows, in memory or on disk, without densifying. Sums are float64
-    whatever the rows are; only very many float32 rows are multiplied in float32, 512 at a time,
+    whatever the rows are; only very many float32 rows are multiplied in float32, 1024 at once,
     which costs 1e-8 of the largest variance. Weights count: a row of weight two is two rows.
 
     Parameters

@@ -55,7 +55,7 @@ from tacit.recommend.row_solves import (
 __all__ = ["ALS", "ImplicitALS"]
 
 BLOCKS = 32  # to a side at most, so that workers finish together
-BLOCK_RATINGS = 16_384  # and at least so many ratings to each, or starting it takes longer
+BLOCK_RATINGS = 4096  # and at least so many ratings to each, or starting it takes longer
 
 
 class Factors(NamedTuple):
@@ -223,7 +223,8 @@ class Alternation:
 
     def _map(self, given: Others, table: Table) -> tuple[np.ndarray, np.ndarray]:
         solve = solve_implicit_block if self.implicit else solve_block
-        solved = list(self.engine.map(partial(solve, self.settings), given, table))
+        work = (table.values_in_memory or 0) * given.factors.shape[1]  # k products to a rating
+        solved = list(self.engine.map(partial(solve, self.settings), given, table, work=work))
         return (
             np.concatenate([each[0] for each in solved]),
             np.concatenate([each[1] for each in solved]),

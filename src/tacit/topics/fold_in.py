@@ -29,6 +29,7 @@ from tacit.topics.dirichlet import exp_digamma
 __all__ = ["FoldIn", "block_theta", "complete_block", "infer", "read_block", "walk_block"]
 
 LANES = 32  # columns are padded to a multiple of this: vector loops then have no remainder
+TOGETHER = 4  # words that share a pass over the topics: benchmarks.variational
 
 
 class FoldIn(NamedTuple):
@@ -74,7 +75,7 @@ def infer(model: FoldIn, rows: Any, sums: np.ndarray, row_weights: np.ndarray) -
     gamma = np.empty((len(indptr) - 1, len(model.alpha)))
     log_sums = np.zeros(len(gamma))
     widest = int(np.diff(indptr).max(initial=0))
-    gathered = np.empty((widest, model.weights.shape[1]), np.float32)
+    gathered = np.empty((widest + TOGETHER, model.weights.shape[1]), np.float32)
     done = 0
     step = max(
         1, 2_000_000 // max(1, int(len(indices) / max(1, len(gamma)) * len(model.alpha)))
@@ -156,46 +157,61 @@ def infer_rows(
     start, stop, indptr, indices, counts, weights, alpha, max_iter, tol, gathered, gamma,
     log_sums, sums, row_weights,
 ):  # fmt: skip
-    k, padded = alpha.size, weights.shape[1]
-    theta, found = np.zeros(padded, np.float32), np.zeros(padded, np.float32)
+    k = alpha.size
+    theta = np.zeros(gathered.shape[1], np.float32)
+    found = np.zeros(gathered.shape[1], np.float32)
+    active = np.empty(k, np.int64)  # topics of the columns of gathered, theta and found
+    amounts = np.zeros(gathered.shape[0], np.float32)
     done = 0
     for d in range(start, stop):
         first, last = indptr[d], indptr[d + 1]
         n = last - first
         own = gamma[d]
+        size, padded = k, weights.shape[1]
         tokens = 0.0
         for t in range(n):
             tokens += counts[first + t]
+            amounts[t] = counts[first + t]
             source, row = weights[indices[first + t]], gathered[t]
             for j in range(padded):
                 row[j] = source[j]
+        gathered[n : n + TOGETHER] = 0
+        amounts[n : n + TOGETHER] = 0
         for j in range(k):
             own[j] = alpha[j] + tokens / k
-        for _ in range(max_iter):
+            active[j] = j
+        theta[k:] = 0
+        for step in range(max_iter):
             done += 1
-            for j in range(k):
-                theta[j] = exp_digamma(own[j])
+            if step % 4 == 3 and size > LANES:
+                size, padded = drop_empty(gathered[:n], own, alpha, active, theta, size)
+            for j in range(size):
+                theta[j] = exp_digamma(own[active[j]])
             for j in range(padded):
                 found[j] = 0
-            for t in range(n):
-                row = gathered[t]
-                total = np.float32(1e-37)
+            for t in range(0, n, TOGETHER):
+                a, b, c, e = gathered[t], gathered[t + 1], gathered[t + 2], gathered[t + 3]
+                total_a = total_b = total_c = total_e = np.float32(1e-37)
                 for j in range(padded):
-                    total += row[j] * theta[j]
-                ratio = np.float32(counts[first + t]) / total
+                    total_a += a[j] * theta[j]
+                    total_b += b[j] * theta[j]
+                    total_c += c[j] * theta[j]
+                    total_e += e[j] * theta[j]
+                total_a, total_b = amounts[t] / total_a, amounts[t + 1] / total_b
+                total_c, total_e = amounts[t + 2] / total_c, amounts[t + 3] / total_e
                 for j in range(padded):
-                    found[j] += ratio * row[j]
+                    found[j] += total_a * a[j] + total_b * b[j] + total_c * c[j] + total_e * e[j]
             change = 0.0
-            for j in range(k):
-                new = alpha[j] + np.float64(theta[j]) * found[j]
-                change += abs(new - own[j])
-                own[j] = new
+            for j in range(size):
+                topic = active[j]
+                new = alpha[topic] + np.float64(theta[j]) * found[j]
+                change += abs(new - own[topic])
+                own[topic] = new
             if change < tol * k:
                 break
-        total_gamma = 0.0
-        for j in range(k):
-            theta[j] = exp_digamma(own[j])
-            total_gamma += own[j]
+        total_gamma = own.sum()
+        for j in range(size):
+            theta[j] = exp_digamma(own[active[j]])
         scale = math.log(exp_digamma(total_gamma))
         weight = row_weights[d] if row_weights.size else 1.0
         logs = 0.0
@@ -208,10 +224,39 @@ def infer_rows(
             if sums.shape[0]:
                 ratio = np.float32(counts[first + t]) / total
                 target = sums[indices[first + t]]
-                for j in range(padded):
-                    target[j] += weight * np.float64(ratio * theta[j] * row[j])
+                if size == k:
+                    for j in range(padded):
+                        target[j] += weight * np.float64(ratio * theta[j] * row[j])
+                else:
+                    for j in range(size):
+                        target[active[j]] += weight * np.float64(ratio * theta[j] * row[j])
         log_sums[d] = logs
     return done
+
+
+@kernel
+def drop_empty(gathered, own, alpha, active, theta, size):
+    """Drop the columns of topics that no word of the document uses; how many are left, and that
+    padded. A topic without words keeps its prior, whose exp(digamma) is nothing beside others.
+    """
+    kept = 0
+    for j in range(size):
+        topic = active[j]
+        kept += own[topic] - alpha[topic] > 1e-12 or exp_digamma(alpha[topic]) > 1e-20
+    padded = -(-kept // LANES) * LANES
+    if padded >= -(-size // LANES) * LANES:
+        return size, -(-size // LANES) * LANES
+    kept = 0
+    for j in range(size):
+        topic = active[j]
+        if own[topic] - alpha[topic] > 1e-12 or exp_digamma(alpha[topic]) > 1e-20:
+            active[kept] = topic
+            for t in range(gathered.shape[0]):
+                gathered[t, kept] = gathered[t, j]
+            kept += 1
+    gathered[:, kept:padded] = 0
+    theta[kept:] = 0
+    return kept, padded
 
 
 @kernel(fastmath=True)
