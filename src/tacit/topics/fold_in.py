@@ -197,10 +197,10 @@ def infer_rows(
                     total_b += b[j] * theta[j]
                     total_c += c[j] * theta[j]
                     total_e += e[j] * theta[j]
-                total_a, total_b = amounts[t] / total_a, amounts[t + 1] / total_b
-                total_c, total_e = amounts[t + 2] / total_c, amounts[t + 3] / total_e
+                p, q = amounts[t] / total_a, amounts[t + 1] / total_b
+                r, s = amounts[t + 2] / total_c, amounts[t + 3] / total_e
                 for j in range(padded):
-                    found[j] += total_a * a[j] + total_b * b[j] + total_c * c[j] + total_e * e[j]
+                    found[j] += p * a[j] + q * b[j] + r * c[j] + s * e[j]
             change = 0.0
             for j in range(size):
                 topic = active[j]
