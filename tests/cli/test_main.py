@@ -199,6 +199,42 @@ def test_closed_standard_streams_are_no_fault():
     assert subprocess.run(command, shell=True, check=False).returncode == 0
 
 
+@pytest.mark.parametrize("stream", ["full", "closed", "nobody reads"])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [("datasets", 0), ("clutser", 2), ("lm", 2), ("--debug cluster no-such-file.csv", 4)],
+)
+def test_messages_that_nobody_can_read_change_no_exit_code(stream, arguments, code):
+    command = f'"{sys.executable}" -m tacit {arguments}' + " 2>&-" * (stream == "closed")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "wb") as full:
+        target = full if stream == "full" else writer
+        run = subprocess.run(
+            command, shell=True, check=False, stdout=subprocess.PIPE, stderr=target
+        )
+    os.close(writer)
+    assert run.returncode == code
+    assert bool(run.stdout) == (code == 0)  # the results are all there
+
+
+def test_a_reader_that_stops_early_is_not_an_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "tacit", "datasets", "--json"]
+    run = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (0, b"")
+
+
+def test_results_that_cannot_be_written_are_code_6():
+    command = f'"{sys.executable}" -m tacit datasets --json >/dev/full'
+    run = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+    assert run.returncode == 6
+    assert run.stderr.startswith("Error: No space left on device")
+    assert len(run.stderr.splitlines()) == 1
+
+
 def all_commands(command, context):
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

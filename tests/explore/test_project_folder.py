@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from tacit.core.errors import DataError, Locked
-from tacit.explore.project.folder import ProjectFolder, key_of
+from tacit.explore.project import folder as module
+from tacit.explore.project.folder import ProjectFolder, folder_for, key_of
 
 KEY = "ab" * 32
 
@@ -162,6 +163,66 @@ def test_a_kill_at_any_step_leaves_a_folder_that_resumes_to_the_same_bytes(tmp_p
         assert run(folder, 10**9) == 0
         assert content(folder) == expected
     assert kills > 10
+
+
+def test_a_folder_that_is_being_made_or_whose_maker_was_killed_is_no_strangers(
+    tmp_path, monkeypatch
+):
+    path, plain, seen = tmp_path / "new", module.write_json, []
+
+    def judge_and_write(target, document):
+        folder_for(None, path)
+        plain(target, document)
+        seen.append(sorted(os.listdir(folder_for(None, path))))
+
+    monkeypatch.setattr(module, "write_json", judge_and_write)
+    folder = ProjectFolder(path)
+    with folder.writing():
+        folder.keep("counts", KEY, text("one"))
+    assert seen[0] == ["lock", "stages", "timings.json"]  # no record yet
+    (path / "project.json").unlink()
+    (path / ".project.json.tacit-0123456789abcdef.tmp").touch()
+    assert folder_for(None, path) == path
+    (path / "thesis.doc").touch()
+    with pytest.raises(DataError, match="other files"):
+        folder_for(None, path)
+
+
+RACE = """
+import os, sys, time
+from tacit.core.errors import explain
+from tacit.explore.project import folder as p
+def enter(target):
+    folder = p.ProjectFolder(p.folder_for(None, target))
+    with folder.writing():
+        for stage in ("counts", "lsa"):
+            folder.keep(stage, "ab" * 32, lambda path: (path / "out").write_text("x") and None)
+def run(target, start):
+    while time.monotonic() < start:
+        pass
+    try:
+        enter(target)
+    except BaseException as error:
+        return explain(error)[0]
+    return 0
+for number in range(int(sys.argv[2])):
+    target, start = os.path.join(sys.argv[1], str(number)), time.monotonic() + 0.02
+    children = []
+    for _ in range(6):
+        children.append(os.fork())
+        if not children[-1]:
+            os._exit(run(target, start))
+    print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
+"""
+
+
+def test_of_those_who_race_for_a_new_folder_the_losers_are_told_that_it_is_locked(tmp_path):
+    command = [sys.executable, "-c", RACE, str(tmp_path), "30"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    codes = [[int(code) for code in line.split()] for line in run.stdout.splitlines()]
+    assert len(codes) == 30
+    assert all(0 in line for line in codes)
+    assert {code for line in codes for code in line} == {0, 5}
 
 
 def test_timings_are_kept_apart_and_nobody_depends_on_them(folder):

@@ -6,16 +6,18 @@ Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 partial input, 4 bad inpu
 
 import contextlib
 import importlib
+import io
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from tacit._version import __version__
+from tacit.cli.interrupt import end, prompt_interrupts
 from tacit.cli.options import debug_option
 from tacit.cli.output import say
 
@@ -118,6 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    if sys.stderr is sys.__stderr__ and sys.stderr is not None:
+        sys.stderr = lossy(sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # not every stream can
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -125,10 +129,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = list(sys.argv[1:] if argv is None else argv)
         with (
             plain_warnings(),
+            prompt_interrupts() if argv is None else contextlib.nullcontext(),
             cli.make_context("tacit", arguments, obj=settings) as context,
         ):
             cli.invoke(context)
-        sys.stdout.flush()
+            sys.stdout.flush()
         return 0
     except BrokenPipeError:
         # The reader of our output has stopped. Closing it would raise the error once more.
@@ -141,7 +146,32 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         if message:
             say(message)
+        if code == 130 and argv is None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
+            end()
         return code
+
+
+class LossyFile(io.FileIO):
+    """A file that drops what it cannot write."""
+
+    def write(self, data: Any) -> int:
+        try:
+            written = super().write(data)
+        except OSError:
+            written = None
+        return len(data) if written is None else written
+
+
+def lossy(stream: TextIO) -> TextIO:
+    """The same stream for messages: a full disk behind it, or a reader that stopped, loses
+    them and changes neither the work nor the exit code."""
+    try:
+        file = io.BufferedWriter(LossyFile(stream.fileno(), "wb", closefd=False))
+    except (OSError, ValueError):
+        return stream
+    return io.TextIOWrapper(file, encoding=stream.encoding, line_buffering=True)
 
 
 def explain(error: BaseException) -> tuple[int, str]:

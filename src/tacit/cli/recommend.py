@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from tacit.cli.inputs import check_whole, source_of, wrong_model
+from tacit.cli.interrupt import patience
 from tacit.cli.options import (
     OneOf,
     RunOptions,
@@ -106,15 +107,16 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     partial = columns.pop("allow_partial")
     ratings = read(file, columns, run.quiet)
     stopped = False
-    with Running(f"Training {kind}", quiet=run.quiet) as stage:
-        model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
-        try:
-            model.fit(ratings)
-        except KeyboardInterrupt:
-            if not hasattr(model, "mean_") or not hasattr(model, "user_factors_"):
-                raise
-            stopped = True
-    model.save(out)
+    with patience():
+        with Running(f"Training {kind}", quiet=run.quiet) as stage:
+            model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
+            try:
+                model.fit(ratings)
+            except KeyboardInterrupt:
+                if not hasattr(model, "mean_") or not hasattr(model, "user_factors_"):
+                    raise
+                stopped = True
+        model.save(out)
     error = None if kind in ("implicit", "popularity") else -model.score(ratings)
     facts = {
         "model": type(model).__name__, "file": out, "ratings": len(ratings),

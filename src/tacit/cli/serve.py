@@ -2,6 +2,7 @@
 
 import click
 
+from tacit.cli.interrupt import patience
 from tacit.cli.options import debug_option, quiet_option
 from tacit.cli.output import clean, say
 
@@ -55,7 +56,8 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
         if not no_browser:
             open_browser(access.once_address)
 
-    code = run_server(state, access, listening, ready)
+    with patience(signals=3):  # the server ends its connections and jobs
+        code = run_server(state, access, listening, ready)
     if code:
         say("Stopped.", quiet=quiet)
         raise click.exceptions.Exit(code)

@@ -19,12 +19,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tacit.core.temporary import forget, note
+
 try:
     import fcntl
 except ImportError:  # Windows: orphans stay there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "sweep", "sync_folder"]
+__all__ = ["atomic_write", "stem_for", "sweep", "sync_folder"]
 
 
 @contextmanager
@@ -60,6 +62,7 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     except OSError as error:
         # The caller knows the target, not the temporary name.
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+    note(temporary)
     try:
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None and hasattr(os, "fchmod"):
@@ -74,6 +77,8 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.filename is None:
             error.filename = os.fspath(path)  # where the disk is full
         raise
+    finally:
+        forget(temporary)
     sync_folder(target.parent)
 
 

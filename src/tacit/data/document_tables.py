@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
+from tacit.core.temporary import temporary
 from tacit.core.wording import did_you_mean, listed
 from tacit.data.delimited import TextRecord, is_float, read_csv
 from tacit.data.document_blocks import (
@@ -376,7 +377,8 @@ def open_parquet(
     if isinstance(source.origin, str | Path) and is_parquet(source.origin):
         add_groups(str(source.origin), options, build)
         return
-    with tempfile.NamedTemporaryFile() as copy:  # compressed, or from a pipe
+    # Compressed, or from a pipe.
+    with tempfile.NamedTemporaryFile() as copy, temporary(copy.name):
         for chunk in chunks:
             copy.write(chunk)
         copy.flush()

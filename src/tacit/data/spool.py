@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tacit.core.temporary import forget, note
 from tacit.data.document_blocks import text_of_arrow
 from tacit.data.text_block import Text, scrub
 
@@ -83,7 +84,13 @@ class Keeper:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        weakref.finalize(self, Path(path).unlink, missing_ok=True)
+        note(path)
+        weakref.finalize(self, remove_file, path)
+
+
+def remove_file(path: str) -> None:
+    Path(path).unlink(missing_ok=True)
+    forget(path)
 
 
 class Spool:

@@ -119,6 +119,7 @@ def distance_matrix(
         check_stop()
         last = min(first + STRIPE, n)
         out[first:last, first:] = between(first, last)
+        check_stop()
         mirror(out, first, last)
 
     work = n * (rows.nnz if sp.issparse(rows) else rows.size)

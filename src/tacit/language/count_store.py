@@ -32,6 +32,7 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
+from tacit.core.temporary import forget, note
 from tacit.language.key_counts import (
     CHUNK,
     KeyCounts,
@@ -380,6 +381,7 @@ class CountStore:
         try:
             if self._private is None:
                 self._private = Path(tempfile.mkdtemp(prefix="tacit-counts-", dir=self.folder))
+                note(self._private)
                 self._remove = weakref.finalize(self, remove_folder, self._private, os.getpid())
             self._written += 1
             path = self._private / f"run-{self._written:06d}.npy"
@@ -409,6 +411,7 @@ class CountStore:
 def remove_folder(path: Path, owner: int) -> None:
     if os.getpid() == owner:  # a forked child must not remove its parent's files
         shutil.rmtree(path, ignore_errors=True)
+        forget(path)
 
 
 # --- Kernels ---

@@ -18,6 +18,7 @@ import numpy as np
 
 from tacit.core.disk_array import collect_columns, disk_array, release
 from tacit.core.engines import check_stop
+from tacit.core.temporary import temporary
 from tacit.language.count_store import CountStore, KeyCounts
 from tacit.language.ngram_counts import (
     MOST,
@@ -84,7 +85,7 @@ def count_spilled(
     blocks: Iterable[Corpus], v: int, order: int, markers: bool, memory: float
 ) -> NGramCounts:
     """The n-grams of up to ``order`` words, in about ``memory`` bytes."""
-    with tempfile.TemporaryDirectory(prefix="tacit-ngrams-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tacit-ngrams-") as folder, temporary(folder):
         files = TextFiles(Path(folder))
         none = np.empty(0, np.int32)
         counts = files.write(blocks, markers, v)

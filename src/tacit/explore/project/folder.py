@@ -31,8 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit._version import __version__
-from tacit.core.atomic import atomic_write, sweep, sync_folder
+from tacit.core.atomic import atomic_write, stem_for, sweep, sync_folder
 from tacit.core.errors import DataError, TacitError
+from tacit.core.temporary import forget, note
 from tacit.explore.project.locks import LOCK, locked
 
 __all__ = [
@@ -169,6 +170,7 @@ class ProjectFolder:
         temporary = home.parent / f".{name}-{secrets.token_hex(8)}.tmp"
         temporary.mkdir()
         start = time.perf_counter()
+        note(temporary)
         try:
             write(temporary)
             files = {
@@ -184,6 +186,8 @@ class ProjectFolder:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.path)  # where the disk is full
             raise
+        finally:
+            forget(temporary)
         sync_folder(home.parent)
         self.time(name, time.perf_counter() - start)  # before the record: none goes without
         self.record["stages"][name] = {"key": key, "files": files}
@@ -263,13 +267,19 @@ def folder_for(path: str | None, out: str | os.PathLike | None) -> Path:
         stem = name.rsplit(".", 1)[0] if "." in name.strip(".") else name
         return Path((stem or "documents") + SUFFIX)
     target = Path(out)
-    if target.is_dir() and any(target.iterdir()) and not (target / RECORD).exists():
-        inside = {each.name for each in target.iterdir()}
-        if inside - {"lock", "stages"}:
-            raise DataError(
-                "holds other files and is not a project. Name a new folder.", file=target
-            )
+    names = os.listdir(target) if target.is_dir() else []  # once: it may be growing right now
+    if RECORD not in names and not all(is_first(name) for name in names):
+        raise DataError(
+            "holds other files and is not a project. Name a new folder.", file=target
+        )
     return target
+
+
+def is_first(name: str) -> bool:
+    """Whether a project may hold this before it has a record: its first writer is at work, or
+    was killed."""
+    starts = tuple(stem_for(Path(each)) for each in (RECORD, TIMINGS))
+    return name in (LOCK, STAGES, TIMINGS) or name.startswith(starts)
 
 
 # --- The record ---

@@ -1,0 +1,77 @@
+"""Ctrl-C ends a command within half a second, whatever it is doing.
+
+Python raises KeyboardInterrupt between two of its own instructions. It cannot do so in the
+middle of a compilation or of a routine of LAPACK, which may last for seconds, and what was
+interrupted may have to wait for threads that do such work. So a thread of its own hears of the
+signal too: it gives the command a moment to end by itself, removes temporary files, and ends
+the process. Files of results are complete or untouched at any moment (``core.atomic``), and a
+project keeps the stages that were done.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+__all__ = ["end", "patience", "prompt_interrupts"]
+
+GRACE = 0.4  # seconds
+SHOW_CURSOR = "\x1b[?25h"  # a progress bar may have hidden it
+_allowed = 0  # how many Ctrl-C the command deals with itself
+
+
+@contextmanager
+def prompt_interrupts() -> Iterator[None]:
+    """End this process soon after Ctrl-C, if the block does not end by itself. Once it has
+    ended, Ctrl-C changes nothing any more: Python would die of it while it tidies up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    threading.Thread(target=watch, args=(reader,), daemon=True).start()
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.set_wakeup_fd(before)
+        writer.close()
+
+
+@contextmanager
+def patience(signals: int = 1) -> Iterator[None]:
+    """Leave this many Ctrl-C to the block, which saves something then; one more ends it."""
+    global _allowed
+    before, _allowed = _allowed, signals
+    try:
+        yield
+    finally:
+        _allowed = before
+
+
+def watch(reader: socket.socket) -> None:
+    """Wait for Ctrl-C; end the process if it lives on."""
+    signals = 0
+    while heard := reader.recv(1):
+        signals += heard[0] == signal.SIGINT
+        if signals > _allowed:
+            time.sleep(GRACE)
+            with suppress(Exception):
+                cursor = SHOW_CURSOR if sys.stderr.isatty() else ""
+                os.write(2, f"{cursor}Interrupted.\n".encode())
+            end()
+
+
+def end() -> NoReturn:
+    """End the process as interrupted, without waiting for threads or tidying up memory."""
+    from tacit.core.temporary import remove_temporaries
+
+    with suppress(Exception):
+        remove_temporaries()
+    os._exit(130)
