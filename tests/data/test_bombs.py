@@ -1,5 +1,6 @@
 """Small files that would fill memory or take minutes are refused, or read in time."""
 
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 from tacit.core.errors import DataError
 from tacit.data import Documents
 from tacit.data.delimited import Dialect, name_columns, unique
+from tacit.data.label_files import read_labels
 from tacit.data.number_files import read_numbers
+from tacit.data.ratings import Ratings
+from tacit.words.vector_files import read_word2vec
 
 
 @pytest.fixture
@@ -84,10 +88,27 @@ def test_repeated_names_of_columns_get_numbers():
     assert len(notes) == 19_999
 
 
+class Endless(io.RawIOBase):
+    """A stream of rows that never ends, as a pipe may be."""
+
+    def read(self, size=-1):
+        return b"1,2\n" * (size // 4)
+
+
 def test_a_file_without_end_is_refused_before_memory_is_full(monkeypatch):
     monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 2e8)
     with pytest.raises(DataError, match=r"too much to read whole with 200 MB"):
-        read_numbers("/dev/zero")
+        read_numbers(Endless())
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+@pytest.mark.parametrize(
+    "read", [read_numbers, read_labels, Ratings.open, read_word2vec, Documents.open]
+)
+def test_a_device_without_end_is_refused_at_once(read, device, monkeypatch):
+    monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 1e15)
+    with pytest.raises(DataError, match=r"/dev/.*(without an end|not text|control characters)"):
+        read(device)
 
 
 def test_a_parquet_file_of_millions_of_empty_documents_is_refused(folder):

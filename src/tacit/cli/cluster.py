@@ -37,7 +37,7 @@ from tacit.cli.output import (
     say_written,
     write_csv,
 )
-from tacit.core.wording import count
+from tacit.core.wording import count, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,7 +243,7 @@ def notes_on_columns(
     facts = []
     constant = [name for name, size in zip(names, deviation, strict=True) if size == 0]
     if constant:
-        facts.append(f"The same value in every row: {', '.join(constant)}.")
+        facts.append(f"The same value in every row: {listed(constant)}.")
     if scale:
         facts.append("Every column was scaled to mean 0 and deviation 1.")
         if saved:

@@ -100,7 +100,7 @@ def draw_table(
     """Print rows of text under titles; the columns numbered in ``right`` are right-aligned."""
     from rich.table import Table
 
-    table = Table(*titles, box=None)
+    table = Table(*map(clean, titles), box=None)
     for i in right:
         table.columns[i].justify = "right"
     for row in rows:

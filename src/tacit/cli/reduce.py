@@ -25,7 +25,7 @@ from tacit.cli.output import (
     write_csv,
 )
 from tacit.cli.progress import Running
-from tacit.core.wording import count
+from tacit.core.wording import count, listed
 
 __all__ = ["reduce"]
 
@@ -188,7 +188,7 @@ def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
     deviation = np.nanstd(values, axis=0)
     constant = [name for name, each in zip(names, deviation, strict=True) if not each > 0]
     if constant:
-        say(f"Columns with the same value in every row: {', '.join(constant)}.", quiet=quiet)
+        say(f"Columns with the same value in every row: {listed(constant)}.", quiet=quiet)
     return (values - np.nanmean(values, axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 

@@ -30,6 +30,7 @@ from tacit.cluster.word_association import word_association
 from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.wording import count
 from tacit.data.bad_values import check_scale
 from tacit.data.checked import is_table
 from tacit.data.table import Table
@@ -427,8 +428,8 @@ def possible_ks(ks: list[int], data: TrialRows) -> tuple[tuple[int, ...], list[s
     if not left:
         return tuple(ks), list(data.notes)
     note = (
-        f"Left out k = {', '.join(map(str, left))}: there are only {len(data.rows):,} rows, "
-        f"{data.distinct:,} of them different."
+        f"Left out k = {', '.join(map(str, left))}: the data has "
+        f"{count(len(data.rows), 'row')}, {data.distinct:,} different."
     )
     return tuple(k for k in ks if k <= most), [*data.notes, note]
 
@@ -440,6 +441,6 @@ def only_one(data: TrialRows, notes: list[str], method: str) -> ChosenK:
     if data.distinct == 1 and len(rows) > 1:
         reason = f"All {len(rows):,} rows are equal."
     else:
-        reason = f"With {data.distinct:,} different rows only k = 1 could be tried."
+        reason = f"With {count(data.distinct, 'different row')} only k = 1 could be tried."
     row = KRow(1, spread, 0.0, stability=1.0)
     return ChosenK(1, (row,), (reason,), tuple(notes), None, method, len(rows))

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from tacit.core.errors import DataError, PartialInput
+from tacit.core.wording import count, listed
 from tacit.data.delimited import (
     MISSING,
     Dialect,
@@ -71,8 +72,8 @@ class ReadReport:
 
     def lines(self) -> list[str]:
         """The report in sentences."""
-        used = f"{len(self.used):,} column{'s'[: len(self.used) != 1]}"
-        out = [f"{self.source}: {self.rows:,} rows, {used} used ({some(self.used)})."]
+        rows, used = count(self.rows, "row"), count(len(self.used), "column")
+        out = [f"{self.source}: {rows}, {used} used ({some(self.used)})."]
         reasons: dict[str, list[str]] = {}
         for name, reason in self.left_out.items():
             reasons.setdefault(reason, []).append(name)
@@ -319,8 +320,7 @@ def check_shape(rows: int, width: int, file: str) -> None:
 
 def some(names: Sequence[str]) -> str:
     """A few of the names, and how many more there are."""
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    return listed(names, SHOWN)
 
 
 @dataclass

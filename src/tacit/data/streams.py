@@ -6,6 +6,8 @@ readable part, and ``partial`` gives the reason. Whatever is repaired is reporte
 """
 
 import codecs
+import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -254,8 +256,11 @@ def read_raw(stream: IO, name: str, head: bytes = b"") -> Raw:
 
 def read_bounded(stream: IO, name: str) -> bytes:
     """All of a stream; DataError before it fills the memory, as /dev/zero would."""
-    pieces, size, most = [], 0, 0.0
+    pieces: list[bytes] = []
+    size, most = 0, 0.0
     while piece := stream.read(WHOLE):
+        if not pieces and is_endless(stream):
+            raise DataError("is a device without an end, not a file of data.", file=name)
         pieces.append(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
         size += len(piece)
         most = most or available_memory() / 4  # of which tables take several times as much
@@ -267,6 +272,15 @@ def read_bounded(stream: IO, name: str) -> bytes:
                 file=name,
             )
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def is_endless(stream: IO) -> bool:
+    """Whether a stream that gave something is a device such as /dev/zero or /dev/urandom."""
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+        return stat.S_ISCHR(mode) and not stream.isatty()
+    except (OSError, ValueError, AttributeError):  # not a stream of the operating system
+        return False
 
 
 def to_utf8(raw: Raw) -> Raw:
