@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.text import vocabulary
 from tacit.text.vocabulary import Vocabulary, check_vocabulary, unite
 
 some = settings(deadline=None, max_examples=100)  # no deadline: the first call compiles
@@ -83,3 +84,13 @@ def test_a_vocabulary_may_be_given_in_several_ways():
     assert check_vocabulary({"b": np.int64(0)}) == {"b": 0}
     with pytest.raises(TypeError, match="must be str, but 3 is not"):
         check_vocabulary([3])
+
+
+@pytest.mark.parametrize("more", [[], ["a\0b"]], ids=["split", "cut"])
+def test_many_strings_are_made_in_pieces(more, monkeypatch):
+    monkeypatch.setattr(vocabulary, "PIECE", 3)
+    for n in range(8):
+        strings = sorted({*map(chr, range(0x3B1, 0x3B1 + n)), *more})
+        words = Vocabulary.of(strings)
+        assert words.strings == strings
+        assert words.numbered() == {string: i for i, string in enumerate(strings)}

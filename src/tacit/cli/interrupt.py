@@ -20,7 +20,7 @@ from typing import NoReturn
 
 __all__ = ["end", "patience", "prompt_interrupts"]
 
-GRACE = 0.4  # seconds
+GRACE = 0.3  # seconds
 SHOW_CURSOR = "\x1b[?25h"  # a progress bar may have hidden it
 _allowed = 0  # how many Ctrl-C the command deals with itself
 

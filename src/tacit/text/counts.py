@@ -275,7 +275,7 @@ class CountVectorizer(Vectorizer):
         return keep
 
     def _keep_terms(self, words: Vocabulary) -> None:
-        self.vocabulary_ = dict(zip(words.strings, range(len(words)), strict=True))
+        self.vocabulary_ = words.numbered()
         self._sorted_terms = (self.vocabulary_, len(words), words, None)
 
     def _known_terms(self) -> tuple[Vocabulary, np.ndarray | None]:

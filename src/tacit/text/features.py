@@ -499,7 +499,7 @@ class TextFeatures(Estimator):
         if self._learns and not keep.any():
             raise ValueError(why_pruned(stats, self))
         learned = words.take(keep)
-        self.vocabulary_ = dict(zip(learned.strings, range(len(learned)), strict=True))
+        self.vocabulary_ = learned.numbered()
         self._set_width(len(learned))
 
     def _documents(self, raw: Any) -> Documents:

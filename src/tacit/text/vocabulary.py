@@ -8,7 +8,7 @@ string are stored as a number: nearly every comparison ends there.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from tacit.kernels.hashing import Slices
 __all__ = ["Union", "Vocabulary", "check_vocabulary", "has_capital", "unite"]
 
 U = np.uint64
+PIECE = 1 << 17  # strings made at once: Ctrl-C is heard in between
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +83,24 @@ class Vocabulary:
     @cached_property
     def strings(self) -> list[str]:
         """The strings as a list."""
-        if len(self) and self.data.all():  # no zero byte: let Python split
-            return terminate(self.data, self.offsets).tobytes().decode("utf-8").split("\0")[:-1]
-        raw = self.data.tobytes()
-        return [raw[i:j].decode("utf-8") for i, j in pairwise(self.offsets.tolist())]
+        found: list[str] = []
+        split = bool(self.data.all())  # no zero byte: let Python split
+        for start in range(0, len(self), PIECE):
+            offsets = self.offsets[start : start + PIECE + 1]
+            data, offsets = self.data[offsets[0] : offsets[-1]], offsets - offsets[0]
+            if split:
+                found += terminate(data, offsets).tobytes().decode("utf-8").split("\0")[:-1]
+            else:
+                raw = data.tobytes()
+                found += [raw[i:j].decode("utf-8") for i, j in pairwise(offsets.tolist())]
+        return found
+
+    def numbered(self) -> dict[str, int]:
+        """The place of every string."""
+        places: dict[str, int] = {}
+        for start in range(0, len(self), PIECE):
+            places.update(zip(self.strings[start : start + PIECE], count(start)))
+        return places
 
     def take(self, keep: np.ndarray) -> "Vocabulary":
         """The strings at sorted places, or where a mask is True."""
