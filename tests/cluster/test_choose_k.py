@@ -309,21 +309,24 @@ def row(k, gap=0.0, silhouette=0.5):
 def test_the_decision_is_as_documented():
     table = [KRow(1, 1.0, 0.0), *(row(k) for k in (2, 3, 4))]
     above = np.array([np.nan, 9.0, 9.0, 9.0])
-    gain, clear = np.array([0.0, 0.2, 0.3, 0.9]), np.ones(4)
-    stable = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain, clear)
+    gain, clear, apart = np.array([0.0, 0.2, 0.3, 0.9]), np.ones(4), np.ones(4)
+    stable = Evidence(above, np.array([1.0, 0.97, 0.95, 0.5]), gain, clear, apart)
     assert decide(table, stable)[0] == 3  # the largest stable number
     cut = stable._replace(clear=np.array([0.0, 0.1, 0.2, 1.0]))
     assert decide(table, cut)[0] == 4  # stable, but hardly sharper than a cloud cut in two
-    vague = Evidence(above, np.array([1.0, 0.7, 0.7, 0.5]), gain, clear)
+    vague = Evidence(above, np.array([1.0, 0.7, 0.7, 0.5]), gain, clear, apart)
     assert decide(table, vague)[0] == 4  # nothing stable: the largest gain
-    dull = vague._replace(clear=np.array([0.0, 0.5, 1.0, 0.05]))
-    assert decide(table, dull)[0] == 3  # times the root of how sharp
-    close = vague._replace(gain=np.array([0.0, 0.5, 0.85, 0.9]))
-    assert decide(table, close)[0] == 3  # the smaller of two that are nearly as good
-    chance = Evidence(np.array([np.nan, 3.0, 3.9, 1.0]), np.ones(4), gain, clear)
+    loose = vague._replace(gain=np.array([0.0, 0.1, 0.24, 0.1]))
+    assert decide(table, loose)[0] == 1  # hardly found again better than chance
+    chance = Evidence(np.array([np.nan, 3.0, 3.9, 1.0]), np.ones(4), gain, clear, apart)
     assert decide(table, chance)[0] == 1  # not above chance
+    pieces = stable._replace(apart=np.array([1.0, 0.6, 0.4, 0.0]))
+    assert decide(table, pieces)[0] == 3  # gaps at some number are enough
+    best, reasons = decide(table, stable._replace(apart=np.array([1.0, 0.4, 0.0, 0.0])))
+    assert best == 1  # no gaps: pieces of something continuous
+    assert "without a gap" in reasons[0]
     peak = [KRow(1, 1.0, 0.0, gap=0.0), row(2, 0.1), row(3, 0.5), row(4, 0.2)]
-    touching = Evidence(above, np.array([1.0, 0.97, 0.7, 0.5]), gain, clear)
+    touching = Evidence(above, np.array([1.0, 0.97, 0.7, 0.5]), gain, clear, apart)
     assert decide(peak, touching)[0] == 3  # a clear peak of the gap, recognizable clusters
     duller = [*peak[:2], row(3, 0.5, silhouette=0.3), peak[3]]
     assert decide(duller, touching)[0] == 2  # but not if they are much less sharp
@@ -363,6 +366,24 @@ def sphere(n, rng):
     rows = rng.normal(size=(n, 3))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return rows + 0.05 * rng.normal(size=rows.shape)
+
+
+def curve(n, rng):
+    t = rng.uniform(-1, 1, n)
+    return np.stack([t, t**2], axis=1) + 0.03 * rng.normal(size=(n, 2))
+
+
+def bands(n, rng):
+    """Three, so long that centers cut them across."""
+    return np.stack([20 * rng.random(n), 3 * rng.integers(3, size=n) + rng.normal(0, 0.4, n)]).T
+
+
+@pytest.mark.parametrize("make", [curve, bands])
+def test_pieces_without_gaps_are_no_clusters(make):
+    X = make(500, np.random.default_rng(0))
+    result = choose_k(X, range(1, 13), random_state=0, **QUICK)
+    assert result.best == 1
+    assert "without a gap" in result.reasons[0]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def split(rows, ks=(2, 3, 4, 5, 6, 8)):
     return split_rows(rows, drawn, ks, SEED, repeats=4, starts=2, unit=False)
 
 
-@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("k", [2, 3, 5])
 def test_clear_groups_are_found(k):
     rng = np.random.default_rng(k)
     angle = 2 * np.pi * np.arange(k) / k

@@ -20,6 +20,7 @@ from tacit.explore.stages.group_tree import (
     labels_at,
     own_space,
 )
+from tacit.explore.stages.groups import group_rows
 
 SEED = np.uint64(3)
 BROAD, FINE = 3, 4
@@ -39,11 +40,13 @@ def planted(n=480, length=50, *, own=0.5, seed=0):
     return sp.csr_array(np.array(rows, np.float32)), part // FINE, part
 
 
-def grow(counts, effort="quick", engine=None, **more):
+def grow(counts, effort="quick", engine=None, flat=BROAD * FINE, **more):
     words = sp.csr_array(counts, copy=True)
     words.data = 1 + np.log(words.data)
-    space = own_space(words, 2, seed=SEED)
-    return grow_tree(words, space.rows, SEED, effort, engine or Serial(), **more)
+    rows = own_space(words, 2, seed=SEED).rows
+    if isinstance(flat, int):
+        flat = group_rows(rows, flat, starts=4, seed=SEED, engine=Serial()).labels
+    return grow_tree(words, rows, SEED, effort, engine or Serial(), flat=flat, **more)
 
 
 def agreement(nodes, truth, cut):
@@ -58,6 +61,15 @@ def test_both_levels_of_a_planted_hierarchy_are_in_the_tree():
     assert agreement(nodes, subject, cuts[0]) > 0.9
     assert max(agreement(nodes, part, cut) for cut in cuts) > 0.9
     assert untried == 0
+
+
+def test_the_flat_division_is_the_level_shown_below_the_broad_groups():
+    counts, subject, part = planted()
+    nodes, _ = grow(counts)
+    assert agreement(nodes, subject, cut_at(nodes, 1)) > 0.9
+    assert agreement(nodes, part, choose_cut(nodes)) > 0.9
+    alone, _ = grow(counts, flat=BROAD)
+    assert agreement(alone, subject, cut_at(alone, 1)) > 0.9
 
 
 def test_children_divide_their_parent_and_come_after_it():
@@ -93,7 +105,7 @@ def test_the_tree_is_the_same_on_any_number_of_threads():
 
 def test_a_division_that_is_asked_for_is_the_first_level():
     counts, subject, _ = planted(240)
-    nodes, _ = grow(counts, first=subject.astype(np.int32))
+    nodes, _ = grow(counts, flat=subject.astype(np.int32), asked=True)
     assert agreement(nodes, subject, cut_at(nodes, 1)) == 1
 
 

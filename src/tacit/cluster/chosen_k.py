@@ -1,14 +1,16 @@
 """The decision of ``choose_k``: a number of clusters, the table behind it, and the reasons.
 
 1. Are there clusters? A k is *significant* if its silhouette lies ``SIGNIFICANT`` standard
-   deviations above that of every kind of data without clusters. If none is, the result is 1.
+   deviations above that of every kind of data without clusters. If none is, the result is 1;
+   and so if no such k has half of the rows (``APART``) in clusters that stand apart
+   (``separation``): then they are pieces of something continuous.
 2. How many? A k is *stable* if every one of its clusters is recovered from half of the rows
    (``STABLE``). A cluster cut in two is not stable, so the largest stable k is chosen. One
    normal cloud cut in two is stable too: so the silhouette must also exceed that of data
    without clusters by a fraction (``CLEAR``) of the largest excess.
-3. If none is stable, clusters overlap. Each k is scored by its mean stability times the root of
-   its excess silhouette, both scaled to [0, 1]: stability alone favors few clusters, the
-   silhouette many. The smallest k within a tenth (``NEARLY``) of the best score is chosen.
+3. If none is stable, clusters overlap. The k is chosen whose mean stability is furthest above
+   that of data without clusters, times the root of 1 - 1/k: of all pairs of rows, k clusters
+   can tell apart that fraction. If it is hardly above (``LEAST``), the result is 1.
 4. If the gap statistic has a clear peak at a larger k, whose clusters are recognizable
    (``RECOGNIZABLE``) and whose silhouette is not much lower (``SHARP``), that is chosen
    instead: it separates clusters that touch.
@@ -37,8 +39,9 @@ SIGNIFICANT = 4.0  # standard deviations: about ten numbers are tried
 STABLE = 0.9
 RECOGNIZABLE = 0.65
 SHARP = 0.8  # of the silhouette of the smaller number
-NEARLY = 0.9
 CLEAR = 0.3  # of the largest excess silhouette
+APART = 0.5  # of the rows
+LEAST = 0.25  # stability above chance, where 1 is perfect; words dealt out at random reach 0.17
 COLUMNS = {  # title, digits
     "k": ("k", 0),
     "inertia": ("inertia", None),
@@ -184,13 +187,15 @@ class Evidence(NamedTuple):
     least: np.ndarray  # stability of the least stable cluster
     gain: np.ndarray  # mean stability above the null, from 0 to 1
     clear: np.ndarray  # silhouette above the null, scaled to a maximum of 1; 0 for k = 1
+    apart: np.ndarray  # fraction of rows in clusters with gaps around them
 
 
 def compare_with_null(own: dict[str, list], null: dict[str, dict[str, np.ndarray]]) -> Evidence:
     """Compare the figures of the rows with those of each kind of reference.
 
-    ``own`` has for each k the "silhouette" and the "stability" of every cluster; ``null`` for
-    each kind arrays of (references, ks): "silhouette", "least" and "mean" stability.
+    ``own`` has for each k the "silhouette", the fraction of rows "apart" and the "stability" of
+    every cluster; ``null`` for each kind arrays of (references, ks): "silhouette", "least" and
+    "mean" stability.
     """
     sharp = np.array([math.nan if value is None else value for value in own["silhouette"]])
     least = np.array([again.min() for again in own["stability"]])
@@ -208,7 +213,8 @@ def compare_with_null(own: dict[str, list], null: dict[str, dict[str, np.ndarray
     )
     gain = np.clip((mean - expected) / np.maximum(1 - expected, 0.05), 0.0, 1.0)
     excess = np.nan_to_num(np.maximum(sharp - chance, 0.0))
-    return Evidence(above, least, gain, excess / max(float(excess.max()), 1e-12))
+    clear = excess / max(float(excess.max()), 1e-12)
+    return Evidence(above, least, gain, clear, np.array(own["apart"]))
 
 
 def decide(
@@ -225,11 +231,15 @@ def decide(
     significant = [i for i, z in enumerate(evidence.above) if z >= SIGNIFICANT]
     if not significant:
         return 1, explain_none(table, evidence)
+    sharpest = max(significant, key=lambda i: evidence.clear[i])
+    if all(evidence.apart[i] < APART for i in significant):
+        return 1, explain_pieces(table[sharpest], evidence.apart[sharpest])
     clear = [i for i in significant if evidence.clear[i] >= CLEAR]
     stable = [i for i in clear if evidence.least[i] >= STABLE]
-    score = evidence.gain * np.sqrt(evidence.clear)
-    enough = NEARLY * max(score[i] for i in significant)
-    best = stable[-1] if stable else next(i for i in significant if score[i] >= enough)
+    score = evidence.gain * np.sqrt([1 - 1 / row.k for row in table])
+    best = stable[-1] if stable else max(significant, key=lambda i: score[i])
+    if not stable and evidence.gain[best] < LEAST:
+        return 1, explain_unstable(table[best], evidence.gain[best])
     reasons = [explain_stability(table, evidence, best, bool(stable))]
     peak = gap_peak(table)
     if peak is not None and peak > best and peak in significant:
@@ -304,6 +314,23 @@ def explain_none(table: list[KRow], evidence: Evidence) -> list[str]:
     ]
 
 
+def explain_pieces(row: KRow, apart: float) -> list[str]:
+    return [
+        f"{row.k} clusters are sharper than chance, with a silhouette of {row.silhouette:.3f}, "
+        f"but they are pieces of something continuous: {1 - apart:.0%} of the rows are in "
+        "clusters that run into another without a gap.",
+        "Clusters of such a shape take single linkage or a density, not centers.",
+    ]
+
+
+def explain_unstable(row: KRow, gain: float) -> list[str]:
+    return [
+        "No number of clusters is found again in half of the rows much better than in data "
+        f"without clusters: at best k = {row.k}, by {gain:.0%} of what perfect stability would "
+        f"be; {LEAST:.0%} are required.",
+    ]
+
+
 def explain_stability(table: list[KRow], evidence: Evidence, i: int, stable: bool) -> str:
     row = table[i]
     if stable:
@@ -315,8 +342,8 @@ def explain_stability(table: list[KRow], evidence: Evidence, i: int, stable: boo
     return (
         f"They overlap: the Jaccard index of the least stable cluster with the most similar "
         f"one of half of the rows is {evidence.least[i]:.2f} ({row.null_stability:.2f} in data "
-        "without clusters). No other number is much further above chance in stability and "
-        "silhouette together."
+        "without clusters). On average over the clusters no other number is further above "
+        "chance."
     )
 
 

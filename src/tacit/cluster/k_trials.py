@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from tacit.cluster.null_reference import Reference, draw
 from tacit.cluster.partitions import FastKMeans, labels_for_each_k
+from tacit.cluster.separation import share_apart
 from tacit.cluster.small_kmeans import are_units
 from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.randoms import key, permutation
@@ -86,6 +87,7 @@ def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, di
         "silhouette": [None if math.isnan(value) else float(value) for value in sharp],
         "davies_bouldin": [],
         "calinski_harabasz": [],
+        "apart": [share_apart(trials.rows, each) for each in labels],
     }
     unit = are_units(trials.rows)
     for each, within in zip(labels, spread, strict=True):

@@ -7,7 +7,8 @@ between it grows with every group that repeats, so one vague group does not deci
 
 Data without groups share information too: a long cloud is cut across its length by both halves.
 So the same is done with references that have no groups (``null_reference``, and for text the
-documents with their words dealt out again), and only what exceeds all of them counts. That
+documents with their words dealt out again), and only what exceeds all of them counts; or what
+repeats exactly and has gaps between its groups (``separation``), which no long cloud has. The
 excess over log k is the score of k. The first peak of the score is taken, the coarsest division
 that repeats: finer ones are found inside its groups.
 
@@ -22,26 +23,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.small_kmeans import small_kmeans
+from tacit.cluster.separation import share_apart
+from tacit.cluster.small_kmeans import SmallFit, small_kmeans
 from tacit.core.engines import check_stop
 from tacit.core.randoms import key, permutation
 from tacit.kernels.nearest_centers import nearest_centers
 
-__all__ = ["Halves", "Split", "compare_halves", "overlaps_with", "split_rows"]
+__all__ = ["Split", "compare_halves", "split_rows"]
 
 DEVIATIONS = 3.0  # above the references that count
 LEAST = 0.15  # of log k that must be shared beyond chance
 EXACT = 0.9  # of log k, from which on groups count as found again exactly
 PEAK = 0.75  # of the highest score, that the first peak must reach
 PLATEAU = 0.95  # of the peak: the smallest number that reaches this is taken
-
-
-class Halves(NamedTuple):
-    """Clusterings of random halves, extended to all rows."""
-
-    ks: tuple[int, ...]
-    shared: np.ndarray  # (repeats, ks) mutual information of two halves, in nats
-    labels: list[list[np.ndarray]]  # for each k the labelings of all rows, two a repeat
 
 
 class Split(NamedTuple):
@@ -112,25 +106,30 @@ def split_rows(
                 key(seed, 2, number, i),
                 starts=starts,
                 unit=unit,
-            ).shared
+            )
             for i, data in enumerate(sets)
         ]
         found = np.concatenate(each)
         means.append(found.mean(axis=0))
         noise.append(found.var(axis=0, ddof=1).mean() / len(found))
     chance = np.max(means, axis=0)
-    spread = np.sqrt(own.shared.var(axis=0, ddof=1).mean() / repeats + max(noise))
-    above = own.shared.mean(axis=0) - chance
-    shared = own.shared.mean(axis=0) / logs
-    # Where chance shares much there is little room above it: two groups far apart.
-    exact = (shared >= EXACT) & (above >= (logs - chance) / 2)
-    beyond = above > DEVIATIONS * spread
-    i = first_peak(above / logs, beyond & ((above >= LEAST * logs) | exact))
+    spread = np.sqrt(own.var(axis=0, ddof=1).mean() / repeats + max(noise))
+    above = own.mean(axis=0) - chance
+    shared = own.mean(axis=0) / logs
+    good = (above > DEVIATIONS * spread) & (above >= LEAST * logs)
+
+    def cluster(k: int) -> SmallFit:
+        return small_kmeans(rows, k, int(key(seed, 3)) % 2**31, starts=10, unit=unit)
+
+    for i in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
+        # A long cloud is cut in two as exactly as two groups far apart, but has no gap.
+        good[i] = share_apart(rows, cluster(ks[i]).labels) == 1
+    i = first_peak(above / logs, good)
     if i is None:
         labels = np.zeros(len(rows), np.int32)
         nothing = np.zeros((1, rows.shape[1]), rows.dtype)
         return Split(1, ks, shared, chance / logs, labels, nothing)
-    fit = small_kmeans(rows, ks[i], int(key(seed, 3)) % 2**31, starts=10, unit=unit)
+    fit = cluster(ks[i])
     return Split(ks[i], ks, shared, chance / logs, fit.labels, fit.centers)
 
 
@@ -159,23 +158,23 @@ def first_peak(score: np.ndarray, good: np.ndarray) -> int | None:
 def compare_halves(
     rows: np.ndarray, ks: Sequence[int], repeats: int, seed: np.uint64, *, starts: int,
     unit: bool,
-) -> Halves:  # fmt: skip
-    """Cluster both halves of the rows for each k, several times."""
+) -> np.ndarray:  # fmt: skip
+    """Cluster both halves of the rows for each k, several times: the mutual information of the
+    two, extended to all rows, in nats, (repeats, ks)."""
     n = len(rows)
     shared = np.zeros((repeats, len(ks)))
-    labels: list[list[np.ndarray]] = [[] for _ in ks]
     for b in range(repeats):
         order = permutation(key(seed, b, 1), n)
         halves = [rows[np.sort(order[: n // 2])], rows[np.sort(order[n // 2 :])]]
         for i, k in enumerate(ks):
             check_stop()
+            labels = []
             for part, half in enumerate(halves):
                 own = int(key(seed, b, 2, k, part)) % 2**31
                 fit = small_kmeans(half, k, own, starts=starts, unit=unit)
-                labels[i].append(nearest_centers(rows, fit.centers, unit=unit))
-            first, second = labels[i][-2:]
-            shared[b, i] = shared_information(first, second, k)
-    return Halves(tuple(ks), shared, labels)
+                labels.append(nearest_centers(rows, fit.centers, unit=unit))
+            shared[b, i] = shared_information(*labels, k)
+    return shared
 
 
 def shared_information(a: np.ndarray, b: np.ndarray, k: int) -> float:
@@ -188,14 +187,3 @@ def shared_information(a: np.ndarray, b: np.ndarray, k: int) -> float:
     apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0)
     some = both > 0
     return float((both[some] * np.log(both[some] / apart[some])).sum())
-
-
-def overlaps_with(labels: np.ndarray, again: np.ndarray, k: int) -> np.ndarray:
-    """For each of k groups its Jaccard index with the most similar group found again.
-
-    >>> overlaps_with(np.array([0, 0, 1, 1]), np.array([1, 1, 1, 0]), 2).round(3)
-    array([0.667, 0.5  ])
-    """
-    both = np.bincount(labels * k + again, minlength=k * k).reshape(k, k).astype(np.float64)
-    either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
-    return (both / np.maximum(either, 1)).max(axis=1)

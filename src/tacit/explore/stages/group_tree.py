@@ -9,15 +9,13 @@ words, and clouds with the covariance of the rows, which keep their spectrum.
 A division is decided on a sample and extended to all documents of the group. A group under
 ``FEWEST`` documents, or under one in ``SMALLEST`` of the collection, is not divided further.
 
-The first two levels are made in the space of the whole collection. Its first division, the
-broad groups, settles there by passes over all documents. Groups found by dividing a broad group
-inherit its errors, so the second level is a flat division of all documents where one repeats
-(``find_fine``): that whose groups overlap most with those of other samples, by ``REPEATED`` on
-average at least. Each of its groups belongs to the broad group that holds most of its
-documents, and a broad group is opened into them only if it divides by the test above.
+The first division is one of all documents, into the number of groups that is best found again
+in other samples (``choose_k``), if data without groups do not divide as well. It is the level
+that is shown first, with those of its groups opened whose own division repeats well
+(``choose_cut``). Where it has many groups, a level of broad groups lies above it, each a union
+of them: that which agrees best with the coarsest division that repeats.
 
-A *level* is a cut through the tree: at a depth, or the cut that is shown first, which opens a
-group only where the groups inside it repeat (``choose_cut``).
+A *level* is a cut through the tree: at a depth, or the one that is shown first.
 """
 
 from dataclasses import dataclass, field
@@ -27,8 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.cluster.null_reference import draw, fit_reference
-from tacit.cluster.small_kmeans import SmallFit, small_kmeans
-from tacit.cluster.splits import Split, overlaps_with, split_rows
+from tacit.cluster.splits import Split, split_rows
 from tacit.cluster.word_association import deal_words
 from tacit.core.engines import Engine, Serial, one_blas_thread
 from tacit.core.randoms import key, permutation
@@ -50,11 +47,7 @@ SMALLEST = 500
 PER_GROUP = 10  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
 PASSES = 20
-FINE_KS = (8, 12, 16, 20, 25, 32, 40)  # numbers of groups of the second level
-FINER = 2  # times the broad groups that there must be
-FINE_ROWS, FINE_REPEATS, FINE_STARTS = 4000, 4, 3
-PER_FINE = 8  # documents of the collection for each of its groups, at least
-REPEATED = 0.5  # overlap of the groups of the second level, averaged over documents
+FINER = 2  # times the broad groups that there must be below them
 OPEN = 0.4  # of the information of a division that repeats beyond chance, to be shown
 
 
@@ -73,22 +66,22 @@ class GroupNode:
 
 def grow_tree(
     words: sp.csr_array, rows: np.ndarray, seed: np.uint64, effort: str, engine: Engine,
-    *, power: int = 2, first: np.ndarray | None = None,
+    *, power: int = 2, flat: np.ndarray | None = None, asked: bool = False,
 ) -> tuple[list[GroupNode], int]:  # fmt: skip
     """The nodes, the root first and parents before children; and how many large ones were not
     tried for want of time.
 
     ``words`` holds documents by words, weighted within a document; ``rows`` the documents in
     the space of the collection, of length one; ``power`` that of the inverse document
-    frequency; ``first`` labels of a first division that is
-    asked for.
+    frequency; ``flat`` the labels of a division of all documents, which is the first level
+    whatever it is worth if it was ``asked`` for.
     """
     n = words.shape[0]
     nodes = [GroupNode(-1, 0, np.arange(n))]
-    if first is None:
-        frontier = first_levels(nodes, words, rows, seed, effort, engine, power)
+    if asked and flat is not None:
+        frontier = add_children(nodes, 0, flat)
     else:
-        frontier = add_children(nodes, 0, first)
+        frontier = first_levels(nodes, words, rows, seed, effort, engine, power, flat)
     least, tried, left = max(FEWEST, n // SMALLEST), 0, 0
     while frontier:
         able = [i for i in frontier if len(nodes[i].documents) >= least]
@@ -116,10 +109,10 @@ def grow_tree(
 
 def first_levels(
     nodes: list[GroupNode], words: sp.csr_array, rows: np.ndarray, seed: np.uint64,
-    effort: str, engine: Engine, power: int,
+    effort: str, engine: Engine, power: int, flat: np.ndarray | None,
 ) -> list[int]:  # fmt: skip
-    """Add the broad groups, if there are any, and the fine ones inside them, if those repeat;
-    the places of the groups that may be divided further."""
+    """Add the groups of the flat division, if documents without groups do not divide as well,
+    and the broad groups above them, if there are any; the places of those to divide further."""
     with one_blas_thread():
         own = key(seed, 20, 0)
         found = divide_group(words, nodes[0].documents, own, effort, power, root=True)
@@ -128,75 +121,26 @@ def first_levels(
         return []
     split, labels = found
     nodes[0].split = split
+    many = flat is not None and int(flat.max()) + 1 >= FINER * split.k
+    if flat is not None and not many:
+        return add_children(nodes, 0, flat)
     broad, _ = run_passes(
         rows, centers_of(rows, labels, split.k), engine, passes=PASSES, unit=True
     )
-    fine = find_fine(rows, split.k, key(seed, 21), engine)
-    if fine is None:
+    if flat is None:
         return add_children(nodes, 0, broad)
-    inside = np.zeros((int(fine.max()) + 1, split.k), np.int64)
-    np.add.at(inside, (fine, broad), 1)
-    above = inside.argmax(axis=1)  # the broad group of every fine one
-    places = add_children(nodes, 0, above[fine].astype(np.int32))
-
-    def divide(i: int) -> Split | None:
-        if len(nodes[i].documents) < FEWEST:
-            return None
-        own = divide_group(
-            words, nodes[i].documents, key(seed, 23, i), effort, power, root=False
-        )
-        return own[0] if own else None
-
-    with one_blas_thread():
-        splits = list(engine.each(divide, places))
+    inside = np.zeros((int(flat.max()) + 1, split.k), np.int64)
+    np.add.at(inside, (flat, broad), 1)
+    above = inside.argmax(axis=1).astype(np.int32)  # the broad group of every one
+    if len(np.unique(above)) == 1:
+        return add_children(nodes, 0, flat)
     frontier = []
-    for i, inside_it in zip(places, splits, strict=True):
-        names, labels = np.unique(fine[nodes[i].documents], return_inverse=True)
-        nodes[i].split = inside_it
-        if inside_it is None or inside_it.k == 1:
-            continue  # nothing inside repeats beyond chance
-        if len(names) == 1:
-            frontier.append(i)
-            continue
-        nodes[i].shown = True
-        frontier += add_children(nodes, i, labels.astype(np.int32))
+    for i in add_children(nodes, 0, above[flat]):
+        _, labels = np.unique(flat[nodes[i].documents], return_inverse=True)
+        below = add_children(nodes, i, labels.astype(np.int32))
+        nodes[i].shown = bool(below)
+        frontier += below or [i]
     return frontier
-
-
-def find_fine(
-    rows: np.ndarray, broad: int, seed: np.uint64, engine: Engine
-) -> np.ndarray | None:
-    """The labels of the flat division, finer than the broad one, whose groups are best found
-    again in other samples; None if on average over documents they are not."""
-    n = len(rows)
-    order = np.sort(permutation(key(seed, 0), n)[:FINE_ROWS])
-    sample = np.ascontiguousarray(rows[order])
-    m = len(sample)
-
-    def cluster(task: tuple[int, int]) -> SmallFit:
-        """All of the sample, or four fifths of it for a number from 1 up."""
-        k, number = task
-        own = int(key(seed, k, number)) % 2**31
-        if not number:
-            return small_kmeans(sample, k, own, starts=FINE_STARTS, unit=True)
-        some = np.sort(permutation(key(seed, k, number, 1), m)[: int(0.8 * m)])
-        return small_kmeans(sample[some], k, own, starts=2, unit=True)
-
-    ks = [k for k in FINE_KS if FINER * broad <= k <= m // PER_FINE]
-    tasks = [(k, number) for k in ks for number in range(FINE_REPEATS + 1)]
-    with one_blas_thread():
-        fits = dict(zip(tasks, engine.each(cluster, tasks), strict=True))
-    best, most = None, REPEATED
-    for k in ks:
-        base, others = fits[k, 0], [fits[k, b + 1].centers for b in range(FINE_REPEATS)]
-        again = [nearest_centers(sample, centers, unit=True) for centers in others]
-        each = np.median([overlaps_with(base.labels, labels, k) for labels in again], axis=0)
-        mean = np.average(each, weights=np.bincount(base.labels, minlength=k))
-        if mean >= most:
-            best, most = base, float(mean)
-    if best is None:
-        return None
-    return run_passes(rows, best.centers, engine, passes=PASSES, unit=True)[0]
 
 
 def add_children(nodes: list[GroupNode], i: int, labels: np.ndarray) -> list[int]:

@@ -33,6 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
+PER_GROUP = 6  # documents for each group of a flat division, at least
 TRIALS = {  # rows, null references and resamples that flat numbers of groups are measured with
     "quick": (1000, 3, 4), "normal": (1500, 4, 8), "thorough": (4000, 8, 16),
 }  # fmt: skip
@@ -67,15 +68,20 @@ def find_groups(context: Context) -> Output:
     power = context.facts("meaning")["idf_power"]
     words = weigh(counts)
     grow = partial(grow_tree, words, rows, seed, settings.effort, engine, power=power)
-    nodes, untried = grow()
+
+    def divide(k: int) -> np.ndarray | None:
+        if k == 1:
+            return None
+        return group_rows(rows, k, starts=STARTS, seed=seed, engine=engine).labels
+
+    nodes, untried = grow(flat=divide(flat["best"]))
     output.facts["choice"] = explain(nodes, flat)
     asked = settings.k
     if asked is not None:
         output.facts["asked"] = asked
         asked = min(asked, sample_size(len(rows)))
         if asked > 1:
-            first = group_rows(rows, asked, starts=STARTS, seed=seed, engine=engine).labels
-            nodes, untried = grow(first=first)
+            nodes, untried = grow(flat=divide(asked), asked=True)
     if len(nodes) == 1 or asked == 1:
         output.facts |= {"k": 1, "groups": [], "tree": [], "nodes": [], "levels": []}
         labels = np.where(found["blank"], -1, 0).astype(np.int32)
@@ -255,7 +261,7 @@ def try_numbers(context: Context, rows: np.ndarray, counts: sp.csr_array) -> dic
     from tacit.cluster import choose_k
 
     settings = context.settings
-    most = min(K_MOST[settings.effort], len(rows) // 10)
+    most = min(K_MOST[settings.effort], len(rows) // PER_GROUP)
     max_rows, references, resamples = TRIALS[settings.effort]
     return choose_k(
         rows,
@@ -286,16 +292,17 @@ def explain(nodes: list[GroupNode], flat: dict[str, Any]) -> dict[str, Any]:
     else:
         i = split.ks.index(split.k)
         reasons = [
-            f"The first division, into {split.k} groups, repeats: the groups found in one half "
-            f"of the documents tell {split.shared[i]:.0%} of those found in the other half, "
-            f"where data without groups give {split.chance[i]:.0%}."
+            f"The documents divide: {split.k} groups found in one half of them tell "
+            f"{split.shared[i]:.0%} of those found in the other half, where data without "
+            f"groups give {split.chance[i]:.0%}."
         ]
-        if best > split.k:
-            opened = sum(node.shown for node in nodes[1:])
-            inside = "it" if opened == 1 else "them"
+        k = flat["best"] if flat["best"] > 1 else split.k
+        if k == flat["best"]:
+            reasons.append(f"Of all numbers, {k} groups are found again best in other samples.")
+        if best > k:
             reasons.append(
-                f"{opened} of the groups divide further into groups that are found again in "
-                f"other samples; with those inside {inside} there are {best}."
+                f"Some of them divide further into groups that are found again in other "
+                f"samples; with those there are {best}."
             )
     return {**flat, "best": best, "reasons": reasons, "flat": flat["best"]}
 
@@ -512,7 +519,7 @@ def group_otherwise(context: Context) -> Output:
         fit = small_kmeans(sample, k, own, starts=WHAT_IF_STARTS, unit=True)
         return by_size(nearest_centers(rows, fit.centers, unit=True))
 
-    most = min(K_MOST[context.settings.effort], len(placed) // 10, 2**8)  # a label fits a byte
+    most = min(K_MOST[context.settings.effort], len(placed) // PER_GROUP)
     ks: list[int] = []
     kept: list[np.ndarray] = []
     tried = range(2, max(2, most) + 1)
