@@ -121,9 +121,9 @@ def split_rows(
     def cluster(k: int) -> SmallFit:
         return small_kmeans(rows, k, int(key(seed, 3)) % 2**31, starts=10, unit=unit)
 
-    for i in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
+    for j in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
         # A long cloud is cut in two as exactly as two groups far apart, but has no gap.
-        good[i] = share_apart(rows, cluster(ks[i]).labels) == 1
+        good[j] = share_apart(rows, cluster(ks[j]).labels) == 1
     i = first_peak(above / logs, good)
     if i is None:
         labels = np.zeros(len(rows), np.int32)
@@ -173,7 +173,7 @@ def compare_halves(
                 own = int(key(seed, b, 2, k, part)) % 2**31
                 fit = small_kmeans(half, k, own, starts=starts, unit=unit)
                 labels.append(nearest_centers(rows, fit.centers, unit=unit))
-            shared[b, i] = shared_information(*labels, k)
+            shared[b, i] = shared_information(labels[0], labels[1], k)
     return shared
 
 
