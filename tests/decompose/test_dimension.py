@@ -20,6 +20,10 @@ def test_the_facts_of_the_notes_hold_for_rows_drawn_from_the_cube():
         assert dimension.expected_squared_norm(d) == pytest.approx(squared, rel=0.02)
         apart = ((X[::2] - X[1::2]) ** 2).sum(axis=1).mean()
         assert dimension.expected_squared_distance(d) == pytest.approx(apart, rel=0.02)
+        assert dimension.expected_squared_norm(d) == pytest.approx(d / 3, rel=1e-12)
+        assert dimension.expected_squared_distance(d) == pytest.approx(2 * d / 3, rel=1e-12)
+        assert dimension.rind_share(d, 0.1) == pytest.approx(1 - 0.9**d, rel=1e-12)
+    assert round(dimension.rind_share(100, 0.05), 3) == 0.994
     assert dimension.boxes_needed(100) == 2**100
 
 

@@ -189,6 +189,13 @@ def test_the_classes_of_the_lecture_topics_are_public():
     assert not named - public
 
 
+def test_the_tests_of_the_notes_are_all_named_among_the_lecture_topics():
+    text = (ROOT / "docs/lecture_topics.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"test_\w+\.py", text))
+    assert {path.name for path in (ROOT / "tests/notes").glob("test_*.py")} <= named
+    assert named <= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+
+
 # Pages of models.md that are not about a model.
 OTHER = {"ask_a_project", "cluster_command", "explore", "model_files", "serve"}
 MODEL_PAGES = [

@@ -34,6 +34,19 @@ def test_a_model_of_five_words_has_a_perplexity_of_141_2(model):
     assert found.ppl <= 141.2
 
 
+def test_a_byte_for_each_number_costs_less_than_half_a_percent(model):
+    """KenLM's trie of 8 bits costs 0.3%."""
+    exact = model.perplexity(part("test")).ppl
+    assert model.quantized().perplexity(part("test")).ppl < 1.005 * exact
+
+
+def test_backing_off_spends_all_of_its_probability_and_little_of_it_on_unknown_words():
+    model = NGramModel(3, smoothing="backoff").fit(part("train"))
+    places = [i for i, word in enumerate(model.words_) if word != "<s>"]
+    for history in ("", "the", "of the", "no such words"):
+        assert model.distribution(history)[places].sum() == pytest.approx(1, abs=1e-5)
+
+
 def test_with_a_cache_it_is_at_most_126(model):
     cached = CacheModel(model).fit(part("valid"))
     assert cached.perplexity(part("test")).ppl <= 126

@@ -55,13 +55,19 @@ def test_most_quadrigrams_do_not_repeat(grams):
     assert (grams[2] == 1).mean() < (grams[4] == 1).mean()
 
 
-def test_longer_contexts_memorize_the_traitor_gloucester(spoken):
+@pytest.fixture(scope="module")
+def models(spoken):
+    """Relative frequencies of orders one to four, over words without punctuation."""
+    words = [" ".join(text.replace(",", " ").replace(".", " ").split()) for text in spoken]
+    settings = {"smoothing": "mle", "markers": False, "lowercase": True}
+    return {order: NGramModel(order, **settings).fit(words) for order in (1, 2, 3, 4)}, words
+
+
+def test_longer_contexts_memorize_the_traitor_gloucester(models):
     """After "seek the traitor" comes "Gloucester", and nothing else."""
-    sentences = [" ".join(text.replace(",", " ").split()) for text in spoken]
     odds = {}
     for order in (2, 3, 4):
-        model = NGramModel(order, smoothing="mle", markers=False, lowercase=True)
-        model.fit([words.replace(".", " ") for words in sentences])
+        model = models[0][order]
         places = {word: i for i, word in enumerate(model.words_)}
         odds[order] = model.distribution("go seek the")[places["traitor"]]
         if order == 4:
@@ -70,6 +76,22 @@ def test_longer_contexts_memorize_the_traitor_gloucester(spoken):
     assert odds[2] < odds[3] < odds[4]
     assert odds[2] < 0.01
     assert odds[4] > 0.2
+
+
+def test_text_of_quadrigrams_is_made_of_fragments_that_shakespeare_wrote(models):
+    """Unigrams give word salad; runs of six words are quoted ever more often after that. The
+    notes show one sample of each order; what is drawn here differs, so the runs are counted."""
+    generators, texts = models
+    whole = " ".join(texts).lower()
+    quoted = {}
+    for order, model in generators.items():
+        words = model.generate(0, max_words=200).split()
+        assert len(words) == 200
+        runs = [" ".join(words[i : i + 6]) for i in range(0, 194, 3)]
+        quoted[order] = np.mean([f" {run} " in whole for run in runs])
+    assert quoted[1] == quoted[2] == 0
+    assert quoted[3] < 0.2
+    assert quoted[4] > 0.4
 
 
 def test_perplexity_falls_from_unigrams_to_trigrams_on_the_wall_street_journal():

@@ -67,6 +67,7 @@ def test_the_means_and_the_eigenvalues_of_the_body_measurements():
         pca.eigenvalues_[::-1], EIGENVALUES, rtol=5e-5, atol=5e-5
     )
     assert pca.total_variance_ == pytest.approx(1404, abs=0.5)
+    assert round(pca.total_variance_**0.5) == 37  # how far the average man is from the mean
 
 
 @needs_bodyfat
