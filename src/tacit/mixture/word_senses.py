@@ -3,15 +3,21 @@
     collect   the multinomial mixture over contexts: responsibilities of senses, expected counts
     update    smooth and normalize the expected counts
 
-An occurrence is a bag of features: the words within a window, and the words next to it with
-their place, which carry collocations ("hard to", "interest in"). EM finds ``n_senses`` clusters
-of occurrences; each is shown with the words that set it apart and its most typical examples.
+An occurrence is a set of features: the words within a window, once more those within five
+words of it, and the words next to it with their place, which carry collocations ("hard to",
+"interest in"). The words of a context come from one subject and so are not independent: taken
+as such, thirty of them decide every posterior, and clusters follow subjects, not senses. So the
+features of a context are weighted to count as few (``evidence``), as in EM with a temperature.
+EM finds ``n_senses`` clusters of occurrences; each is shown with the words that set it apart
+and its most typical examples.
 
 Schütze (1998), Automatic word sense discrimination. Computational Linguistics 24. Pedersen and
 Bruce (1997), Distinguishing word senses in untagged text. EMNLP. The notes' section on word
-sense clustering.
+sense clustering. Ueda and Nakano (1998), Deterministic annealing EM algorithm. Neural Networks
+11.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -33,6 +39,8 @@ __all__ = ["Example", "Sense", "WordSenses"]
 
 ENDINGS = ("s", "es", "d", "ed", "ing")
 NEAR = (-2, -1, 1, 2)  # places whose words are features of their own
+CLOSE = 5  # words that count twice: as of the window, and as close
+RARE = 1000  # a feature of fewer than one in so many occurrences is left out
 
 
 class Occurrence(NamedTuple):
@@ -81,8 +89,11 @@ class WordSenses(Estimator):
         (-s, -es, -d, -ed, -ing).
     window : int
         Words on either side that belong to the context.
-    min_count : int
-        Leave out features of fewer occurrences.
+    min_count : int or None
+        Leave out features of fewer occurrences. None: of fewer than one in 1,000, at least 2.
+    evidence : float
+        How many independent words a context counts for. Less makes posteriors less certain and
+        lets clusters differ more in size.
     alpha : float
         Added to every expected count.
     n_init : int
@@ -122,7 +133,8 @@ class WordSenses(Estimator):
         "n_senses": [Interval(Integral, 1, None, closed="left")],
         "forms": [list, tuple, None],
         "window": [Interval(Integral, 1, None, closed="left")],
-        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "min_count": [Interval(Integral, 1, None, closed="left"), None],
+        "evidence": [Interval(Real, 0, None, closed="neither")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -150,7 +162,8 @@ class WordSenses(Estimator):
         n_senses: int = 2,
         forms: Sequence[str] | None = None,
         window: int = 25,
-        min_count: int = 2,
+        min_count: int | None = None,
+        evidence: float = 5.0,
         alpha: float = 0.1,
         n_init: int = 10,
         max_iter: int = 100,
@@ -163,6 +176,7 @@ class WordSenses(Estimator):
         self.forms = forms
         self.window = window
         self.min_count = min_count
+        self.evidence = evidence
         self.alpha = alpha
         self.n_init = n_init
         self.max_iter = max_iter
@@ -185,15 +199,13 @@ class WordSenses(Estimator):
                 f"WordSenses(n_senses={self.n_senses}) needs at least as many occurrences, but "
                 f"{self.word!r} occurs {len(found)} times. Lower n_senses, or see forms."
             )
-        bags = [list(self._features(each)) for each in found]
-        counts: dict[str, int] = {}
-        for bag in bags:
-            for feature in dict.fromkeys(bag):
-                counts[feature] = counts.get(feature, 0) + 1
-        self.vocabulary_ = sorted(f for f, count in counts.items() if count >= self.min_count)
+        bags = [set(self._features(each)) for each in found]
+        counts = Counter(feature for bag in bags for feature in bag)
+        least = self.min_count or max(2, -(-len(found) // RARE))
+        self.vocabulary_ = sorted(f for f, count in counts.items() if count >= least)
         if not self.vocabulary_:
             raise ValueError(
-                f"No word stands near {self.word!r} in min_count={self.min_count} occurrences. "
+                f"No word stands near {self.word!r} in min_count={least} occurrences. "
                 "Lower min_count."
             )
         rows = self._rows(bags)
@@ -223,7 +235,7 @@ class WordSenses(Estimator):
         found = list(self._occurrences(documents, positions))
         if not found:
             return np.zeros((0, self.n_senses))
-        return self.mixture_.predict_proba(self._rows([self._features(o) for o in found]))
+        return self.mixture_.predict_proba(self._rows([set(self._features(o)) for o in found]))
 
     def predict(self, documents: Any, *, positions: Any = None) -> np.ndarray:
         """The most probable sense of every occurrence of the word in new documents."""
@@ -269,22 +281,25 @@ class WordSenses(Estimator):
             token = tokens[i]
             if i != place and token not in ENGLISH and len(token) > 1 and token.isalpha():
                 yield token
+                if abs(i - place) <= CLOSE:
+                    yield f"~ {token}"
         for offset in NEAR:
             if 0 <= place + offset < len(tokens):
                 yield f"{offset:+d} {tokens[place + offset]}"
 
-    def _rows(self, bags: Iterable[Iterable[str]]) -> sp.csr_array:
+    def _rows(self, bags: Iterable[set[str]]) -> sp.csr_array:
+        """A row for each context, whose values add up to ``evidence``."""
         place = {feature: i for i, feature in enumerate(self.vocabulary_)}
-        indices, indptr = [], [0]
-        for bag in bags:
-            indices += [place[feature] for feature in bag if feature in place]
-            indptr.append(len(indices))
-        rows = sp.csr_array(
-            (np.ones(len(indices)), np.array(indices, np.int64), np.array(indptr)),
-            shape=(len(indptr) - 1, len(place)),
+        columns = [sorted(place[f] for f in bag if f in place) for bag in bags]
+        sizes = np.array([len(each) for each in columns], np.int64)
+        return sp.csr_array(
+            (
+                np.repeat(self.evidence / np.maximum(sizes, 1), sizes),
+                np.array([column for each in columns for column in each], np.int64),
+                np.r_[0, np.cumsum(sizes)],
+            ),
+            shape=(len(columns), len(place)),
         )
-        rows.sum_duplicates()
-        return rows
 
     def _summaries(self, found: list[Occurrence], posterior: np.ndarray) -> list[Sense]:
         words = self.mixture_.keywords(self.vocabulary_, top=60)
@@ -295,7 +310,7 @@ class WordSenses(Estimator):
             senses.append(
                 Sense(
                     j, len(member), float(self.mixture_.weights_[j]),
-                    [word for word, _ in words[j] if word[0] not in "+-"][:10],
+                    [word for word, _ in words[j] if " " not in word][:10],
                     [
                         Example(found[i].document, excerpt(found[i]), float(posterior[i, j]))
                         for i in typical
