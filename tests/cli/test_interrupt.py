@@ -8,7 +8,8 @@ import pytest
 
 # A command that never returns to Python, or waits for a thread which does not.
 STUCK = """
-import ctypes, os, sys, threading, types, click
+import ctypes, signal, sys, threading, types, click
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have turned it off
 from tacit.cli import main as m
 from tacit.cli.interrupt import patience
 from tacit.core.atomic import atomic_write

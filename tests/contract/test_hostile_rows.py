@@ -18,7 +18,15 @@ UNUSABLE = {
     "complex": ROWS + 1j,
     "huge integers": [[10**400, 1, 2], *[[1, 2, 3]] * 20],
 }
-EXTREME = {"1e307": ROWS * 1e307, "1e200": ROWS * 1e200, "subnormal": ROWS * 1.5e-323}
+EXTREME = {
+    "1e307": ROWS * 1e307,
+    "1e200": ROWS * 1e200,
+    "subnormal": ROWS * 1.5e-323,
+    "1e38 in float32": (ROWS * 1e38).astype(np.float32),
+}
+LOGARITHMS = ["predict_log_proba", "score_samples"]
+ANSWERS = ["predict_proba", "predict_log_proba", "decision_function", "transform",
+           "score_samples", "membership"]  # fmt: skip
 
 
 def fit(estimator, X):
@@ -68,6 +76,25 @@ def test_extreme_rows_are_refused_or_give_finite_results(estimator):
         except ValueError:
             continue
         assert list(not_finite(model)) == [], kind
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
+def test_answers_about_extreme_rows_are_finite_or_refused(estimator):
+    model = fit(estimator, ROWS)
+    for kind, X in EXTREME.items():
+        for name in ANSWERS:
+            if not hasattr(model, name):
+                continue
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    answer = getattr(model, name)(X)
+            except ValueError:
+                continue
+            values = answer.data if sp.issparse(answer) else np.asarray(answer)
+            # The logarithm of a probability may be too low for a number.
+            allowed = np.isneginf(values) if name in LOGARITHMS else False
+            assert (np.isfinite(values) | allowed).all(), (kind, name)
 
 
 def broken_matrices():

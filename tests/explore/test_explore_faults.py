@@ -22,7 +22,7 @@ PROGRAM = """
 import signal, sys
 from tacit.cli.main import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have turned it off
-sys.exit(main(sys.argv[1:]))
+sys.exit(main())  # as the command itself is run
 """
 
 

@@ -126,6 +126,20 @@ def test_a_truncated_file_is_an_error(tmp_path):
         read_arpa(path)
 
 
+@given(st.integers(0, len(SMALL) - 1), st.sampled_from(b"\x00\xff-9 \n\t\\ze"))
+def test_one_changed_byte_gives_a_model_or_an_error_with_the_file(tmp_path_factory, at, byte):
+    path = tmp_path_factory.mktemp("changed") / "changed.arpa"
+    content = bytearray(SMALL.encode())
+    content[at] = byte
+    path.write_bytes(content)
+    said = ""
+    try:
+        read_arpa(path)
+    except DataError as error:
+        said = str(error)
+    assert not said or "changed.arpa" in said
+
+
 @given(st.binary(max_size=200))
 def test_random_bytes_are_an_error_and_nothing_worse(tmp_path_factory, noise):
     path = tmp_path_factory.mktemp("noise") / "noise.arpa"

@@ -117,7 +117,8 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
                     raise
                 stopped = True
         model.save(out)
-    error = None if kind in ("implicit", "popularity") else -model.score(ratings)
+    unknown = stopped or kind in ("implicit", "popularity")
+    error = None if unknown else -model.score(ratings)
     facts = {
         "model": type(model).__name__, "file": out, "ratings": len(ratings),
         "users": len(ratings.user_ids), "items": len(ratings.item_ids),

@@ -33,6 +33,7 @@ METHODS = ("pca", "ppca", "svd", "classical-mds", "mds", "nonmetric-mds")
 METRICS = ("euclidean", "manhattan", "cosine", "precomputed")
 SHOWN = 10  # components in the table
 STRONG = 3  # columns named for each
+MOST_ROWS = 100_000  # of a file that is read whole, for methods that compare all rows
 
 
 class Components(click.ParamType):
@@ -140,11 +141,15 @@ def reduce(
         refuse_given(["standardize", "diagnose"], "is for columns, not for distances.")
     import numpy as np
 
+    from tacit.data.table import Table
+
     gaps = method == "ppca"
     opened = read_number_file(file, table, quiet=run.quiet, gaps=gaps)
     rows: Any = opened.values
     if standardize:
         rows = standardized(rows, opened.names, quiet=run.quiet)
+    elif method.endswith("mds") and rows.shape[0] <= MOST_ROWS:
+        rows = Table.of(rows).load()  # .npy and Parquet files stay on disk otherwise
     model = build(method, wanted, rows.shape, metric, run)
     with Running(f"Fitting {method}", quiet=run.quiet), named_rows(opened):
         model.fit(rows)

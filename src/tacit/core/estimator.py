@@ -99,7 +99,7 @@ def with_callbacks(fit: Fit) -> Fit:
 def warn_of_no_effect(estimator: Any, name: str, reason: str) -> None:
     """Warn, once per process, of a value that is not the default and changes nothing."""
     kind, value = type(estimator), getattr(estimator, name)
-    default = inspect.signature(kind).parameters[name].default
+    default = default_of(kind, name)
     if value is default or (type(value) is type(default) and value == default):
         return
     if (kind, name) not in WARNED:
@@ -110,6 +110,12 @@ def warn_of_no_effect(estimator: Any, name: str, reason: str) -> None:
 
 
 WARNED: set[tuple[type, str]] = set()
+
+
+@cache
+def default_of(kind: Any, name: str) -> Any:
+    """The default of a parameter."""
+    return inspect.signature(kind).parameters[name].default
 
 
 @cache

@@ -19,8 +19,8 @@ from tacit.data.bad_values import check_values
 from tacit.data.table import Table, is_sparse, parts
 
 __all__ = [
-    "FLOATS", "NUMBERS", "check_count_table", "check_in_memory", "check_results", "check_rows",
-    "check_table", "is_table",
+    "FLOATS", "NUMBERS", "check_answer", "check_count_table", "check_in_memory",
+    "check_results", "check_rows", "check_table", "is_table",
 ]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
@@ -218,11 +218,18 @@ def check_results(estimator: Any) -> None:
             continue
         if isinstance(value, float | np.floating | np.ndarray | list):
             array = np.asarray(value)
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(
-                    f"{type(estimator).__name__}: {name} overflows, because the values of X "
-                    "are too large. Rescale the columns, or give float64 instead of float32."
-                )
+            if array.dtype.kind == "f":
+                check_answer(estimator, name, array)
+
+
+def check_answer(estimator: Any, name: str, values: np.ndarray) -> np.ndarray:
+    """The values of an attribute or of an answer, where none of them overflowed."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{type(estimator).__name__}: {name} overflows, because the values of X are too "
+            "large. Rescale the columns, or give float64 instead of float32."
+        )
+    return values
 
 
 def check_in_memory(table: Table, name: str, alternative: str = "") -> Table:

@@ -262,10 +262,8 @@ class Ratings:
         report.contradictions = int(other.sum())
         report.duplicates = len(again) - report.contradictions
         place = again[np.argmax(other)] if other.any() else again[0]
-        user, item = (
-            self.user_ids[self.users[order[place]]],
-            self.item_ids[self.items[order[place]]],
-        )
+        user = self.user_ids.take([self.users[order[place]]]).tolist()[0]
+        item = self.item_ids.take([self.items[order[place]]]).tolist()[0]
         two = f"{values[place - 1]:g} and {values[place]:g}"
         if duplicates == "error":
             raise DataError(

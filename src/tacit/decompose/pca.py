@@ -334,6 +334,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "mean_": ("n_features_in_",),
     }
     _file_kinds: ClassVar[dict] = dict.fromkeys(_file_schema, "f")
+    _file_types: ClassVar[dict] = {"noise_variance_": float}
 
     def __init__(
         self,
@@ -567,7 +568,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         falling = (np.diff(self.eigenvalues_) <= 1e-6 * self.eigenvalues_[:1]).all()
         if len(self.eigenvalues_) < self.n_components_ or not falling:
             raise ValueError("eigenvalues_ must fall, and there must be one per component.")
-        if min(self.explained_variance_.min(initial=0), self.total_variance_, 0) < 0:
+        rest = min(self.total_variance_, self.noise_variance_)
+        if min(self.explained_variance_.min(initial=0), rest) < 0:
             raise ValueError("variances must not be negative.")
         if not (isinstance(self._weight, float) and self._weight > 0):
             raise ValueError("the weight of the rows must be positive.")

@@ -41,7 +41,7 @@ from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats
-from tacit.data.checked import check_table
+from tacit.data.checked import check_answer, check_table
 from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
 from tacit.decompose.pca import PCA
@@ -311,7 +311,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of the observed values of every row."""
-        return np.concatenate([evidence for _, _, evidence in self._posteriors(X)])
+        evidence = np.concatenate([evidence for _, _, evidence in self._posteriors(X)])
+        return check_answer(self, "score_samples", evidence)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of a row."""

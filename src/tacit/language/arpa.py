@@ -269,6 +269,15 @@ class LineReader:
 def read_tables(path: str) -> Read:
     """The tables of an ARPA file; DataError with file and line for what is not one."""
     lines = LineReader(path)
+    try:
+        return parse(lines)
+    except UnicodeDecodeError as error:
+        raise lines.error(
+            f"a word is not UTF-8 ({error.reason}). Convert the file, for example with iconv."
+        ) from None
+
+
+def parse(lines: LineReader) -> Read:
     sizes = read_header(lines)
     words = Words()
     sections = []

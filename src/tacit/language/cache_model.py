@@ -23,7 +23,7 @@ from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.kernels.hashing import PairInterner
-from tacit.language.mixed_model import fit_weights
+from tacit.language.mixed_model import check_weights, fit_weights
 from tacit.language.scoring import Perplexity, WordScores, join_scores, sum_scores, word_scores
 from tacit.language.sentences import START, sentence_blocks
 
@@ -65,6 +65,9 @@ class CacheModel(Estimator):
         "model": "no_validation",
         "half_lives": [tuple, list, None],
     }
+    _file_schema: ClassVar[dict] = {"weights_": (3,)}
+    _file_kinds: ClassVar[dict] = {"weights_": "f"}
+    _file_types: ClassVar[dict] = {"half_lives_": (tuple, list)}
 
     def __init__(self, model: Any, *, half_lives: tuple[float, float] | None = None) -> None:
         self.model = model
@@ -93,15 +96,12 @@ class CacheModel(Estimator):
         return Perplexity.of(sum_scores(scored._replace(scores=scores), self.model.markers))
 
     def _given(self) -> tuple[float, float] | None:
-        if self.half_lives is None:
-            return None
-        given = tuple(self.half_lives)
-        if len(given) != 2 or not all(isinstance(h, Real) and float(h) > 0 for h in given):
-            raise ValueError(
-                f"CacheModel(half_lives={self.half_lives!r}) needs two numbers above 0: words "
-                "after which a word, and a pair of words, counts half."
-            )
-        return float(given[0]), float(given[1])
+        return None if self.half_lives is None else check_half_lives(self.half_lives)
+
+    def _after_load(self) -> None:
+        _ = self.model.markers, self.model._scorer  # no other model has these
+        check_half_lives(self.half_lives_)
+        check_weights(self.weights_, 3, "CacheModel")
 
     def _scores(self, sentences: Any) -> WordScores:
         blocks = list(sentence_blocks(sentences))
@@ -113,6 +113,15 @@ class CacheModel(Estimator):
     def _columns(self, scored: WordScores, own: np.ndarray) -> np.ndarray:
         columns = [own, *(recent(scored, own, self.half_lives_[kind], kind) for kind in (0, 1))]
         return np.stack(columns, axis=1)
+
+
+def check_half_lives(given: Any) -> tuple[float, float]:
+    if len(given) != 2 or not all(isinstance(h, Real) and float(h) > 0 for h in given):
+        raise ValueError(
+            f"CacheModel(half_lives={given!r}) needs two numbers above 0: words after which a "
+            "word, and a pair of words, counts half."
+        )
+    return float(given[0]), float(given[1])
 
 
 def recent(scored: WordScores, own: np.ndarray, half_life: float, kind: int) -> np.ndarray:

@@ -95,6 +95,8 @@ class MixedModel(Estimator):
     """
 
     _takes_text: ClassVar[bool] = True
+    _file_schema: ClassVar[dict] = {"weights_": (None,)}
+    _file_kinds: ClassVar[dict] = {"weights_": "f"}
 
     def __init__(
         self, models: Sequence[Any], *, weights: Sequence[float] | None = None
@@ -129,6 +131,10 @@ class MixedModel(Estimator):
                 total[word] = total.get(word, 0.0) + float(weight * p)
         best = sorted(total.items(), key=lambda each: (-each[1], each[0]))
         return [(word, p) for word, p in best[:top] if p > 0]
+
+    def _after_load(self) -> None:
+        self._check()
+        check_weights(self.weights_, len(self.models), "MixedModel")
 
     def _check(self) -> None:
         models = self.models

@@ -163,6 +163,7 @@ class NGramModel(Estimator):
         "_word_bytes": "u", "_word_offsets": "i", "_prob_values": "f", "_backoff_values": "f",
         "_unigram_probs": "f", "_unigram_backoffs": "f",
     }  # fmt: skip
+    _file_types: ClassVar[dict] = {"_uniform": float}
     _file_nonfinite = (
         "_probs", "_backoffs", "_prob_values", "_backoff_values", "_unigram_probs",
         "_unigram_backoffs",

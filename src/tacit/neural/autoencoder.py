@@ -36,7 +36,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key
-from tacit.data.checked import check_table
+from tacit.data.checked import check_answer, check_table
 from tacit.data.table import Table
 from tacit.neural.draws import normal, uniform
 from tacit.neural.extra import jax, jnp, optax
@@ -377,7 +377,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
     def transform(self, X: Any) -> np.ndarray:
         """(n_rows, code) the codes of rows."""
         check_is_fitted(self)
-        return self._map_rows(self.encoder_.apply, check_table(self, X, reset=False))
+        codes = self._map_rows(self.encoder_.apply, check_table(self, X, reset=False))
+        return check_answer(self, "transform", codes)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_features) rows from codes."""
@@ -403,7 +404,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         def distances(xp: Any, rows: Any) -> Any:
             return -xp.square(rows - decode(xp, encode(xp, rows))).sum(axis=1)
 
-        return self._map_rows(distances, check_table(self, X, reset=False))
+        found = self._map_rows(distances, check_table(self, X, reset=False))
+        return check_answer(self, "score_samples", found)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance between a row and its reconstruction."""

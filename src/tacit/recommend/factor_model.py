@@ -153,6 +153,11 @@ class FactorModel(Recommender):
         others = 0.0
         if len(items):
             system = self._system(items, values.astype(np.float64))
+            if not np.isfinite(system.matrix).all():  # LAPACK would print to standard output
+                raise ValueError(
+                    f"{type(self).__name__}: the factors are too large for an explanation. Fit "
+                    "again on ratings of a smaller scale."
+                )
             own = np.zeros(system.rows.shape[1])
             own[: self.item_factors_.shape[1]] = self.item_factors_[i]
             weights = np.linalg.lstsq(system.matrix, own, rcond=None)[0]

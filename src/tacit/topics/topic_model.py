@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.contract import engine_for
 from tacit.core.estimator import Estimator
 from tacit.core.randoms import seed_from
-from tacit.data.checked import check_count_table
+from tacit.data.checked import check_answer, check_count_table
 from tacit.data.table import parts
 from tacit.topics.fold_in import FoldIn, block_theta, complete_block, walk_block
 from tacit.topics.topic_summary import (
@@ -70,6 +70,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """(n, k) the topic proportions of documents, their posterior mean; rows add up to 1,
         or, with ``normalize=False``, to the tokens of the document and of the prior."""
         theta = np.concatenate(list(self._map_blocks(block_theta, X)))
+        check_answer(self, "transform", theta)
         if normalize:
             return theta
         blocks = self._table(X, reset=False)
