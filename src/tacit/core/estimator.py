@@ -98,7 +98,8 @@ def with_callbacks(fit: Fit) -> Fit:
 
 def warn_of_no_effect(estimator: Any, name: str, reason: str) -> None:
     """Warn, once per process, of a value that is not the default and changes nothing."""
-    kind, value = type(estimator), getattr(estimator, name)
+    kind: Any = type(estimator)
+    value = getattr(estimator, name)
     default = default_of(kind, name)
     if value is default or (type(value) is type(default) and value == default):
         return
