@@ -176,6 +176,16 @@ def test_an_unknown_word_with_a_capital_inside_a_sentence_may_be_a_name(speller)
     assert str(speller.correct("WE SEE COWES.")) == "WE SEE COWS."  # all are capitals
 
 
+def test_a_strange_word_that_a_text_repeats_is_rather_new_than_wrong(speller):
+    once = "We see the kommittey there."
+    often = " ".join([once] * 12)
+    kept = speller.correct_many([often, once])
+    assert str(kept[0]) == often
+    assert str(kept[1]) == "We see the committee there."  # no text learns from another
+    # Where the right word is near and frequent, repeating does not help.
+    assert "lettre" not in str(speller.correct("We see the lettre there. " * 12))
+
+
 def test_punctuation_case_and_curly_apostrophes_stay(speller):
     done = speller.correct("I dont’t beleive… “THIER” house!")
     assert str(done) == "I don’t believe… “THEIR” house!"

@@ -13,6 +13,7 @@ is part of its channel score.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -47,9 +48,11 @@ LN10 = float(np.log(10.0))
 NOVEL = -3.5  # log of how often a word is new to the vocabulary
 NAME = 8.8  # added to it for all capitals; half of it for a capital after a full stop
 FORMED = 12.0  # added to it for a regular form of a known word
+AGAIN = -13.0  # log P of a new word where the text has it already
 REAL = -1.5  # log of how much rarer errors are that give another word
 ENDINGS = (
-    "'s", "'d", "s", "es", "ed", "d", "ing", "er", "ers", "r", "ly", "ness", "less", "like",
+    "'s", "'d", "s", "es", "ed", "d", "ing", "er", "ers", "est", "r", "st", "ly", "ness",
+    "less", "like",
 )  # fmt: skip
 PREFIXES = ("un", "re", "out", "over", "under")
 CLOSED = re.compile("[^aeiou][aeiou][^aeiouwxy]$")  # a stem whose last letter doubles
@@ -196,7 +199,9 @@ def correct_texts(speller: Speller, texts: list[str]) -> list[Correction]:
     options = options_of(speller, sorted(open_keys))
     flat = [token for part in tokens for token in part]
     capitals = [text.isupper() for text, part in zip(texts, tokens, strict=True) for _ in part]
-    lattice, chosen_words, changed = make_lattice(speller, flat, capitals, options)
+    uses = [Counter(token.key for token in part) for part in tokens]
+    repeats = [own[token.key] for own, part in zip(uses, tokens, strict=True) for token in part]
+    lattice, chosen_words, changed = make_lattice(speller, flat, capitals, repeats, options)
     path = best_path(lattice, speller.tables, weight=speller.context, beam=speller.beam)
     out, at = [], 0
     for text, part in zip(texts, tokens, strict=True):
@@ -260,6 +265,8 @@ def is_regular_form(word: str, known: Mapping[str, int]) -> bool:
     [True, True, False]
     >>> is_regular_form("occured", {"occur": 0})
     False
+    >>> [is_regular_form(w, {"haughty": 0, "visible": 1}) for w in ("haughtily", "visibly")]
+    [True, True]
     """
     for ending in ENDINGS:
         stem = word.removesuffix(ending)
@@ -272,20 +279,23 @@ def is_regular_form(word: str, known: Mapping[str, int]) -> bool:
                 return True
             if ending == "es" and (hissing or stem[-1] == "o"):
                 return True
-            if ending in ("d", "r") and stem[-1] == "e":
+            if ending in ("d", "r", "st") and stem[-1] == "e":
                 return True
-            if ending in ("ed", "ing", "er", "ers"):
+            if ending in ("ed", "ing", "er", "ers", "est"):
                 if stem[-1] != "e" and not CLOSED.search(stem):
                     return True
-            elif ending not in ("s", "es", "d", "r"):
+            elif ending not in ("s", "es", "d", "r", "st"):
                 return True
         if ending == "ing" and stem + "e" in known:
             return True
-        if vowel and stem[-1] == "i" and stem[:-1] + "y" in known:
+        soft = vowel or ending in ("ly", "ness")
+        if soft and stem[-1] == "i" and stem[:-1] + "y" in known:
             return True
         once = stem[:-1]
         if vowel and stem[-1] == stem[-2] and once in known and CLOSED.search(once):
             return True
+    if word.endswith("bly") and word[:-1] + "e" in known:
+        return True
     return any(
         word.startswith(prefix) and len(word) > len(prefix) + 3 and word[len(prefix) :] in known
         for prefix in PREFIXES
@@ -320,16 +330,22 @@ def add_split(speller: Speller, key: str, choices: Options) -> None:
 
 
 def make_lattice(
-    speller: Speller, tokens: list[Token], capitals: list[bool], options: dict[str, Options]
-) -> tuple[Lattice, list[str], list[bool]]:
-    """Candidates of all words; and, of each candidate, its word and whether it is another."""
+    speller: Speller, tokens: list[Token], capitals: list[bool], repeats: list[int],
+    options: dict[str, Options],
+) -> tuple[Lattice, list[str], list[bool]]:  # fmt: skip
+    """Candidates of all words; and, of each candidate, its word and whether it is another.
+
+    ``capitals`` tells whether a word's whole text is in capitals, ``repeats`` how often its
+    text has the word.
+    """
     ids: list[int] = []
     seconds: list[int] = []
     scores: list[float] = []
     words: list[str] = []
     changed: list[bool] = []
     edges, sentences = [0], []
-    for i, (token, upper) in enumerate(zip(tokens, capitals, strict=True)):
+    typed = np.log1p(-speller.error_rate)
+    for i, (token, upper, m) in enumerate(zip(tokens, capitals, repeats, strict=True)):
         if token.first:
             sentences.append(i)
         choices = options.get(token.key)
@@ -353,8 +369,11 @@ def make_lattice(
             same = [word == token.key for word in choices.words]
             changed += [not each for each in same]
             bonus = speller.context * (NAME if name else NAME / 2 if capital else 0.0)
+            # The letters of a new word are chosen once, however often the text has it.
+            again = 0.0 if choices.known else 1.0 - 1.0 / m
+            least = typed + speller.context * AGAIN
             scores += [
-                score + bonus if each else score
+                score + again * max(0.0, least - score) + bonus if each else score
                 for score, each in zip(choices.scores, same, strict=True)
             ]
         edges.append(len(ids))
