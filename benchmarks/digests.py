@@ -77,7 +77,8 @@ def models():
         yield f"{name} sparse", fitted(getattr(cluster, name)(8, random_state=0).fit(tfidf))
     for method in ("ward", "average", "complete", "single", "centroid"):
         yield f"linkage {method}", digest(cluster.linkage(X[:600], method))
-    yield "DivisiveClustering", fitted(cluster.DivisiveClustering(5).fit(X[:500]))
+    divisive = cluster.DivisiveClustering(5, random_state=0)
+    yield "DivisiveClustering", fitted(divisive.fit(X[:500]))
     chosen = cluster.choose_k(X[:1000], range(1, 15), random_state=0)
     yield "choose_k", digest(str(chosen.table))
     yield "TruncatedSVD", fitted(decompose.TruncatedSVD(20, random_state=0).fit(tfidf))

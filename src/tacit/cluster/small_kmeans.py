@@ -13,7 +13,7 @@ most one row in ``SETTLED`` changes its label: with text there is always one mor
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,13 +103,20 @@ def dot(x, y):
 
 
 @kernel
+def copy_row(row, target):
+    """Element by element: assigning a slice compiles a second of messages about shapes."""
+    for j in range(row.shape[0]):
+        target[j] = row[j]
+
+
+@kernel
 def choose_first(rows, squares, centers, nearest, drawn, start, stop):
     """Greedy k-means++: rows far from all centers are likely, the best of three is taken."""
     n = rows.shape[0]
     zero, two = rows.dtype.type(0), rows.dtype.type(2)
     if start == 0:
         first = min(n - 1, int(uniform(drawn, np.uint64(0)) * n))
-        centers[0] = rows[first]
+        copy_row(rows[first], centers[0])
         for i in range(n):
             square = squares[i] + squares[first] - two * dot(rows[i], rows[first])
             nearest[i] = max(zero, square)
@@ -135,7 +142,7 @@ def choose_first(rows, squares, centers, nearest, drawn, start, stop):
                 left += min(nearest[i], max(zero, square[i, t]))
             if left < least:
                 best, least = t, left
-        centers[c] = rows[tried[best]]
+        copy_row(rows[tried[best]], centers[c])
         for i in range(n):
             nearest[i] = min(nearest[i], max(zero, square[i, best]))
 
@@ -151,7 +158,9 @@ def run_passes(rows, squares, centers, labels, counts, sums, passes, unit):
     begun = labels[0] >= 0
     for _ in range(passes):
         moved = 0
-        turned[:] = centers.T
+        for c in range(k):
+            for j in range(d):
+                turned[j, c] = centers[c, j]
         if not unit:
             for c in range(k):
                 half[c] = dot(centers[c], centers[c]) / 2
@@ -160,7 +169,8 @@ def run_passes(rows, squares, centers, labels, counts, sums, passes, unit):
             table = product[: last - first]
             np.dot(rows[first:last], turned, table)
             for i in range(first, last):
-                line, most, at = table[i - first], rows.dtype.type(-np.inf), 0
+                line, most = table[i - first], rows.dtype.type(-np.inf)
+                at: Any = np.int64(0)  # a plain 0 has ``relabel`` compiled for a constant, too
                 for c in range(k):
                     score = line[c] - half[c]
                     # An empty one, where there are fewer distinct rows, takes no part.
@@ -170,7 +180,10 @@ def run_passes(rows, squares, centers, labels, counts, sums, passes, unit):
                     moved += 1
                     relabel(rows[i], labels, i, at, counts, sums)
         begun = True
-        if counts.min() == 0 and fill_empty(rows, squares, centers, labels, counts, sums):
+        empty = False
+        for c in range(k):
+            empty |= counts[c] == 0
+        if empty and fill_empty(rows, squares, centers, labels, counts, sums):
             moved += n  # all rows compare again
         for c in range(k):
             if counts[c] > 0:
@@ -181,7 +194,8 @@ def run_passes(rows, squares, centers, labels, counts, sums, passes, unit):
                         square += center[j] * center[j]
                     size = np.sqrt(square)
                 if size > 0.0:
-                    centers[c] = center / size
+                    for j in range(d):
+                        centers[c, j] = center[j] / size
         if moved * SETTLED <= n:
             return True
     return False
@@ -193,7 +207,10 @@ def fill_empty(rows, squares, centers, labels, counts, sums):
     far = squares_to_own(rows, centers, labels)
     # What rounding leaves of a row that lies on its center.
     eps = 4 * np.float64(np.finfo(rows.dtype).eps)
-    least = eps * eps * squares.max()
+    largest = squares[0]
+    for i in range(1, squares.shape[0]):
+        largest = max(largest, squares[i])
+    least = eps * eps * largest
     filled = False
     for c in range(centers.shape[0]):
         if counts[c] == 0:

@@ -90,7 +90,7 @@ def deal_words(indices: np.ndarray, indptr: np.ndarray, d: int, drawn: np.uint64
     turn = np.uint64(0)
     for _ in range(TRADES):
         check_stop()
-        turn = trade(indices, indptr, mark, pool, drawn, turn, n)
+        turn = np.uint64(trade(indices, indptr, mark, pool, drawn, turn, n))
 
 
 # --- Kernel ---

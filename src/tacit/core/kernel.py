@@ -9,6 +9,9 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
   be read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
+With every function Numba compiles a wrapper that unpacks Python's arguments, up to half of the
+work where these are tuples of arrays. What only kernels call is compiled without it.
+
 The first compilation of a process is announced on standard error, unless TACIT_ANNOUNCE is 0.
 """
 
@@ -18,13 +21,15 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import types
 from numba.core.caching import IndexDataCacheFile, NullCache, _Cache
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 
 from tacit._version import __version__
@@ -50,21 +55,42 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     if function is None:
         return partial(kernel, **options)
     options = {"nogil": True, "error_model": "numpy", **options}
-    if not Path(function.__code__.co_filename).is_file():
+    if getattr(numba.config, "DISABLE_JIT", False) or not has_file(function):
         # Functions typed in by hand have no file that could go stale.
         return numba.njit(**options)(function)
+    options = {"nopython": True, "boundscheck": None, **options}
+    return with_cache(Kernel(function, targetoptions=options), "")
+
+
+def has_file(function: Callable) -> bool:
+    return Path(function.__code__.co_filename).is_file()
+
+
+class Kernel(CPUDispatcher):
+    """What Python calls. Other kernels see ``inner`` in its place."""
+
+    @cached_property
+    def inner(self) -> Any:
+        """The same function without wrappers, which Python must not call."""
+        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        twin = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, **bare})
+        return with_cache(twin, "-inner")
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        return types.Dispatcher(self.inner)
+
+
+def with_cache(compiled: Any, variant: str) -> Any:
+    """Give a function our cache. Variants have folders of their own."""
     home = cache_folder()
     if home is None:
-        compiled: Any = numba.njit(**options)(function)
-    else:
-        with caching_in(home / stamp(function.__module__)):
-            compiled = numba.njit(cache=True, **options)(function)
-    if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT is set
-        if home is None:
-            compiled._cache = NoCache()
-        else:
-            compiled._cache._cache_file = SealedCacheFile(compiled._cache._cache_file)
-            compiled._cache = SelfRepairingCache(compiled._cache)
+        compiled._cache = NoCache()
+        return compiled
+    with caching_in(home / (stamp(compiled.py_func.__module__) + variant)):
+        compiled.enable_caching()
+    compiled._cache._cache_file = SealedCacheFile(compiled._cache._cache_file)
+    compiled._cache = SelfRepairingCache(compiled._cache)
     return compiled
 
 

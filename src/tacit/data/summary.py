@@ -100,7 +100,8 @@ def collect_extent(pivot: np.ndarray, block: Any) -> Extent:
             rows.data, rows.indices, rows.indptr, weights, rows.shape[1]
         )
     else:
-        largest, sums, squares = sum_dense(rows, pivot, weights)
+        sizes, sums, squares = sum_dense(rows, pivot, weights)
+        largest = float(sizes.max())
     return Extent(rows.shape[0], weight, whole, largest, sums, squares)
 
 
@@ -144,7 +145,7 @@ def sum_dense(X: Any, pivot: Any, weights: Any) -> Any:
             z = x - pivot[j]
             sums[j] += w * z
             squares[j] += w * z * z
-    return largest.max(), sums, squares
+    return largest, sums, squares
 
 
 @kernel

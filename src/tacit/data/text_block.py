@@ -57,11 +57,18 @@ class Text:
     (3, 1)
     """
 
-    data: np.ndarray  # uint8
+    data: np.ndarray  # uint8, read-only
     starts: np.ndarray  # int64, one per document
     stops: np.ndarray  # int64
     repairs: Repairs = Repairs()
     ascii: np.ndarray | None = None  # bool, one per document, where it is known
+
+    def __post_init__(self) -> None:
+        # Bytes from Python are read-only; others become so, so that kernels compile once.
+        if self.data.flags.writeable:
+            data = self.data.view()
+            data.flags.writeable = False
+            object.__setattr__(self, "data", data)
 
     def __len__(self) -> int:
         return len(self.starts)

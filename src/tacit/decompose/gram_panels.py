@@ -187,11 +187,12 @@ def project(
                 np.matmul(chunk, vectors, out=out[part])
         return out
     out = np.empty((rows.shape[0], panels.shape[0] * PANEL))
+    products = np.empty((min(CHUNK_ROWS, rows.shape[0]), PANEL))  # contiguous, as in ``gram``
     for i, panel in enumerate(panels):
         for first, last in spans(rows.indptr):
             check_stop()
-            place = out[first:last, i * PANEL : (i + 1) * PANEL]
-            put_product(rows.data, rows.indices, rows.indptr, panel, place, first, last)
+            put_product(rows.data, rows.indices, rows.indptr, panel, products, first, last)
+            out[first:last, i * PANEL : (i + 1) * PANEL] = products[: last - first]
     if center is not None:
         out -= center @ side_by_side(panels)
     return out[:, :k]

@@ -48,7 +48,8 @@ def scale_row(x, out):
         largest = size if size > largest else largest
         bad |= not size < np.inf
     if bad or largest == 0.0:
-        out[:] = x
+        for j in range(x.shape[0]):
+            out[j] = x[j]
         return not bad
     scale = math.ldexp(1.0, min(-math.frexp(largest)[1], 1000))
     square = 0.0

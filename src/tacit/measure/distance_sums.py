@@ -137,11 +137,16 @@ def check_distances(X: Any, name: str) -> None:
             f"{name}(metric='precomputed') needs a dense matrix: what a sparse one leaves out "
             "would count as no distance. Give X.toarray() if that is meant."
         )
-    if X.min() < 0 or np.abs(X.diagonal()).max() > 1e-6 * X.max():
+    if X.min() < 0:
         raise ValueError(
-            f"{name}(metric='precomputed') needs distances of zero or more, and of zero from "
-            f"an item to itself; the least is {X.min():.3g}, the largest on the diagonal "
-            f"{np.abs(X.diagonal()).max():.3g}. Use np.fill_diagonal(X, 0)."
+            f"{name}(metric='precomputed') needs distances of zero or more, but the least is "
+            f"{X.min():.3g}. Distances are never negative; similarities are another thing."
+        )
+    if X.diagonal().max() > 1e-6 * X.max():
+        raise ValueError(
+            f"{name}(metric='precomputed') needs zero from an item to itself, but the diagonal "
+            f"contains non-zero distances up to {X.diagonal().max():.3g}. Use "
+            "np.fill_diagonal(X, 0)."
         )
 
 
@@ -231,7 +236,7 @@ def add_tiles(data, start, stop, begin, end, own, later):
     k, size = starts.shape[0] - 1, stop - start
     mine = rows[start:stop] * -2.0
     buffer = np.empty(size * COLUMNS)
-    first_cluster = np.searchsorted(starts, begin, side="right") - 1
+    first_cluster = 0
     for first in range(begin, end, COLUMNS):
         last = min(first + COLUMNS, end)
         products = buffer[: size * (last - first)].reshape(size, last - first)
@@ -242,7 +247,9 @@ def add_tiles(data, start, stop, begin, end, own, later):
         while c < k and starts[c] < last:
             low, high = max(starts[c], first), min(starts[c + 1], last)
             others = squares[low:high]
-            longest = others.max()
+            longest = 0.0
+            for j in range(others.shape[0]):
+                longest = max(longest, others[j])
             for b in range(size):
                 tile = products[b, low - first : high - first]
                 length = squares[start + b]

@@ -172,6 +172,6 @@ def make_signatures(hashes, room, sizes, first, last, multipliers, offsets, sign
 def close_up(hashes, room, edges):
     out = np.empty(edges[-1], np.uint64)
     for d in range(len(edges) - 1):
-        size = edges[d + 1] - edges[d]
-        out[edges[d] : edges[d + 1]] = hashes[room[d] : room[d] + size]
+        for i in range(edges[d + 1] - edges[d]):
+            out[edges[d] + i] = hashes[room[d] + i]
     return out

@@ -48,7 +48,9 @@ class Vocabulary:
     @classmethod
     def of_sorted(cls, strings: Sequence[str]) -> "Vocabulary":
         """Strings that are sorted and distinct already."""
-        return cls.of_bytes(*StringArray.of(strings))
+        data, offsets = StringArray.of(strings)
+        # Writable, as vocabularies of slices are, so that kernels compile once.
+        return cls.of_bytes(data.copy(), offsets)
 
     @classmethod
     def of_bytes(cls, data: np.ndarray, offsets: np.ndarray) -> "Vocabulary":
@@ -248,7 +250,8 @@ def sort_strings(buffer, begin, length, order, spare):
                 else:
                     spare[k] = b
                     j += 1
-        order[:] = spare[:n]
+        for k in range(n):
+            order[k] = spare[k]
         width *= 2
 
 

@@ -29,6 +29,7 @@ from tacit.cluster.kmeans.center_bounds import CenterGeometry, dots, prepare_cen
 from tacit.cluster.kmeans.lloyd_dense import (
     CHUNK,
     RowBounds,
+    pass_by_list,
     pass_dense,
     squares_to_own_dense,
     sum_squares_dense,
@@ -218,6 +219,8 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: Bloc
         if params.sparse:
             csr = CsrBlock(rows.data, rows.indices, rows.indptr, cache.row_squares)
             pass_sparse(csr, weights, params, bounds, sums, first, last)
+        elif params.geometry.neighbors.shape[1] and not fresh:
+            pass_by_list(rows, weights, params, bounds, sums, first, last)
         else:
             pass_dense(rows, weights, params, bounds, sums, first, last, fresh)
     cache.step = params.step

@@ -25,7 +25,7 @@ Newling and Fleuret (2016), Fast k-means with accurate bounds. ICML.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,9 @@ from tacit.core.kernel import kernel
 from tacit.kernels.distances import squared_distance
 from tacit.kernels.exact_sum import cut
 
-__all__ = ["RowBounds", "pass_dense", "squares_to_own_dense", "sum_squares_dense"]
+__all__ = [
+    "RowBounds", "pass_by_list", "pass_dense", "squares_to_own_dense", "sum_squares_dense",
+]  # fmt: skip
 
 CHUNK = 256  # rows to a matrix product: their distances stay in cache
 FEW = 16  # centers up to which the products are faster without BLAS
@@ -55,31 +57,43 @@ class RowBounds(NamedTuple):
 
 @kernel
 def pass_dense(X, weights, params, bounds, sums, start, stop, fresh):
-    """Bring the labels, bounds and sums of the rows from start to stop up to the params."""
+    """Bring the labels, bounds and sums of the rows from start to stop up to the params.
+
+    A fresh block has neither labels nor bounds: every row is compared with all centers.
+    """
     k = params.centers.shape[0]
-    listed = params.geometry.neighbors.shape[1] > 0
-    by_list = listed and not fresh
     ids, new = np.empty(2 * CHUNK, np.int32), np.empty(CHUNK, np.int32)
     swapped, other = np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
     shifted = np.empty((CHUNK, X.shape[1]), np.float32)
-    products = np.empty(1 if by_list else k * CHUNK, np.float32)
-    m = 0
+    products = np.empty(k * CHUNK, np.float32)
+    m: Any = np.int64(0)  # a plain 0 would have the filter compiled for a constant, too
     for first in range(start, stop, CHUNK):
         last = min(first + CHUNK, stop)
-        if listed:
-            m = filter_by_list(X, params, bounds, ids, m, first, last)
+        if fresh:
+            for i in range(first, last):
+                ids[m] = i
+                m += 1
         else:
             m, swaps = filter_dense(X, params, bounds, ids, m, swapped, other, first, last)
             move_dense(X, weights, params.summary, bounds.labels, swapped, swaps, other, sums)
         while m >= CHUNK or (last == stop and m > 0):
             size = min(m, CHUNK)
-            if by_list:
-                search_neighbors(X, params, bounds, ids, size, new)
-            else:
-                search_dense(X, params, bounds, ids, size, new, shifted, products, fresh)
+            search_dense(X, params, bounds, ids, size, new, shifted, products, fresh)
             move_dense(X, weights, params.summary, bounds.labels, ids, size, new, sums)
             m -= size
-            ids[:m] = ids[size : size + m]
+            for r in range(m):
+                ids[r] = ids[size + r]
+
+
+@kernel
+def pass_by_list(X, weights, params, bounds, sums, start, stop):
+    """``pass_dense`` in few dimensions, for a block that is not fresh."""
+    ids, new = np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
+    for first in range(start, stop, CHUNK):
+        last = min(first + CHUNK, stop)
+        m = filter_by_list(X, params, bounds, ids, first, last)
+        search_neighbors(X, params, bounds, ids, m, new)
+        move_dense(X, weights, params.summary, bounds.labels, ids, m, new, sums)
 
 
 # --- Filter: the rows whose nearest center may have changed ---
@@ -144,17 +158,14 @@ def widen_all(bounds, near, ids, start, stop):
 
 
 @kernel
-def filter_by_list(X, params, bounds, ids, m, start, stop):
+def filter_by_list(X, params, bounds, ids, start, stop):
     """List the rows whose bounds cross; widen the bounds of all."""
+    m = 0
     labels, upper, lower = bounds.labels, bounds.upper, bounds.lower
     rounded, near = params.geometry.rounded, params.geometry.bounds
     tight = params.summary.scale * (1 + (X.shape[1] + 8) * EPS)
     for i in range(start, stop):
         a = labels[i]
-        if a < 0:  # the first pass
-            ids[m] = i
-            m += 1
-            continue
         drift = near.drift[a]
         u = upper[i] + drift
         low = widen(lower[i], u, near, a)
@@ -281,7 +292,8 @@ def search_movers(geometry, bounds, ids, m, new, shifted, squares, products):
             new[b] = labels[i]
         else:
             if q < b:
-                shifted[q] = shifted[b]
+                for j in range(shifted.shape[1]):
+                    shifted[q, j] = shifted[b, j]
             squares[q] = square
             left[q] = b
             q += 1
@@ -444,7 +456,8 @@ def insert(best, v, label):
 def decide_dense(x, params, products, b, limit):
     """Decide in float64 between the centers that float32 cannot separate."""
     centers, norms = params.centers, params.geometry.norms
-    best, label, ties = np.inf, 0, 0
+    label: Any = np.int64(0)  # as above
+    best, ties = np.inf, 0
     for j in range(centers.shape[0]):
         if norms[j] + products[j, b] <= limit:
             square = squared_distance(x, centers[j])

@@ -138,5 +138,6 @@ def bits(text, counts):
             here[k] = counts[k, ((code + U(k)) * PRIME) >> SHIFT]
             p = (here[k] + STRENGTH * p) / (before[k - 1] + STRENGTH)
         total -= np.log2(p)
-        before[:] = here
+        for k in range(ORDER + 1):
+            before[k] = here[k]
     return total
