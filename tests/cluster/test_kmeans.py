@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import KMeans
+from tacit.cluster import KMeans, MiniBatchKMeans
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.seeding import merge_equal_rows
 from tacit.core.checkpoint import Checkpoint
@@ -390,6 +390,22 @@ def test_constant_columns_and_zeros_are_no_trouble():
 def test_any_layout_is_accepted(change):
     X = change(blobs(400))
     assert KMeans(3, random_state=0).fit(X).inertia_ > 0
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("estimator", [KMeans, MiniBatchKMeans])
+def test_values_that_float32_holds_exactly_start_from_the_same_rows(estimator, init, sparse):
+    X = np.round(blobs(400) * 4) / 4
+    X = sp.csr_array(X) if sparse else X
+    wide, narrow = (
+        estimator(5, init=init, n_init=1, random_state=3).fit(X.astype(dtype))
+        for dtype in (np.float64, np.float32)
+    )
+    np.testing.assert_array_equal(wide.labels_, narrow.labels_)
+    np.testing.assert_array_equal(
+        wide.cluster_centers_.astype(np.float32), narrow.cluster_centers_
+    )
 
 
 def test_read_only_and_memory_mapped_rows_are_accepted(tmp_path):
