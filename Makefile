@@ -46,7 +46,7 @@ bench: $(VENV)/.installed-bench
 	$(RUN) benchmarks
 
 clean:
-	rm -rf $(VENV) build dist demo docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo docs/reference docs/worked_examples .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # Installing happens once, and again when pyproject.toml changes.

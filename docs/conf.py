@@ -1,8 +1,8 @@
 """Settings of the documentation: `make docs` builds it with Sphinx, offline.
 
-The pages are the Markdown files of this folder. Two things are made by code: the pictures
-(`pictures.py`) and the pages of the reference (`reference_pages.py`), which follow the
-`__all__` of every public package.
+The pages are the Markdown files of this folder. Three things are made by code: the pictures
+(`pictures.py`), the pages of the reference (`reference_pages.py`), which follow the `__all__`
+of every public package, and the worked examples with their notebooks (`example_notebooks.py`).
 """
 
 import re
@@ -88,10 +88,12 @@ def escape_properties(app, what, name, thing, options, lines):
 
 
 def prepare(app) -> None:
-    """Write the pages of the reference before Sphinx looks for pages."""
+    """Write the pages of the reference and the worked examples before Sphinx looks for them."""
+    from example_notebooks import write_examples
     from reference_pages import write_reference
 
     write_reference()
+    write_examples()
 
 
 def trim_examples(app, doctree) -> None:
