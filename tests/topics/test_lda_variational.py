@@ -22,6 +22,16 @@ def test_planted_topics_are_recovered(model):
     assert aligned_cosine(model.topics_, planted()[1]).min() > 0.95
 
 
+def test_proportions_that_are_not_normalized_add_up_to_the_tokens_and_the_prior(model):
+    X = planted()[0][:20]
+    plain = model.transform(X, normalize=False)
+    tokens = np.asarray(X.sum(axis=1)).ravel()
+    np.testing.assert_allclose(plain.sum(axis=1), tokens + model.alpha_.sum())
+    np.testing.assert_allclose(
+        plain / plain.sum(axis=1, keepdims=True), model.transform(X), rtol=1e-12
+    )
+
+
 def test_both_inferences_agree_on_held_out_documents(model):
     X, _ = planted()
     other = GibbsLDA(5, max_iter=120, random_state=0).fit(X[:500])

@@ -475,7 +475,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         k = self.n_components
         if isinstance(k, str) and k == "mle" and n < d:
             raise ValueError(
-                f"PCA(n_components='mle') is only supported if n_samples >= n_features, but "
+                "PCA: n_components='mle' is only supported if n_samples >= n_features, but "
                 f"the data has n_samples={n} and n_features={d}. Give a number or a fraction."
             )
         if isinstance(k, Integral) and k > min(n, d):

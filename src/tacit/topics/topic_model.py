@@ -73,7 +73,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_answer(self, "transform", theta)
         if normalize:
             return theta
-        blocks = self._table(X, reset=False)
+        blocks = check_count_table(self, X, reset=False)
         tokens = [np.asarray(parts(block.load()).rows.sum(axis=1)).ravel() for block in blocks]
         return theta * (np.concatenate(tokens) + self.alpha_.sum())[:, None]
 
