@@ -1,7 +1,8 @@
 """``python -m benchmarks.first_call``: what the first call of a command compiles.
 
 Runs each command in a new process with an empty folder of kernels and again with what that run
-cached, and prints the seconds of both. With ``--kernels`` it lists what was compiled: the
+cached, and prints the seconds of both, and how much more processor time the first took, which
+other work on the machine hardly changes. With ``--kernels`` it lists what was compiled: the
 seconds of each kernel without those of the kernels it calls, and every signature, so that a
 kernel that is compiled for two dtypes, layouts or widths shows; of Numba's own functions also
 the kernel that called for them. The documents are docstrings of installed packages, the rows
@@ -11,6 +12,7 @@ scikit-learn's digits.
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -69,10 +71,10 @@ def recording(compiled: list[dict[str, Any]]) -> Iterator[None]:
         def on_start(self, event: Any) -> None:
             inside.append(0.0)
             callers.append(name_of(event))
-            starts.append(time.perf_counter())
+            starts.append(time.thread_time())
 
         def on_end(self, event: Any) -> None:
-            seconds = time.perf_counter() - starts.pop()
+            seconds = time.thread_time() - starts.pop()
             nested = inside.pop()
             inside[-1] += seconds
             callers.pop()
@@ -113,7 +115,7 @@ def measure(name: str, inputs: Path) -> dict[str, Any]:
         for run in ("cold", "warm"):
             arguments = [each.format(out=f"{folder}/{run}") for each in COMMANDS[name]]
             record = f"{folder}/{run}.json"
-            start = time.perf_counter()
+            start, before = time.perf_counter(), processor_seconds()
             done = subprocess.run(
                 [sys.executable, "-m", "benchmarks.first_call", "--run", record, *arguments],
                 cwd=inputs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -124,10 +126,17 @@ def measure(name: str, inputs: Path) -> dict[str, Any]:
                 },
             )  # fmt: skip
             result[run] = time.perf_counter() - start
+            result[f"{run} processor"] = processor_seconds() - before
             if done.returncode:
                 raise SystemExit(done.stdout)
             result[f"{run} kernels"] = json.loads(Path(record).read_text("utf8"))
     return result
+
+
+def processor_seconds() -> float:
+    """Of the processes started here that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def show_kernels(result: dict[str, Any]) -> None:
@@ -160,15 +169,16 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         write_inputs(Path(folder))
-        print("command     first  second    more  target  kernels  variants")
+        print("command     first  second    more  processor  target  kernels  variants")
         for name in options.commands or COMMANDS:
             result = measure(name, Path(folder))
             more = result["cold"] - result["warm"]
+            work = result["cold processor"] - result["warm processor"]
             compiled = result["cold kernels"]
             print(
                 f"{name:9} {result['cold']:7.1f} {result['warm']:7.1f} {more:7.1f} "
-                f"{TARGETS[name]:7} {len({each['kernel'] for each in compiled}):8} "
-                f"{len(compiled):9}",
+                f"{work:10.1f} {TARGETS[name]:7} "
+                f"{len({each['kernel'] for each in compiled}):8} {len(compiled):9}",
                 flush=True,
             )
             if options.kernels:

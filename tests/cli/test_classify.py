@@ -179,6 +179,9 @@ def test_decisions_are_explained(tacit, model):
     assert total + result["rest"] + result["offset"] == pytest.approx(result["lead"])
     run = tacit("classify", "explain", model, "-", stdin=b"judge and jury")
     assert run.out.splitlines()[0].startswith("law rather than sea, by ")
+    run = tacit("classify", "explain", model, model)
+    assert run.code == 2
+    assert "is a file" in run.err
     run = tacit("classify", "explain", model, "--top", 3)
     assert run.out.splitlines()[0] == "law"
     assert len(run.out.splitlines()) == 8

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.core.kernel import read_sealed, sealed
+from tacit.core.kernel import kernel, read_sealed, sealed
 
 pytestmark = pytest.mark.slow  # processes of their own, and long documents
 
@@ -64,6 +64,30 @@ def test_machine_code_is_kept_for_the_next_process(run, tmp_path):
     assert run() == (22, True)
     assert (tmp_path / "cache").stat().st_mode & 0o077 == 0
     assert not list(tmp_path.rglob("__pycache__/*.nbi"))
+
+
+def test_what_kernels_call_has_no_wrapper_until_python_calls_it(monkeypatch):
+    monkeypatch.setattr("tacit.core.kernel.cache_folder", lambda: None)
+    monkeypatch.setenv("TACIT_ANNOUNCE", "0")
+
+    @kernel
+    def base(x):
+        return x + 10
+
+    @kernel
+    def twice(x):
+        return 2 * base(x)
+
+    def wrapped(dispatcher):
+        return [
+            each.fndesc.llvm_cpython_wrapper_name in each.library.get_llvm_str()
+            for each in dispatcher.overloads.values()
+        ]
+
+    assert twice(1) == 22
+    assert (wrapped(base), wrapped(base.inner)) == ([], [False])
+    assert base(1) == 11
+    assert wrapped(base) == [True]
 
 
 @pytest.mark.parametrize("safe", [True, False])

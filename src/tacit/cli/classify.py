@@ -261,6 +261,11 @@ def explain(
     """
     from tacit.classify import explain as explain_prediction
 
+    if len(text) == 1 and os.path.isfile(text[0]):
+        raise click.UsageError(
+            f"TEXT is the text of a document, but {text[0]!r} is a file. Give its text, or the "
+            f"file on standard input: tacit classify explain MODEL - < {text[0]}"
+        )
     model = open_model(file)
     chosen = None if class_ is None else known_class(class_, model)
     if not text:

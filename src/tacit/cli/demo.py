@@ -93,7 +93,8 @@ def list_demos(*, as_json: bool) -> None:
 def show_example(name: str, folder: Path, run: RunOptions) -> None:
     """Print the numbers of an example and draw its picture."""
     example = EXAMPLES[name]
-    with Running(example.about.capitalize(), quiet=run.quiet):
+    title = example.about[:1].upper() + example.about[1:]
+    with Running(title, quiet=run.quiet):
         outcome = example.run(run.seed, run.engine)
     picture = folder / f"{name}.png"
     try:
@@ -110,7 +111,7 @@ def show_example(name: str, folder: Path, run: RunOptions) -> None:
         lines = [line._asdict() for line in outcome.lines]
         print_json({"demo": name, "about": example.about, "lines": lines, "picture": drawn})
         return
-    click.echo(f"{example.about[:1].upper()}{example.about[1:]}\n")
+    click.echo(f"{title}\n")
     draw_table(["", "Notes", "Tacit"], outcome.lines, right=(1, 2))
     if drawn:
         click.echo(f"\nPicture: {clean(drawn)}")

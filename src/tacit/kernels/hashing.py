@@ -224,7 +224,8 @@ def rehash_slices(old, buffer, key):
         p = slot_of(row[0], row[1], tail, length, key) & mask
         while new[p, 3] != U(0):
             p = (p + U(1)) & mask
-        new[p] = row
+        for c in range(len(row)):
+            new[p, c] = row[c]
     return new
 
 
@@ -260,7 +261,8 @@ def rehash_pairs(old, key):
             p = mix(mix(row[0] ^ key)) & mask
             while new[p, 1] != U(0):
                 p = (p + U(1)) & mask
-            new[p] = row
+            for c in range(len(row)):
+                new[p, c] = row[c]
     return new
 
 
