@@ -14,7 +14,7 @@ from sklearn.base import clone
 import tacit
 from tacit.classify import LexiconClassifier, read_lexicon
 from tacit.classify.lexicon import LANGUAGES, own_list
-from tacit.core.errors import DataError
+from tacit.core import DataError
 from tacit.text import tokenize
 
 LOADED = LexiconClassifier().fit()

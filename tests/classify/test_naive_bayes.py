@@ -12,9 +12,8 @@ import tacit
 from tacit import classify
 from tacit.classify import BernoulliNB, ComplementNB, MultinomialNB
 from tacit.classify.naive_bayes import Counting, collect
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError
-from tacit.data.table import Table
+from tacit.core import DataError, Serial, Threads
+from tacit.data import Table
 from tests.contract.cases import documents
 
 SETTINGS = [

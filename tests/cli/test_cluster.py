@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit as package
-from tacit.cluster import KMeans
-from tacit.measure.labels import by_size
+from tacit.cluster import KMeans, by_size
 
 
 def blobs(n: int = 90, seed: int = 0) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 
 import tacit as package
 from tacit.cluster import KMeans
-from tacit.data.documents import Documents
+from tacit.data import Documents
 from tacit.search import InvertedIndex, NearDuplicates, SemanticIndex
 
 DOCUMENTS = {

@@ -13,8 +13,7 @@ import pytest
 from tacit._version import __version__
 from tacit.cli import main as module
 from tacit.cli.options import debug_option, engine_from
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.errors import DataError, Locked, ModelFileError, PartialInput
+from tacit.core import Dask, DataError, Locked, ModelFileError, PartialInput, Serial, Threads
 
 
 @pytest.fixture

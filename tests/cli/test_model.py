@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 
 from tacit.cli.main import main
 from tacit.cli.model import model
-from tacit.core import registry
-from tacit.core.engines import Threads
+from tacit.core import Threads, registry
 from tacit.core.modelfile import Saved
 from tacit.core.tensorfile import open_tensors, write_tensors
 

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from tacit.cli.main import main
-from tacit.core.engines import Serial
-from tacit.explore.project.project import explore_documents
+from tacit.core import Serial
+from tacit.explore import explore_documents
 from tests.explore.corpora import letters, table
 
 

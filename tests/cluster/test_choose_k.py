@@ -13,13 +13,13 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
-from tacit.cluster import KMeans, choose_k
-from tacit.cluster.chosen_k import ChosenK, Evidence, KRow, decide, gap_peak, knee_of
+from tacit.cluster import ChosenK, KMeans, choose_k
+from tacit.cluster.chosen_k import Evidence, KRow, decide, gap_peak, knee_of
 from tacit.cluster.k_trials import calinski_harabasz, unit_davies_bouldin, unit_figures
 from tacit.cluster.null_reference import draw, fit_reference
 from tacit.cluster.word_association import deal_words
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.decompose import TruncatedSVD
 from tests.contract.cases import documents
 

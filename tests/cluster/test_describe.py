@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.cluster import KMeans, by_size, describe
 from tacit.cluster.contrast import contrasts, log_odds
-from tacit.data.documents import Documents
-from tacit.data.table import Table
+from tacit.data import Documents, Table
 from tacit.text import CountVectorizer, TfidfVectorizer
 
 TEXTS = [

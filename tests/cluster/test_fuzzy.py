@@ -8,12 +8,9 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import KMeans, fuzzy, soft_kmeans
-from tacit.cluster.fuzzy import FuzzyCMeans
-from tacit.cluster.soft_kmeans import SoftKMeans
-from tacit.core.checkpoint import Checkpoint
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.cluster import FuzzyCMeans, KMeans, SoftKMeans, fuzzy, soft_kmeans
+from tacit.core import Checkpoint, Serial, Threads
+from tacit.data import Table
 from tests.contract.cases import blobs, documents, summary_of
 
 both = pytest.mark.parametrize("make", [FuzzyCMeans, SoftKMeans], ids=["fuzzy", "soft"])

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from tacit.cluster.null_reference import draw, fit_reference
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.measure import gap_statistic
 from tests.contract.cases import blobs
 

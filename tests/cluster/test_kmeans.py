@@ -16,10 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from tacit.cluster import KMeans, MiniBatchKMeans
 from tacit.cluster.kmeans import lloyd
 from tacit.cluster.kmeans.seeding import merge_equal_rows
-from tacit.core.checkpoint import Checkpoint
-from tacit.core.engines import Serial, Threads
-from tacit.core.loop import iterate
-from tacit.data.table import Table
+from tacit.core import Checkpoint, Serial, Threads, iterate
+from tacit.data import Table
 from tests.contract.cases import assert_same_bits, blobs, documents, summary_of
 
 

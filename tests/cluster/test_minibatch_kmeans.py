@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 import tacit
 from tacit.cluster import KMeans, MiniBatchKMeans
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tests.contract.cases import blobs, documents
 
 

@@ -10,7 +10,8 @@ from sklearn.metrics import v_measure_score
 
 from tacit.cluster import SphericalKMeans
 from tacit.cluster.small_kmeans import are_units, small_kmeans
-from tacit.core.engines import Serial, Threads, one_blas_thread
+from tacit.core import Serial, Threads
+from tacit.core.engines import one_blas_thread
 from tacit.kernels.nearest_centers import nearest_centers, run_passes
 
 

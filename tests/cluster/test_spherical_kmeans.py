@@ -9,12 +9,10 @@ from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import cosine_distances
 
+from tacit.cluster import SphericalKMeans
 from tacit.cluster.kmeans import spherical
-from tacit.cluster.kmeans.spherical import SphericalKMeans
-from tacit.core.checkpoint import Checkpoint
-from tacit.core.engines import Serial, Threads
-from tacit.core.loop import iterate
-from tacit.data.table import Table
+from tacit.core import Checkpoint, Serial, Threads, iterate
+from tacit.data import Table
 from tacit.kernels.unit_rows import unit_rows
 from tests.contract.cases import assert_same_bits, blobs, documents, summary_of
 

@@ -21,8 +21,8 @@ from tacit.cluster.resampling import (
     coassociation,
     mean_coassociation,
 )
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.measure import adjusted_rand_score
 from tests.contract.cases import blobs, documents
 

@@ -35,10 +35,10 @@ from tacit.cluster import (
     soft_kmeans,
 )
 from tacit.cluster.kmeans import lloyd, spherical
-from tacit.core.engines import Serial
+from tacit.core import Serial
 from tacit.core.registry import find_class
+from tacit.data import Table
 from tacit.data.summary import summarize
-from tacit.data.table import Table
 from tacit.decompose import (
     MDS,
     PCA,

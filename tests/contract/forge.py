@@ -224,7 +224,7 @@ def run_cases(names, cases, start, seed):
 def run_class(name, numbers, first, path, seed):
     """Forge and use files of one class; one JSON line before each step."""
     import tacit
-    from tacit.core.errors import ModelFileError
+    from tacit.core import ModelFileError
     from tacit.core.tensorfile import open_tensors
     from tests.contract.cases import FITS
 
@@ -264,8 +264,7 @@ def run_class(name, numbers, first, path, seed):
 def load_with_sizes(path, document, tensors):
     """Write and open a forged file, with the sizes that its arrays have, as a forger would."""
     import tacit
-    from tacit.core import modelfile
-    from tacit.core.errors import ModelFileError
+    from tacit.core import ModelFileError, modelfile
     from tacit.core.tensorfile import write_tensors
 
     plain, sizes = modelfile.check_schema, []

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.engines import Serial
+from tacit.core import Serial
 from tacit.data.table import Batch, parts
 from tacit.data.text_block import Text, text_of
 from tests.contract.cases import FITS

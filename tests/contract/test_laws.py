@@ -7,10 +7,8 @@ models with an ``update``, from chosen params (``cases.SUMMABLE``).
 import numpy as np
 import pytest
 
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.loop import iterate, iterate_online
-from tacit.core.stats import tree_sum
-from tacit.data.table import Table
+from tacit.core import Dask, Serial, Threads, iterate, iterate_online, tree_sum
+from tacit.data import Table
 from tests.contract.cases import FITS, SUMMABLE, assert_same_bits, leaves
 from tests.contract.recorded import fitted
 

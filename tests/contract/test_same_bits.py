@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Dask, Serial, Threads
+from tacit.data import Table
 from tests.contract.cases import ESTIMATORS, blobs, case_name, targets, with_params
 
 # Five passes are not meant to be enough; the bits are compared, not the fit.

@@ -12,15 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tacit.core import Checkpoint, ModelFileError, Serial, Stats, Threads, iterate
 from tacit.core import checkpoint as module
-from tacit.core.checkpoint import Checkpoint, begin, finish
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
-from tacit.core.loop import iterate
+from tacit.core.checkpoint import begin, finish
 from tacit.core.progress import Step
-from tacit.core.stats import Stats
 from tacit.core.tensorfile import open_tensors, write_tensors
-from tacit.data.table import Table
+from tacit.data import Table
 
 # --- A small summable model: k-means by hand ---
 

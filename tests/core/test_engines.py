@@ -9,17 +9,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from tacit.core.engines import (
-    Dask,
-    Serial,
-    Stopped,
-    Threads,
-    check_stop,
-    get_engine,
-    one_blas_thread,
-    ready,
-)
-from tacit.data.table import Table
+from tacit.core import Dask, Serial, Threads, get_engine
+from tacit.core.engines import Stopped, check_stop, one_blas_thread, ready
+from tacit.data import Table
 
 ENGINES = [Serial(), Threads(1), Threads(3)]
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=str)

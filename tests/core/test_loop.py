@@ -6,11 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tacit.core.engines import Serial
-from tacit.core.loop import iterate, iterate_online
+from tacit.core import Serial, Stats, iterate, iterate_online
 from tacit.core.progress import Progress
-from tacit.core.stats import Stats
-from tacit.data.table import Table
+from tacit.data import Table
 
 ROWS = np.arange(10.0).reshape(-1, 1)  # mean 4.5
 

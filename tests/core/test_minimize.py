@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Stats, Threads
 from tacit.core.minimize import minimize
-from tacit.core.stats import Stats
-from tacit.data.table import Table
+from tacit.data import Table
 
 
 @dataclass(frozen=True)

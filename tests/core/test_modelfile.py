@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 import tacit
-from tacit.core import atomic, registry
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.errors import ModelFileError
-from tacit.core.modelfile import Saved, describe, load, save
+from tacit import load
+from tacit.core import Dask, ModelFileError, Serial, Threads, atomic, describe, registry
+from tacit.core.modelfile import Saved, save
 from tacit.core.tensorfile import open_tensors, write_tensors
 
 # --- Models to save ---

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
-from tacit.core import atomic, registry, tensorfile
-from tacit.core.engines import Threads
-from tacit.core.errors import ModelFileError
-from tacit.core.modelfile import Description, Saved, describe, load, save
+from tacit import load
+from tacit.core import ModelFileError, Threads, atomic, describe, registry, tensorfile
+from tacit.core.modelfile import Description, Saved, save
 from tacit.core.tensorfile import open_tensors, write_tensors
 
 X = np.arange(20.0).reshape(10, 2) ** 1.5

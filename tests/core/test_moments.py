@@ -8,12 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core import moments
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError
+from tacit.core import DataError, Serial, Threads, moments, tree_sum
 from tacit.core.moments import Moments, MomentsParams, collect
-from tacit.core.stats import tree_sum
-from tacit.data.table import Batch, Table
+from tacit.data import Table
+from tacit.data.table import Batch
 
 some = settings(deadline=None, max_examples=60)  # no deadline: the first call compiles
 

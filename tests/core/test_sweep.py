@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tacit.core.checkpoint import Checkpoint, begin
-from tacit.core.engines import Serial, Threads
+from tacit.core import Checkpoint, Serial, Threads
+from tacit.core.checkpoint import begin
 from tacit.core.sweep import Sequential, Visited, deal, diagonals, no_gain_for, sweep
 
 

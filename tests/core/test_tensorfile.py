@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from tacit.core import tensorfile
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError, tensorfile
 from tacit.core.tensorfile import open_tensors, write_tensors
 
 ARRAYS = {f"x{i}": np.ones((i, 2), dtype) for i, dtype in enumerate(tensorfile.CODES)}

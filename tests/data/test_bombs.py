@@ -9,12 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.core.errors import DataError
-from tacit.data import Documents
+from tacit.core import DataError
+from tacit.data import Documents, Ratings, read_numbers
 from tacit.data.delimited import Dialect, name_columns, unique
 from tacit.data.label_files import read_labels
-from tacit.data.number_files import read_numbers
-from tacit.data.ratings import Ratings
 from tacit.words.vector_files import read_word2vec
 
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from tacit.core.errors import DataError
-from tacit.data.documents import Documents
+from tacit.core import DataError
+from tacit.data import Documents
 from tests.data import mixed_files as make
 
 TEXT = "The whale sank the ship."

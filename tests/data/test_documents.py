@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.errors import DataError, PartialInput
-from tacit.data import document_blocks, spool, streams
-from tacit.data.documents import Documents
+from tacit.core import DataError, PartialInput
+from tacit.data import Documents, document_blocks, spool, streams
 from tacit.data.text_block import text_of
 from tacit.data.text_lines import Limits, line_blocks, text_of_lines
 

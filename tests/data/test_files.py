@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tacit.core.errors import DataError, PartialInput
+from tacit.core import DataError, PartialInput
 from tacit.data import NumberTable, Table, read_numbers
 from tacit.data.delimited import Dialect, records, scan_quotes, sniff
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.core.errors import DataError, PartialInput
+from tacit.core import DataError, PartialInput
 from tacit.data import Documents
 from tacit.data.delimited import write_rows
 

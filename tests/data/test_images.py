@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from tacit.core.errors import DataError
+from tacit.core import DataError
 from tacit.data.images import Images, read_images
 
 

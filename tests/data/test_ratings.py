@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.core.errors import DataError, PartialInput
-from tacit.data.ratings import IdIndex, Ratings, encode_ids
+from tacit.core import DataError, PartialInput
+from tacit.data import Ratings
+from tacit.data.ratings import IdIndex, encode_ids
 
 TRIPLES = [("ann", "Alien", 5.0), ("bob", "Alien", 3.0), ("ann", "Heat", 4.0)]
 

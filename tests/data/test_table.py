@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.data import Table
 from tacit.data.scaled_rows import scale_table
-from tacit.data.table import Batch, Table, block_rows_for, parts
+from tacit.data.table import Batch, block_rows_for, parts
 
 ROWS = np.random.default_rng(0).normal(size=(1000, 4))
 

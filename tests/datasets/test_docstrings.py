@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit import datasets
-from tacit.data.documents import Documents
+from tacit.data import Documents
 from tacit.datasets import docstring_set
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tacit import datasets
-from tacit.core.errors import DataError
-from tacit.data.documents import Documents
+from tacit.core import DataError
+from tacit.data import Documents
+from tacit.datasets import Dataset
 from tacit.datasets.catalog import CATALOG
-from tacit.datasets.dataset import Dataset
 
 FOLDER = os.environ.get("TACIT_DATA")
 # Rows and classes of every part, as counted when the files were collected.

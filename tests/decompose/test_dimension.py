@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tacit.data.table import Table
+from tacit.data import Table
 from tacit.decompose import dimension
 
 

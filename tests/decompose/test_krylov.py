@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.decompose import krylov
 from tacit.decompose.gram_panels import (
     chunk_caches,

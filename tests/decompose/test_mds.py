@@ -14,9 +14,8 @@ from sklearn.manifold import ClassicalMDS as RivalClassical
 from sklearn.manifold import smacof as rival_smacof
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError, ModelFileError
-from tacit.data.table import Table
+from tacit.core import DataError, ModelFileError, Serial, Threads
+from tacit.data import Table
 from tacit.decompose import MDS, PCA, ClassicalMDS
 from tacit.decompose.mds import Order, pool_adjacent, stress
 

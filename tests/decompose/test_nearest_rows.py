@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.decompose import nearest_rows as module
 from tacit.decompose.nearest_rows import nearest_rows
 

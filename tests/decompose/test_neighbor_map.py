@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_blobs
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.decompose import NeighborMap, nearest_rows
 from tacit.decompose.nearest_rows import by_cells, exact
 

@@ -11,9 +11,8 @@ from sklearn.decomposition import PCA as RivalPCA
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.errors import DataError, ModelFileError
-from tacit.data.table import Table
+from tacit.core import Dask, DataError, ModelFileError, Serial, Threads
+from tacit.data import Table
 from tacit.decompose import PCA, TruncatedSVD, low_rank_error
 
 SOLVERS = ("covariance_eigh", "full", "krylov")

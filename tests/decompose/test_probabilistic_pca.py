@@ -7,9 +7,8 @@ from sklearn.decomposition import PCA as RivalPCA
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
-from tacit.data.table import Table
+from tacit.core import ModelFileError, Serial, Threads
+from tacit.data import Table
 from tacit.decompose import ProbabilisticPCA
 
 

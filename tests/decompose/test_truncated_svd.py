@@ -12,9 +12,8 @@ from sklearn.decomposition import TruncatedSVD as RivalSVD
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.errors import DataError
-from tacit.data.table import Table
+from tacit.core import Dask, DataError, Serial, Threads
+from tacit.data import Table
 from tacit.decompose import TruncatedSVD
 
 

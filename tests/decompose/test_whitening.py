@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError
 from tacit.core.moments import Moments
 from tacit.decompose import Affine, Whitener
 

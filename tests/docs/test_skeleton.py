@@ -9,10 +9,9 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.loop import iterate
+from tacit.core import Serial, Threads, iterate
 from tacit.core.registry import REGISTRY
-from tacit.data.table import Table
+from tacit.data import Table
 from tests.contract.cases import assert_same_bits, blobs, leaves
 
 SKELETON = Path(__file__).parents[2] / "docs" / "skeleton" / "geometric_median.py"

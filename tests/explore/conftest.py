@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tacit.core.engines import Serial
+from tacit.core import Serial
 from tacit.explore import Project, explore_documents
 from tacit.explore.ask import prepare_live
 from tests.explore.browsing import browser

@@ -112,7 +112,7 @@ def forge_stage(project, stage, draw):
 
 def uses(project, documents, number):
     """What a person may do with a project: (name, function)."""
-    from tacit.explore.project.project import Project
+    from tacit.explore import Project
 
     yield "open", lambda: Project.open(project)
     yield "columns", lambda: Project.open(project).document_columns()
@@ -156,7 +156,7 @@ def explore_again(project, documents):
 
 def run_cases(names, cases, start, seed):
     """Forge and use ``cases`` projects for every stage, from the ``start``-th on."""
-    from tacit.core.errors import TacitError
+    from tacit.core import TacitError
 
     with tempfile.TemporaryDirectory() as home:
         sound, project = Path(home) / "sound.tacit", Path(home) / "copy.tacit"

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.data.documents import Documents
+from tacit.data import Documents
 from tacit.explore.stages.cleaning import Cleaned, clean_markup, split_header, split_signature
 
 MAIL = (

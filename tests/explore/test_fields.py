@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score, v_measure_score
 
-from tacit.core.engines import Threads
-from tacit.data.documents import Documents
+from tacit.core import Threads
+from tacit.data import Documents
 from tacit.explore import explore_documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import run_stages

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.errors import DataError
+from tacit.core import DataError
 from tacit.explore import Project
 from tacit.explore.project.group_names import GROUP_NAMES, read_names
 from tests.explore.corpora import letters

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.explore import explore_documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.questions.exports import write_groups

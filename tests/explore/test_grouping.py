@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import v_measure_score
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.explore.stages import groups
 from tacit.explore.stages.groups import group_rows, repeat_groups, tree_of
 from tacit.kernels import nearest_centers

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.cli.main import main
-from tacit.core.errors import DataError, TacitError
+from tacit.core import DataError, TacitError
+from tacit.explore import Project
 from tacit.explore.project import folder as folder_module
 from tacit.explore.project.folder import ProjectFolder, settle
-from tacit.explore.project.project import Project
 from tacit.explore.stages.stage import ARRAYS, read_arrays, write_tensors
 from tests.explore.test_pipeline import letters
 

@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from tacit.core.engines import Serial
+from tacit.core import Serial
+from tacit.explore import Project
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import prepare_live
-from tacit.explore.project.project import Project
 from tests.explore.browsing import barriers, served, texts
 from tests.explore.corpora import HOSTILE, letters, table
 from tests.explore.test_live_browser import pages

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tacit.cluster import SphericalKMeans
-from tacit.data.documents import Documents
+from tacit.data import Documents
 from tacit.explore.stages.cleaning import Cleaned
 from tacit.explore.stages.naming import name_groups
 from tacit.explore.stages.stop_lists import stop_list

@@ -3,7 +3,7 @@
 import numpy as np
 
 import tacit
-from tacit.data.documents import Documents
+from tacit.data import Documents
 from tacit.explore.stages.naming import NAMELESS, name_groups
 from tacit.explore.stages.wording import Wording
 from tacit.text import CountVectorizer

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tacit.core.engines import Serial, Threads
-from tacit.data.documents import Documents
+from tacit.core import Serial, Threads
+from tacit.data import Documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import STAGES, result_hash, run_stages
 from tacit.explore.project.settings import Settings

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from tacit.core.engines import Serial, Threads
-from tacit.data.documents import Documents
+from tacit.core import Serial, Threads
+from tacit.data import Documents
+from tacit.explore import explore_documents, plan_documents
 from tacit.explore.project import plan as plan_module
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import STAGES, result_hash, run_stages
-from tacit.explore.project.plan import Plan, closure, make_plan, plan_documents
-from tacit.explore.project.project import explore_documents
+from tacit.explore.project.plan import Plan, closure, make_plan
 from tacit.explore.project.settings import EFFORTS, Settings
 from tests.explore.corpora import letters, table
 from tests.explore.test_pipeline import QUICK

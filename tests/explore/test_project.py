@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 import pytest
 
 import tacit
-from tacit.core.errors import DataError, Locked
+from tacit.core import DataError, Locked
+from tacit.explore import Project, explore_documents
 from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.project import Project, explore_documents, folder_for
+from tacit.explore.project.project import folder_for
 from tacit.explore.report.page import make_page
 from tests.explore.corpora import HOSTILE, letters, table
 

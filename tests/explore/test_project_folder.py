@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tacit.core.errors import DataError, Locked
+from tacit.core import DataError, Locked
 from tacit.explore.project import folder as module
 from tacit.explore.project.folder import ProjectFolder, folder_for, key_of
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.engines import Serial, Threads
-from tacit.data.documents import Documents
+from tacit.core import Serial, Threads
+from tacit.data import Documents
 from tacit.data.text_block import text_of
 from tacit.explore.stages.reading import WINDOW, quartiles, read_block
 from tests.explore.test_pipeline import explore, letters, look

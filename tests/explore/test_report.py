@@ -10,10 +10,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from tacit.core.engines import Threads
-from tacit.core.errors import DataError
+from tacit.core import DataError, Threads
+from tacit.explore import Project, explore_documents
 from tacit.explore.project.folder import ProjectFolder
-from tacit.explore.project.project import Project, explore_documents
 from tacit.explore.report import page as report_page
 from tacit.explore.report import report as shown
 from tacit.explore.report.page import as_json, make_page, scripts

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tacit.explore.project.project import Project
+from tacit.explore import Project
 from tacit.explore.report import report as shown
 from tests.explore.browsing import draw_around, open_reports, texts
 from tests.explore.corpora import HOSTILE, letters

@@ -114,8 +114,8 @@ def test_projects_of_before_open_without_the_new_stages(years, tmp_path):
     """A project that an earlier version made has no such stages; its report says less."""
     import shutil
 
+    from tacit.explore import Project
     from tacit.explore.project.folder import ProjectFolder
-    from tacit.explore.project.project import Project
 
     copy = shutil.copytree(years.path, tmp_path / "old.tacit")
     folder = ProjectFolder(copy)

@@ -51,7 +51,7 @@ def test_the_number_may_be_given_or_none():
 
 
 def test_the_same_themes_on_any_number_of_threads(tmp_path):
-    from tacit.core.engines import Serial, Threads
+    from tacit.core import Serial, Threads
 
     texts, _ = letters(60)
     found = [tacit.explore(texts, effort="quick", topics=3, stages=["themes"], engine=engine)

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.engines import Threads
-from tacit.data.documents import Documents
+from tacit.core import Threads
+from tacit.data import Documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import run_stages
 from tacit.explore.stages.dates import DAY, MONTH, YEAR, header_date, read_date, read_dates

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tacit.data import Table
 from tacit.data.scaled_rows import unit_table
-from tacit.data.table import Table, parts
+from tacit.data.table import parts
 from tacit.kernels.unit_rows import unit_rows
 
 

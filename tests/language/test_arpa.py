@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.core.errors import DataError
+from tacit.core import DataError
 from tacit.language import NGramModel, read_arpa, write_arpa
 from tacit.language.arpa import parse_number
 from tacit.language.smoothing import SMOOTHINGS

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.engines import Serial, Threads
-from tacit.core.stats import tree_sum
+from tacit.core import Serial, Threads, tree_sum
 from tacit.language import key_counts
 from tacit.language.key_counts import KeyCounts
 

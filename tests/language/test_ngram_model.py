@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError, Serial, Threads
 from tacit.data import Documents
 from tacit.language import NGramModel
 

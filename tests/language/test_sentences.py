@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tacit.data.text_block import text_of
 from tacit.language.sentences import Reader, find_ids_of_words, find_words, make_word_finder
-from tacit.text.vocabulary import Vocabulary
+from tacit.text import Vocabulary
 
 LINES = st.lists(st.text("ab é\t", max_size=12), max_size=40)
 

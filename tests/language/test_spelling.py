@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError
 from tacit.language import NGramModel, SpellingCorrector
 from tacit.language.correction_search import LN10, Lattice, best_path, score_candidates_at
 from tacit.language.sentences import FIRST, UNKNOWN

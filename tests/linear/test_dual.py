@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from tacit.classify import LinearSVC, LogisticRegression
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.core.sweep import run_pass
 from tacit.linear import dual
 from tacit.linear.dual import LOSSES, DualAscent, best_intercept

@@ -13,8 +13,9 @@ from sklearn.linear_model import LogisticRegression as Theirs
 
 import tacit
 from tacit.classify import LinearSVC, LogisticRegression
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Batch, Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
+from tacit.data.table import Batch
 from tacit.linear.losses import LogisticParams, collect, log_probabilities, update
 from tacit.measure.labels import codes_of
 from tacit.text import TfidfVectorizer

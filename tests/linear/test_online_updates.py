@@ -11,7 +11,7 @@ from sklearn import linear_model as rival
 
 import tacit
 from tacit.classify import PassiveAggressiveClassifier, Perceptron
-from tacit.data.table import Table
+from tacit.data import Table
 from tacit.linear.linear_classifier import csr_arrays
 from tacit.linear.online_updates import PA, PA_I, PA_II, Rule, new_state, visit
 from tacit.linear.passive_aggressive import CALM

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Theirs
 
 from tacit.classify import LinearSVC
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.linear.losses import hinge_losses
 from tests.linear.test_logistic import words
 

@@ -7,8 +7,8 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tacit.cluster import KMeans
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.measure import calinski_harabasz_score, davies_bouldin_score, inertia
 from tests.contract.cases import blobs
 from tests.measure.test_silhouette import labeled

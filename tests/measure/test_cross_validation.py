@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from tacit.classify import BernoulliNB, ComplementNB, MultinomialNB, Perceptron
 from tacit.classify.left_out import left_out_scores
-from tacit.data.table import Table
+from tacit.data import Table
 from tacit.measure import cross_predict, leave_one_out
 from tacit.measure.cross_validation import fold_numbers
 from tests.contract.cases import documents

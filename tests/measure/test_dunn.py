@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.measure import dunn_score
 from tests.measure.test_silhouette import labeled
 

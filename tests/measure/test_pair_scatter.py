@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from tacit.core.engines import Serial
-from tacit.data.table import Table
+from tacit.core import Serial
+from tacit.data import Table
 from tacit.measure import inertia, scatter
 from tests.measure.test_silhouette import labeled
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from tacit.data.ratings import Ratings
+from tacit.data import Ratings
 from tacit.measure import (
     average_precision,
     mae,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.measure import silhouette_samples, silhouette_score
 from tests.contract.cases import blobs, documents
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.classify import MultinomialNB
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.data import Table
 from tacit.measure import adjusted_rand_score
 from tacit.mixture import BernoulliMixture, CategoricalMixture, MultinomialMixture

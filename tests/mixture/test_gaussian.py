@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from tacit.cluster import KMeans
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError
+from tacit.core import DataError, Serial, Threads
 from tacit.data import Table
 from tacit.mixture import GaussianMixture
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from tacit.classify import MultinomialNB
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.datasets import load
 from tacit.mixture import MultiComponentNB, SemiSupervisedNB
 from tacit.text import CountVectorizer

@@ -9,10 +9,9 @@ from scipy.linalg import subspace_angles
 from sklearn.datasets import load_digits
 
 import tacit
-from tacit.core.checkpoint import Checkpoint
-from tacit.core.errors import DataError, ModelFileError
+from tacit.core import Checkpoint, DataError, ModelFileError
 from tacit.core.tensorfile import open_tensors, write_tensors
-from tacit.data.table import Table
+from tacit.data import Table
 from tacit.neural import Autoencoder
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import tacit
-from tacit.core.errors import DataError, ModelFileError
+from tacit.core import DataError, ModelFileError
 from tacit.neural import GAN, diagnose
 from tacit.neural.diagnosis import frechet_distance, mode_coverage, two_sample_accuracy
 from tacit.neural.extra import jax

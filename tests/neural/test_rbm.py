@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError
 from tacit.neural import RBM
 from tacit.neural.extra import jax, jnp
 from tacit.neural.rbm import RBMNetwork, exact_log_partition

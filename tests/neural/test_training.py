@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tacit.core.randoms import key
+from tacit.data import Table
 from tacit.data.shuffled_rows import shuffled_chunks
-from tacit.data.table import Table
 from tacit.neural.autoencoder import AutoencoderNetwork
 from tacit.neural.draws import fold, key_words, normal, uniform
 from tacit.neural.extra import jax

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.data.ratings import Ratings
+from tacit.data import Ratings
 from tacit.recommend import ALS, GlobalMean
 
 pytest.importorskip("matplotlib").use("Agg")

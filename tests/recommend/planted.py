@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.data.ratings import Ratings
+from tacit.data import Ratings
 
 
 def planted(n=300, m=80, rank=3, known=0.3, noise=0.2, seed=0):

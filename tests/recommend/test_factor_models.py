@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError, Serial, Threads
 from tacit.core.tensorfile import open_tensors, write_tensors
-from tacit.data.ratings import Ratings
+from tacit.data import Ratings
 from tacit.measure import rmse
 from tacit.recommend import (
     ALS,

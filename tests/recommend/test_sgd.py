@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.core.checkpoint import Checkpoint
+from tacit.core import Checkpoint
 from tacit.measure import rmse
 from tacit.recommend import BiasedSGD
 from tacit.recommend.sgd import Blocks

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data.documents import Documents
+from tacit.data import Documents
 from tacit.search import InvertedIndex
 from tacit.text import tokenize
 

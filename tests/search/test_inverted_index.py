@@ -11,10 +11,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import tacit
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.errors import ModelFileError
+from tacit.core import Dask, ModelFileError, Serial, Threads
+from tacit.data import Documents
 from tacit.data.document_blocks import ListRows
-from tacit.data.documents import Documents
 from tacit.search import InvertedIndex, QueryError
 
 DOCUMENTS = [

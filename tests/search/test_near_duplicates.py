@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.engines import Dask, Serial, Threads
+from tacit.core import Dask, Serial, Threads
 from tacit.core.randoms import seed_from
+from tacit.data import Documents
 from tacit.data.document_blocks import ListRows
-from tacit.data.documents import Documents
 from tacit.data.text_block import text_of
 from tacit.search import NearDuplicates
 from tacit.search.minhash import choose_bands, collect, hashing, recall_at

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError
 from tacit.search.matching import DocumentSet, both, either
 from tacit.search.postings import (
     decode,
@@ -19,10 +19,9 @@ from tacit.search.postings import (
     words_of,
 )
 from tacit.search.word_rule import WordRule
-from tacit.text import tokenize
+from tacit.text import Vocabulary, tokenize
 from tacit.text.terms import Terms
 from tacit.text.tokens import TokenRule
-from tacit.text.vocabulary import Vocabulary
 
 
 def terms_of(documents):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.search.query import And, Leaf, Not, QueryError, leaves, parse
+from tacit.search import QueryError
+from tacit.search.query import And, Leaf, Not, leaves, parse
 
 
 def shape(node):

@@ -12,8 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from tacit.search import InvertedIndex
 from tacit.search.ranking import best
-from tacit.text import TfidfTransformer
-from tacit.text.counts import CountVectorizer
+from tacit.text import CountVectorizer, TfidfTransformer
 
 WORDS = ["oil", "gas", "price", "rose", "fell", "the", "of"]
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)

@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
-from tacit.data.documents import Documents
+from tacit.core import ModelFileError, Serial, Threads
+from tacit.data import Documents
 from tacit.search import SemanticIndex
 from tacit.search.semantic_space import expected_inside, inside, squares, unit_rows
 from tacit.text import CountVectorizer, TfidfTransformer, TfidfVectorizer

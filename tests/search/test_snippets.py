@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from tacit.search import Hit, Hits, InvertedIndex
 from tacit.search.snippets import Wanted, snippets
-from tacit.text import tokenize
+from tacit.text import Vocabulary, tokenize
 from tacit.text.tokens import TokenRule
-from tacit.text.vocabulary import Vocabulary
 
 RULE = TokenRule(min_length=1)
 

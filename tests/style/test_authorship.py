@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError, Serial, Threads
 from tacit.style import Authorship, FunctionWords, consensus_tree, impostors, rolling
 from tacit.style.leave_one_out import find_sharpness
 from tacit.style.verification import find_thresholds

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.style import FunctionWords
 from tacit.style.function_words import ENGLISH, count_windows, windows
 

@@ -15,10 +15,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core import registry
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.data import document_blocks
-from tacit.data.documents import Documents
+from tacit.core import Dask, Serial, Threads, registry
+from tacit.data import Documents, document_blocks
 from tacit.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 pytestmark = pytest.mark.slow  # processes of their own, and long documents

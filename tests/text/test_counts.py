@@ -20,11 +20,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import text as learn
 
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError
-from tacit.core.stats import tree_sum
-from tacit.data import document_blocks
-from tacit.data.documents import Documents
+from tacit.core import DataError, Serial, Threads, tree_sum
+from tacit.data import Documents, document_blocks
 from tacit.text import CountVectorizer, derive_stop_words
 from tacit.text.term_counts import count_terms, term_stats
 

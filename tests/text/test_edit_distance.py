@@ -12,7 +12,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from tacit.cluster import linkage
-from tacit.core.engines import Dask, Serial, Threads
+from tacit.core import Dask, Serial, Threads
 from tacit.text import (
     EditCosts,
     alignment,

@@ -17,13 +17,10 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import estimator_checks
 
 import tacit
-from tacit.core import registry
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.data import document_blocks
-from tacit.data.documents import Documents
-from tacit.text import CountVectorizer
-from tacit.text.features import TextFeatures, shape_of
-from tacit.text.tokens import tokenize
+from tacit.core import Dask, Serial, Threads, registry
+from tacit.data import Documents, document_blocks
+from tacit.text import CountVectorizer, TextFeatures, tokenize
+from tacit.text.features import shape_of
 
 CORPUS = [
     "Call me Ishmael. Some years ago--never mind how LONG precisely--",

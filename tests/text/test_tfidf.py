@@ -10,9 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import text as learn
 from sklearn.utils.estimator_checks import check_estimator
 
-from tacit.core.engines import Serial, Threads
-from tacit.core.stats import tree_sum
-from tacit.data.table import Table
+from tacit.core import Serial, Threads, tree_sum
+from tacit.data import Table
 from tacit.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from tacit.text.tfidf import collect
 

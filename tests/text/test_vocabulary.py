@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.text import vocabulary
-from tacit.text.vocabulary import Vocabulary, check_vocabulary, unite
+from tacit.text import Vocabulary, vocabulary
+from tacit.text.vocabulary import check_vocabulary, unite
 
 some = settings(deadline=None, max_examples=100)  # no deadline: the first call compiles
 words = st.lists(

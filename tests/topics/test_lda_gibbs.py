@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.checkpoint import Checkpoint
-from tacit.core.engines import Serial, Threads
+from tacit.core import Checkpoint, Serial, Threads
 from tacit.core.sweep import run_pass, sweep
 from tacit.topics import GibbsLDA, gibbs_sampler
 from tacit.topics.gibbs_sampler import GibbsSampler, Priors, arrange

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sklearn import decomposition
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads
+from tacit.data import Table
 from tacit.topics import GibbsLDA, LatentDirichletAllocation
 from tacit.topics.lda_variational import collect
 from tests.topics.planted import aligned_cosine, planted

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from tacit.core.errors import DataError
+from tacit.core import DataError
 from tacit.topics import GibbsLDA
 from tacit.topics.topic_files import (
     pyldavis_data,

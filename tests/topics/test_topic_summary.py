@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError
 from tacit.topics import (
     GibbsLDA,
     LatentDirichletAllocation,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.language.sentences import Reader
 from tacit.words import PPMIVectors, ppmi
 from tacit.words.corpus import read_corpus

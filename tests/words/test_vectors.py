@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import tacit
-from tacit.core.errors import DataError, ModelFileError
+from tacit.core import DataError, ModelFileError
 from tacit.words import WordVectors, evaluate_analogies, evaluate_similarity
 
 ROYALS = ["man", "woman", "king", "queen", "boy", "girl", "apple"]

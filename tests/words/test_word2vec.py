@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError, Serial, Threads
 from tacit.language.sentences import Reader
 from tacit.words import Word2Vec, pairs, skip_gram
 from tacit.words.corpus import read_corpus

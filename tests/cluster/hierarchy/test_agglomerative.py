@@ -11,9 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import tacit
 from tacit.cluster import AgglomerativeClustering, cut, linkage
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError, ModelFileError
-from tacit.data.table import Table
+from tacit.core import DataError, ModelFileError, Serial, Threads
+from tacit.data import Table
 from tests.contract.cases import blobs
 
 LINKAGES = ("ward", "complete", "average", "single")

@@ -11,9 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 import tacit
 from tacit.cluster import DivisiveClustering, check_linkage, cut, leaves
 from tacit.cluster.hierarchy.divisive import diana
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import ModelFileError
-from tacit.data.table import Table
+from tacit.core import ModelFileError, Serial, Threads
+from tacit.data import Table
 from tests.contract.cases import blobs
 
 # --- DIANA ---

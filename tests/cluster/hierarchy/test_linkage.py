@@ -21,9 +21,8 @@ from tacit.cluster import check_linkage, cut, linkage
 from tacit.cluster.hierarchy.dendrogram import is_monotone
 from tacit.cluster.hierarchy.inputs import METHODS, check_input
 from tacit.cluster.hierarchy.linkage import build_linkage
-from tacit.core.engines import Dask, Serial, Threads
-from tacit.core.errors import DataError
-from tacit.data.table import Table
+from tacit.core import Dask, DataError, Serial, Threads
+from tacit.data import Table
 from tacit.text import levenshtein, pairwise_strings
 
 RISING = ("single", "complete", "average", "weighted", "ward")

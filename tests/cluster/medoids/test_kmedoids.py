@@ -13,9 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 import tacit
 from tacit.cluster import KMedoids
 from tacit.cluster.medoids.fasterpam import SwapSearch, build, fasterpam, lab
-from tacit.core import memory
-from tacit.core.engines import Serial, Threads
-from tacit.data.table import Table
+from tacit.core import Serial, Threads, memory
+from tacit.data import Table
 from tacit.text import edit_distance
 from tests.contract.cases import blobs, documents
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.errors import ModelFileError
+from tacit.core import ModelFileError
 from tacit.explore.ask import concordance
 from tacit.explore.stages.index import stream_of
 from tacit.search import InvertedIndex, QueryError

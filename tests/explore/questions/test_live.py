@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tacit.core.engines import Serial, Threads
-from tacit.core.errors import DataError, Locked
+from tacit.core import DataError, Locked, Serial, Threads
+from tacit.explore import Project, explore_documents
 from tacit.explore.ask import (
     Live,
     NotReady,
@@ -23,7 +23,6 @@ from tacit.explore.ask import (
 )
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live, prepare_live, result_hash
-from tacit.explore.project.project import Project, explore_documents
 from tacit.explore.questions.reader import once
 from tests.explore.corpora import letters, table
 

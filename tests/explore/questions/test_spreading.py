@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tacit.core.engines import Serial, Threads
+from tacit.core import Serial, Threads
 from tacit.explore.ask import spread
 from tests.explore.questions.conftest import live_of
 

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from tacit.core.engines import Serial
+from tacit.core import Serial
+from tacit.explore import explore_documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import STAGES
 from tacit.explore.project.plan import closure, recorded_choice
-from tacit.explore.project.project import explore_documents
 from tacit.explore.server import job_child
 from tests.explore.corpora import letters
 from tests.explore.test_plan import cost_memory

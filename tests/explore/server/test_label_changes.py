@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from tacit.core.errors import Locked
+from tacit.core import Locked
+from tacit.explore import Project
 from tacit.explore.project.labels import (
     LABELS,
     Key,
@@ -21,7 +22,6 @@ from tacit.explore.project.labels import (
     fingerprint_of,
     keys_of_rows,
 )
-from tacit.explore.project.project import Project
 from tacit.explore.server.jobs import Job
 from tacit.explore.server.state import ServerState, digest_of
 from tests.explore.server.conftest import OURS

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.engines import Serial
-from tacit.core.errors import DataError, Locked
-from tacit.data.documents import Documents
+from tacit.core import DataError, Locked, Serial
+from tacit.data import Documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.labels import LABELS, Key, Labels, fingerprint_of
 from tacit.explore.project.pipeline import run_stages
