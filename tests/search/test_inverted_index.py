@@ -399,7 +399,7 @@ def test_a_full_disk_says_where_and_leaves_nothing_behind(monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("tacit.search.spill.reserve", full)
+    monkeypatch.setattr("tacit.core.disk_array.reserve", full)
     index = InvertedIndex(memory=1000)
     with pytest.raises(OSError, match=r"The disk is full: .* raise memory") as caught:
         index.fit(in_blocks(random_documents(), 100, 200))

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.disk_array import SpillFile, disk_array
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.memory import parse_memory
@@ -34,7 +35,6 @@ from tacit.search.query import Term, bind, parse
 from tacit.search.ranking import best_of_all, cosine, document_norms
 from tacit.search.results import Hits
 from tacit.search.snippets import Wanted
-from tacit.search.spill import SpillFile, in_file
 from tacit.search.stored_documents import FIELDS as STORED_FIELDS
 from tacit.search.stored_documents import (
     SCHEMA,
@@ -175,7 +175,7 @@ class IndexBuilder:
     def finish(self) -> tuple[Postings, Texts | None]:
         """The postings and texts of all blocks."""
         parts = [*self.runs, *self.waiting] or [no_postings()]
-        postings = merge_postings(parts, in_file if self.runs else None)
+        postings = merge_postings(parts, disk_array if self.runs else None)
         if not self.texts:
             return postings, None
         if self.text_file is None:
@@ -184,7 +184,7 @@ class IndexBuilder:
         return postings, merge_texts(self.texts, self.text_file.finish())
 
     def _spill(self) -> None:
-        self.runs.append(merge_postings(self.waiting, in_file))
+        self.runs.append(merge_postings(self.waiting, disk_array))
         self.waiting, self.nbytes = [], 0
         if self.texts:
             self._write_texts()

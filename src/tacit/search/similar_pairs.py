@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from tacit.core.disk_array import SpillFile
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.search.minhash import Shingles
-from tacit.search.spill import SpillFile
 
 __all__ = [
     "SMALL_GROUP", "Pairs", "Sets", "complete", "equal_sets", "estimate", "gather", "group",
