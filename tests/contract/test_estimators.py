@@ -12,8 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.cluster import KMeans
-from tacit.core.contract import CONTRACTS
-from tacit.core.estimator import WARNED
+from tacit.core.estimator import CONTRACTS, WARNED
 from tests.contract.cases import (
     DOCUMENTS,
     ESTIMATORS,

@@ -1,7 +1,9 @@
 """What every estimator of Tacit shares: scikit-learn's conventions, model files, callbacks.
 
 ``contract`` names the driver of a fit, and with it where the rows may be and which engines can
-run it (``core.contract``).
+run it: ``CONTRACTS``. The drivers are ``engine.reduce`` (one pass), ``iterate`` and
+``iterate_online`` (``core.loop``), ``minimize`` (``core.minimize``) and ``sweep``
+(``core.sweep``); a whole model has none.
 
 Estimators accept all parameters of scikit-learn's classes of the same name. Those that change
 nothing here are listed in ``_no_effect`` with the reason; a value other than the default is
@@ -13,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import sklearn.callback
@@ -22,15 +24,54 @@ from sklearn.callback import CallbackSupportMixin, FitCallback
 from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
+from tacit.core.engines import Dask, Engine, Threads, get_engine
 from tacit.core.modelfile import Saved
 from tacit.core.progress import Callback, Progress, Step
 
-__all__ = ["N_JOBS", "Estimator", "check_weights", "with_callbacks"]
+__all__ = [
+    "CONTRACTS", "N_JOBS", "Contract", "Estimator", "check_weights", "engine_for",
+    "with_callbacks",
+]  # fmt: skip
 
 # Why scikit-learn's n_jobs has no effect.
 N_JOBS = "engine=Threads(n) sets the number of threads, and the result does not depend on it"
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+class Contract(NamedTuple):
+    """What a kind of fit promises and needs."""
+
+    drivers: tuple[str, ...]
+    streams: bool  # rows may stay on disk, read block by block
+    travels: bool  # blocks may be worked on in other processes
+    why: str  # for docs and error messages
+
+
+CONTRACTS: dict[str, Contract] = {
+    "summable": Contract(
+        ("reduce", "iterate", "minimize"), True, True, "a pass is a sum over blocks of rows"
+    ),
+    "online": Contract(
+        ("iterate_online",), True, False, "the params are updated after every block"
+    ),
+    "sequential": Contract(
+        ("sweep",), True, False, "every visit changes the state that the next one reads"
+    ),
+    "whole": Contract((), False, False, "all rows are compared with each other"),
+}
+
+
+def engine_for(estimator: Any) -> Engine:
+    """The engine of an estimator, as its contract allows.
+
+    A cluster cannot share memory with the caller, so a fit that changes one state in place
+    runs in threads of this process instead; the bits are the same.
+    """
+    engine = get_engine(getattr(estimator, "engine", "serial"))
+    if isinstance(engine, Dask) and not CONTRACTS[estimator.contract].travels:
+        return Threads()
+    return engine
 
 
 class Estimator(Saved, CallbackSupportMixin, BaseEstimator):

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from tacit.core.contract import CONTRACTS
-from tacit.core.estimator import check_weights
+from tacit.core.estimator import CONTRACTS, check_weights
 from tacit.core.kernel import kernel
 from tacit.core.memory import gigabytes
 from tacit.data.bad_values import check_values

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.core.wording import count
-from tacit.kernels.counting_sort import pair_order
+from tacit.kernels.sorting import pair_order
 
 __all__ = ["IdIndex", "Ratings", "RatingsReport", "as_objects", "encode_ids", "to_csr"]
 

@@ -32,14 +32,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, seed_from
-from tacit.data.bad_values import check_scale
+from tacit.data.bad_values import check_distances, check_scale
 from tacit.data.checked import check_table
-from tacit.data.distances import check_distances
 from tacit.data.table import Table
 from tacit.decompose.krylov import room_for, width_for
 from tacit.decompose.pca import PCA

@@ -1,4 +1,4 @@
-"""Rows as sums of a few vectors, and the error of that: reconstruction error against rank.
+"""Rows as sums of a few vectors, and the error of that against their rank, with its knee.
 
     collect   of every row, the squared length and what each component explains of it
 
@@ -20,7 +20,9 @@ from tacit.core.stats import Stats
 from tacit.data.table import Table, parts
 from tacit.decompose.gram_panels import chunks, project, to_panels
 
-__all__ = ["low_rank_error", "rank_errors"]
+__all__ = ["knee_of", "low_rank_error", "rank_errors"]
+
+FLAT = 0.05  # how far below the straight line a knee must be, of the whole fall
 
 
 @dataclass(frozen=True)
@@ -104,3 +106,20 @@ def low_rank_error(X: Any, basis: Any) -> float:
     rank = int((sizes > max(vectors.shape) * np.finfo(float).eps * sizes.max(initial=0)).sum())
     spanning = spanning[:rank] if rank else np.zeros((1, rows.shape[1]))
     return float(rank_errors(spanning, Table.of(rows), Serial())[-1])
+
+
+def knee_of(values: np.ndarray, ks: np.ndarray) -> int | None:
+    """Where the curve is farthest below the line between its ends; None where it is not.
+
+    >>> knee_of(np.array([10.0, 4.0, 1.0, 0.8, 0.6]), np.arange(1, 6))
+    3
+    >>> knee_of(np.array([4.0, 3.0, 2.0, 1.0]), np.arange(1, 5)) is None
+    True
+    """
+    fall = values[0] - values[-1]
+    if len(values) < 3 or not fall > 0:
+        return None
+    line = values[0] - fall * (ks - ks[0]) / (ks[-1] - ks[0])
+    below = (line - values) / fall
+    place = int(np.argmax(below))
+    return int(ks[place]) if below[place] > FLAT else None

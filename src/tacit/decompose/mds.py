@@ -30,13 +30,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, ready
-from tacit.core.estimator import N_JOBS, Estimator, with_callbacks
+from tacit.core.estimator import N_JOBS, Estimator, engine_for, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from, spawn, uniforms
-from tacit.data.distances import check_distances
+from tacit.data.bad_values import check_distances
 from tacit.decompose.classical_mds import ClassicalMDS, distances_of, load_rows
 from tacit.kernels.distances import METRICS, Metric, between_rows
 

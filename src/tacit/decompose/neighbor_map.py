@@ -28,9 +28,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.randoms import bits, key, permutation, seed_from
 from tacit.core.sweep import Sequential, Visited, sweep

@@ -33,10 +33,9 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.core import moments as column_moments
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.core.errors import DataError
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
@@ -46,7 +45,7 @@ from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.gram_panels import to_panels
 from tacit.decompose.krylov import room_for, squared_length, width_for
-from tacit.decompose.low_rank import rank_errors
+from tacit.decompose.low_rank import knee_of, rank_errors
 from tacit.decompose.truncated_svd import (
     Projection,
     check_scale,
@@ -55,7 +54,6 @@ from tacit.decompose.truncated_svd import (
     search,
     with_signs,
 )
-from tacit.measure.knee import knee_of
 
 __all__ = ["PCA"]
 

@@ -35,9 +35,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats

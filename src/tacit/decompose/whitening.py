@@ -27,9 +27,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.core import moments as column_moments
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, one_blas_thread
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
 from tacit.data.checked import check_table
 from tacit.data.table import parts

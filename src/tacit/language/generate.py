@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.randoms import key, seed_from, uniform
-from tacit.kernels.selection import highest
+from tacit.kernels.sorting import highest
 from tacit.language.backoff_tables import Tables, distribution
 from tacit.language.sentences import SPECIAL, STOP, UNKNOWN, spelled
 

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.text_block import text_of
-from tacit.kernels.selection import highest
+from tacit.kernels.sorting import highest
 from tacit.language.backoff_tables import (
     Tables,
     check_tables,

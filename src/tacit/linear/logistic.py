@@ -26,9 +26,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Serial
-from tacit.core.estimator import N_JOBS, with_callbacks
+from tacit.core.estimator import N_JOBS, engine_for, with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import no_gain_for, run_pass, sweep

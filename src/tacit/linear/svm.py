@@ -27,9 +27,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Serial
-from tacit.core.estimator import with_callbacks
+from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep

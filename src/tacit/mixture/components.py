@@ -22,9 +22,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import check_weights, with_callbacks
+from tacit.core.estimator import check_weights, engine_for, with_callbacks
 from tacit.data.checked import check_count_table
 from tacit.data.table import Table
 from tacit.mixture.multinomial import MultinomialMixture

@@ -23,9 +23,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.checkpoint import begin, finish
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.loop import Fit, iterate
 from tacit.data.checked import check_results
 from tacit.data.table import Table

@@ -21,9 +21,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.core import moments
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
 from tacit.data.checked import check_table
 from tacit.data.table import Table, parts

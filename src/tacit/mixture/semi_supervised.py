@@ -27,9 +27,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, check_weights, with_callbacks
+from tacit.core.estimator import Estimator, check_weights, engine_for, with_callbacks
 from tacit.core.loop import Fit
 from tacit.data.checked import check_count_table, check_results
 from tacit.data.table import Table

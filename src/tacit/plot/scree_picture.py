@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.measure.knee import knee_of
+from tacit.decompose.low_rank import knee_of
 from tacit.plot.axes import (
     FAINT,
     NEUTRAL,

@@ -33,8 +33,8 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.checkpoint import begin, finish
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, one_blas_thread, ready
+from tacit.core.estimator import engine_for
 from tacit.core.loop import iterate
 from tacit.core.memory import check_memory
 from tacit.core.progress import Step

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.contract import engine_for
+from tacit.core.estimator import engine_for
 from tacit.core.kernel import kernel
 from tacit.core.loop import iterate
 from tacit.core.stats import Stats

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.estimator import Estimator
 from tacit.data.ratings import IdIndex, Ratings
-from tacit.kernels.selection import highest
+from tacit.kernels.sorting import highest
 from tacit.recommend.results import Recommendations, Scored, UnknownIdWarning
 
 __all__ = ["Recommender", "cosines"]

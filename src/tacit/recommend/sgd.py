@@ -27,13 +27,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.checkpoint import begin, finish
-from tacit.core.contract import engine_for
+from tacit.core.estimator import engine_for
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, permutation, seed_from, uniforms
 from tacit.core.sweep import Sequential, Swept, Visited, deal, diagonals, no_gain_for, sweep
 from tacit.data.ratings import Ratings
-from tacit.kernels.counting_sort import stable_order
+from tacit.kernels.sorting import stable_order
 from tacit.recommend.factor_model import FactorModel
 from tacit.recommend.gradient import GradientDescent, SgdState
 from tacit.recommend.recommender import check_finite

@@ -23,9 +23,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, engine_for
 from tacit.data.documents import Documents
 from tacit.text.counts import collect
 from tacit.text.term_counts import TermStats, no_terms

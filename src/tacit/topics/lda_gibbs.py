@@ -19,9 +19,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.checkpoint import begin, finish
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import with_callbacks
+from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep

@@ -30,9 +30,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.kmeans.minibatch import shuffled_batches
 from tacit.core.checkpoint import begin, finish
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import N_JOBS, with_callbacks
+from tacit.core.estimator import N_JOBS, engine_for, with_callbacks
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
 from tacit.data.checked import check_count_table, check_results

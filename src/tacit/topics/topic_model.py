@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.contract import engine_for
-from tacit.core.estimator import Estimator
+from tacit.core.estimator import Estimator, engine_for
 from tacit.core.randoms import seed_from
 from tacit.data.checked import check_answer, check_count_table
 from tacit.data.table import parts

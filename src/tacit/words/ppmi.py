@@ -25,9 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine, check_stop, ready
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.stats import tree_sum
 from tacit.decompose.truncated_svd import TruncatedSVD

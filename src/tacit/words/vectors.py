@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
-from tacit.kernels.selection import highest
+from tacit.kernels.sorting import highest
 from tacit.language.sentences import (
     BlockWords,
     Reader,

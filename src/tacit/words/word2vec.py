@@ -21,9 +21,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.contract import engine_for
 from tacit.core.engines import Engine
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import key, seed_from, uniforms
 from tacit.core.string_array import are_offsets

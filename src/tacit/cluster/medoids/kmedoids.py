@@ -35,9 +35,8 @@ from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum
-from tacit.data.bad_values import check_values
+from tacit.data.bad_values import check_distances, check_values
 from tacit.data.checked import check_rows, check_table, is_table
-from tacit.data.distances import check_distances
 from tacit.data.summary import summarize
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import (

@@ -10,7 +10,7 @@ from tacit.explore.questions.documents import check_count
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.stages.language import running_text, spaced_sentences
-from tacit.kernels.selection import highest
+from tacit.kernels.sorting import highest
 from tacit.language.generate import generate_words
 from tacit.language.sentences import SPECIAL, STOP, spelled
 

@@ -96,7 +96,7 @@ def cosines_of(rows: np.ndarray, unit: np.ndarray) -> np.ndarray:
 def best_first(scores: np.ndarray, top: int) -> np.ndarray:
     """The rows with the highest scores, of equals the lowest row first; none that has next to
     nothing in common."""
-    from tacit.kernels.selection import highest
+    from tacit.kernels.sorting import highest
 
     rows = highest(scores, min(top, len(scores)))
     return rows[scores[rows] > NOISE]

@@ -1,7 +1,8 @@
-"""Sort small whole numbers in linear time: count them, then put each in its place.
+"""Small whole numbers sorted in linear time, and the highest values without sorting all.
 
-NumPy sorts integers of 32 bits and more by comparison. Codes of users or items are small,
-and two stable sorts, by the second column and then by the first, sort pairs of them.
+NumPy sorts integers of 32 bits and more by comparison. Codes of users or items are small: count
+them, then put each in its place. Two stable sorts, by the second column and then by the first,
+sort pairs of them.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from tacit.core.kernel import kernel
 
-__all__ = ["pair_order", "stable_order"]
+__all__ = ["highest", "pair_order", "stable_order"]
 
 
 def stable_order(codes: Any, size: int, order: Any = None) -> np.ndarray:
@@ -38,6 +39,20 @@ def pair_order(first: Any, second: Any, shape: tuple[int, int]) -> np.ndarray:
     [1, 2, 0]
     """
     return stable_order(first, shape[0], stable_order(second, shape[1]))
+
+
+def highest(values: np.ndarray, n: int) -> np.ndarray:
+    """The places of the n highest values, the highest first; ties go to the lowest place.
+
+    >>> highest(np.array([1.0, 3.0, 2.0, 3.0, 1.0]), 4)
+    array([1, 3, 2, 0])
+    """
+    n = min(max(0, n), len(values))
+    if n == 0:
+        return np.empty(0, np.int64)
+    least = np.partition(values, len(values) - n)[len(values) - n]
+    found = np.flatnonzero(values >= least)
+    return found[np.argsort(-values[found], kind="stable")][:n]
 
 
 @kernel

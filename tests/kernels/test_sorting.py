@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.kernels.selection import highest
+from tacit.kernels.sorting import highest
 
 
 @given(st.lists(st.integers(0, 5)), st.integers(-1, 12))
