@@ -20,14 +20,16 @@ demo: $(VENV)/.installed
 	@echo "Open the report in a browser:  file://$(CURDIR)/$(PROJECT)/report.html"
 	@echo "Explore your own documents:    $(VENV)/bin/tacit explore FOLDER_OR_FILE"
 
+# worksteal: each process begins in its own half of the tests, so that no two compile the same
+# kernels at the same time.
 test: $(VENV)/.installed-test lint
-	$(RUN) pytest -n 2 -rs
+	$(RUN) pytest -n 2 --dist worksteal -rs
 
 # The models themselves: without what takes more than a few seconds, scikit-learn's battery of
 # checks, the command line, pictures, pages and the examples in docstrings.
 QUICK = core data kernels cluster text linear classify language notes
 quick: $(VENV)/.installed-test
-	$(RUN) pytest -n 2 -m "not slow and not battery" $(QUICK:%=tests/%)
+	$(RUN) pytest -n 2 --dist worksteal -m "not slow and not battery" $(QUICK:%=tests/%)
 
 lint: $(VENV)/.installed-test
 	$(RUN) ruff check .

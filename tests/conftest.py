@@ -14,6 +14,15 @@ settings.register_profile("tacit", deadline=None, derandomize=bool(os.environ.ge
 settings.load_profile("tacit")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """Writes return without fsync: it guards against the failure of power, which no test can
+    cause, and takes milliseconds. Tests of a failing fsync replace it in turn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--fuzz", type=int, default=1, metavar="N", help="Run N times as many forged files."

@@ -350,12 +350,12 @@ def test_a_label_of_many_lines_takes_one_line_of_the_table(tacit, tmp_path):
 
 def test_a_guessed_column_of_labels_is_named(tacit, tmp_path):
     path, out = jsonl(tmp_path / "some.jsonl", TEXTS, LABELS, "category"), tmp_path / "m.st"
-    told = "Guessed: labels are in column 'category'."
+    guess = "Guessed: labels are in column 'category'."
     train = ("classify", "train", path, "--out", out, "--model", "naive-bayes")
-    assert told in tacit(*train).err
-    assert told not in tacit(*train, "--label", "category").err
-    assert told not in tacit(*train, "--quiet").err
-    assert told in tacit("classify", "evaluate", out, path).err
+    assert guess in tacit(*train).err
+    assert guess not in tacit(*train, "--label", "category").err
+    assert guess not in tacit(*train, "--quiet").err
+    assert guess in tacit("classify", "evaluate", out, path).err
 
 
 def test_subfolders_are_the_labels_though_file_names_give_columns(tacit, tmp_path):

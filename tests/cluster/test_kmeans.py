@@ -453,10 +453,10 @@ def test_restarts_keep_the_best():
 
 
 def test_callbacks_hear_of_every_pass_and_may_stop():
-    heard = []
-    model = KMeans(6, random_state=0, tol=0, callbacks=[lambda step: heard.append(step.number)])
-    model.fit(blobs())
-    assert heard == list(range(model.n_iter_ + 1))
+    notified = []
+    note = [lambda step: notified.append(step.number)]
+    model = KMeans(6, random_state=0, tol=0, callbacks=note).fit(blobs())
+    assert notified == list(range(model.n_iter_ + 1))
     stopped = KMeans(30, random_state=0, tol=0, callbacks=[lambda step: step.number == 2])
     stopped.fit(blobs())
     assert stopped.n_iter_ == 2

@@ -142,10 +142,10 @@ def test_a_fit_may_be_cut_off_after_every_single_step(path, whole):
 
 def test_the_resumed_fit_does_not_start_over(path, whole):
     fit(bound(path, every=0), StopAt(5))
-    heard = []
-    fit(bound(path), lambda step: heard.append(step.number))
-    assert heard[0] == 5
-    assert heard[-1] == len(whole.losses) - 1
+    notified = []
+    fit(bound(path), lambda step: notified.append(step.number))
+    assert notified[0] == 5
+    assert notified[-1] == len(whole.losses) - 1
 
 
 def test_a_fit_that_ran_out_of_passes_resumes_to_the_same_end(path):
@@ -190,9 +190,9 @@ def test_kill_9_in_the_middle_loses_nothing_that_was_written(path, whole):
     finally:
         child.kill()
         assert child.wait() == -signal.SIGKILL
-    heard = []
-    again = fit(bound(path), lambda step: heard.append(step.number))
-    assert heard[0] >= 2
+    notified = []
+    again = fit(bound(path), lambda step: notified.append(step.number))
+    assert notified[0] >= 2
     same_bits(again, whole)
 
 

@@ -76,12 +76,12 @@ def test_every_step_is_told_and_the_last_one_says_so():
 
 
 def test_a_callback_may_stop_the_loop_and_all_hear_of_it():
-    heard = []
+    notified = []
     fit = run(
-        max_iter=50, tol=0, callbacks=[lambda s: s.number == 2, lambda s: heard.append(1)]
+        max_iter=50, tol=0, callbacks=[lambda s: s.number == 2, lambda s: notified.append(1)]
     )
     assert len(fit.losses) == 3
-    assert len(heard) == 3
+    assert len(notified) == 3
     assert not fit.converged
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from tacit import load
-from tacit.core import Dask, ModelFileError, Serial, Threads, atomic, describe, registry
+from tacit.core import Dask, ModelFileError, Serial, Threads, describe, registry
 from tacit.core.modelfile import Saved, save
 from tacit.core.tensorfile import open_tensors, write_tensors
 
@@ -79,11 +79,6 @@ def toys(monkeypatch):
 
 
 X = np.arange(20.0).reshape(10, 2) ** 1.5
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
-    monkeypatch.setattr(atomic.os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from tacit import load
-from tacit.core import ModelFileError, Threads, atomic, describe, registry, tensorfile
+from tacit.core import ModelFileError, Threads, describe, registry, tensorfile
 from tacit.core.modelfile import Description, Saved, save
 from tacit.core.tensorfile import open_tensors, write_tensors
 
@@ -62,11 +62,6 @@ class Anything(Saved, BaseEstimator):
 def toys(monkeypatch):
     monkeypatch.setitem(registry.REGISTRY, "Toy", f"{__name__}:Toy")
     monkeypatch.setitem(registry.REGISTRY, "Anything", f"{__name__}:Anything")
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
-    monkeypatch.setattr(atomic.os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture

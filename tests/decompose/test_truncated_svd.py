@@ -180,18 +180,18 @@ def test_too_few_passes_are_told():
 
 
 def test_a_callback_may_stop_at_any_pass_and_sees_the_loss_fall():
-    X, heard = zipf(n=600, d=700), []
+    X, notified = zipf(n=600, d=700), []
     for last in (1, 2, 4):
-        heard.clear()
+        notified.clear()
 
         def stop(step, last=last):
-            heard.append((step.number, step.losses[-1]))
+            notified.append((step.number, step.losses[-1]))
             return step.number == last
 
         model = TruncatedSVD(30, random_state=0, callbacks=[stop]).fit(X)
         assert_sound(model, 30)
-        assert [number for number, _ in heard] == list(range(1, last + 1))
-    losses = [loss for _, loss in heard]
+        assert [number for number, _ in notified] == list(range(1, last + 1))
+    losses = [loss for _, loss in notified]
     assert losses == sorted(losses, reverse=True)
 
 

@@ -310,8 +310,8 @@ def test_what_cannot_be_answered_yet_or_at_all_is_said(live):
     def not_yet(route):
         if waits:
             waits.pop()
-            told = {"error": "Indexing is not done yet. Ask again in a moment."}
-            route.fulfill(status=503, json=told)
+            reply = {"error": "Indexing is not done yet. Ask again in a moment."}
+            route.fulfill(status=503, json=reply)
         else:
             route.continue_()
 

@@ -329,8 +329,8 @@ def disk(monkeypatch):
 def test_a_full_disk_is_told_with_the_bytes_and_the_place(code, room, disk, tmp_path):
     disk(room, code)
     store = CountStore(20_000, folder=tmp_path)
-    told = rf"needed [\d,]+ more bytes in {tmp_path}, .*memory_bytes=20,000"
-    with pytest.raises(OSError, match=told) as e:
+    message = rf"needed [\d,]+ more bytes in {tmp_path}, .*memory_bytes=20,000"
+    with pytest.raises(OSError, match=message) as e:
         store.add(keys_of(200_000))
     assert e.value.errno == code
     assert os.listdir(tmp_path) == []

@@ -22,9 +22,9 @@ def test_blocks_of_a_diagonal_share_neither_a_user_nor_an_item():
         users, items = [], []
         for p, q, _ in parts:
             first, last = blocks.bounds[p * blocks.parts + q : p * blocks.parts + q + 2]
-            users.append({*blocks.run_users[first:last].tolist()})
-            span = slice(blocks.run_edges[first], blocks.run_edges[last])
-            items.append({*blocks.items[span].tolist()})
+            users.append({*blocks.runs.users[first:last].tolist()})
+            span = slice(blocks.runs.edges[first], blocks.runs.edges[last])
+            items.append({*blocks.runs.items[span].tolist()})
             seen += span.stop - span.start
         for groups in (users, items):
             assert sum(map(len, groups)) == len(set().union(*groups))

@@ -4,6 +4,7 @@ import errno
 import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from mmap import mmap as MemoryMap
 
 import numpy as np
 import pytest
@@ -51,9 +52,9 @@ def assert_same_index(a, b):
 
 
 def is_mapped(array):
-    while array is not None and not isinstance(array, np.memmap):
-        array = getattr(array, "base", None)
-    return array is not None
+    while isinstance(array, np.ndarray | memoryview):
+        array = array.base if isinstance(array, np.ndarray) else array.obj
+    return isinstance(array, MemoryMap)
 
 
 # --- Where documents come from ---

@@ -7,6 +7,7 @@ from tacit.core.randoms import bits, key
 from tacit.words.huffman import huffman_paths
 from tacit.words.skip_gram import (
     SET,
+    Steps,
     Weights,
     draw_word,
     logistic,
@@ -80,9 +81,8 @@ def test_skip_gram_with_negative_sampling_steps_along_its_gradient(negative, n):
 
     def step():
         measured = np.zeros(2)
-        update_pairs(
-            state, centers, contexts, NOISE, 0, negative, RATE, OWN, 1, measured, LANES
-        )
+        steps = Steps(NOISE, negative, RATE, OWN, 1)
+        update_pairs(state, centers, contexts, 0, steps, measured, LANES)
         assert measured[0] == n
         return measured
 
@@ -95,9 +95,8 @@ def test_many_negative_samples_are_taken_in_sets():
     words = [*drawn(0, SET), *drawn(SET, SET), *drawn(2 * SET, SET)][:12]
     expected = Weights(*(each.astype(np.float64) for each in state))
     measured = np.zeros(2)
-    update_pairs(
-        state, center, context, NOISE, 0, 12, np.float32(1e-6), OWN, 1, measured, LANES
-    )
+    steps = Steps(NOISE, 12, np.float32(1e-6), OWN, 1)
+    update_pairs(state, center, context, 0, steps, measured, LANES)
     total = -log_s(expected.outputs[2] @ expected.inputs[7])
     total -= sum(log_s(-expected.outputs[w] @ expected.inputs[7]) for w in words if w != 2)
     assert measured[1] == pytest.approx(total, rel=1e-4)
@@ -154,10 +153,10 @@ def test_a_window_steps_along_the_gradient_of_its_objective(cbow, objective):
 
     def step():
         measured = np.zeros(2)
+        steps = Steps(NOISE, 4, RATE, OWN, 1)
         update_windows(
-            state, kept, reach, ends, 0, 1, cbow, objective, NOISE, 4, paths, RATE, OWN, 1,
-            measured, LANES,
-        )  # fmt: skip
+            state, (kept, reach, ends), (0, 1), cbow, objective, paths, steps, measured, LANES
+        )
         return measured
 
     check_step(state, loss, step)

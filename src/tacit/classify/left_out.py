@@ -72,11 +72,10 @@ def left_out_scores(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]
     else:
         counts = counts.sum(axis=1, keepdims=True) - counts if complement else counts
         totals = counts.sum(axis=0) + alpha.sum()
-        for start, stop in row_spans(csr, scores.shape[1]):
+        for span in row_spans(csr, scores.shape[1]):
             add_without(
-                csr, codes, counts, totals, alpha, model.weights_, complement, scores, start,
-                stop,
-            )  # fmt: skip
+                span, csr, codes, counts, totals, alpha, model.weights_, complement, scores
+            )
     single = np.flatnonzero(stats.class_count[codes] <= 1)
     scores[single, codes[single]] = -np.inf
     scores[np.isnan(scores)] = -np.inf  # with alpha 0, a class left without a feature
@@ -110,8 +109,8 @@ def add_bernoulli(
     absent = np.maximum(n - counts, 0) + alpha[:, None]
     scale = np.log(np.maximum(n + 2 * alpha[:, None], 1e-300))
     base = (np.log(np.maximum(absent, 1e-300)) - scale).sum(axis=0)
-    for start, stop in row_spans(csr, 1):
-        set_bernoulli(csr, codes, counts, alpha, class_count, base, prior, scores, start, stop)
+    for span in row_spans(csr, 1):
+        set_bernoulli(span, csr, codes, counts, alpha, class_count, base, prior, scores)
 
 
 def row_spans(csr: Any, width: int) -> Iterator[tuple[int, int]]:
@@ -137,14 +136,12 @@ def one_block(table: Any) -> Batch:
 
 
 @kernel
-def add_without(
-    csr, codes, counts, totals, alpha, weights, complement, scores, start, stop
-):  # fmt: skip
-    """Add multinomial or complement scores of the rows start:stop, each without itself: the
-    counts of its own class change, or those of all other complements."""
+def add_without(span, csr, codes, counts, totals, alpha, weights, complement, scores):
+    """Add multinomial or complement scores of a span of rows, each without itself: the counts
+    of its own class change, or those of all other complements."""
     k = counts.shape[1]
     sign = -1.0 if complement else 1.0
-    for i in range(start, stop):
+    for i in range(span[0], span[1]):
         own, out = codes[i], scores[i]
         length = 0.0
         for t in range(csr.indptr[i], csr.indptr[i + 1]):
@@ -164,11 +161,9 @@ def add_without(
 
 
 @kernel
-def set_bernoulli(
-    csr, codes, counts, alpha, class_count, base, prior, scores, start, stop
-):  # fmt: skip
-    """Set the score of the rows start:stop for their own class, each without itself."""
-    for i in range(start, stop):
+def set_bernoulli(span, csr, codes, counts, alpha, class_count, base, prior, scores):
+    """Set the score of a span of rows for their own class, each without itself."""
+    for i in range(span[0], span[1]):
         y = codes[i]
         n = class_count[y] - 1.0
         total = prior[i] + base[y]

@@ -57,68 +57,31 @@ class Text(NamedTuple):
 
 @click.command()
 @click.argument("path")
-@click.option(
-    "--who",
-    multiple=True,
-    metavar="PATH",
-    help="Text to attribute: a file, a folder or a table; may be repeated  [default: those "
-    "in PATH]",
-)
-@click.option(
-    "--author",
-    "column",
-    metavar="COLUMN",
-    help="Column with the authors, empty where unknown  [default: guessed]",
-)
-@click.option(
-    "--unknown",
-    multiple=True,
-    metavar="NAME",
-    help="Name that stands for an unknown author; may be repeated  [default: unknown, "
-    "anonymous, anon, disputed, contested]",
-)
-@click.option(
-    "--words",
-    type=click.IntRange(1),
-    default=50,
-    show_default=True,
-    help="Number of words to count: English function words, or with --most-frequent the "
-    "most frequent words of the texts",
-)
-@click.option(
-    "--most-frequent",
-    is_flag=True,
-    help="Count the most frequent words of the texts, for any language.",
-)
-@click.option(
-    "--block",
-    type=click.IntRange(0),
-    default=5000,
-    show_default=True,
-    help="Number of words in a block of text; 0 takes whole texts",
-)
-@click.option(
-    "--variant",
-    type=OneOf(["burrows", "eder", "cosine", "quadratic"]),
-    default="cosine",
-    show_default=True,
-    help="Variant of Delta, the distance between texts",
-)
+@click.option("--who", multiple=True, metavar="PATH",
+              help="Text to attribute: a file, a folder or a table; may be repeated  "
+              "[default: those in PATH]")
+@click.option("--author", "column", metavar="COLUMN",
+              help="Column with the authors, empty where unknown  [default: guessed]")
+@click.option("--unknown", multiple=True, metavar="NAME",
+              help="Name that stands for an unknown author; may be repeated  [default: "
+              "unknown, anonymous, anon, disputed, contested]")
+@click.option("--words", type=click.IntRange(1), default=50,
+              help="Number of words to count: English function words, or with --most-frequent "
+              "the most frequent words of the texts")
+@click.option("--most-frequent", is_flag=True,
+              help="Count the most frequent words of the texts, for any language.")
+@click.option("--block", type=click.IntRange(0), default=5000,
+              help="Number of words in a block of text; 0 takes whole texts")
+@click.option("--variant", type=OneOf(["burrows", "eder", "cosine", "quadratic"]),
+              default="cosine", help="Variant of Delta, the distance between texts")
 @click.option("--plot", "picture", metavar="FILE",
               help="Picture to draw: a map of the texts (.png, .pdf, .svg)  [default: none]")
-@click.option(
-    "--rolling",
-    "rolled_path",
-    metavar="CSV",
-    help="File for the attribution of each part of a text; - is standard output  [default: "
-    "none]",
-)
-@click.option(
-    "--tree",
-    "tree_path",
-    metavar="FILE",
-    help="File for the consensus tree of all texts, in Newick format  [default: none]",
-)
+@click.option("--rolling", "rolled_path", metavar="CSV",
+              help="File for the attribution of each part of a text; - is standard output  "
+              "[default: none]")
+@click.option("--tree", "tree_path", metavar="FILE",
+              help="File for the consensus tree of all texts, in Newick format  [default: "
+              "none]")
 @click.option("--out", metavar="CSV",
               help="File for the verdicts; - is standard output  [default: none]")
 @model_option

@@ -64,16 +64,15 @@ def classify() -> None:
 @click.option("--out", required=True, metavar="FILE", help="Model file to write (.safetensors)")
 @label_option
 @click.option("--model", "name", type=OneOf(["auto", *NAMES]), default="auto",
-              show_default=True,
               help="Classifier; auto takes the one that is best in cross-validation")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
+@click.option("--folds", type=click.IntRange(2), default=5,
               help="Folds of the cross-validation")
 @click.option("--ngrams", type=click.IntRange(1, 10),
               help="Length of the longest n-grams that are features  [default: 1 word, or 3 "
               "characters]")
 @click.option("--characters", is_flag=True,
               help="Use n-grams of characters  [default: the better of words and characters]")
-@click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
+@click.option("--min-df", type=click.IntRange(1), default=1,
               help="Minimum number of documents with a term")
 @document_options
 @run_options
@@ -145,7 +144,7 @@ def train(
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
-@click.option("--out", default="-", metavar="CSV",
+@click.option("--out", default="-", show_default=False, metavar="CSV",
               help="File for the labels  [default: standard output]")
 @document_options
 @show_options

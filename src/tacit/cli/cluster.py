@@ -56,10 +56,10 @@ EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
 @click.command()
 @click.argument("file")
 @k_option("Number of clusters; auto chooses it and gives the reasons")
-@click.option("--k-max", type=click.IntRange(2), default=12, show_default=True,
+@click.option("--k-max", type=click.IntRange(2), default=12,
               help="Largest number of clusters that auto tries")
 @click.option("--method", type=OneOf(list(METHODS)), default="kmeans",
-              show_default=True, help="Clustering method; the last seven are linkages of a "
+              help="Clustering method; the last seven are linkages of a "
               "hierarchy")
 @click.option("--metric", type=OneOf(["euclidean", "manhattan", "cosine"]),
               help=f"Distance for {', '.join(ANY_METRIC)}  [default: euclidean]")

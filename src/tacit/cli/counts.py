@@ -37,9 +37,9 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 @click.command()
 @click.argument("path")
 @top_option(20, least=0)
-@click.option("--ngrams", type=(int, int), default=(1, 1), show_default=True,
+@click.option("--ngrams", type=(int, int), default=(1, 1),
               help="Shortest and longest n-grams to count, in words")
-@click.option("--min-df", type=click.IntRange(1), default=1, show_default=True,
+@click.option("--min-df", type=click.IntRange(1), default=1,
               help="Minimum number of documents with a term")
 @stop_words_option
 @rule_option

@@ -37,7 +37,7 @@ PLAIN_SHADES = " .:*#"
 @click.command()
 @click.argument("name", default="docstrings")
 @click.option("--list", "listing", is_flag=True, help="List the demos and stop.")
-@click.option("--out", metavar="FOLDER", default="demo", show_default=True,
+@click.option("--out", metavar="FOLDER", default="demo",
               help="Folder for the results")
 @run_options
 @click.pass_context

@@ -34,7 +34,7 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
 @click.argument("path", required=False)
 @click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
 @k_option("Number of groups")
-@click.option("--topics", default="auto", show_default=True, metavar="auto|INTEGER|none",
+@click.option("--topics", default="auto", metavar="auto|INTEGER|none",
               help="Number of themes")
 @click.option("--quick", is_flag=True, help="Take less time: fewer trials and repeats.")
 @click.option("--thorough", is_flag=True, help="Take more time: more trials and repeats.")
@@ -42,7 +42,7 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
               help="Print every stage with its expected time and memory, and stop.")
 @click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas, with the "
               "stages that they need  [default: all]")
-@click.option("--clean/--no-clean", "clean_texts", default=True, show_default=True,
+@click.option("--clean/--no-clean", "clean_texts", default=True,
               help="Decode HTML entities and quoted-printable text; set aside tags, e-mail "
               "headers, signatures and repeated passages; read titles as text.")
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")

@@ -56,27 +56,18 @@ class ImageSize(click.ParamType):
 
 @click.command()
 @click.argument("source", metavar="FOLDER|NPZ")
-@click.option(
-    "--ranks",
-    type=Ranks(),
-    default="16,64,128",
-    show_default=True,
-    help="Numbers of components to compare",
-)
-@click.option(
-    "--near",
-    metavar="IMAGE",
-    help="Image whose nearest images are shown: a name, or a number from 1  [default: none]",
-)
+@click.option("--ranks", type=Ranks(), default="16,64,128",
+              help="Numbers of components to compare")
+@click.option("--near", metavar="IMAGE",
+              help="Image whose nearest images are shown: a name, or a number from 1  "
+              "[default: none]")
 @click.option(
     "--combine",
     metavar="SUM",
     help='Sum of images, such as "0.5*3 + 0.5*17", written to combination.png  [default: none]',
 )
-@click.option(
-    "--size", type=ImageSize(), metavar="HxW",
-    help="Size to scale all images of a folder to  [default: as they are]"
-)
+@click.option("--size", type=ImageSize(), metavar="HxW",
+              help="Size to scale all images of a folder to  [default: as they are]")
 @click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model  "
               "[default: none]")
 @top_option(5)

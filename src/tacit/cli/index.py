@@ -58,7 +58,7 @@ def index() -> None:
 @click.option("--no-text", is_flag=True,
               help="Leave the documents out of the index: half the size, but no snippets.")
 @click.option("--semantic", is_flag=True, help="Index by meaning (latent semantic analysis).")
-@click.option("--components", type=click.IntRange(1), default=100, show_default=True,
+@click.option("--components", type=click.IntRange(1), default=100,
               help="Number of components of the latent semantic analysis, with --semantic")
 @partial(document_options, memory=memory_option())
 @run_options
@@ -144,9 +144,9 @@ def build(
 @click.argument("query", nargs=-1, required=True)
 @top_option(10, least=0)
 @click.option("--rank", type=OneOf(["bm25", "tfidf"]), default="bm25",
-              show_default=True, help="Ranking function")
+              help="Ranking function")
 @click.option("--operator", type=OneOf(["and", "or"]), default="and",
-              show_default=True, help="Operator between words that have none between them")
+              help="Operator between words that have none between them")
 @trust_option
 @show_options
 def search(
@@ -209,9 +209,9 @@ def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> Non
 @index.command()
 @click.argument("path")
 @click.option("--threshold", type=click.FloatRange(0, 1, min_open=True), default=0.8,
-              show_default=True, help="Lowest Jaccard similarity of near-duplicates, from 0 to "
+              help="Lowest Jaccard similarity of near-duplicates, from 0 to "
               "1")
-@click.option("--shingle", type=click.IntRange(1, 1000), default=4, show_default=True,
+@click.option("--shingle", type=click.IntRange(1, 1000), default=4,
               help="Number of words in a shingle")
 @click.option("--out", metavar="CSV",
               help="File for the group of every document; - is standard "

@@ -43,10 +43,10 @@ class Weight(click.ParamType):
 @click.option("--out", metavar="CSV",
               help="File for the labels of all documents; - is standard output  [default: "
               "none]")
-@click.option("--weight", type=Weight(), default="auto", show_default=True,
+@click.option("--weight", type=Weight(), default="auto",
               help="Weight of an unlabeled document, from 0 to 1; auto chooses it by "
               "cross-validation")
-@click.option("--min-df", type=click.IntRange(1), default=2, show_default=True,
+@click.option("--min-df", type=click.IntRange(1), default=2,
               help="Minimum number of documents with a word")
 @document_options
 @run_options

@@ -75,7 +75,7 @@ class PruningCommand(click.Command):
 
 @lm.command(cls=PruningCommand)
 @click.argument("path", default="-")
-@click.option("-o", "--order", type=click.IntRange(1, 100), default=3, show_default=True,
+@click.option("-o", "--order", type=click.IntRange(1, 100), default=3,
               help="N-gram order")
 @click.option("--out", metavar="FILE",
               help="Model file to write (.safetensors)  [default: none]")
@@ -83,18 +83,18 @@ class PruningCommand(click.Command):
               help="ARPA file to write (.gz compresses it); - is standard output  "
               "[default: none]")
 @click.option("--smoothing", type=OneOf(SMOOTHINGS), default=SMOOTHINGS[0],
-              show_default=True, help="Smoothing method")
-@click.option("--prune", metavar="N ...", default="",
+              help="Smoothing method")
+@click.option("--prune", metavar="N ...", default="", show_default=False,
               help="Pruning thresholds by order: n-grams "
               "with counts up to N are dropped, as in --prune 0 0 1  [default: none]")
 @click.option("--limit_vocab_file", "--limit-vocab-file", "words", metavar="FILE",
               help="Vocabulary file, with words separated by white space  [default: all words]")
-@click.option("--unk-cutoff", type=click.IntRange(0), default=0, show_default=True,
+@click.option("--unk-cutoff", type=click.IntRange(0), default=0,
               help="Largest count of a word that is replaced by <unk>")
-@click.option("--add", "k", type=float, default=1.0, show_default=True,
+@click.option("--add", "k", type=float, default=1.0,
               help="Count to add, with --smoothing add-k")
 @click.option("--tokenizer", type=OneOf(["whitespace", "words", "plain", "char"]),
-              default="whitespace", show_default=True,
+              default="whitespace",
               help="Tokenizer; char makes every character a token")
 @click.option("--lowercase", is_flag=True, help="Convert the text to lower case first.")
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
@@ -237,12 +237,13 @@ def perplexity(
 
 @lm.command()
 @click.argument("model")
-@click.option("-n", "count", type=click.IntRange(1), default=5, show_default=True,
+@click.option("-n", "count", type=click.IntRange(1), default=5,
               help="Number of sentences")
-@click.option("--prefix", default="", help="Beginning of each sentence  [default: none]")
-@click.option("--temperature", type=float, default=1.0, show_default=True,
+@click.option("--prefix", default="", show_default=False,
+              help="Beginning of each sentence  [default: none]")
+@click.option("--temperature", type=float, default=1.0,
               help="Sampling temperature; below 1 prefers likely words")
-@click.option("--max-words", type=click.IntRange(1), default=100, show_default=True,
+@click.option("--max-words", type=click.IntRange(1), default=100,
               help="Maximum length of a sentence in words")
 @seed_option
 @show_options
@@ -287,7 +288,7 @@ def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions
 @click.argument("model")
 @click.argument("text")
 @top_option(5)
-@click.option("--words", type=click.IntRange(1), default=1, show_default=True,
+@click.option("--words", type=click.IntRange(1), default=1,
               help="Maximum number of words to add")
 @show_options
 def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> None:

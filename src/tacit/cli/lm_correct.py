@@ -42,9 +42,8 @@ SHOWN = 20  # changes printed to standard error; --json has them all
 @click.option("--unknown-only", is_flag=True, help="Correct only unknown words.")
 @click.option("--suggest", type=click.IntRange(1), metavar="N",
               help="Number of suggestions to print for each word of FILE, instead of "
-              "correcting it  "
-              "[default: none]")
-@click.option("--out", metavar="FILE", default="-",
+              "correcting it  [default: none]")
+@click.option("--out", metavar="FILE", default="-", show_default=False,
               help="File for the corrected text  [default: standard output]")
 @engine_options
 def correct(

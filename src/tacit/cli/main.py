@@ -94,7 +94,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=(
         "\b\nStart with:  tacit explore FOLDER   or   tacit demo --list\n\n"
         "\b\nShell completion for bash (also zsh and fish):\n"

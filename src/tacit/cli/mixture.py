@@ -35,11 +35,11 @@ SHOWN = 6  # columns of means in the table
 @click.command()
 @click.argument("file")
 @k_option("Number of components; auto takes the one with the lowest BIC")
-@click.option("--k-max", type=click.IntRange(1), default=8, show_default=True,
+@click.option("--k-max", type=click.IntRange(1), default=8,
               help="Largest number of components that auto tries")
 @click.option("--covariance", "kind", type=OneOf(TYPES), default="full",
-              show_default=True, help="Form of the components' covariances")
-@click.option("--n-init", type=click.IntRange(1), default=3, show_default=True,
+              help="Form of the components' covariances")
+@click.option("--n-init", type=click.IntRange(1), default=3,
               help="Number of EM runs; the best one is used")
 @click.option("--out", metavar="CSV",
               help="File for the probabilities of every row; - is standard output  [default: "

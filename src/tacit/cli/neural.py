@@ -74,94 +74,36 @@ def neural() -> None:
 
 @neural.command()
 @click.argument("file")
-@click.option(
-    "--kind",
-    type=OneOf(list(KINDS)),
-    default="autoencoder",
-    show_default=True,
-    help="Kind of network",
-)
-@click.option(
-    "--model",
-    "model_path",
-    metavar="FILE",
-    required=True,
-    help="Model file to write (.safetensors)",
-)
-@click.option(
-    "--layers",
-    type=Units(),
-    help="Units per layer: of the encoder, ending with the code (autoencoder); hidden units "
-    "(rbm); of both networks (gan)  [default: 64,16; 64; 128,128]",
-)
-@click.option(
-    "--latent",
-    type=click.IntRange(1),
-    default=32,
-    show_default=True,
-    help="Dimension of the noise (gan)",
-)
-@click.option(
-    "--noise",
-    type=OneOf(["masking", "gaussian", "salt-and-pepper"]),
-    help="Noise that the network learns to remove (autoencoder)  [default: none]",
-)
-@click.option(
-    "--noise-level",
-    type=click.FloatRange(0),
-    default=0.3,
-    show_default=True,
-    help="Probability or standard deviation of the noise (autoencoder)",
-)
-@click.option(
-    "--sparsity",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Fraction of the code that should be 0 (autoencoder)  [default: none]",
-)
+@click.option("--kind", type=OneOf(list(KINDS)), default="autoencoder", help="Kind of network")
+@click.option("--model", "model_path", metavar="FILE", required=True,
+              help="Model file to write (.safetensors)")
+@click.option("--layers", type=Units(),
+              help="Units per layer: of the encoder, ending with the code (autoencoder); "
+              "hidden units (rbm); of both networks (gan)  [default: 64,16; 64; 128,128]")
+@click.option("--latent", type=click.IntRange(1), default=32,
+              help="Dimension of the noise (gan)")
+@click.option("--noise", type=OneOf(["masking", "gaussian", "salt-and-pepper"]),
+              help="Noise that the network learns to remove (autoencoder)  [default: none]")
+@click.option("--noise-level", type=click.FloatRange(0), default=0.3,
+              help="Probability or standard deviation of the noise (autoencoder)")
+@click.option("--sparsity", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              help="Fraction of the code that should be 0 (autoencoder)  [default: none]")
 @click.option("--tied", is_flag=True,
               help="Use the encoder's weights in the decoder (autoencoder).")
-@click.option(
-    "--visible",
-    type=OneOf(["auto", "bernoulli", "gaussian"]),
-    default="auto",
-    show_default=True,
-    help="Kind of visible units (rbm); auto is bernoulli for values from 0 to 1",
-)
-@click.option(
-    "--passes",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="Maximum number of passes over the rows",
-)
-@click.option(
-    "--early-stopping",
-    is_flag=True,
-    help="Stop when the error on a held-out tenth of the rows stops falling (autoencoder).",
-)
-@click.option(
-    "--batch",
-    type=click.IntRange(1),
-    default=128,
-    show_default=True,
-    help="Rows per mini-batch",
-)
-@click.option(
-    "--learning-rate",
-    type=click.FloatRange(0, min_open=True),
-    help="Learning rate  [default: 0.001; 0.05 (rbm); 0.0005 (gan)]",
-)
-@click.option(
-    "--device",
-    type=OneOf(["cpu", "gpu"]),
-    default="cpu",
-    show_default=True,
-    help="Device to train on",
-)
-@click.option(
-    "--checkpoint", metavar="FILE",
-    help="File for the state of the training; a second run resumes from it  [default: none]"
-)
+@click.option("--visible", type=OneOf(["auto", "bernoulli", "gaussian"]), default="auto",
+              help="Kind of visible units (rbm); auto is bernoulli for values from 0 to 1")
+@click.option("--passes", type=click.IntRange(1), default=20,
+              help="Maximum number of passes over the rows")
+@click.option("--early-stopping", is_flag=True,
+              help="Stop when the error on a held-out tenth of the rows stops falling "
+              "(autoencoder).")
+@click.option("--batch", type=click.IntRange(1), default=128, help="Rows per mini-batch")
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True),
+              help="Learning rate  [default: 0.001; 0.05 (rbm); 0.0005 (gan)]")
+@click.option("--device", type=OneOf(["cpu", "gpu"]), default="cpu", help="Device to train on")
+@click.option("--checkpoint", metavar="FILE",
+              help="File for the state of the training; a second run resumes from it  "
+              "[default: none]")
 @partial(table_options, ids=False)
 @seed_option
 @show_options
@@ -274,13 +216,8 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
 @click.argument("file")
-@click.option(
-    "--out",
-    default="-",
-    show_default=True,
-    metavar="CSV",
-    help="File for the codes; - is standard output",
-)
+@click.option("--out", default="-", metavar="CSV",
+              help="File for the codes; - is standard output")
 @table_options
 @show_options
 def encode(model_path: str, file: str, out: str, table: TableOptions,
@@ -314,19 +251,14 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
 
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
-@click.option(
-    "-n", "--count", type=click.IntRange(1), default=16, show_default=True,
-    help="Number of rows"
-)
+@click.option("-n", "--count", type=click.IntRange(1), default=16, help="Number of rows")
 @click.option("--out", metavar="CSV",
               help="File for the rows; - is standard output  [default: -]")
 @click.option("--picture", metavar="PNG",
               help="Picture that shows the rows as images  [default: none]")
 @click.option("--shape", type=Shape(), help="Height and width of the images  [default: square]")
-@click.option(
-    "--steps", type=click.IntRange(1), default=1000, show_default=True,
-    help="Number of Gibbs steps (rbm)"
-)
+@click.option("--steps", type=click.IntRange(1), default=1000,
+              help="Number of Gibbs steps (rbm)")
 @seed_option
 @show_options
 def sample(model_path: str, count: int, out: str | None, picture: str | None,

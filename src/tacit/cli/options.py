@@ -152,7 +152,7 @@ def show_options(command: F) -> F:
 
 
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0,
     help="Random seed; the same seed gives the same result",
 )  # fmt: skip
 
@@ -176,7 +176,7 @@ def run_options(command: F, *, seeded: bool = True) -> F:
     """The options of every command that fits something, as ``run``."""
     options = [
         *([seed_option] if seeded else []),
-        click.option("--engine", "engine_name", default="threads", show_default=True,
+        click.option("--engine", "engine_name", default="threads",
                      metavar="NAME", help="Engine: serial, threads, or the address of a Dask "
                      "scheduler such as tcp://host:8786"),
         click.option("--workers", type=click.IntRange(1), help="Number of threads; it does not "
@@ -261,18 +261,18 @@ def document_options(command: F, *, memory: Any = None) -> F:
         *([memory] if memory is not None else []),
         allow_partial_option,
         click.option("--errors", type=OneOf(["replace", "strict", "skip"]),
-                     default="replace", show_default=True, help="Undecodable bytes: replace "
+                     default="replace", help="Undecodable bytes: replace "
                      "them with U+FFFD, stop, or skip the document"),
         click.option("--duplicate-ids", type=OneOf(["suffix", "error", "first", "last"]),
-                     default="suffix", show_default=True, help="Repeated ids: append #2, #3, "
+                     default="suffix", help="Repeated ids: append #2, #3, "
                      "..., stop, or keep only the first or last document"),
         click.option("--duplicate-keys", type=OneOf(["last", "first", "error"]),
-                     default="last", show_default=True, help="Repeated keys in a JSON object: "
+                     default="last", help="Repeated keys in a JSON object: "
                      "use the last value, use the first, or stop"),
-        click.option("--max-document", type=Size(), default="64MiB", show_default=True,
+        click.option("--max-document", type=Size(), default="64MiB",
                      metavar="SIZE", help="Largest size of a document"),
         click.option("--oversize", type=OneOf(["split", "skip", "error"]),
-                     default="split", show_default=True, help="Larger documents: split them "
+                     default="split", help="Larger documents: split them "
                      "between words, skip them, or stop"),
         click.option("--follow-links", is_flag=True, help="Read symbolic links that lead "
                      "outside the folder."),
@@ -319,12 +319,12 @@ header_option = click.option(
 def top_option(default: int, least: int = 1) -> Any:
     """--top, the number of results to show."""
     return click.option("--top", type=click.IntRange(least), default=default,
-                        show_default=True, help="Number of results to show")  # fmt: skip
+                        help="Number of results to show")  # fmt: skip
 
 
 def k_option(help: str) -> Any:
     """-k, the number of groups, components or topics; auto becomes None."""
-    return click.option("-k", "--k", type=Count(), default="auto", show_default=True,
+    return click.option("-k", "--k", type=Count(), default="auto",
                         help=help)  # fmt: skip
 
 
@@ -341,7 +341,7 @@ trust_option = click.option(
     "but a damaged file may give wrong answers.",
 )  # fmt: skip
 rule_option = click.option(
-    "--rule", type=OneOf(["plain", "words"]), default="plain", show_default=True,
+    "--rule", type=OneOf(["plain", "words"]), default="plain",
     help="Tokenizer: plain splits \"don't\" and \"well-known\", words keeps them whole",
 )  # fmt: skip
 stop_words_option = click.option(

@@ -46,7 +46,7 @@ def rating_options(command: Any) -> Any:
                          help=f"Column with the {role}s  [default: guessed]")
             for role in ("user", "item", "rating", "time")
         ),
-        click.option("--duplicates", default="last", show_default=True,
+        click.option("--duplicates", default="last",
                      type=OneOf(["last", "first", "mean", "sum", "error"]),
                      help="Which rating to use where a user rated an item twice"),
         header_option,
@@ -61,9 +61,9 @@ def model_options(command: Any) -> Any:
     """Which model, and its settings."""
     options = [
         click.option("--model", "kind", type=OneOf(KINDS), default="als",
-                     show_default=True, help="Model: als and sgd for ratings, implicit for "
+                     help="Model: als and sgd for ratings, implicit for "
                      "counts such as plays or purchases; the others are baselines"),
-        click.option("--factors", type=click.IntRange(1), default=32, show_default=True,
+        click.option("--factors", type=click.IntRange(1), default=32,
                      help="Number of factors of users and items"),
         click.option("--reg", type=click.FloatRange(0), help="Weight of the penalty on large "
                      "factors  [default: the model's own]"),
@@ -143,26 +143,12 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
 @recommend.command()
 @click.argument("file")
 @model_options
-@click.option(
-    "--folds",
-    type=click.IntRange(2),
-    default=5,
-    show_default=True,
-    help="Folds of the cross-validation",
-)
-@click.option(
-    "--top",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Length of the lists to measure rankings by",
-)
-@click.option(
-    "--relevant",
-    type=float,
-    metavar="RATING",
-    help="Lowest rating of a relevant item  [default: all are relevant]",
-)
+@click.option("--folds", type=click.IntRange(2), default=5,
+              help="Folds of the cross-validation")
+@click.option("--top", type=click.IntRange(1), default=10,
+              help="Length of the lists to measure rankings by")
+@click.option("--relevant", type=float, metavar="RATING",
+              help="Lowest rating of a relevant item  [default: all are relevant]")
 @rating_options
 @run_options
 def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int | None,
@@ -205,11 +191,13 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
                                   report.novelty])  # fmt: skip
     titles = ["rmse", "mae", "prec", "recall", "map", "ndcg", "mrr", "cover", "novel"]
     means = {each: np.mean(rows, axis=0).tolist() for each, rows in figures.items()}
-    told = f"{folds}-fold cross-validation, seed {run.seed}, means over folds. Lists of {top}."
-    told = f"{told} {protocol}"
+    protocol = (
+        f"{folds}-fold cross-validation, seed {run.seed}, means over folds. Lists of {top}. "
+        f"{protocol}"
+    )
     if run.as_json:
         print_json({
-            "file": file, "folds": folds, "protocol": told,
+            "file": file, "folds": folds, "protocol": protocol,
             "models": {
                 each: {t: None if v != v else v for t, v in zip(titles, row, strict=True)}
                 for each, row in means.items()
@@ -220,7 +208,7 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
             [each, *("" if v != v else f"{v:.4f}" for v in row)] for each, row in means.items()
         ]
         draw_table(["model", *titles], cells, right=range(1, len(titles) + 1))
-        click.echo(told)
+        click.echo(protocol)
     check_whole(ratings, TableOptions(None, None, partial))
 
 

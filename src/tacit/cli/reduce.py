@@ -64,50 +64,27 @@ class Components(click.ParamType):
 
 @click.command()
 @click.argument("file")
-@click.option(
-    "-k",
-    "--components",
-    "wanted",
-    type=Components(),
-    default="knee",
-    show_default=True,
-    help="Number of components; or the fraction of the variance that they explain (0.9 or "
-    "90%); or knee, after which more components explain little",
-)
-@click.option(
-    "--method",
-    type=OneOf(METHODS),
-    default="pca",
-    show_default=True,
-    help="Method: pca centers the columns, svd does not; ppca accepts missing values; the "
-    "others place rows by their distances (nonmetric-mds by the order of the distances)",
-)
-@click.option(
-    "--standardize",
-    is_flag=True,
-    help="Scale every column to mean 0 and standard deviation 1 first, for columns in "
-    "different units.",
-)
-@click.option(
-    "--metric",
-    type=OneOf(METRICS),
-    default="euclidean",
-    show_default=True,
-    help="Distance between rows, for the last three methods; precomputed: FILE is a table of "
-    "distances",
-)
+@click.option("-k", "--components", "wanted", type=Components(), default="knee",
+              help="Number of components; or the fraction of the variance that they explain "
+              "(0.9 or 90%); or knee, after which more components explain little")
+@click.option("--method", type=OneOf(METHODS), default="pca",
+              help="Method: pca centers the columns, svd does not; ppca accepts missing "
+              "values; the others place rows by their distances (nonmetric-mds by the order "
+              "of the distances)")
+@click.option("--standardize", is_flag=True,
+              help="Scale every column to mean 0 and standard deviation 1 first, for columns "
+              "in different units.")
+@click.option("--metric", type=OneOf(METRICS), default="euclidean",
+              help="Distance between rows, for the last three methods; precomputed: FILE is a "
+              "table of distances")
 @click.option("--diagnose", is_flag=True, help="Also estimate the dimension of the data.")
 @click.option("--out", metavar="CSV",
               help="File for the new coordinates of every row; - is standard "
               "output  [default: none]")
 @model_option
-@click.option(
-    "--plot",
-    "plot_path",
-    metavar="FILE",
-    help="Picture to draw (.png, .pdf, .svg): rows and columns on two components, and the "
-    "scree plot  [default: none]",
-)
+@click.option("--plot", "plot_path", metavar="FILE",
+              help="Picture to draw (.png, .pdf, .svg): rows and columns on two components, "
+              "and the scree plot  [default: none]")
 @table_options
 @run_options
 def reduce(

@@ -20,11 +20,11 @@ __all__ = ["senses"]
 @click.command()
 @click.argument("word")
 @click.argument("path")
-@click.option("-k", "--k", type=click.IntRange(1), default=2, show_default=True,
+@click.option("-k", "--k", type=click.IntRange(1), default=2,
               help="Number of senses")
 @click.option("--forms", metavar="A,B,...",
               help="Forms of the word to find  [default: WORD and its regular English endings]")
-@click.option("--window", type=click.IntRange(1), default=25, show_default=True,
+@click.option("--window", type=click.IntRange(1), default=25,
               help="Number of words of context on each side")
 @model_option
 @document_options

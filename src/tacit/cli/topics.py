@@ -67,8 +67,8 @@ def topics() -> None:
 @click.argument("path")
 @k_option("Number of topics; auto compares 5, 10, 20, 40 and 80")
 @click.option("--method", type=OneOf(["gibbs", "variational", "online"]),
-              default="gibbs", show_default=True, help="Inference method")
-@click.option("--passes", type=click.IntRange(1), default=200, show_default=True,
+              default="gibbs", help="Inference method")
+@click.option("--passes", type=click.IntRange(1), default=200,
               help="Number of passes over the documents")
 @click.option("--by", "column", metavar="COLUMN",
               help="Column such as a year or an author, whose values are compared  [default: "
@@ -180,7 +180,6 @@ def fit(
               help="Number of the topic to print  [default: all topics]")
 @top_option(10)
 @click.option("--relevance", "weight", type=click.FloatRange(0, 1), default=0.6,
-              show_default=True,
               help="Order of words: 1 puts the most probable first, 0 the most specific")
 @show_options
 def show(
@@ -266,8 +265,7 @@ def infer(
 @topics.command()
 @click.argument("model_path", metavar="MODEL")
 @click.argument("path")
-@click.option("--likelihood", type=OneOf(["completion", "left-to-right"]),
-              default="completion", show_default=True,
+@click.option("--likelihood", type=OneOf(["completion", "left-to-right"]), default="completion",
               help="Likelihood: completion scores every other token given the rest, "
               "left-to-right scores all")
 @document_options

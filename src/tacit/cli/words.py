@@ -55,84 +55,32 @@ def words() -> None:
 
 @words.command()
 @click.argument("path", default="-")
-@click.option(
-    "--out",
-    required=True,
-    metavar="FILE",
-    help="File to write: the model (.safetensors), or only the vectors in word2vec's binary "
-    "(.bin) or text format (any other name)",
-)
-@click.option(
-    "--method",
-    type=OneOf(["skip-gram", "cbow", "ppmi"]),
-    default="skip-gram",
-    show_default=True,
-    help="Method: skip-gram and cbow are word2vec, ppmi counts neighbors",
-)
-@click.option(
-    "--size",
-    type=click.IntRange(1, 10_000),
-    default=100,
-    show_default=True,
-    help="Dimension of the vectors",
-)
-@click.option(
-    "--window",
-    type=click.IntRange(1, 1_000),
-    default=5,
-    show_default=True,
-    help="Number of context words on each side",
-)
-@click.option(
-    "--min-count",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    help="Minimum number of occurrences of a word",
-)
-@click.option(
-    "--epochs",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    help="Number of passes over the text (word2vec)",
-)
-@click.option(
-    "--negative",
-    type=click.IntRange(1, 1_000),
-    default=5,
-    show_default=True,
-    help="Number of negative samples per word (word2vec)",
-)
-@click.option(
-    "--sample",
-    type=click.FloatRange(0, 1),
-    default=1e-3,
-    show_default=True,
-    help="Frequency above which occurrences are skipped at random; 0 skips none (word2vec)",
-)
-@click.option(
-    "--objective",
-    default="negative-sampling",
-    show_default=True,
-    type=OneOf(["negative-sampling", "hierarchical-softmax", "softmax"]),
-    help="Training objective (word2vec)",
-)
-@click.option(
-    "--updates",
-    type=OneOf(["ordered", "hogwild"]),
-    default="ordered",
-    show_default=True,
-    help="Order of updates (word2vec): ordered gives the same result on any number of "
-    "threads, hogwild does not",
-)
-@click.option(
-    "--tokenizer",
-    type=OneOf(["words", "plain", "whitespace"]),
-    default="words",
-    show_default=True,
-    help="Tokenizer: words keeps \"don't\" whole, plain splits it",
-)
+@click.option("--out", required=True, metavar="FILE",
+              help="File to write: the model (.safetensors), or only the vectors in "
+              "word2vec's binary (.bin) or text format (any other name)")
+@click.option("--method", type=OneOf(["skip-gram", "cbow", "ppmi"]), default="skip-gram",
+              help="Method: skip-gram and cbow are word2vec, ppmi counts neighbors")
+@click.option("--size", type=click.IntRange(1, 10_000), default=100,
+              help="Dimension of the vectors")
+@click.option("--window", type=click.IntRange(1, 1_000), default=5,
+              help="Number of context words on each side")
+@click.option("--min-count", type=click.IntRange(1), default=5,
+              help="Minimum number of occurrences of a word")
+@click.option("--epochs", type=click.IntRange(1), default=5,
+              help="Number of passes over the text (word2vec)")
+@click.option("--negative", type=click.IntRange(1, 1_000), default=5,
+              help="Number of negative samples per word (word2vec)")
+@click.option("--sample", type=click.FloatRange(0, 1), default=1e-3,
+              help="Frequency above which occurrences are skipped at random; 0 skips none "
+              "(word2vec)")
+@click.option("--objective", default="negative-sampling",
+              type=OneOf(["negative-sampling", "hierarchical-softmax", "softmax"]),
+              help="Training objective (word2vec)")
+@click.option("--updates", type=OneOf(["ordered", "hogwild"]), default="ordered",
+              help="Order of updates (word2vec): ordered gives the same result on any number "
+              "of threads, hogwild does not")
+@click.option("--tokenizer", type=OneOf(["words", "plain", "whitespace"]), default="words",
+              help="Tokenizer: words keeps \"don't\" whole, plain splits it")
 @click.option("--keep-case", is_flag=True, help="Keep capital letters.")
 @document_options
 @run_options
@@ -256,27 +204,14 @@ def analogy(
 
 @words.command()
 @click.argument("file")
-@click.option(
-    "--analogies",
-    metavar="FILE",
-    help="File of questions of four words, with sections that begin with a colon "
-    "(questions-words.txt)  [default: none]",
-)
-@click.option(
-    "--similarity",
-    multiple=True,
-    metavar="FILE",
-    help="File with two words and a number per line (WordSim-353, SimLex-999); may be "
-    "repeated  [default: none]",
-)
-@click.option(
-    "--among",
-    type=click.IntRange(1),
-    default=30_000,
-    show_default=True,
-    metavar="N",
-    help="Number of words to choose answers from, the most frequent ones",
-)
+@click.option("--analogies", metavar="FILE",
+              help="File of questions of four words, with sections that begin with a colon "
+              "(questions-words.txt)  [default: none]")
+@click.option("--similarity", multiple=True, metavar="FILE",
+              help="File with two words and a number per line (WordSim-353, SimLex-999); may "
+              "be repeated  [default: none]")
+@click.option("--among", type=click.IntRange(1), default=30_000, metavar="N",
+              help="Number of words to choose answers from, the most frequent ones")
 @show_options
 def evaluate(
     file: str, analogies: str | None, similarity: tuple[str, ...], among: int, show: ShowOptions

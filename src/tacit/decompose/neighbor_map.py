@@ -72,7 +72,7 @@ class Layout(Sequential):
         late = number >= int(self.n_steps * (1 - LAST))
         old, new = state.points[part], state.moved[part]
         move_points(
-            *self.edges, state.points, new, part.start, rate, MORE if late else NEGATIVES,
+            self.edges, state.points, new, part.start, rate, MORE if late else NEGATIVES,
             self.repulsion, key(self.seed, number, 0),
         )  # fmt: skip
         return Visited(len(new), float(np.square(new - old).sum(dtype=np.float64)))
@@ -258,8 +258,9 @@ def fraction_kept(rows: np.ndarray, points: np.ndarray, seed: np.uint64) -> floa
 
 
 @kernel
-def move_points(weights, indices, indptr, points, out, start, rate, negatives, repulsion, seed):
+def move_points(edges, points, out, start, rate, negatives, repulsion, seed):
     """One step of the points from ``start`` on, into ``out``."""
+    weights, indices, indptr = edges
     n = points.shape[0]
     one, two, most = np.float32(1), np.float32(2), np.float32(4)
     near = np.float32(0.001)

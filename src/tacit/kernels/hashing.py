@@ -81,8 +81,8 @@ class Interner:
             check_stop()
             stop = min(len(begin), at + SPAN)
             at, self.used = intern_slices(
-                self.buffer, self.words, begin, end, at, stop, KEY, self.table, self.used,
-                self.begin, self.length, out,
+                (self.buffer, self.words), (begin, end), at, stop, KEY, self.table, self.used,
+                (self.begin, self.length), out,
             )  # fmt: skip
             if 2 * self.used >= len(self.table):
                 self.table = rehash_slices(self.table, self.buffer, KEY)
@@ -172,8 +172,9 @@ def same_tail(buffer, one, other, length):
 
 
 @kernel
-def intern_slices(buffer, words, begin, end, at, stop, key, table, used, begins, lengths, out):
+def intern_slices(text, slices, at, stop, key, table, used, known, out):
     """Ids of the slices from ``at`` on; returns early when the table is half full."""
+    (buffer, words), (begin, end), (begins, lengths) = text, slices, known
     mask, half = U(len(table) - 1), len(table) // 2
     while at < stop and used < half:
         b = U(begin[at])

@@ -133,7 +133,7 @@ class Sgd(Sequential):
         loss, done = 0.0, 0
         for part in chunks(csr.indptr, order):
             loss += adagrad_rows(
-                csr, codes, weights, part, state, last, done, eta, s.l2, s.l1, s.intercept
+                (csr, codes, weights), part, state, last, done, eta, (s.l2, s.l1), s.intercept
             )
             done += len(part)
             check_stop()
@@ -150,8 +150,8 @@ class Sgd(Sequential):
         loss = 0.0
         for part in chunks(csr.indptr, order):
             loss += sgd_rows(
-                csr, codes, weights, part, state, due, SCHEDULES[s.schedule], s.power, s.l2,
-                s.l1, s.intercept,
+                (csr, codes, weights), part, state, due, SCHEDULES[s.schedule], s.power,
+                (s.l2, s.l1), s.intercept,
             )  # fmt: skip
             state.clock[0] += len(part)
             check_stop()
@@ -243,7 +243,9 @@ def soft(w, shift):
 
 
 @kernel
-def sgd_rows(rows, codes, weights, order, state, due, schedule, power, l2, l1, with_intercept):
+def sgd_rows(labeled, order, state, due, schedule, power, penalties, with_intercept):
+    """Steps for rows in an order; their losses before the steps, summed."""
+    (rows, codes, weights), (l2, l1) = labeled, penalties
     coef, intercept = state.weights, state.intercept
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     faded, shifted, clock = due.decays, due.shifts, due.total
@@ -316,7 +318,9 @@ def shrunk(w, square, lag, eta, l2, l1):
 
 
 @kernel
-def adagrad_rows(rows, codes, weights, order, state, last, steps, eta, l2, l1, with_intercept):
+def adagrad_rows(labeled, order, state, last, steps, eta, penalties, with_intercept):
+    """The same with AdaGrad's step sizes."""
+    (rows, codes, weights), (l2, l1) = labeled, penalties
     coef, intercept = state.weights, state.intercept
     squares, offset_squares = state.squares, state.offset_squares
     indptr, indices, data = rows.indptr, rows.indices, rows.data

@@ -121,7 +121,7 @@ def solve_block(
     rows, which = block.rows, block.labels
     X, bias = start_of(others, which)
     solve_rows(
-        rows.indptr, rows.indices, rows.data, others.factors,
+        (rows.indptr, rows.indices, rows.data), others.factors,
         others.bias + np.float32(settings.mean), np.float32(settings.reg), settings.weighted,
         settings.biased, settings.nonnegative, X, bias,
     )  # fmt: skip

@@ -113,7 +113,7 @@ class FactorModel(Recommender):
         X, bias = np.zeros((n, k), np.float32), np.zeros(n, np.float32)
         with one_blas_thread():
             solve_rows(
-                matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(others),
+                (matrix.indptr, matrix.indices, matrix.data), np.ascontiguousarray(others),
                 np.float32(self.mean_) + biases, np.float32(self.reg), self._weighted(),
                 self._uses_bias(), self._nonnegative(), X, bias,
             )  # fmt: skip

@@ -147,8 +147,8 @@ class GradientDescent(Sequential):
         state.rate[2:] += g.loss * len(values), len(values)
         # The rate is per rating: L is a mean over the sample.
         step = float(state.rate[0]) * len(values)
-        for held, slope in zip(state[:4], g[:4], strict=True):
-            held -= (step * slope).astype(np.float32)
+        for params, gradient in zip(state[:4], g[:4], strict=True):
+            params -= (step * gradient).astype(np.float32)
         return Visited(float(len(values)), g.loss * len(values))
 
     def _adapt(self, rate: np.ndarray) -> None:

@@ -108,10 +108,11 @@ def descend_nonnegative(A: Any, b: Any, x: Any, free: int) -> None:
 
 @kernel(fastmath=FAST)
 def solve_rows(
-    indptr: Any, indices: Any, values: Any, Y: Any, offsets: Any, reg: Any, weighted: bool,
-    biased: bool, nonnegative: bool, X: Any, bias: Any,
+    rows: Any, Y: Any, offsets: Any, reg: Any, weighted: bool, biased: bool,
+    nonnegative: bool, X: Any, bias: Any,
 ) -> None:  # fmt: skip
     """Solve explicit rows into X and bias, which hold the start where it matters."""
+    indptr, indices, values = rows
     k = Y.shape[1]
     width = k + 1 if biased else k
     A, spare = np.empty((width, width), np.float32), np.empty((width, width), np.float32)

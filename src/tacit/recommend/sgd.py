@@ -21,7 +21,7 @@ matrix factorization. PAKDD.
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -45,6 +45,15 @@ SAMPLING = {"gradient": "all", "rows": "rows", "columns": "columns"}
 FEW = 1_000_000  # ratings; a finer grid costs more rounds than its balance brings
 
 
+class Runs(NamedTuple):
+    """Ratings in the order of the blocks, in runs of one user each."""
+
+    users: np.ndarray  # (runs,) int32
+    edges: np.ndarray  # (runs + 1,) int64
+    items: np.ndarray  # (n,) int32
+    values: np.ndarray  # (n,) float32, without the mean
+
+
 class Blocks(Sequential):
     """Passes over the ratings, block by block along the diagonals of a grid."""
 
@@ -62,13 +71,13 @@ class Blocks(Sequential):
         block = by_user[users] * parts + by_item[items]
         rank = permutation(key(seed, 2), shape[0])  # the order of users inside a block
         order = stable_order(block, parts**2, stable_order(rank[users], shape[0]))
-        self.items = items[order].astype(np.int32)
-        self.values = values[order] - np.float32(mean)
         sorted_users, block = users[order], block[order]
         changes = (sorted_users[1:] != sorted_users[:-1]) | (block[1:] != block[:-1])
         heads = np.flatnonzero(np.r_[True, changes])
-        self.run_users = sorted_users[heads].astype(np.int32)
-        self.run_edges = np.r_[heads, n].astype(np.int64)
+        self.runs = Runs(
+            sorted_users[heads].astype(np.int32), np.r_[heads, n].astype(np.int64),
+            items[order].astype(np.int32), values[order] - np.float32(mean),
+        )  # fmt: skip
         self.bounds = np.searchsorted(block[heads], np.arange(parts**2 + 1))
         self.rates = np.array([rate, bias_rate if biased else 0.0, reg], np.float32)
 
@@ -83,14 +92,8 @@ class Blocks(Sequential):
         """A step for every rating of a block."""
         p, q, start = part
         first, last = self.bounds[p * self.parts + q : p * self.parts + q + 2]
-        edges = self.run_edges
-        step = adagrad_block if self.adaptive else sgd_block
-        loss = step(
-            first, last, start, self.run_users, edges, self.items, self.values, state.users,
-            state.items, state.user_bias, state.item_bias, state.user_squares,
-            state.item_squares, self.rates,
-        )  # fmt: skip
-        return Visited(float(edges[last] - edges[first]), loss)
+        loss = visit_block(first, last, start, self.runs, state, self.rates, self.adaptive)
+        return Visited(float(self.runs.edges[last] - self.runs.edges[first]), loss)
 
 
 class BiasedSGD(FactorModel):
@@ -290,70 +293,44 @@ class Best:
 
 
 @kernel(fastmath=FAST)
-def adagrad_block(
-    first: int, last: int, start: int, run_users: Any, run_edges: Any, item: Any, value: Any,
-    users: Any, items: Any, user_bias: Any, item_bias: Any, user_squares: Any,
-    item_squares: Any, rates: Any,
-) -> float:  # fmt: skip
-    """AdaGrad steps for the runs first..last, beginning somewhere in the middle."""
+def visit_block(
+    first: int, last: int, start: int, runs: Any, state: Any, rates: Any, adaptive: bool
+) -> float:
+    """A step for every rating of the runs first..last, beginning somewhere in the middle."""
     rate, bias_rate, reg = rates[0], rates[1], rates[2]
-    k, n, loss = users.shape[1], last - first, 0.0
-    share = np.float32(1) / np.float32(k)
+    k, n, loss = state.users.shape[1], last - first, 0.0
+    per_factor = np.float32(1) / np.float32(k)
+    item_bias, item_squares = state.item_bias, state.item_squares
     for each in range(n):
         run = first + (each + start) % n
-        u = run_users[run]
-        x, own, squares = users[u], user_bias[u], user_squares[u]
-        for t in range(run_edges[run], run_edges[run + 1]):
-            i = item[t]
-            y = items[i]
+        u = runs.users[run]
+        x, own, squares = state.users[u], state.user_bias[u], state.user_squares[u]
+        for t in range(runs.edges[run], runs.edges[run + 1]):
+            i = runs.items[t]
+            y = state.items[i]
             d = np.float32(0)
             for f in range(k):
                 d += x[f] * y[f]
-            e = value[t] - own - item_bias[i] - d
+            e = runs.values[t] - own - item_bias[i] - d
             loss += e * e
             own += bias_rate * (e - reg * own)
             item_bias[i] += bias_rate * (e - reg * item_bias[i])
-            a, b = rate / math.sqrt(squares), rate / math.sqrt(item_squares[i])
-            g2, h2 = np.float32(0), np.float32(0)
-            for f in range(k):
-                p, q = x[f], y[f]
-                g, h = e * q - reg * p, e * p - reg * q
-                g2 += g * g
-                h2 += h * h
-                x[f] = p + a * g
-                y[f] = q + b * h
-            squares += g2 * share
-            item_squares[i] += h2 * share
-        user_bias[u], user_squares[u] = own, squares
-    return loss
-
-
-@kernel(fastmath=FAST)
-def sgd_block(
-    first: int, last: int, start: int, run_users: Any, run_edges: Any, item: Any, value: Any,
-    users: Any, items: Any, user_bias: Any, item_bias: Any, user_squares: Any,
-    item_squares: Any, rates: Any,
-) -> float:  # fmt: skip
-    """The same with one step size."""
-    rate, bias_rate, reg = rates[0], rates[1], rates[2]
-    k, n, loss = users.shape[1], last - first, 0.0
-    for each in range(n):
-        run = first + (each + start) % n
-        u = run_users[run]
-        x, own = users[u], user_bias[u]
-        for t in range(run_edges[run], run_edges[run + 1]):
-            i = item[t]
-            y = items[i]
-            d = np.float32(0)
-            for f in range(k):
-                d += x[f] * y[f]
-            e = value[t] - own - item_bias[i] - d
-            loss += e * e
-            own += bias_rate * (e - reg * own)
-            item_bias[i] += bias_rate * (e - reg * item_bias[i])
-            for f in range(k):
-                p, q = x[f], y[f]
-                x[f] = p + rate * (e * q - reg * p)
-                y[f] = q + rate * (e * p - reg * q)
-        user_bias[u] = own
+            if adaptive:
+                a, b = rate / math.sqrt(squares), rate / math.sqrt(item_squares[i])
+                g2, h2 = np.float32(0), np.float32(0)
+                for f in range(k):
+                    p, q = x[f], y[f]
+                    g, h = e * q - reg * p, e * p - reg * q
+                    g2 += g * g
+                    h2 += h * h
+                    x[f] = p + a * g
+                    y[f] = q + b * h
+                squares += g2 * per_factor
+                item_squares[i] += h2 * per_factor
+            else:
+                for f in range(k):
+                    p, q = x[f], y[f]
+                    x[f] = p + rate * (e * q - reg * p)
+                    y[f] = q + rate * (e * p - reg * q)
+        state.user_bias[u], state.user_squares[u] = own, squares
     return loss

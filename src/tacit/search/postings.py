@@ -102,8 +102,9 @@ def invert(terms: Terms, unwanted: np.ndarray | None = None) -> Postings:
     list_edges, place_edges = np.zeros(v + 1, np.int64), np.zeros(v + 1, np.int64)
     check_stop()
     encode(
-        order, documents, starts, edges, lists, places, counts, last, list_edges, place_edges
-    )
+        (order, documents, starts, edges), (lists, places), (list_edges, place_edges), counts,
+        last,
+    )  # fmt: skip
     return Postings(
         vocabulary, counts, last, list_edges, lists[: list_edges[-1]].copy(), place_edges,
         places[: place_edges[-1]].copy(), lengths,
@@ -127,8 +128,8 @@ def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) 
     list_edges, place_edges = np.zeros(v + 1, np.int64), np.zeros(v + 1, np.int64)
     for part, base, rank in zip(parts, bases, ranks, strict=False):
         add_sizes(
-            rank, base, part.document_counts, part.last, part.list_edges, part.lists,
-            part.place_edges, counts, last, list_edges[1:], place_edges[1:],
+            rank, base, lists_of(part), part.document_counts, counts, last, list_edges[1:],
+            place_edges[1:],
         )  # fmt: skip
     np.cumsum(list_edges, out=list_edges)
     np.cumsum(place_edges, out=place_edges)
@@ -136,14 +137,19 @@ def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) 
     so_far = np.full(v, -1, np.int32)
     at, place_at = list_edges[:-1].copy(), place_edges[:-1].copy()
     for part, base, rank in zip(parts, bases, ranks, strict=False):
-        for first, last_word in in_calls(part):
+        for words_of_call in in_calls(part):
             check_stop()
             append(
-                rank, first, last_word, base, part.last, part.list_edges, part.lists,
-                part.place_edges, part.places, so_far, at, place_at, lists, places,
+                words_of_call, rank, base, lists_of(part), so_far, (at, place_at),
+                (lists, places),
             )  # fmt: skip
     lengths = np.concatenate([part.lengths for part in parts])
     return Postings(words, counts, last, list_edges, lists, place_edges, places, lengths)
+
+
+def lists_of(part: Postings) -> tuple[np.ndarray, ...]:
+    """The lists of a part as kernels take them."""
+    return part.last, part.list_edges, part.lists, part.place_edges, part.places
 
 
 def in_calls(part: Postings) -> list[tuple[int, int]]:
@@ -315,10 +321,10 @@ def sort_by_word(ids, edges, v):
 
 
 @kernel
-def encode(
-    order, documents, starts, edges, lists, places, counts, last, list_edges, place_edges
-):
+def encode(tokens, out, out_edges, counts, last):
     """Write the lists of all words."""
+    (order, documents, starts, edges), (lists, places) = tokens, out
+    list_edges, place_edges = out_edges
     at, place_at = U(0), U(0)
     for w in range(len(counts)):
         i, stop, before = starts[w], starts[w + 1], -1
@@ -341,11 +347,9 @@ def encode(
 
 
 @kernel
-def add_sizes(
-    rank, base, part_counts, part_last, edges, lists, place_edges,
-    counts, last, sizes, place_sizes,
-):  # fmt: skip
+def add_sizes(rank, base, part, part_counts, counts, last, sizes, place_sizes):
     """Add the sizes of the lists of a part to those of the whole."""
+    part_last, edges, lists, place_edges, _ = part
     for w in range(len(rank)):
         r = rank[w]
         if edges[w + 1] == edges[w]:
@@ -359,12 +363,11 @@ def add_sizes(
 
 
 @kernel
-def append(
-    rank, first_word, last_word, base, part_last, edges, lists, place_edges, places,
-    so_far, at, place_at, out, out_places,
-):  # fmt: skip
+def append(words, rank, base, part, so_far, starts, outs):
     """Append the lists of a part; their first documents are counted from the last ones."""
-    for w in range(first_word, last_word):
+    part_last, edges, lists, place_edges, places = part
+    (at, place_at), (out, out_places) = starts, outs
+    for w in range(words[0], words[1]):
         r = rank[w]
         if edges[w + 1] == edges[w]:
             continue

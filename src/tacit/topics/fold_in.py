@@ -71,7 +71,8 @@ def read_block(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def infer(model: FoldIn, rows: Any, sums: np.ndarray, row_weights: np.ndarray) -> Inferred:
     """The posterior of each document; ``sums`` (v, padded k) gets its expected counts,
     unless it has no rows."""
-    indptr, indices, counts = read_block(rows)
+    block = read_block(rows)
+    indptr, indices, _ = block
     gamma = np.empty((len(indptr) - 1, len(model.alpha)))
     log_sums = np.zeros(len(gamma))
     widest = int(np.diff(indptr).max(initial=0))
@@ -83,9 +84,8 @@ def infer(model: FoldIn, rows: Any, sums: np.ndarray, row_weights: np.ndarray) -
     for start in range(0, len(gamma), step):
         stop = min(start + step, len(gamma))
         done += infer_rows(
-            start, stop, indptr, indices, counts, model.weights, model.alpha, model.max_iter,
-            model.tol, gathered, gamma, log_sums, sums, row_weights,
-        )  # fmt: skip
+            (start, stop), block, model[:4], gathered, gamma, log_sums, sums, row_weights
+        )
     return Inferred(gamma, log_sums, done)
 
 
@@ -153,17 +153,17 @@ def walk_block(model: FoldIn, block: Any) -> np.ndarray:
 
 # fastmath: the dot products must be vectors (three times the speed); nothing is NaN or inf.
 @kernel(fastmath=True)
-def infer_rows(
-    start, stop, indptr, indices, counts, weights, alpha, max_iter, tol, gathered, gamma,
-    log_sums, sums, row_weights,
-):  # fmt: skip
+def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights):
+    """Infer a span of the documents of a block; the iterations made."""
+    indptr, indices, counts = block
+    weights, alpha, max_iter, tol = model
     k = alpha.size
     theta = np.zeros(gathered.shape[1], np.float32)
     found = np.zeros(gathered.shape[1], np.float32)
     active = np.empty(k, np.int64)  # topics of the columns of gathered, theta and found
     amounts = np.zeros(gathered.shape[0], np.float32)
     done = 0
-    for d in range(start, stop):
+    for d in range(span[0], span[1]):
         first, last = indptr[d], indptr[d + 1]
         n = last - first
         own = gamma[d]

@@ -127,15 +127,15 @@ class GibbsSampler(Sequential):
         priors[0, : self.k] = state.eta[0]
         denominators = np.ones(self.padded)
         denominators[: self.k] = state.totals + self.prior_totals(state)
-        where = (
+        block = (
             self.tokens.cells[first:last], self.tokens.documents, state.topics, state.words,
             denominators.astype(np.float32), changes, alpha, self.priors.row_of, priors,
-            key(self.seed, number, *part),
         )  # fmt: skip
+        own = key(self.seed, number, *part)
         if len(state.starts):
-            logs = draw_from_lists(*where, state.starts, state.sizes, state.documents)
+            logs = draw_from_lists(block, own, state.starts, state.sizes, state.documents)
         else:
-            logs = draw_from_counts(*where, state.documents)
+            logs = draw_from_counts(block, own, state.documents)
         tokens = self.tokens.cells[first:last]
         return Sampled(float((tokens[:, 2] - tokens[:, 1]).sum()), -logs, changes)
 
@@ -279,11 +279,9 @@ def next_bits(s):
 
 # fastmath: the sums must be vectors (twice the speed); nothing here is ever NaN or inf.
 @kernel(fastmath=True)
-def draw_from_counts(
-    cells, token_documents, topics, words, totals, changes, alpha, row_of, priors, key,
-    documents,
-):  # fmt: skip
+def draw_from_counts(block, own_key, documents):
     """Draw the topics of the tokens of a block; the log-probabilities of their words."""
+    cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
     k = changes.size
     padded = alpha.size
     one, zero = np.float32(1), np.float32(0)
@@ -291,7 +289,7 @@ def draw_from_counts(
     p, inverse = np.zeros(padded, np.float32), np.zeros(padded, np.float32)
     for j in range(k):
         inverse[j] = one / totals[j]
-    s = key | np.uint64(1)
+    s = own_key | np.uint64(1)
     logs, product = 0.0, 1.0
     for c in range(cells.shape[0]):
         word = cells[c, 0]
@@ -362,11 +360,9 @@ def pick(p, u, k):
 
 
 @kernel(fastmath=True)
-def draw_from_lists(
-    cells, token_documents, topics, words, totals, changes, alpha, row_of, priors, key, starts,
-    sizes, lists,
-):  # fmt: skip
+def draw_from_lists(block, own_key, starts, sizes, lists):
     """The same, where documents keep lists of their topics."""
+    cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
     k = changes.size
     padded = alpha.size
     one, zero = np.float32(1), np.float32(0)
@@ -375,7 +371,7 @@ def draw_from_lists(
     for j in range(k):
         inverse[j] = one / totals[j]
     half, low = np.uint32(16), np.uint32(0xFFFF)
-    s = key | np.uint64(1)
+    s = own_key | np.uint64(1)
     logs, product = 0.0, 1.0
     for c in range(cells.shape[0]):
         word = cells[c, 0]

@@ -35,8 +35,8 @@ from tacit.core.sweep import Sequential, Visited, diagonals
 from tacit.kernels.prefetch import prefetch_row
 
 __all__ = [
-    "LANES", "Noise", "Schedule", "SkipGramPairs", "Weights", "alias_table", "logistic",
-    "update_pairs",
+    "LANES", "Noise", "Schedule", "SkipGramPairs", "Steps", "Weights", "alias_table",
+    "logistic", "update_pairs",
 ]  # fmt: skip
 
 U = np.uint64
@@ -71,6 +71,16 @@ class Noise(NamedTuple):
     accept: np.ndarray  # float32: the probability to stay with the member
     alias: np.ndarray  # int32: the word to take otherwise
     edges: np.ndarray  # int64
+
+
+class Steps(NamedTuple):
+    """How the steps of one kernel call are made."""
+
+    noise: Noise
+    negative: int
+    rate: np.float32
+    own: np.uint64  # the key of its random numbers
+    every: int  # every so many windows the loss is measured
 
 
 class Schedule(NamedTuple):
@@ -206,10 +216,13 @@ class SkipGramPairs(Sequential):
         for turn, each in enumerate(listed):
             check_stop()
             first, last = each.edges[place], each.edges[place + 1]
+            steps = Steps(
+                self.noise, self.schedule.negative, each.rate, key(own, turn),
+                self.schedule.every(),
+            )  # fmt: skip
             update_pairs(
-                state, each.centers[first:last], each.contexts[first:last], self.noise,
-                cell.row, self.schedule.negative, each.rate, key(own, turn),
-                self.schedule.every(), measured, lanes,
+                state, each.centers[first:last], each.contexts[first:last], cell.row, steps,
+                measured, lanes,
             )  # fmt: skip
         return Visited(measured[0], measured[1])
 
@@ -361,11 +374,10 @@ def log_logistic(x):
 
 
 @kernel(fastmath=REORDER)
-def update_pairs(
-    state, centers, contexts, noise, group, negative, rate, own, every, measured, lanes
-):
+def update_pairs(state, centers, contexts, group, steps, measured, lanes):
     """Gradient steps for pairs of one cell, four at a time; ``len(lanes)`` is a constant of
     the compiled code, so loops over a row are unrolled."""
+    noise, negative, rate, own, every = steps
     inputs, outputs = state.inputs, state.outputs
     d = LANES * len(lanes)
     n = centers.size

@@ -35,6 +35,7 @@ from tacit.words.skip_gram import (
     Chunk,
     Noise,
     Schedule,
+    Steps,
     Weights,
     choose_words,
     draw_word,
@@ -78,14 +79,14 @@ class WindowOrder(Sequential):
         )  # fmt: skip
         measured = np.zeros(2)
         own = key(s.seed, CELL, number, part.place)
+        steps = Steps(self.noise, s.negative, s.rate(number, int(begin)), own, s.every())
         lanes = (0,) * (state.inputs.shape[1] // LANES)
         step = self._centers_of_a_call(state)
         for start in range(0, n, step):
             check_stop()
             update_windows(
-                state, kept[:n], reach, ends, start, min(start + step, n), self.cbow,
-                self.objective, self.noise, s.negative, self.paths, s.rate(number, int(begin)),
-                own, s.every(), measured, lanes,
+                state, (kept[:n], reach, ends), (start, min(start + step, n)), self.cbow,
+                self.objective, self.paths, steps, measured, lanes,
             )  # fmt: skip
         return Visited(measured[0], measured[1])
 
@@ -97,11 +98,10 @@ class WindowOrder(Sequential):
 
 
 @kernel(fastmath=REORDER)
-def update_windows(
-    state, kept, reach, ends, first, last, cbow, objective, noise, negative, paths, rate, own,
-    every, measured, lanes,
-):  # fmt: skip
-    """Steps for the windows around the kept words ``first`` to ``last``."""
+def update_windows(state, text, span, cbow, objective, paths, steps, measured, lanes):
+    """Steps for the windows around a span of the kept words."""
+    (kept, reach, ends), (first, last) = text, span
+    noise, negative, rate, own, every = steps
     inputs, outputs = state.inputs, state.outputs
     d = LANES * len(lanes)
     mean, change = np.zeros(d, F), np.zeros(d, F)

@@ -422,10 +422,10 @@ def test_the_engine_cannot_change_a_bit(metric):
 
 
 def test_callbacks_hear_of_the_merges_and_may_end_it():
-    heard = []
-    linkage(points(700, 2), callbacks=[lambda step: heard.append(step) and None])
-    assert heard[-1].done
-    assert heard[-1].number == heard[-1].most == 699
+    notified = []
+    linkage(points(700, 2), callbacks=[lambda step: notified.append(step) and None])
+    assert notified[-1].done
+    assert notified[-1].number == notified[-1].most == 699
     for method in METHODS:
         with pytest.raises(RuntimeError, match="incomplete tree is no result"):
             linkage(points(50, 2), method, callbacks=[lambda step: True])

@@ -385,9 +385,9 @@ def test_threads_change_nothing():
 
 def test_callbacks_hear_of_every_pass_and_may_stop():
     X = blobs(500, k=20)
-    heard = []
-    model = KMedoids(20, init="random", random_state=0, callbacks=[heard.append]).fit(X)
-    assert [step.number for step in heard] == list(range(model.n_iter_ + 1))
+    notified = []
+    model = KMedoids(20, init="random", random_state=0, callbacks=[notified.append]).fit(X)
+    assert [step.number for step in notified] == list(range(model.n_iter_ + 1))
     stopped = KMedoids(20, init="random", random_state=0, callbacks=[lambda step: True]).fit(X)
     assert stopped.n_iter_ == 0
     assert not stopped.converged_

@@ -130,9 +130,9 @@ def test_live_stages_are_kept_while_they_fit_and_go_when_they_do_not(tmp_path):
     out = tmp_path / "p.tacit"
     explore_documents(texts, out=out, effort="quick", engine=Serial())
     folder = ProjectFolder(out)
-    told = []
-    prepare_live(folder, Serial(), told.append)
-    assert [each.name for each in told if each.seconds is not None] == ["index", "language"]
+    reply = []
+    prepare_live(folder, Serial(), reply.append)
+    assert [each.name for each in reply if each.seconds is not None] == ["index", "language"]
     prepare_live(folder, Serial(), pytest.fail)  # nothing is left to do
     before = Live(out)
     explore_documents(texts, out=out, effort="quick", k=2, engine=Serial())

@@ -102,10 +102,10 @@ def test_a_page_of_another_origin_sees_and_changes_nothing(chromium, elsewhere, 
         assert user.url == f"http://{served.netloc}/"
         page = context.new_page()
         page.goto(f"http://{name}:{elsewhere}/")
-        told = dict(page.evaluate(ATTACK, f"http://{served.netloc}"))
-        assert told.pop("simple") in ("opaque", "refused")  # sent blindly, and refused there
-        assert told.pop("frame") in ("opaque", "refused", "")
-        assert set(told.values()) == {"refused"}
+        reply = dict(page.evaluate(ATTACK, f"http://{served.netloc}"))
+        assert reply.pop("simple") in ("opaque", "refused")  # sent blindly, and refused there
+        assert reply.pop("frame") in ("opaque", "refused", "")
+        assert set(reply.values()) == {"refused"}
         assert served.get("/api/labels")["rows"] == {}
     finally:
         context.close()

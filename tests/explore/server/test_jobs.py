@@ -60,7 +60,7 @@ def run_stub(tmp_path, monkeypatch):
         monkeypatch.setattr(jobs_module, "spawn", stub(code))
         jobs = Jobs(tmp_path, ended.append)
         job = jobs.start("spread", {}, {})
-        asyncio.run(heard(job.trail))
+        asyncio.run(read_events(job.trail))
         assert ended == [job]
         assert jobs.running("spread") is None
         return job
@@ -68,7 +68,7 @@ def run_stub(tmp_path, monkeypatch):
     return run
 
 
-async def heard(trail, **options):
+async def read_events(trail, **options):
     return [event async for event in trail.follow(**options)]
 
 
@@ -141,8 +141,8 @@ def test_one_job_writes_and_can_be_cancelled(post, ask, follow, state, project):
 
 def test_a_project_in_other_hands_is_not_written(post, project):
     with ProjectFolder(project).writing():
-        told = post("/api/jobs", {"kind": "explore", "k": 2}, 409)["error"]
-    assert f"process {os.getpid()}" in told
+        reply = post("/api/jobs", {"kind": "explore", "k": 2}, 409)["error"]
+    assert f"process {os.getpid()}" in reply
 
 
 def test_a_run_in_the_middle_is_undone_and_not_looked_at(state, project):
@@ -179,12 +179,12 @@ def test_a_run_that_was_cut_off_is_finished_at_the_next_start(state, project):
     with folder.writing():
         folder.record["unfinished"] = True
         folder.commit(settings={"seed": 0, "k": 2, "effort": "quick"})
-    told = io.StringIO()
+    reply = io.StringIO()
     assert state.opened.folder.record["unfinished"]
-    job_child.prepare({"project": str(project)}, job_child.Reporter(told))
+    job_child.prepare({"project": str(project)}, job_child.Reporter(reply))
     assert state.facts()["groups"] == 2
     assert "unfinished" not in state.opened.folder.record
-    lines = [json.loads(line) for line in told.getvalue().splitlines()]
+    lines = [json.loads(line) for line in reply.getvalue().splitlines()]
     assert {"duplicates", "groups"} <= {line["stage"] for line in lines}
 
 
@@ -203,8 +203,8 @@ def test_what_a_child_says_is_read_with_suspicion(run_stub):
     async def stream():
         return b"".join([piece async for piece in as_stream(job.trail.follow())])
 
-    told = events_in(asyncio.run(stream()).decode())
-    assert [kind for kind, _ in told] == ["progress", "end"]
+    reply = events_in(asyncio.run(stream()).decode())
+    assert [kind for kind, _ in reply] == ["progress", "end"]
 
 
 @pytest.mark.parametrize(("code", "said"), [
@@ -236,7 +236,7 @@ def test_cancelling_ends_what_the_child_started_too(tmp_path, monkeypatch):
 
     grandchild = asyncio.run(first())
     jobs.cancel(job.id)
-    asyncio.run(heard(job.trail))
+    asyncio.run(read_events(job.trail))
     assert job.state == "cancelled"
     assert soon(lambda: gone(grandchild))
 
@@ -276,7 +276,7 @@ def test_jobs_that_ended_are_forgotten_after_a_while(tmp_path, monkeypatch):
     made = []
     for _ in range(4):
         made.append(jobs.start("spread", {}, {}))
-        asyncio.run(heard(made[-1].trail))
+        asyncio.run(read_events(made[-1].trail))
     assert [each["job"] for each in jobs.list()] == [made[3].id, made[2].id]
     with pytest.raises(Refused, match="no such job"):
         jobs.get(made[0].id)

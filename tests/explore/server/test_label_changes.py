@@ -53,14 +53,14 @@ def labelled(post):
 
 
 def test_a_label_gets_another_name_and_its_old_one_back(post, ask, labelled):
-    told = post("/api/labels/rename", {"name": "sea", "to": "  at \t sea "})
-    assert told.pop("changed") == 3
-    assert told == ask("/api/labels")
-    assert [(each["name"], each["count"]) for each in told["names"]] == [
+    reply = post("/api/labels/rename", {"name": "sea", "to": "  at \t sea "})
+    assert reply.pop("changed") == 3
+    assert reply == ask("/api/labels")
+    assert [(each["name"], each["count"]) for each in reply["names"]] == [
         ("at sea", 3), ("bread", 2),
     ]  # fmt: skip
-    assert told["rows"]["3"] == "at sea"
-    assert told["undo"] == labelled["undo"] + 1
+    assert reply["rows"]["3"] == "at sea"
+    assert reply["undo"] == labelled["undo"] + 1
     assert post("/api/labels/undo", {}) == labelled
 
 
@@ -71,25 +71,25 @@ def test_a_name_that_is_there_is_asked_about_and_then_merged(post, ask, labelled
     no = {"name": "sea", "to": "bread", "merge": False}
     assert post("/api/labels/rename", no, 409)["error"] == said
     assert ask("/api/labels") == labelled
-    told = post("/api/labels/rename", {**no, "merge": True})
-    assert told["changed"] == 3
-    assert set(told["rows"].values()) == {"bread"}
-    assert told["names"] == [{"name": "bread", "count": 5, "away": 0}]
+    reply = post("/api/labels/rename", {**no, "merge": True})
+    assert reply["changed"] == 3
+    assert set(reply["rows"].values()) == {"bread"}
+    assert reply["names"] == [{"name": "bread", "count": 5, "away": 0}]
     assert post("/api/labels/undo", {}) == labelled
 
 
 def test_a_label_is_deleted_from_all_documents_and_comes_back(post, labelled):
-    told = post("/api/labels/delete", {"name": "sea"})
-    assert told["changed"] == 3
-    assert told["rows"] == {"1": "bread", "4": "bread"}
+    reply = post("/api/labels/delete", {"name": "sea"})
+    assert reply["changed"] == 3
+    assert reply["rows"] == {"1": "bread", "4": "bread"}
     assert post("/api/labels/undo", {}) == labelled
 
 
 def test_documents_that_are_away_are_counted_and_change_too(state, post, labelled):
     state.labels.put([key("gone")], "sea")
-    told = post("/api/labels/rename", {"name": "sea", "to": "water"})
-    assert told["changed"] == 4
-    assert told["names"][1] == {"name": "water", "count": 3, "away": 1}
+    reply = post("/api/labels/rename", {"name": "sea", "to": "water"})
+    assert reply["changed"] == 4
+    assert reply["names"][1] == {"name": "water", "count": 3, "away": 1}
     assert state.labels.all()[key("gone")] == "water"
     assert post("/api/labels/delete", {"name": "water"})["away"] == 0
 
@@ -102,8 +102,8 @@ def test_what_was_spread_under_another_name_is_out_of_date_until_it_is_undone(
     job.result = {**SPREAD, "of": digest_of(state.label_rows(state.opened))}
     state.job_ended(job)
     assert state.label_facts()["spread"]["stale"] is False
-    told = post("/api/labels/rename", {"name": "sea", "to": "water"})
-    assert told["spread"]["stale"] is True
+    reply = post("/api/labels/rename", {"name": "sea", "to": "water"})
+    assert reply["spread"]["stale"] is True
     state.job_ended(job)  # one that was at work meanwhile
     assert state.label_facts()["spread"]["stale"] is True
     assert post("/api/labels/undo", {})["spread"]["stale"] is False
@@ -142,10 +142,10 @@ def test_what_was_spread_under_another_name_is_out_of_date_until_it_is_undone(
 def test_a_change_that_makes_no_sense_is_refused_and_changes_nothing(
     post, ask, labelled, path, body, status, said
 ):
-    told = post(f"/api/labels/{path}", body, status)
-    assert list(told) == ["error"]
-    assert said in told["error"]
-    assert len(told["error"]) < 300
+    reply = post(f"/api/labels/{path}", body, status)
+    assert list(reply) == ["error"]
+    assert said in reply["error"]
+    assert len(reply["error"]) < 300
     assert ask("/api/labels") == labelled
 
 
@@ -179,9 +179,9 @@ def test_a_server_that_only_reads_changes_no_label(state, post, project, labelle
 def test_a_label_that_a_stranger_made_up_can_still_be_renamed(state, post, labelled):
     odd = "bell\x07 and \x00 nothing"
     state.labels.put(keys_of_rows(state.opened.reader, [9]), odd)
-    told = post("/api/labels/rename", {"name": odd, "to": "plain"})
-    assert told["changed"] == 1
-    assert told["rows"]["9"] == "plain"
+    reply = post("/api/labels/rename", {"name": odd, "to": "plain"})
+    assert reply["changed"] == 1
+    assert reply["rows"]["9"] == "plain"
 
 
 # --- In Python ---

@@ -38,11 +38,11 @@ def labels(tmp_path):
 def test_labels_are_given_counted_taken_away_and_taken_back(ask, post):
     post("/api/labels", {"rows": [3, 1, 3], "name": "  sea \n letters "})
     post("/api/labels", {"rows": [2], "name": "bread"})
-    told = post("/api/labels", {"rows": [1], "name": None})
-    assert told["names"] == [{"name": "bread", "count": 1, "away": 0},
+    reply = post("/api/labels", {"rows": [1], "name": None})
+    assert reply["names"] == [{"name": "bread", "count": 1, "away": 0},
                              {"name": "sea letters", "count": 1, "away": 0}]  # fmt: skip
-    assert told["rows"] == {"2": "bread", "3": "sea letters"}
-    assert told["undo"] == 3
+    assert reply["rows"] == {"2": "bread", "3": "sea letters"}
+    assert reply["undo"] == 3
     assert post("/api/labels/undo", {})["rows"]["1"] == "sea letters"
     assert post("/api/labels/undo", {})["undo"] == 1
     assert post("/api/labels/undo", {})["rows"] == {}
@@ -65,9 +65,9 @@ def test_labels_follow_documents_to_a_new_run(state, project, post, ask, texts):
     with folder.writing():
         run_stages(folder, Documents.of(table, text="text", id="id"),
                    Settings(effort="quick"), engine=Serial())  # fmt: skip
-    told = ask("/api/labels")
-    assert told["rows"] == {"89": "kept", "85": "kept"}
-    assert told["away"] == 1
+    reply = ask("/api/labels")
+    assert reply["rows"] == {"89": "kept", "85": "kept"}
+    assert reply["away"] == 1
     assert ask("/api/document", row=89)["id"] == "letter 0"
 
 

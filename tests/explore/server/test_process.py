@@ -59,9 +59,9 @@ class Served:
         return json.loads(body)
 
     def post(self, path, body):
-        status, _, told = self.ask("POST", path, body)
-        assert status == 200, told
-        return json.loads(told)
+        status, _, reply = self.ask("POST", path, body)
+        assert status == 200, reply
+        return json.loads(reply)
 
     def children(self):
         """Processes it has started."""
@@ -85,13 +85,13 @@ def served(explored, tmp_path_factory):
     made = explored("topics", lambda: table(*letters()))
     path = tmp_path_factory.mktemp("live") / "topics.tacit"
     server = Served(shutil.copytree(made.path, path))
-    server.heard = heard_while_preparing(server)
+    server.progress = progress_while_preparing(server)
     yield server
     if server.process.poll() is None:
         server.end()
 
 
-def heard_while_preparing(server):
+def progress_while_preparing(server):
     """The lines of the first job's events; the stream opens while it has just begun."""
     (child,) = server.children()
     os.kill(child, signal.SIGSTOP)
@@ -108,7 +108,7 @@ def heard_while_preparing(server):
 
 
 def test_a_new_project_is_prepared_and_events_tell_how_far_it_is(served):
-    lines = [line for line in served.heard if line]
+    lines = [line for line in served.progress if line]
     assert lines[:2] == ["id: 1", "event: progress"]
     first = json.loads(lines[2].removeprefix("data: "))
     assert first.items() >= {"stage": "index", "number": 1, "most": 2, "done": False}.items()
@@ -163,7 +163,7 @@ def test_a_stranger_is_refused_over_the_wire(served):
 def test_labels_outlive_a_kill_and_jobs_do_not(served):
     """The last one here: it ends the server."""
     before = served.get("/api/labels")["rows"]
-    told = served.post("/api/labels", {"rows": [10, 11], "name": "kept"})
+    reply = served.post("/api/labels", {"rows": [10, 11], "name": "kept"})
     job = served.post("/api/jobs", {"kind": "explore", "k": 5, "effort": "quick"})
     children = served.children()
     assert job["job"]
@@ -175,13 +175,13 @@ def test_labels_outlive_a_kill_and_jobs_do_not(served):
     again = Served(project)
     try:
         assert again.address != served.address
-        assert again.get("/api/labels")["rows"] == told["rows"] == {
+        assert again.get("/api/labels")["rows"] == reply["rows"] == {
             **before, "10": "kept", "11": "kept",
         }  # fmt: skip
         assert again.ask("GET", "/api/project", Cookie=served.cookie)[0] == 401
         second = Served(project)
         try:
-            assert second.get("/api/labels")["rows"] == told["rows"]
+            assert second.get("/api/labels")["rows"] == reply["rows"]
             assert second.ask("POST", "/api/labels", {"rows": [0], "name": "x"})[0] == 409
             code, errors = second.end(signal.SIGTERM)
             assert code == 0
