@@ -1,9 +1,11 @@
 """What goes wrong around a run: full disk, no permission, Ctrl-C, a second process, damage."""
 
+import contextlib
 import errno
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +34,19 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "letters.txt").write_text("\n".join(letters(40)[0]) + "\n")
     return tmp_path
+
+
+@pytest.fixture
+def explored_here(here, shared):
+    """The folder after the letters were explored: once for all tests."""
+
+    def make(path):
+        path.mkdir()
+        shutil.copy2(here / "letters.txt", path)
+        with contextlib.chdir(path):
+            assert main(["explore", "letters.txt", *OPTIONS]) == 0
+
+    return shutil.copytree(shared("explored-letters", make), here, dirs_exist_ok=True)
 
 
 def start(*arguments, **settings):
@@ -73,10 +88,10 @@ def test_a_full_disk_keeps_what_was_done_and_leaves_nothing_half_written(here, l
 @pytest.mark.parametrize("call", ["fsync", "replace", "mkdir"])
 @pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EROFS])
 def test_a_disk_that_fails_later_on_keeps_what_was_there(
-    here, capsys, monkeypatch, call, fault
+    explored_here, capsys, monkeypatch, call, fault
 ):
-    assert main(["explore", "letters.txt", *OPTIONS]) == 0
-    before = (here / "project" / "project.json").read_bytes()
+    project = explored_here / "project"
+    before = (project / "project.json").read_bytes()
     capsys.readouterr()
 
     def fail(*_, **__):
@@ -87,8 +102,8 @@ def test_a_disk_that_fails_later_on_keeps_what_was_there(
         code = main(["explore", "letters.txt", *OPTIONS, "--seed", "7"])
     assert code == 6
     assert os.strerror(fault) in capsys.readouterr().err
-    assert leftovers(here / "project") == []
-    assert (here / "project" / "project.json").read_bytes() == before or call == "mkdir"
+    assert leftovers(project) == []
+    assert (project / "project.json").read_bytes() == before or call == "mkdir"
     ProjectFolder("project").check()
 
 
@@ -163,9 +178,9 @@ def test_the_second_of_two_processes_is_told_who_holds_the_project(here, capsys)
 
 @pytest.mark.filterwarnings("default:.*computed again")
 @pytest.mark.parametrize("how", ["flipped", "truncated", "gone"])
-def test_damage_is_said_with_the_file_and_made_good(here, how, capsys):
-    assert main(["explore", "letters.txt", *OPTIONS]) == 0
-    page = (here / "project" / "report.html").read_text()
+def test_damage_is_said_with_the_file_and_made_good(explored_here, how, capsys):
+    report = explored_here / "project" / "report.html"
+    page = report.read_text()
     path = next(Path("project", "stages").glob("groups-*/arrays.safetensors"))
     data = bytearray(path.read_bytes())
     if how == "flipped":
@@ -180,7 +195,7 @@ def test_damage_is_said_with_the_file_and_made_good(here, how, capsys):
              "truncated": f"has {len(data) - 9:,} bytes instead of {len(data):,}"}  # fmt: skip
     assert f"Warning: {path}: {wrong[how]}" in said
     assert "It is computed again." in said
-    assert result_of((here / "project" / "report.html").read_text()) == result_of(page)
+    assert result_of(report.read_text()) == result_of(page)
 
 
 def result_of(page):
@@ -188,9 +203,8 @@ def result_of(page):
     return page.split('class="mono" title="', 1)[1][:64]
 
 
-def test_a_record_that_is_damaged_is_named(here, capsys):
-    assert main(["explore", "letters.txt", *OPTIONS]) == 0
-    record = here / "project" / "project.json"
+def test_a_record_that_is_damaged_is_named(explored_here, capsys):
+    record = explored_here / "project" / "project.json"
     record.write_bytes(record.read_bytes()[:-40])
     capsys.readouterr()
     assert main(["explore", "letters.txt", *OPTIONS]) == 4

@@ -176,9 +176,7 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         cv: int = 5,
         random_state: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.cv = cv
+        self.estimator, self.method, self.cv = estimator, method, cv
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CalibratedClassifier":

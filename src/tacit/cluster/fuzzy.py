@@ -305,15 +305,11 @@ class FuzzyCMeans(SoftClusters):
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol,
+            random_state=random_state, engine=engine, callbacks=callbacks,
+        )  # fmt: skip
         self.m = m
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
 
     def _start(
         self, centers: np.ndarray, summary: DataSummary, *, sparse: bool = False

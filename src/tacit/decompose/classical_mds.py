@@ -245,12 +245,8 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_components, self.metric, self.n_landmarks = n_components, metric, n_landmarks
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

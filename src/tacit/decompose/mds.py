@@ -324,13 +324,8 @@ class MDS(Estimator):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.metric_mds = metric_mds
-        self.metric = metric
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.eps = eps
+        self.n_components, self.metric_mds, self.metric = n_components, metric_mds, metric
+        self.n_init, self.init, self.max_iter, self.eps = n_init, init, max_iter, eps
         self.normalized_stress = normalized_stress
         self.n_jobs, self.verbose = n_jobs, verbose
         self.random_state = random_state

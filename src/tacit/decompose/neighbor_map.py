@@ -153,12 +153,8 @@ class NeighborMap(Estimator):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.repulsion = repulsion
-        self.n_steps = n_steps
-        self.random_state = random_state
-        self.engine = engine
+        self.n_neighbors, self.metric, self.repulsion = n_neighbors, metric, repulsion
+        self.n_steps, self.random_state, self.engine = n_steps, random_state, engine
         self.callbacks = callbacks
 
     @with_callbacks

@@ -350,16 +350,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.max_iter = max_iter
+        self.n_components, self.whiten, self.svd_solver = n_components, whiten, svd_solver
+        self.tol, self.max_iter = tol, max_iter
         self.copy, self.iterated_power, self.n_oversamples = copy, iterated_power, n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

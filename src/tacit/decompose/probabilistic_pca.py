@@ -253,12 +253,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-        self.init = init
-        self.random_state = random_state
-        self.engine = engine
+        self.n_components, self.max_iter, self.tol = n_components, max_iter, tol
+        self.init, self.random_state, self.engine = init, random_state, engine
         self.callbacks = callbacks
 
     @with_callbacks

@@ -320,11 +320,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.n_iter = n_iter
-        self.n_oversamples = n_oversamples
-        self.max_iter = max_iter
+        self.n_components, self.tol, self.n_iter = n_components, tol, n_iter
+        self.n_oversamples, self.max_iter = n_oversamples, max_iter
         self.algorithm, self.power_iteration_normalizer = algorithm, power_iteration_normalizer
         self.random_state = random_state
         self.engine = engine

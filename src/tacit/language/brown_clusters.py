@@ -197,12 +197,8 @@ class BrownClusters(Estimator):
         engine: str | Engine = "threads",
         callbacks: Sequence[Any] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.max_iter = max_iter
-        self.min_count = min_count
-        self.tokenizer = tokenizer
-        self.lowercase = lowercase
-        self.engine = engine
+        self.n_clusters, self.max_iter, self.min_count = n_clusters, max_iter, min_count
+        self.tokenizer, self.lowercase, self.engine = tokenizer, lowercase, engine
         self.callbacks = callbacks
 
     def fit(self, sentences: Any, y: Any = None) -> "BrownClusters":

@@ -153,14 +153,9 @@ class ClassModel(Estimator):
         lowercase: bool = False,
         engine: str | Engine = "threads",
     ) -> None:
-        self.order = order
-        self.n_clusters = n_clusters
-        self.smoothing = smoothing
-        self.min_count = min_count
-        self.max_iter = max_iter
-        self.tokenizer = tokenizer
-        self.lowercase = lowercase
-        self.engine = engine
+        self.order, self.n_clusters, self.smoothing = order, n_clusters, smoothing
+        self.min_count, self.max_iter, self.tokenizer = min_count, max_iter, tokenizer
+        self.lowercase, self.engine = lowercase, engine
 
     def fit(self, sentences: Any, y: Any = None) -> "ClassModel":
         """Learn from sentences: strings, lists of words, a path, or Documents."""

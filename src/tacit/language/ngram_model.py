@@ -186,18 +186,10 @@ class NGramModel(Estimator):
         memory: int | float | str | None = None,
         engine: str | Engine = "threads",
     ) -> None:
-        self.order = order
-        self.smoothing = smoothing
-        self.vocabulary = vocabulary
-        self.unk_cutoff = unk_cutoff
-        self.k = k
-        self.backoff_weight = backoff_weight
-        self.prune = prune
-        self.open_vocabulary = open_vocabulary
-        self.markers = markers
-        self.tokenizer = tokenizer
-        self.lowercase = lowercase
-        self.memory = memory
+        self.order, self.smoothing, self.vocabulary = order, smoothing, vocabulary
+        self.unk_cutoff, self.k, self.backoff_weight = unk_cutoff, k, backoff_weight
+        self.prune, self.open_vocabulary, self.markers = prune, open_vocabulary, markers
+        self.tokenizer, self.lowercase, self.memory = tokenizer, lowercase, memory
         self.engine = engine
 
     def fit(self, X: Any, y: Any = None, *, held_out: Any = None) -> "NGramModel":

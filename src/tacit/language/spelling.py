@@ -158,18 +158,10 @@ class SpellingCorrector(Estimator):
         n_candidates: int = 12,
         engine: str | Engine = "threads",
     ) -> None:
-        self.max_distance = max_distance
-        self.channel = channel
-        self.error_rate = error_rate
-        self.prior_weight = prior_weight
-        self.context_weight = context_weight
-        self.order = order
-        self.smoothing = smoothing
-        self.real_words = real_words
-        self.min_count = min_count
-        self.beam = beam
-        self.n_candidates = n_candidates
-        self.engine = engine
+        self.max_distance, self.channel, self.error_rate = max_distance, channel, error_rate
+        self.prior_weight, self.context_weight, self.order = prior_weight, context_weight, order
+        self.smoothing, self.real_words, self.min_count = smoothing, real_words, min_count
+        self.beam, self.n_candidates, self.engine = beam, n_candidates, engine
 
     # --- Fitting ---
 

@@ -99,14 +99,9 @@ class MultiComponentNB(LabeledMixture):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.unlabeled_weight = unlabeled_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.engine = engine
+        self.n_components, self.alpha = n_components, alpha
+        self.unlabeled_weight, self.tol, self.max_iter = unlabeled_weight, tol, max_iter
+        self.n_init, self.random_state, self.engine = n_init, random_state, engine
         self.callbacks = callbacks
 
     @with_callbacks

@@ -503,22 +503,14 @@ class GaussianMixture(Mixture):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.variance = variance
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
+        self.n_components, self.covariance_type = n_components, covariance_type
+        self.variance, self.tol, self.reg_covar = variance, tol, reg_covar
+        self.max_iter, self.n_init, self.init_params = max_iter, n_init, init_params
+        self.weights_init, self.means_init = weights_init, means_init
         self.covariances_init, self.precisions_init = covariances_init, precisions_init
         self.warm_start, self.verbose = warm_start, verbose
-        self.verbose_interval = verbose_interval
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.verbose_interval, self.random_state = verbose_interval, random_state
+        self.engine, self.callbacks = engine, callbacks
 
     @property
     def precisions_(self) -> np.ndarray:

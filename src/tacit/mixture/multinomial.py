@@ -208,15 +208,9 @@ class CountMixture(Mixture):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_components, self.alpha, self.tol = n_components, alpha, tol
+        self.max_iter, self.n_init, self.init_params = max_iter, n_init, init_params
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @property
     def weights_(self) -> np.ndarray:

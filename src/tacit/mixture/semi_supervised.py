@@ -259,12 +259,8 @@ class SemiSupervisedNB(LabeledMixture):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.unlabeled_weight = unlabeled_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.engine = engine
+        self.alpha, self.unlabeled_weight, self.tol = alpha, unlabeled_weight, tol
+        self.max_iter, self.random_state, self.engine = max_iter, random_state, engine
         self.callbacks = callbacks
 
     @with_callbacks

@@ -171,17 +171,10 @@ class WordSenses(Estimator):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.word = word
-        self.n_senses = n_senses
-        self.forms = forms
-        self.window = window
-        self.min_count = min_count
-        self.evidence = evidence
-        self.alpha = alpha
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.engine = engine
+        self.word, self.n_senses, self.forms, self.window = word, n_senses, forms, window
+        self.min_count, self.evidence, self.alpha = min_count, evidence, alpha
+        self.n_init, self.max_iter = n_init, max_iter
+        self.random_state, self.engine = random_state, engine
         self.callbacks = callbacks
 
     @with_callbacks

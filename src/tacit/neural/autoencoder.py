@@ -328,26 +328,13 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         random_state: Any = None,
         callbacks: list | None = None,
     ) -> None:
-        self.layers = layers
-        self.activation = activation
-        self.code_activation = code_activation
-        self.tied = tied
-        self.loss = loss
-        self.noise = noise
-        self.noise_level = noise_level
-        self.l1 = l1
-        self.sparsity = sparsity
-        self.weight_decay = weight_decay
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.device = device
-        self.random_state = random_state
+        self.layers, self.activation, self.code_activation = layers, activation, code_activation
+        self.tied, self.loss, self.noise, self.noise_level = tied, loss, noise, noise_level
+        self.l1, self.sparsity, self.weight_decay = l1, sparsity, weight_decay
+        self.learning_rate, self.schedule, self.batch_size = learning_rate, schedule, batch_size
+        self.max_iter, self.early_stopping = max_iter, early_stopping
+        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
+        self.tol, self.device, self.random_state = tol, device, random_state
         self.callbacks = callbacks
 
     @with_callbacks

@@ -271,23 +271,12 @@ class GAN(NeuralNetwork):
         random_state: Any = None,
         callbacks: list | None = None,
     ) -> None:
-        self.n_latent = n_latent
-        self.generator = generator
-        self.discriminator = discriminator
-        self.activation = activation
-        self.output = output
-        self.loss = loss
-        self.n_critic = n_critic
-        self.gradient_penalty = gradient_penalty
-        self.learning_rate = learning_rate
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.averaging = averaging
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.device = device
-        self.random_state = random_state
-        self.callbacks = callbacks
+        self.n_latent, self.generator, self.discriminator = n_latent, generator, discriminator
+        self.activation, self.output, self.loss = activation, output, loss
+        self.n_critic, self.gradient_penalty = n_critic, gradient_penalty
+        self.learning_rate, self.beta_1, self.beta_2 = learning_rate, beta_1, beta_2
+        self.averaging, self.batch_size, self.max_iter = averaging, batch_size, max_iter
+        self.device, self.random_state, self.callbacks = device, random_state, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

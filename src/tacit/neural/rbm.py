@@ -250,18 +250,10 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
         random_state: Any = None,
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.visible = visible
-        self.persistent = persistent
-        self.n_gibbs = n_gibbs
-        self.learning_rate = learning_rate
-        self.momentum = momentum
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.device = device
-        self.random_state = random_state
-        self.callbacks = callbacks
+        self.n_components, self.visible, self.persistent = n_components, visible, persistent
+        self.n_gibbs, self.learning_rate, self.momentum = n_gibbs, learning_rate, momentum
+        self.weight_decay, self.batch_size, self.max_iter = weight_decay, batch_size, max_iter
+        self.device, self.random_state, self.callbacks = device, random_state, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

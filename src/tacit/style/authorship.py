@@ -211,10 +211,7 @@ class Authorship(ClassifierMixin, Estimator):
         compare: str = "author",
         engine: str | Engine = "threads",
     ) -> None:
-        self.words = words
-        self.block = block
-        self.variant = variant
-        self.compare = compare
+        self.words, self.block, self.variant, self.compare = words, block, variant, compare
         self.engine = engine
 
     # --- Fitting ---

@@ -237,11 +237,8 @@ class FunctionWords(TransformerMixin, Estimator):
         contractions: bool = True,
         engine: str | Engine = "threads",
     ) -> None:
-        self.words = words
-        self.n_words = n_words
-        self.min_share = min_share
-        self.contractions = contractions
-        self.engine = engine
+        self.words, self.n_words, self.min_share = words, n_words, min_share
+        self.contractions, self.engine = contractions, engine
 
     @classmethod
     def english(cls, n: int = 50) -> Self:

@@ -145,19 +145,11 @@ class GibbsLDA(TopicModel):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.alpha = alpha
-        self.eta = eta
-        self.burn_in = burn_in
-        self.sample_every = sample_every
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.pinned_words = pinned_words
-        self.assignments = assignments
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_components, self.max_iter, self.alpha = n_components, max_iter, alpha
+        self.eta, self.burn_in, self.sample_every = eta, burn_in, sample_every
+        self.seed_words, self.seed_weight = seed_words, seed_weight
+        self.pinned_words, self.assignments = pinned_words, assignments
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

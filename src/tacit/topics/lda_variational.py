@@ -255,17 +255,11 @@ class LatentDirichletAllocation(TopicModel):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.learning_method = learning_method
-        self.learning_decay = learning_decay
-        self.learning_offset = learning_offset
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.total_samples = total_samples
-        self.tol = tol
-        self.mean_change_tol = mean_change_tol
+        self.n_components, self.doc_topic_prior = n_components, doc_topic_prior
+        self.topic_word_prior, self.learning_method = topic_word_prior, learning_method
+        self.learning_decay, self.learning_offset = learning_decay, learning_offset
+        self.max_iter, self.batch_size, self.total_samples = max_iter, batch_size, total_samples
+        self.tol, self.mean_change_tol = tol, mean_change_tol
         self.max_doc_update_iter = max_doc_update_iter
         self.evaluate_every, self.perp_tol = evaluate_every, perp_tol
         self.n_jobs, self.verbose = n_jobs, verbose

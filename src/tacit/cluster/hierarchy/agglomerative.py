@@ -194,13 +194,9 @@ class AgglomerativeClustering(TreeClustering):
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.linkage = linkage
-        self.connectivity = connectivity
-        self.distance_threshold = distance_threshold
-        self.compress = compress
-        self.compute_full_tree = compute_full_tree
+        self.n_clusters, self.metric, self.linkage = n_clusters, metric, linkage
+        self.connectivity, self.distance_threshold = connectivity, distance_threshold
+        self.compress, self.compute_full_tree = compress, compute_full_tree
         self.compute_distances, self.memory = compute_distances, memory
         self.random_state = random_state
         self.engine = engine

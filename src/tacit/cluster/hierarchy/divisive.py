@@ -338,14 +338,9 @@ class DivisiveClustering(TreeClustering):
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.method = method
-        self.metric = metric
-        self.bisecting_strategy = bisecting_strategy
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.engine = engine
+        self.n_clusters, self.method, self.metric = n_clusters, method, metric
+        self.bisecting_strategy, self.n_init = bisecting_strategy, n_init
+        self.max_iter, self.random_state, self.engine = max_iter, random_state, engine
         self.callbacks = callbacks
 
     @with_callbacks

@@ -167,14 +167,9 @@ class RestartedEstimator(CenterEstimator):
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_clusters, self.init, self.n_init = n_clusters, init, n_init
+        self.max_iter, self.tol, self.random_state = max_iter, tol, random_state
+        self.engine, self.callbacks = engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -178,18 +178,13 @@ class MiniBatchKMeans(CenterEstimator):
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.max_iter = max_iter
+        self.n_clusters, self.init, self.max_iter = n_clusters, init, max_iter
         self.batch_size = batch_size
         self.verbose, self.compute_labels, self.tol = verbose, compute_labels, tol
         self.init_size, self.n_init = init_size, n_init
         self.reassignment_ratio = reassignment_ratio
-        self.max_no_improvement = max_no_improvement
-        self.decay = decay
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.max_no_improvement, self.decay = max_no_improvement, decay
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -264,16 +264,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         engine: str | Engine = "threads",
         callbacks: list[Callback] | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.method = method
-        self.init = init
-        self.max_iter = max_iter
-        self.n_sampling = n_sampling
-        self.sampling_size = sampling_size
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_clusters, self.metric, self.method, self.init = n_clusters, metric, method, init
+        self.max_iter, self.n_sampling, self.sampling_size = max_iter, n_sampling, sampling_size
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @property
     def contract(self) -> str:  # type: ignore[override]
