@@ -31,7 +31,6 @@ DEMOS = {
 RUNS = 5  # further fits from other seeds, to measure how much they agree
 PICTURES = 4
 SHADES = " ░▒▓█"
-PLAIN_SHADES = " .:*#"
 
 
 @click.command()
@@ -228,7 +227,7 @@ def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
 
 def picture(center: "np.ndarray") -> list[str]:
     """An 8 by 8 average in block characters, two of them to a pixel."""
-    shades = SHADES if can_print(SHADES) else PLAIN_SHADES
+    shades = SHADES if can_print(SHADES) else " .:*#"
     levels = (center.reshape(8, 8) / 16 * (len(shades) - 1) + 0.5).astype(int)
     levels = levels.clip(0, len(shades) - 1)
     return ["".join(shades[level] * 2 for level in row) for row in levels]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["images"]
 
-SHEET = 16  # components on a contact sheet
 SAMPLES = 6  # images that are reconstructed
 
 
@@ -211,7 +210,7 @@ def write_all(
         plt.close(ax.figure)
         written.append(name)
 
-    shown = model.components_[: SHEET - 1]
+    shown = model.components_[:15]  # on the contact sheet, after the mean
     mean = stack.pictures(model.mean_)
     scaled = np.concatenate([
         as_gray(mean, "each"),

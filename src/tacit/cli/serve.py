@@ -8,14 +8,12 @@ from tacit.cli.output import clean, say
 
 __all__ = ["serve"]
 
-LOCAL = "127.0.0.1"
-
 
 @click.command()
 @click.argument("project")
 @click.option("--port", type=click.IntRange(0, 65535), default=0,
               help="Port; 0 takes a free one")
-@click.option("--host", default=LOCAL,
+@click.option("--host", default="127.0.0.1",
               help="Network address; any other than the default lets other machines connect")
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @debug_option

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["words"]
 
-MODEL_ENDING = ".safetensors"
 MOST_GUESSED = 20_000  # words to find a mistyped one among
 WORD2VEC = ("epochs", "negative", "sample", "objective", "updates")  # options
 FILE = (
@@ -131,7 +130,7 @@ def train(
         )  # fmt: skip
     with stage:
         model.fit(texts)
-    if out.endswith(MODEL_ENDING):
+    if out.endswith(".safetensors"):
         model.save(out)
     else:
         model.vectors_.write(out)

@@ -29,7 +29,6 @@ __all__ = ["Association", "deal_words", "word_association"]
 
 DIRECTIONS = 10  # compared, after the first
 REFERENCES = 5
-TRADES = 5  # for every document
 DENSE = 0.5  # of all cells: above this, presence is not informative
 # The limits separate real texts from dealt ones in the benchmark ``choose_k``.
 LARGE = 1.3  # ratio of one singular value that is enough
@@ -88,7 +87,7 @@ def deal_words(indices: np.ndarray, indptr: np.ndarray, d: int, drawn: np.uint64
     n = len(indptr) - 1
     mark, pool = np.zeros(d, np.int8), np.empty(d, indices.dtype)
     turn = np.uint64(0)
-    for _ in range(TRADES):
+    for _ in range(5):  # trades for every document
         check_stop()
         turn = np.uint64(trade(indices, indptr, mark, pool, drawn, turn, n))
 

@@ -37,7 +37,6 @@ LONG = 64  # items; a longer list becomes an array
 NUMBERS = {dtype.name for dtype in CODES}
 SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
 ENGINES: dict[str, type] = {"Serial": Serial, "Threads": Threads, "Dask": Dask}
-MOST_WORKERS = 4096
 MOST_PADDING = 2**28  # bytes; a fixed-width string array is as wide as its longest string
 
 
@@ -345,7 +344,7 @@ class Unpacker:
         settings = self._field(name, node, "settings", dict)
         if kind == "Threads" and settings.keys() <= {"workers"}:
             workers = settings.get("workers")
-            if workers is None or (type(workers) is int and 1 <= workers <= MOST_WORKERS):
+            if workers is None or (type(workers) is int and 1 <= workers <= 4096):
                 return Threads(workers)
         elif kind in ENGINES and kind != "Threads" and not settings:
             return ENGINES[kind]()

@@ -56,7 +56,6 @@ GOLDEN = U(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: the step betw
 ABSORB = U(0xD1342543DE82EF95)  # another odd constant: keys of items are no one's numbers
 SPAWN = U(0x5EED5EED5EED5EED)  # no pass of a model has this number
 WORD = 2**64 - 1
-UNIT = 2.0**-53
 ROUNDS = 8  # of the Feistel network
 SPAN = 1 << 21  # numbers to a kernel call: some 20 ms, so that Ctrl-C works
 
@@ -308,7 +307,7 @@ def uniform(key, n):
     >>> uniform(0, 0)
     0.8833...
     """
-    return np.float64(bits(key, n) >> U(11)) * UNIT
+    return np.float64(bits(key, n) >> U(11)) * 2.0**-53
 
 
 @kernel

@@ -37,8 +37,6 @@ FIELDS = ("title", "subject", "author", "date")
 INSTALL = "Install it with: pip install 'tacit-learn[files]'"
 MOST = 2**28  # bytes of a file or of a member of an archive: 256 MiB
 RATIO = 200  # times its compressed size that a member may have
-MOST_PARTS = 1000  # of a message
-MOST_PAGES = 20_000
 MOST_VALUE = 1000  # characters of a title or an author
 
 
@@ -236,7 +234,7 @@ def message_record(data: bytes) -> Record:
     plain: list[str] = []
     pages: list[str] = []
     for number, part in enumerate(message.walk()):
-        if number >= MOST_PARTS:
+        if number >= 1000:  # parts of one message
             break
         if part.is_multipart() or part.get_filename():
             continue
@@ -430,7 +428,7 @@ def pdf_record(data: bytes) -> Record:
         reader = pypdf.PdfReader(BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise DataError("it is encrypted. Save it without a password.")
-        pages = [page.extract_text() for page in reader.pages[:MOST_PAGES]]
+        pages = [page.extract_text() for page in reader.pages[:20_000]]
         meta = reader.metadata
         about = (meta.title, meta.subject, meta.author) if meta else ("", "", "")
         made = date_of_pdf(str(meta.get("/CreationDate", ""))) if meta else ""

@@ -36,7 +36,6 @@ __all__ = [
     "open_records",
 ]  # fmt: skip
 
-LARGE_GROUP = 2**28  # bytes of text in a row group that is still loaded whole
 LINE = 4  # a line or field may be this many times as long as a document, and is then cut
 IDS = ("id", "doc_id", "document_id", "uid")
 NAMES = [
@@ -407,7 +406,7 @@ def add_groups(path: str, options: Options, build: Build) -> None:
             size += size_of_column(meta.row_group(group), text)
             held.append(group)
             if size >= BLOCK_BYTES or group == meta.num_row_groups - 1:
-                if size > LARGE_GROUP:
+                if size > 2**28:  # bytes of text in a row group that is still loaded whole
                     table = read_columns(path, path, schema.names, held)
                     add_frame(table, options, build, text, identity)
                 else:

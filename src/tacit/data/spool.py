@@ -20,7 +20,6 @@ __all__ = ["TEXT", "Spool", "SpooledRows", "column_of"]
 
 TEXT = "text"
 COLUMN = "column:"  # before the names of the others
-IN_MEMORY = 2**28  # bytes, compressed
 
 
 class Held(NamedTuple):
@@ -96,7 +95,7 @@ def remove_file(path: str) -> None:
 class Spool:
     """Stores blocks of documents that can be loaded again."""
 
-    def __init__(self, in_memory: int = IN_MEMORY) -> None:
+    def __init__(self, in_memory: int = 2**28) -> None:  # bytes, compressed
         self.in_memory = in_memory
         self.blocks: list[SpooledRows] = []
         self._size = 0

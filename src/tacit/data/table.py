@@ -16,7 +16,6 @@ __all__ = ["BLOCK_ROWS", "Batch", "Table", "block_rows_for", "is_sparse", "parts
 
 BLOCK_ROWS = 16_384
 BLOCK_VALUES = 2**23  # a block of wide rows holds fewer of them
-SPLIT_ROWS = 4096  # rows that are worth four blocks
 
 
 def block_rows_for(width: int, rows: int | None = None) -> int:
@@ -37,7 +36,7 @@ def block_rows_for(width: int, rows: int | None = None) -> int:
     blocks = -(-rows // most)
     if blocks > 4:
         blocks = -(-blocks // 8) * 8
-    elif rows >= SPLIT_ROWS:
+    elif rows >= 4096:  # rows that are worth four blocks
         blocks = 4
     return max(1, -(-rows // max(1, blocks)))
 

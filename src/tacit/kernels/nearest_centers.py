@@ -16,7 +16,6 @@ from tacit.core.engines import Engine, Serial, check_stop
 __all__ = ["nearest_centers", "run_passes"]
 
 SPAN = 4096  # rows of one task
-PRODUCT = 2**21  # most values of one matrix product
 SETTLED = 2000  # passes end when at most one row in this many changes its label
 
 
@@ -83,7 +82,7 @@ def half_norms(centers: np.ndarray, unit: bool) -> np.ndarray:
 
 def label_span(rows: np.ndarray, centers: np.ndarray, half: np.ndarray) -> np.ndarray:
     labels = np.empty(len(rows), np.int32)
-    size = max(1, PRODUCT // len(centers))
+    size = max(1, 2**21 // len(centers))  # most values of one matrix product
     for first in range(0, len(rows), size):
         check_stop()
         product = rows[first : first + size] @ centers.T

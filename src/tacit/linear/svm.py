@@ -43,7 +43,6 @@ from tacit.linear.sgd import Pegasos, PegasosState
 __all__ = ["LinearSVC"]
 
 NARROW = 300  # features, up to which Newton's method is the quickest
-PEGASOS_PASSES = 20
 
 
 class LinearSVC(LinearClassifier):
@@ -297,7 +296,7 @@ class LinearSVC(LinearClassifier):
         if extra:
             column = sp.csr_array(np.full((len(codes), 1), extra))
             matrix = sp.hstack([matrix, column], format="csr")
-        passes = min(self.max_iter, PEGASOS_PASSES)
+        passes = min(self.max_iter, 20)
         together = self._crammer_singer
         model = Pegasos(
             csr_arrays(matrix, "LinearSVC"), codes, costs, passes,

@@ -20,7 +20,6 @@ from tacit.neural.extra import jax
 __all__ = ["ACTIVATIONS", "activate", "check_layers", "first_layers", "forward", "to_numpy"]
 
 ACTIVATIONS = ("identity", "relu", "leaky_relu", "tanh", "sigmoid")
-LEAK = 0.2
 
 Layer = tuple[Any, Any]
 
@@ -35,7 +34,7 @@ def activate(xp: Any, name: str, x: Any) -> Any:
         case "relu":
             return xp.maximum(x, 0)
         case "leaky_relu":
-            return xp.where(x > 0, x, LEAK * x)
+            return xp.where(x > 0, x, 0.2 * x)
         case "tanh":
             return xp.tanh(x)
         case "sigmoid":

@@ -21,7 +21,6 @@ PALETTE = (
 NEUTRAL = "#4D4D4D"  # without a cluster
 FAINT = "#DDDDDD"  # grids and frames
 MARKERS = "os^Dv"  # the shape changes where the colors begin again
-LEGEND = 12  # clusters in a legend at most
 
 
 def darker(color: str) -> str:
@@ -157,7 +156,7 @@ def legend_beside(
     """
     from matplotlib.lines import Line2D
 
-    if len(names) > LEGEND:
+    if len(names) > 12:  # clusters in a legend at most
         return
     colors = cluster_colors(len(names), palette)
     marks = [

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["biplot"]
 
-ARROWS = 12  # columns with an arrow, the longest ones
 REACH = 0.85  # of the longest arrow, relative to the farthest dot
 
 
@@ -37,7 +36,7 @@ def biplot(
     labels: Any = None,
     names: Sequence[str] | None = None,
     axes: tuple[int, int] = (0, 1),
-    arrows: int = ARROWS,
+    arrows: int = 12,  # columns with an arrow, the longest ones
     palette: Sequence[str] = PALETTE,
     title: str | None = None,
     ax: "Axes | None" = None,

@@ -25,7 +25,6 @@ __all__ = [
 
 FAST = {"reassoc", "contract", "nsz"}
 CHUNK = 512  # ratings gathered at a time
-SWEEPS = 40  # of coordinate descent, for factors that may not be negative
 
 
 @kernel(fastmath=FAST)
@@ -87,7 +86,7 @@ def solve_cholesky(A: Any, b: Any) -> None:
 def descend_nonnegative(A: Any, b: Any, x: Any, free: int) -> None:
     """Minimize x'Ax/2 - b'x by coordinate descent; only coordinate ``free`` may be negative."""
     k = len(x)
-    for _ in range(SWEEPS):
+    for _ in range(40):  # of coordinate descent, for factors that may not be negative
         moved, largest = np.float32(0), np.float32(0)
         for j in range(k):
             a = A[j]

@@ -18,7 +18,6 @@ from tacit.search.ranking import best, best_of_all, bm25, bm25_of_words, cosine
 __all__ = ["DocumentSet", "Ranking", "answer", "both", "either", "match", "score"]
 
 U = np.uint64
-GALLOP = 16  # a list this much shorter is searched for in the longer one
 
 
 class Ranking(NamedTuple):
@@ -151,7 +150,7 @@ def intersect(few, many):
     """The intersection of two sorted arrays."""
     out = np.empty(len(few), np.int32)
     k = 0
-    if len(few) * GALLOP < len(many):
+    if len(few) * 16 < len(many):  # a list this much shorter is searched for in the longer one
         j = 0
         for i in range(len(few)):
             step, low, high = 1, j, j

@@ -43,7 +43,6 @@ __all__ = [
 
 FORMAT = 1
 RECORD = "project.json"
-MOST_RECORD = 2**26  # bytes; ours are thousands of times smaller
 CHUNK = 2**20
 DIGEST = re.compile(r"[0-9a-f]{64}")
 ANEW = "Run tacit explore again; it restores what is missing."
@@ -344,7 +343,7 @@ def read_json(path: Path) -> dict[str, Any]:
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
         raise DataError(f"is {what}, where a project has a file.", file=path)
-    if size_of(path) > MOST_RECORD:
+    if size_of(path) > 2**26:  # bytes; ours are thousands of times smaller
         raise DataError("is too large to be a record of a project.", file=path)
     try:
         document = json.loads(path.read_bytes())

@@ -313,7 +313,6 @@ def set_name(db: sqlite3.Connection, id: str, print: str, name: str | None) -> N
 
 
 MOST_NAME = 200  # characters
-MOST_LISTED = 5  # names in a sentence
 
 
 class NoLabel(ValueError):
@@ -351,7 +350,7 @@ def check_there(names: Mapping[str, int], name: str) -> None:
     check_text(name, "name")
     if name in names:
         return
-    listed = [short(each) for each in sorted(names)[:MOST_LISTED]]
+    listed = [short(each) for each in sorted(names)[:5]]  # names in a sentence
     rest = len(names) - len(listed)
     there = ", ".join(listed) + (f" and {rest:,} more" if rest else "")
     raise NoLabel(

@@ -30,7 +30,6 @@ __all__ = [
 REPORT = "report"
 NOT_ASKED = "not asked for by --stages"
 DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
-SPEEDUP = 0.7  # of a core, for each past the first
 COMPILING = 40  # seconds, where no machine code is cached yet
 EFFORT_TIME = {"quick": 0.4, "normal": 1.0, "thorough": 1.8}
 EFFORT_MEMORY = {"quick": 0.9, "normal": 1.0, "thorough": 1.2}
@@ -420,7 +419,7 @@ def speedup(engine: Engine | None) -> float:
     if isinstance(engine, Serial):
         return 1.0
     workers = engine.workers if isinstance(engine, Threads) and engine.workers else cores()
-    return 1 + SPEEDUP * (workers - 1)
+    return 1 + 0.7 * (workers - 1)  # of a core, for each past the first
 
 
 def is_cold() -> bool:

@@ -133,7 +133,6 @@ def inverse_frequency(document_counts: np.ndarray, n: int) -> np.ndarray:
 
 
 MOST = 200
-SUGGESTED = 8
 RARE = 1000  # a word in fewer than one of 1000 documents is near others by chance
 
 
@@ -199,5 +198,5 @@ def close_spellings(reader: ProjectReader, word: str) -> list[str]:
     near = found.distances <= (1 if len(word) < 5 else 2)
     places, distances = columns[found.words[near]], found.distances[near]
     spread = reader.arrays("counts")["document_counts"][places]
-    order = np.lexsort([places, -spread, distances])[:SUGGESTED]
+    order = np.lexsort([places, -spread, distances])[:8]
     return [str(reader.words[places[i]]) for i in order]

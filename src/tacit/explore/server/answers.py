@@ -26,7 +26,6 @@ __all__ = ["GETS", "POSTS", "Answer", "Asked"]
 MOST_TOP, MOST_START = 1000, 10**9
 MOST_QUERY = 2000  # characters
 MOST_K = 1000
-MOST_MEMORY = 2**60  # bytes
 SIDES = ("rows", "group", "query", "label", "rest")
 
 
@@ -259,7 +258,7 @@ def own_limits(given: Values) -> dict[str, Any]:
         closure(limits["stages"])  # or an error: a stage that is not there
     if "memory" in given.given:
         whole = given.given["memory"] is not None
-        limits["memory"] = given.whole("memory", MISSING, 1, MOST_MEMORY) if whole else None
+        limits["memory"] = given.whole("memory", MISSING, 1, 2**60) if whole else None  # bytes
     return limits
 
 

@@ -12,7 +12,6 @@ __all__ = [
 
 DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
 MOST_SHARE = 0.5  # of the documents that a word may be in
-LEAST_DOCUMENTS = 3  # that a word must be in, of a collection of a hundred or more
 LONG = 250  # different words of a typical document, from which on the plain weight is used
 ROUNDING = 1e-6  # of the longest row; shorter ones are none
 RARE = 5000  # and of a large one, one in 5000: no direction depends on rarer words
@@ -136,7 +135,7 @@ def fewest(n: int) -> int:
     """Documents that a word must be in to compare by."""
     if n < 100:
         return 2 if n >= 10 else 1
-    return max(LEAST_DOCUMENTS, n // RARE)
+    return max(3, n // RARE)
 
 
 def use_words(document_counts: np.ndarray, n: int) -> np.ndarray:

@@ -26,10 +26,8 @@ __all__ = ["Periods", "cut_time", "false_discoveries", "follow_time", "left_over
 FEWEST = 20  # dated documents for a time line
 ENOUGH = 0.5  # of the documents that must have a date in their head
 STRATA = 5
-LEAST_USED = 10  # documents that hold a word that is asked about
 CHANGE = 1.5  # times more in the last third than in the first, or the other way round
 SHOWN = 12  # words that rise, and that fall
-FALSE = 0.05
 
 
 # --- Periods ---
@@ -188,7 +186,7 @@ def moving_words(
     present, names = compared_words(context)
     present = sp.csr_array(present[placed])
     spread = np.bincount(present.indices, minlength=len(names))
-    asked = np.flatnonzero(spread >= LEAST_USED)
+    asked = np.flatnonzero(spread >= 10)  # documents that hold a word that is asked about
     if not len(asked):
         return none
     present = sp.csr_array(present[:, asked])
@@ -198,7 +196,7 @@ def moving_words(
     third = max(1, len(placed) // 3)
     early, late = frequency(present, order[:third]), frequency(present, order[-third:])
     change = (late + 0.5 / third) / (early + 0.5 / third)
-    sure = false_discoveries(score, FALSE)
+    sure = false_discoveries(score, 0.05)
     members = [np.flatnonzero(periods.codes[placed] == j) for j in range(len(periods.names))]
     by_period = np.stack([frequency(present, rows) for rows in members])  # (periods, words)
 
