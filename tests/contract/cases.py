@@ -257,7 +257,7 @@ FITS = {
     **{case_name(estimator): on_rows(estimator) for estimator in ESTIMATORS},
     "TruncatedSVD, wide": lambda: (TruncatedSVD(4), documents(n=600, v=900)[0], None),
     "PCA, wide": lambda: (
-        PCA(4, svd_solver="krylov"), documents(n=600, v=900)[0], None,
+        PCA(4, svd_solver="krylov"), documents(n=200, v=300)[0], None,
     ),
     "KMedoids, clara": on_rows(KMedoids(3, method="clara")),
     "AgglomerativeClustering, compressed": on_rows(AgglomerativeClustering(3, compress=50)),

@@ -90,7 +90,7 @@ def before(original):
 def hook() -> None:
     sys.addaudithook(audit)
     builtins.open = io.open = tear(io.open)
-    os.fsync = before(os.fsync)
+    os.fsync = before(lambda descriptor: None)  # a step, but a kill loses nothing unsynced
     # Arrow writes by itself: before and between what it writes is all that can be seen.
     pq.ParquetWriter.write_table = before(pq.ParquetWriter.write_table)
     pq.ParquetWriter.close = before(pq.ParquetWriter.close)
