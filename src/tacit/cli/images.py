@@ -199,7 +199,7 @@ def write_all(
     import numpy as np
 
     from tacit import plot
-    from tacit.plot.contact_sheet_picture import as_gray
+    from tacit.plot.image_picture import as_gray
 
     written = []
 
