@@ -32,7 +32,6 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import bits, key
 from tacit.core.sweep import Sequential, Visited, diagonals
-from tacit.kernels.prefetch import prefetch_row
 
 __all__ = [
     "LANES", "Noise", "Schedule", "SkipGramPairs", "Steps", "Weights", "alias_table",
@@ -47,7 +46,6 @@ CHUNKS = 8  # of a round, listed in parallel
 CHUNK_WORDS = 1 << 16
 FEW_WORDS = 2_000  # below which the vocabulary is a single group
 SHARING = 8  # pairs with the same negative samples
-AHEAD = 4  # pairs between the request for a row and its use
 SET = 5  # negative samples of a step; more are taken in several steps
 EVERY = 16  # one batch in so many is measured for the loss curve
 TEXT, IN_GROUPS, OUT_GROUPS, CELL = 1, 2, 3, 4  # purposes of random numbers
@@ -381,28 +379,21 @@ def update_pairs(state, centers, contexts, group, steps, measured, lanes):
     inputs, outputs = state.inputs, state.outputs
     d = LANES * len(lanes)
     n = centers.size
-    drawn, coming = np.empty(SET, np.int64), np.empty(SET, np.int64)
+    drawn = np.empty(SET, np.int64)
     g = np.zeros(24, F)  # of pair i: the center's at 6 i, the negative samples' after it
     s = np.zeros((2 * SET, d), F)  # rows of the negative samples, and their changes
     none = noise.edges[group + 1] == noise.edges[group]
     number = 0
-    for q in range(SET):
-        coming[q] = draw_word(noise, group, bits(own, number + q)) if not none else 0
     for start in range(0, n, SHARING):
         for done in range(0, negative, SET):
-            number += SET
             for q in range(SET):
-                drawn[q] = coming[q]
-                coming[q] = draw_word(noise, group, bits(own, number + q)) if not none else 0
-                prefetch_row(outputs, coming[q])
+                drawn[q] = draw_word(noise, group, bits(own, number + q)) if not none else 0
                 row = outputs[drawn[q]]
                 for k in range(d):
                     s[q, k] = row[k]
                     s[q + SET, k] = 0
+            number += SET
             for t in range(start, min(start + SHARING, n), 4):
-                for i in range(min(t + AHEAD, n), min(t + AHEAD + 4, n)):
-                    prefetch_row(inputs, np.int64(contexts[i]))
-                    prefetch_row(outputs, np.int64(centers[i]))
                 p1, p2, p3 = min(t + 1, n - 1), min(t + 2, n - 1), min(t + 3, n - 1)
                 x0, x1 = inputs[contexts[t]], inputs[contexts[p1]]
                 x2, x3 = inputs[contexts[p2]], inputs[contexts[p3]]

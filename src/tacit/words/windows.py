@@ -25,7 +25,6 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import bits, key
 from tacit.core.sweep import Sequential, Visited
-from tacit.kernels.prefetch import prefetch_row
 from tacit.words.huffman import Paths
 from tacit.words.skip_gram import (
     CELL,
@@ -49,7 +48,6 @@ __all__ = ["HIERARCHICAL", "NEGATIVE", "SOFTMAX", "WindowOrder"]
 U = np.uint64
 F = np.float32
 NEGATIVE, HIERARCHICAL, SOFTMAX = 0, 1, 2
-AHEAD = 12  # words between the request for a row and its use
 CALL = 100_000_000  # multiplications of one kernel call, about 50 ms
 
 
@@ -120,13 +118,11 @@ def update_windows(state, text, span, cbow, objective, paths, steps, measured, l
         if right - left < 2:
             continue
         center = np.int64(kept[i])
-        prefetch_row(inputs, np.int64(kept[min(i + AHEAD, kept.size - 1)]))
         n = 0
         if objective == NEGATIVE:
             rows[0], labels[0], n = center, 1, 1
             for q in range(negative):
                 word = draw_word(noise, 0, bits(own, i * negative + q))
-                prefetch_row(outputs, word)
                 if word != center:
                     rows[n], labels[n] = word, 0
                     n += 1
