@@ -107,7 +107,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     partial = columns.pop("allow_partial")
     ratings = read(file, columns, run.quiet)
     stopped = False
-    with patience():
+    with patience(signals=1 if kind in ("als", "sgd", "implicit") else 0):  # these save
         with Running(f"Training {kind}", quiet=run.quiet) as stage:
             model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
             try:
