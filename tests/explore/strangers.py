@@ -1,6 +1,9 @@
-"""Texts that have no place among news stories, written for the tests."""
+"""Texts that have no place in a collection, written for the tests.
 
-__all__ = ["STRANGERS"]
+The measures of unfamiliarity were chosen with ``STRANGERS``; ``OTHERS`` were not looked at.
+"""
+
+__all__ = ["OTHERS", "STRANGERS"]
 
 STRANGERS = {
     "german": (
@@ -36,5 +39,38 @@ STRANGERS = {
         "NOW to claim your prize >>> limited offer, act today!!! 100% FREE, no credit card "
         "needed. Make $$$ from home, lose weight fast, buy cheap pills online. Reply STOP to "
         "unsubscribe."
+    ),
+}
+
+OTHERS = {
+    "french": (
+        "Le conseil municipal s'est réuni hier soir pour examiner le projet de nouvelle "
+        "bibliothèque. Plusieurs habitants ont pris la parole et demandé que les arbres de la "
+        "place soient conservés. Le maire a promis une réponse avant la fin du mois, sans "
+        "donner plus de détails sur le budget."
+    ),
+    "table": (
+        "id,date,store,sku,qty,unit_price,total\n10041,2019-03-02,07,AX-2210,3,4.95,14.85\n"
+        "10042,2019-03-02,07,BC-0031,1,19.90,19.90\n10043,2019-03-02,11,AX-2210,2,4.95,9.90\n"
+        "10044,2019-03-03,11,DD-7450,12,0.85,10.20\n10045,2019-03-03,02,BC-0044,1,24.50,24.50\n"
+    ),
+    "poem": (
+        "O lantern of the quiet reeds,\nthou pale and drifting moth of flame,\nwhat sorrow in "
+        "the heron's cry,\nwhat dew has wept upon thy name?\nThe willow bends, the rushes "
+        "sigh,\nthe silver minnows dart and gleam,\nand evening lays her violet cloak\nupon "
+        "the shoulders of the stream."
+    ),
+    "log": (
+        "2021-07-14T03:12:55.402Z WARN [pool-3-thread-7] c.e.db.ConnPool - acquire timed out "
+        "after 30000ms (active=50 idle=0 waiting=12)\n2021-07-14T03:12:55.911Z ERROR "
+        "[pool-3-thread-9] c.e.api.Handler - GET /v2/items/8841 500 "
+        "java.sql.SQLTransientException\n2021-07-14T03:12:56.004Z INFO [main] c.e.db.ConnPool "
+        "- retry 1/5"
+    ),
+    "repeated": " ".join(["banana"] * 60),
+    "json": (
+        '{"device": {"id": "a81f-22c0", "fw": "1.4.9", "uptime_s": 88213, "sensors": [{"t": '
+        '"temp", "v": 21.7}, {"t": "hum", "v": 0.44}], "net": {"ssid": null, "rssi": -61, '
+        '"ip": "10.0.3.17"}}, "ok": true, "errs": []}'
     ),
 }

@@ -8,6 +8,7 @@ import html
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -101,11 +102,38 @@ def test_names_are_words_that_people_would_say(path, clean):
     assert len(said) == len(set(said))  # siblings share none
 
 
-@pytest.mark.parametrize(
-    "language", ["de", "fr", "es", "it", "pt", "nl", "sv", "pl", "fi", "ru"]
-)
-def test_names_in_other_languages_hold_none_of_their_function_words(language):
+@pytest.fixture(scope="module")
+def sentences():
+    """Sentences of the collection of languages, by language."""
+    found = {}
     with gzip.open(Path(HOME) / "langid/sentences.jsonl.gz", "rt", encoding="utf8") as file:
-        rows = [row for row in map(json.loads, file) if row["lang"] == language]
-    names = names_of([row["text"] for row in rows][:400], True)
+        for row in map(json.loads, file):
+            found.setdefault(row["lang"], []).append(row["text"])
+    return found
+
+
+LANGUAGES = """
+ar ca cs da de el en es fa fi fr hi hu id it ja ko nb nl pl pt ro ru sv tr uk vi zh
+"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES.split())
+def test_names_in_every_language_hold_none_of_their_function_words(language, sentences):
+    names = names_of(sentences[language][:400], True)
     assert [*faults([n for n in names if not n[0].startswith("no words")], language)] == []
+    said = [word for name in names for word in name]
+    assert len(said) == len(set(said))
+
+
+# Words with a meaning among the twenty most common of a language here, looked at one by one.
+SUBJECTS = "الحلقة مسلسل الله مباشرة suomen marino san 미국 türkiye üniversitesi"
+WORD = r"(?:[^\W\d_][\u0900-\u0903\u093a-\u094f]*){2,}"  # letters, with the signs of Hindi
+
+
+@pytest.mark.parametrize("language", sorted({*LANGUAGES.split()} - {"ja", "zh"}))
+def test_the_most_common_words_of_a_language_are_known_as_function_words(language, sentences):
+    common = Counter()
+    for text in sentences[language]:
+        common.update(set(re.findall(WORD, text.lower())))
+    first = [word for word, _ in common.most_common(20) if word not in SUBJECTS.split()]
+    assert [word for word in first if word not in stop_list(language)] == []

@@ -106,6 +106,51 @@ def test_chinese_names_are_words_and_not_pairs_across_borders():
     assert set(second) <= {"面包师", "面包", "烤箱"}
 
 
+def test_words_of_a_form_that_is_filled_in_name_nothing():
+    tickers = ["ABCD", "EFGH", "IJKL", "MNOP"]
+    firms = ["profits rose", "shares fell", "the merger failed", "dividends grew"]
+    texts = [
+        f"{firms[i % 4]} ({tickers[i % 4]}.O: Quote, Profile, Research) on a day of trade {i}"
+        for i in range(20)
+    ]
+    texts += ["rain and wind over hills", "a storm of rain"] * 10
+    first, _ = names_of(texts, np.repeat([0, 1], 20))
+    assert not {"quote", "profile", "research"} & {word.lower() for word in first}
+
+
+def test_korean_names_are_nouns_without_particles():
+    sea = [
+        "바다에서 고래를 보았다",
+        "고래가 바다를 건넌다",
+        "바다의 고래는 크다",
+        "고래와 바다",
+    ]
+    bread = [
+        "오븐에서 식빵을 구웠다",
+        "식빵이 오븐에 있다",
+        "오븐은 식빵의 집이다",
+        "식빵과 오븐",
+    ]
+    first, second = names_of(sea * 6 + bread * 6, np.repeat([0, 1], 24))
+    assert set(first) - {"Korean-language"} <= {"바다", "고래"}
+    assert set(second) - {"Korean-language"} <= {"오븐", "식빵"}
+
+
+def test_elided_articles_are_no_part_of_a_name():
+    texts = ["les images d'avions", "l'avion et l'image", "d'images et des avions"] * 8
+    texts += ["le pain du four", "un four à pain"] * 12
+    first, _ = names_of(texts, np.repeat([0, 1], 24))
+    assert not any("'" in word for word in first)
+
+
+def test_japanese_names_hold_no_part_of_a_word_in_katakana():
+    tower = ["東京タワーとホテル", "ホテルは東京タワー", "タワーのホテル", "ホテルからタワーへ"]
+    bread = ["パン屋のオーブン", "オーブンとパン屋", "パン屋はオーブン", "オーブンのパン屋"]
+    names = names_of(tower * 6 + bread * 6, np.repeat([0, 1], 24))
+    parts = {"タワ", "ワー", "ホテ", "テル", "オー", "ーブ", "ブン"}
+    assert not parts & {word for name in names for word in name}
+
+
 def test_the_same_name_is_in_python_the_summary_and_the_exports(tmp_path):
     texts, _ = mixed(["whale", "ship", "harbor"], ["flour", "oven", "yeast"])
     project = tacit.explore(texts, k=2, effort="quick")

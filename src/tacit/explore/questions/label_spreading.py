@@ -65,7 +65,9 @@ def spread(
     accuracy = float(np.mean(guessed == right))
     classes = [str(name) for name in names]
     found = predict_all(reader, model.fit(known, given), factor, kind)
-    none = unlike_collection(reader) | unlike_labeled(reader, rows, seed=seed, engine=engine)
+    none = unlike_collection(reader) | unlike_labeled(
+        reader, rows, given, seed=seed, engine=engine
+    )
     none[rows] = False
     found.names[none], found.sure[none], found.margin[none] = NONE, 0.0, np.inf
     if len(rows) < LEAST_LABELED:

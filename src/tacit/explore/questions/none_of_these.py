@@ -2,27 +2,42 @@
 and those unlike the labeled documents.
 
 A document is unlike the collection where its unfamiliarity is above 1.
-For the labeled documents a classifier learns to tell them from the others; documents of the
-same kinds are among the others too, so its score ranks documents by how much they are like the
-labeled ones (Elkan and Noto 2008). Scores come from models that had not seen the document, as
-the mean of its own and that of its ten nearest documents. The threshold is calibrated on the
-labeled documents:
+Two scores rank documents by how much they are like the labeled ones; their sum counts:
 
-    known(t)  =  2 p F(t) - U(t),  least where most is gained by rejecting what is below t,
+- A classifier learns to tell the labeled documents from the others. Documents of the same kinds
+  are among the others too, so only the ranking is used (Elkan and Noto 2008). It is the mean of
+  the score of a document and of those of its ten nearest.
+- A random walk starts at labeled documents, goes to nearest documents, and now and then starts
+  again (Zhou et al. 2004). How often it visits a document, as a multiple of how often a walk
+  without starts does, is high in the clusters that labels reach, and low in the others.
 
-with F and U the fractions of labeled and of other documents below t, and p the fraction of the
-others that have one of the labels, estimated as twice the fraction above the median of the
-labeled, less one standard error. Where p is under nine tenths, one labeled document in ten may
-be rejected.
+Both come from labeled documents of the other folds, so that the scores of labeled documents
+and of others can be compared. The scores of the others are a mixture of two normal
+distributions, of documents with one of the labels and without; the labeled documents belong to
+the first. EM fits it, and the threshold rejects a tenth of the first: the few labeled documents
+alone would say too little of where that is. Where nearly all of the others are like the labeled
+ones, there may be no second part. With p the fraction that is (twice the fraction above the
+median of the labeled, less one standard error) at nine tenths or more, no more are rejected
+than a tenth of the labeled, and than where
+
+    2 p F(t) - U(t)
+
+is least, F and U being the fractions of labeled and of other documents below t.
+
+Elkan, Noto (2008), Learning classifiers from only positive and unlabeled data. KDD.
+Zhou, Bousquet, Lal, Weston, Schölkopf (2004), Learning with local and global consistency. NIPS.
 """
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tacit.classify import LogisticRegression
 from tacit.core.engines import Engine
 from tacit.explore.questions.reader import ProjectReader
+from tacit.linear.losses import probabilities
+from tacit.measure.cross_validation import fold_numbers
 
 __all__ = ["LEAST_LABELED", "NONE", "unlike_collection", "unlike_labeled"]
 
@@ -32,9 +47,12 @@ FOLDS = 5
 BLOCK = 20_000  # documents at a time
 NEAREST = 10
 STRENGTH = 0.3  # of the classifier: C
+GO_ON, STEPS = 0.97, 80  # of a walk: the probability of a further step, and the most of them
+NEVER, TINY = 1e-6, 1e-9  # visits of a document that no walk reaches; no similarity
 LEARNED = 20_000  # documents without a label to learn from
 MOSTLY = 0.9  # of the documents have one of the labels
-REJECTED = 0.1  # of the labeled documents, where others are around
+REJECTED, TENTH = 0.1, -1.2816  # of documents with a label; the quantile of the normal law
+ROUNDS, NARROWEST = 60, 0.2  # of EM; standard deviation, in that of the first part
 
 
 def unlike_collection(reader: ProjectReader) -> np.ndarray:
@@ -45,37 +63,54 @@ def unlike_collection(reader: ProjectReader) -> np.ndarray:
 
 
 def unlike_labeled(
-    reader: ProjectReader, labeled: np.ndarray, *, seed: int, engine: str | Engine
+    reader: ProjectReader,
+    labeled: np.ndarray,
+    given: np.ndarray,
+    *,
+    seed: int,
+    engine: str | Engine,
 ) -> np.ndarray:
     """Documents that are like none of the labeled ones; all False where these are too few."""
     out = np.zeros(reader.n, bool)
     if len(labeled) < LEAST_LABELED or reader.skipped("meaning"):
         return out
     usable = ~np.asarray(reader.arrays("meaning")["blank"])
-    own = labeled[usable[labeled]]
+    own, given = labeled[usable[labeled]], given[usable[labeled]]
     others = np.setdiff1d(np.flatnonzero(usable), labeled)
     if len(own) < LEAST_LABELED or len(others) < LEAST_LABELED:
         return out
-    scores = likeness(reader, own, others, seed, engine)
+    fold = np.full(reader.n, -1, np.int64)
+    fold[own] = fold_numbers(given, FOLDS, random_state=seed)
+    fold[others] = np.random.default_rng(seed).permutation(len(others)) % FOLDS
+    some = np.flatnonzero(fold >= 0)
+    scores = standard(classified(reader, own, others, fold, seed, engine), some)
+    if not reader.skipped("map"):
+        scores += standard(visited(reader, own, given, fold), some)
     out[others] = scores[others] < threshold(scores[own], scores[others])
     return out
 
 
-def likeness(
-    reader: ProjectReader, own: np.ndarray, others: np.ndarray, seed: int, engine: Any
+def standard(scores: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """Scores with mean 0 and standard deviation 1 in some rows."""
+    spread = scores[some].std()
+    return (scores - scores[some].mean()) / (spread if spread > 0 else 1.0)
+
+
+def classified(
+    reader: ProjectReader,
+    own: np.ndarray,
+    others: np.ndarray,
+    fold: np.ndarray,
+    seed: int,
+    engine: Any,
 ) -> np.ndarray:
-    """How much every document is like the labeled ones, by models that had not seen it."""
+    """How much every document is like the labeled ones, by classifiers that had not seen it."""
     rows, near = reader.arrays("meaning")["rows"], None
     if not reader.skipped("map"):
         near = np.asarray(reader.arrays("map")["neighbors"])[:, :NEAREST]
-    rng = np.random.default_rng(seed)
-    fold = np.zeros(reader.n, np.int64)
-    for some in (own, others):
-        fold[some] = rng.permutation(len(some)) % FOLDS
-    out = np.zeros(reader.n)
+    rng, out = np.random.default_rng(seed), np.zeros(reader.n)
     for number in range(FOLDS):
-        inside = own[fold[own] != number]
-        rest = others[fold[others] != number]
+        inside, rest = own[fold[own] != number], others[fold[others] != number]
         if len(rest) > LEARNED:
             rest = np.sort(rng.choice(rest, LEARNED, replace=False))
         seen = np.sort(np.concatenate([inside, rest]))
@@ -85,11 +120,40 @@ def likeness(
             model.decision_function(np.asarray(rows[i : i + BLOCK], np.float64))
             for i in range(0, reader.n, BLOCK)
         ])  # fmt: skip
-        unseen = np.concatenate([own[fold[own] == number], others[fold[others] == number]])
+        unseen = np.flatnonzero(fold == number)
         out[unseen] = scores[unseen]
         if near is not None and near.shape[1]:
             out[unseen] = (scores[unseen] + scores[near[unseen]].mean(axis=1)) / 2
     return out
+
+
+def visited(
+    reader: ProjectReader, own: np.ndarray, given: np.ndarray, fold: np.ndarray
+) -> np.ndarray:
+    """How often a random walk from labeled documents of other folds visits every document:
+    the logarithm of a multiple of what is usual. All labels start as many walks."""
+    table, n = reader.arrays("map"), reader.n
+    near = np.asarray(table["neighbors"])
+    if not near.size:
+        return np.zeros(n)
+    alike = np.maximum(1 - np.asarray(table["squares"], np.float64) / 2, 0.0) ** 2
+    alike[fold < 0] = 0.0  # documents without words
+    edges = np.arange(n + 1) * near.shape[1]
+    links = sp.csr_array((alike.ravel(), near.ravel(), edges), shape=(n, n))
+    links = sp.csr_array(links.maximum(links.T))
+    degree = np.asarray(links.sum(axis=1)).ravel()
+    step = sp.csr_array(links @ sp.diags_array(1 / np.maximum(degree, TINY)))
+    starts = np.zeros((n, FOLDS))
+    for label in np.unique(given):
+        for number in range(FOLDS):
+            rows = own[(given == label) & (fold[own] != number)]
+            starts[rows, number] = 1 / max(len(rows), 1)
+    visits = starts
+    for _ in range(STEPS):
+        visits = GO_ON * (step @ visits) + (1 - GO_ON) * starts
+    usual = np.maximum(degree, TINY) / max(degree.sum(), TINY)
+    mine = visits[np.arange(n), np.maximum(fold, 0)]
+    return np.log(mine / usual + NEVER)
 
 
 def threshold(labeled: np.ndarray, others: np.ndarray) -> float:
@@ -106,7 +170,31 @@ def threshold(labeled: np.ndarray, others: np.ndarray) -> float:
     a, b = np.sort(labeled), np.sort(others)
     at = np.concatenate([[-np.inf], np.sort(np.concatenate([a, b]))])
     below = np.searchsorted(a, at) / len(a), np.searchsorted(b, at) / len(b)
+    if known < MOSTLY:
+        mean, spread = known_part(labeled, others, known)
+        return mean + TENTH * spread
     best = float(at[np.argmin(2 * known * below[0] - below[1])])
-    if known >= MOSTLY:
-        return best
-    return max(best, float(np.quantile(a, REJECTED)))
+    return min(best, float(np.quantile(a, REJECTED)))
+
+
+def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[float, float]:
+    """Mean and standard deviation of the scores of documents that have one of the labels, in
+    a mixture of two normal distributions; ``known`` of the others, about."""
+    mean, spread = np.zeros(2), np.zeros(2)
+    mean[1], spread[1] = labeled.mean(), max(float(labeled.std()), TINY)
+    low = others[others < mean[1] - spread[1]]
+    mean[0], spread[0] = low.mean() if len(low) else mean[1] - 3 * spread[1], spread[1]
+    part = np.array([1 - known, known])
+    for _ in range(ROUNDS):
+        away = (others[:, None] - mean) / spread
+        fit = np.log(np.clip(part, 0.02, 0.98) / spread) - away**2 / 2
+        of = probabilities(fit)
+        given, values = np.r_[of[:, 1], np.ones(len(labeled))], np.r_[others, labeled]
+        mean[1] = np.average(values, weights=given)
+        spread[1] = max(np.sqrt(np.average((values - mean[1]) ** 2, weights=given)), TINY)
+        weight = np.maximum(of[:, 0], TINY)
+        mean[0] = np.average(others, weights=weight)
+        spread[0] = np.sqrt(np.average((others - mean[0]) ** 2, weights=weight))
+        spread[0] = max(spread[0], NARROWEST * spread[1])
+        part = of.mean(axis=0)
+    return float(mean[1]), float(spread[1])

@@ -6,9 +6,11 @@ A term names a group if its documents use it more than the other documents of th
 
 where t compares the means of the logarithm of 1 + count, the document being the unit. In short
 texts that is presence, in long ones frequency, and one document full of a word does not count
-as many. No two siblings share a term: it goes to the one it scores highest in. A term becomes a
-phrase where its neighbor is the same in many of its places ("interest rates"); Dunning's
-likelihood ratio tests the pair. It is written as most often in the group.
+as many. No two siblings share a term: it goes to the one it scores highest in. Left out is what
+stands between the same words and marks in most of its places: a form that is filled in
+("Quote, Profile, Research"), not a subject. A term becomes a phrase where its neighbor is the
+same in many of its places ("interest rates"); Dunning's likelihood ratio tests the pair. It is
+written as most often in the group.
 
 Dunning (1993), Accurate methods for the statistics of surprise and coincidence. Computational
 Linguistics 19.
@@ -20,10 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.explore.stages.korean import is_hangul
 from tacit.explore.stages.stage import Context
 from tacit.explore.stages.stop_lists import NAMES
 from tacit.explore.stages.titles import Titles
-from tacit.explore.stages.wording import Sample, Wording, is_particle
+from tacit.explore.stages.wording import Sample, Wording, is_particle, without_article
 
 __all__ = [
     "NAMELESS", "Named", "context_wording", "forms_of_one", "name_groups", "name_them",
@@ -46,6 +49,10 @@ TOGETHER, WHOLE = (
 ONE_LANGUAGE, OTHERS = 0.7, 0.5  # of a group in one language; at most, of its parent
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
+FORM = 0.6  # of the places of a term that are in the same surroundings: it is part of a form
+SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
+LOOKED_AT = 300  # places of a term, about
+VARIED = 0.5  # of the places of a word without spaces that may be beside one character
 LONGEST_RUN = 6  # characters of a name without spaces
 
 
@@ -219,13 +226,20 @@ class Name:
         self.used: set[int] = set()
 
     def fill(self, own: np.ndarray, share: np.ndarray) -> None:
-        """Add the best terms: first those that many documents hold, then any."""
+        """Add the best terms: first those that many documents hold, then any; words of forms
+        only where there are no others."""
         order = np.argsort(-own, kind="stable")[:CANDIDATES]
         order = order[own[order] > 0]
-        for enough in (share[order] >= COVERAGE, share[order] < COVERAGE):
-            for term in order[enough].tolist():
-                if len(self.shown) == IN_NAME:
-                    return
+        common, forms = share[order] >= COVERAGE, []
+        for term in [*order[common].tolist(), *order[~common].tolist()]:
+            if len(self.shown) == IN_NAME:
+                return
+            if self.is_form(term):
+                forms.append(term)
+            else:
+                self.add(term)
+        for term in forms:
+            if not self.shown:
                 self.add(term)
 
     def add(self, term: int) -> None:
@@ -250,6 +264,28 @@ class Name:
         ):
             return
         self.shown.append(shown)
+
+    def is_form(self, term: int) -> bool:
+        """Whether most places of a term are in the same surroundings, punctuation in it."""
+        sample = self.wording.sample
+        at = sample.places(term, self.rows)
+        at = at[:: max(1, len(at) // LOOKED_AT)]
+        if len(np.unique(sample.rows[at])) < FEWEST + 2:
+            return False
+        needed = FORM * len(at)
+        at = at[(at >= 3) & (at < len(sample.terms) - 3)]
+        here = sample.rows[at]
+        at = at[(sample.rows[at - 3] == here) & (sample.rows[at + 3] == here)]
+        if len(at) < needed:
+            return False
+        for around in SURROUNDINGS:
+            near = sample.surface[at[:, None] + np.array(around)]
+            rows, counts = np.unique(near, axis=0, return_counts=True)
+            if counts.max() >= needed:
+                forms = [sample.forms[i] for i in rows[counts.argmax()]]
+                if any(is_mark(form) for form in forms):
+                    return True
+        return False
 
     # --- Phrases ---
 
@@ -313,14 +349,22 @@ class Name:
         if not len(at):
             at = places_of(sample, phrase, np.ones(len(self.rows), bool))
         if not len(at):
-            return str(self.wording.terms.names[phrase[0]]) if len(phrase) == 1 else None
+            return self.wording.terms.bases[phrase[0]] if len(phrase) == 1 else None
         later = at[~sample.first[at]]
         seen: Counter[str] = Counter()
         for some, weight in ((at, 1), (later, 10)):
             for i in some.tolist():
-                parts = [sample.forms[sample.surface[i + j]] for j in range(len(phrase))]
+                parts = [self.bare(sample.forms[sample.surface[i + j]], term)
+                         for j, term in enumerate(phrase)]  # fmt: skip
                 seen[" ".join(parts)] += weight
         return plain_form(seen)
+
+    def bare(self, form: str, term: int) -> str:
+        """A written form without particle or article."""
+        base = self.wording.terms.bases[term]
+        if is_hangul(form):
+            return base
+        return form if without_article(base) != base else without_article(form)
 
     def joined_run(self, pair: str) -> str | None:
         """A pair of characters of a script without spaces, extended to the word it is from;
@@ -337,6 +381,11 @@ class Name:
         if any(word in each or each in word or word[:2] in each for each in self.shown):
             return None
         return word
+
+
+def is_mark(form: str) -> bool:
+    """Whether a token is punctuation; the end of a paragraph is not."""
+    return not form.isspace() and not any(c.isalnum() for c in form)
 
 
 def places_of(sample: Sample, phrase: list[int], rows: np.ndarray) -> np.ndarray:
@@ -418,19 +467,28 @@ def extended(text: str, word: str) -> str | None:
 
 
 def stands_alone(text: str, word: str) -> bool:
-    """Whether different characters stand on both sides of it, and no particle is in it."""
+    """Whether different characters stand on both sides of it, and no particle is in it; a word
+    in katakana has no katakana beside it."""
     if any(is_particle(c) for c in word):
         return False
     if len({script_of(c) for c in word}) > 1:
         return False
-    sides: tuple[set[str], set[str]] = (set(), set())
+    sides: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     at, total = text.find(word), 0
     while at >= 0 and total < 500:
         total += 1
-        sides[0].add(text[at - 1] if at else "\n")
-        sides[1].add(text[at + len(word)] if at + len(word) < len(text) else "\n")
+        sides[0][text[at - 1] if at else "\n"] += 1
+        sides[1][text[at + len(word)] if at + len(word) < len(text) else "\n"] += 1
         at = text.find(word, at + 1)
-    return total > 0 and all(len(side) > 1 or "\n" in side for side in sides)
+    if script_of(word[0]) == "katakana":
+        beside = sides[0] + sides[1]
+        inside = sum(count for c, count in beside.items() if script_of(c) == "katakana")
+        if inside > (1 - WHOLE) * total:
+            return False
+    return total > 0 and all(
+        not side.keys() - {"\n"} or "\n" in side or side.most_common(1)[0][1] <= VARIED * total
+        for side in sides
+    )
 
 
 def script_of(c: str) -> str:

@@ -8,6 +8,7 @@ of its language only: "war" is a function word of German and not of English.
 """
 
 from functools import cache
+from unicodedata import combining, normalize
 
 from tacit.text.stop_words import ENGLISH
 
@@ -57,7 +58,11 @@ CHARACTERS = frozenset(
 )
 
 LISTS = {
-    "de": """daß steht einfach sowie drei zwei ersten erste großen große gut neben laut rund etc
+    "de": """allerdings gesamten heißt schwer
+        heute mal geht bitte muß vier fünf sechs später gab sogar weg letzten eigenen geworden ins
+        besser finden genug gegeben gute guten guter gutes sofort diesmal kleinen kleine letzte
+        letzter nächste nächsten stehen bleibt bleiben zeit beispiel bedeutet besitzt
+        daß steht einfach sowie drei zwei ersten erste großen große gut neben laut rund etc
         ab aller allem allen alles anderer anderen anderem anderes andere ansonsten auch aufs
         bald beide beiden beim bereits besonders bevor bisher bloß bzw dabei dadurch dafür dagegen
         daher dahin damals danach daneben daran darauf daraus darf darin darum darunter darüber davon
@@ -78,7 +83,9 @@ LISTS = {
         welchen welcher welches wem wen wenig wenige wer werde wessen wieder wieso will wirklich wird
         wo wobei wodurch wohl wollen wollte wollten worden würde würden wurde wurden zudem zum zur
         zurück zusammen zwar zwischen zu bei ihr ihm wir euch es jahr jahre jahren uhr z.b""",
-    "es": """primera primer dos tres
+    "es": """ms tambin adems slo estn cmo despus segn travs ltimo dems aos aqu puedes est caso hora buen
+        buena tiempo lado cerca llega creo
+        primera primer dos tres
         además ahí ahora algún alguna algunas alguno alrededor ambos aquella aquellas aquello
         aquellos aun bastante cada cierta cierto cómo conmigo consigo contigo cualquier cualquiera
         cuánto cuanto cuya cuyas cuyo cuyos debe deben deber decir demás demasiado dentro después dice
@@ -93,7 +100,10 @@ LISTS = {
         toda todas todavía todo todos tras través tu tus tú tuvo última último últimos un una unas
         uno unos usted ustedes va vamos van varias varios vaya veces ver vez vosotros voy vuestra
         vuestro y ya yo años año día días gran""",
-    "fr": """première premier deux trois choses fait même
+    "fr": """important but
+        se non possible veut assez mis mise seront pourrait cas compte ii heures mois façon permet
+        nombre permettent prendre prend grand grande seule seul seuls temps lieu place lorsqu
+        première premier deux trois choses fait même
         abord ailleurs ainsi allez allons ans année années aucune auprès auquel aura aurait
         auront autant autour autres autrement auxquels avaient avais avoir ayant beaucoup c ça
         ceci cependant certain certaine certaines certains cet chacun chacune ci combien contre
@@ -107,7 +117,11 @@ LISTS = {
         puis puisque qu quant quelle quelles quels quelqu'un quelque rien s seulement selon sien
         soi soit sommes souvent suis surtout t tandis tant tel telle telles tels tellement toujours
         toutes tu un une va vers voici voilà vont vos votre vous vu y à""",
-    "it": """prima primo due tre
+    "it": """poche punto
+        solo quel quelli tanti purtroppo subito detto dato possibile scorso ieri nuove fine rispetto
+        tempo ore giorni giorno seconda mila domani lunedì martedì mercoledì giovedì venerdì sabato
+        domenica dell dall nell all quest vuole messa caso considerato torna
+        prima primo due tre
         abbia abbiano adesso affinché al alcun alcuna alcune alcuno allora almeno altra altre
         altri altrimenti altro ambedue anzi appena attraverso avanti avendo aver avesse avete avevano
         avevo avrà avrebbe avuto ben bene benché bisogna cioè circa col coi comunque cosicché
@@ -123,7 +137,11 @@ LISTS = {
         stato stesso stessa stessi su sua sue sui sul sull sulla sulle sullo suo suoi tale tali tanta
         tanto tra tranne troppo tu tua tue tuo tuoi tutta tuttavia tutte tutti tutto un una uno va
         vari verso vi via voi volta volte vostra vostro anni anno""",
-    "nl": """vooral aantal gebruikt soort tijd twee drie vele zoals
+    "nl": """vijfde actief
+        rond per elkaar samen één sinds bijvoorbeeld eerder laten steeds kwam ging komt komen tweede
+        keer nemen nam vier vijf zes hield konden laatste zien kreeg staan beiden hele eenmaal
+        verschillende kleine groot snel tegenwoordig maakte begon einde haalde begonnen
+        vooral aantal gebruikt soort tijd twee drie vele zoals
         aangaande achter af afgelopen alhoewel alle allen alsof althans anders beide beneden
         beter bijna binnen boven bovendien buiten daarbij daardoor daarin daarmee daarna daarom daarop
         daarvan deed den der des dezelfde dikwijls doe doet echter eerst eerste eigen elk elke enkel
@@ -136,7 +154,10 @@ LISTS = {
         vandaan vanuit vanwege verder verre vervolgens via volgens voordat voorbij waarbij waarin
         waarop waarvan wanneer want weer weg weinig welk welke werden wilde willen wordt zoals
         zodat zonder zouden zelfs zeer zei zegt ziet zie zowel zulke zullen""",
-    "pt": """primeira dois três
+    "pt": """daí acredita
+        diz estamos caso partir fora mim lo através quer várias boa bom mil faça feita usou passa
+        passada ex segunda semana conforme completamente começou basta forma
+        primeira dois três
         acerca agora algum alguma algumas ambos antes após aquelas aqueles aquilo às à bastante
         cada certo cerca cuja cujo daquela daquele dentro destas desta destes deve devem dever diante
         disse disso disto dizer dois durante enquanto então entretanto essas esses estas estes estar
@@ -150,7 +171,10 @@ LISTS = {
         talvez também tampouco tanta tantos tão te tem têm temos tempo tenha tenho ter terá terem
         teve teu teus tinha tinham tive tivesse tipo toda todas todavia todo todos tu tua tudo última
         último um uma umas uns vai vamos vão vários vem vez vezes você vocês vos à ano anos dia dias""",
-    "sv": """bör exempelvis sätt två tre dessa
+    "sv": """slutet viktiga ställa kräver
+        finns se per ta ju ca ex via ännu ytterligare del innebär gäller behöver visar ligger eget
+        egen egna ingår antal avses leder tid fyra sista
+        bör exempelvis sätt två tre dessa
         aldrig allra alltid alltså anser ang annan annat andra arton att bakom bland blivit bort
         borde bra bredvid båda bättre bäst dag dagar dagens där därför dåligt eftersom eller
         endast enkel enligt ens era ert ett exempel fall fast fem fick fler flera flesta fram framför
@@ -165,7 +189,11 @@ LISTS = {
         ständigt säger sämre så sådana tack tar tidigare till tills tillsammans tog två tyvärr under
         ungefär uppe ur utanför utav utom va vad vanlig vart vår våra vårt vet vid vidare vilka vilken
         vilket vill visst väl vänster åt även år åren är över""",
-    "pl": """pięć cztery
+    "pl": """taką raz czas latach znajduje wyszło
+        teraz proc tyle później godz natomiast wcześniej dopiero wczoraj ul chwili ciągu miejscu
+        sposób zdaniem ostatnich nowy nowej powiedział dodał wciąż wraz równie pierwszym pewnym
+        kolejny źle widać lata czasu znaleźć jutro tuż wokół niemal nowego
+        pięć cztery
         trzy tys jesteśmy mówi całości dwóch zł
         ach acz aczkolwiek albowiem ależ bardziej bądź bowiem będę byli byłem byłby byłoby chociaż
         choć ciebie cokolwiek coś czasem czasami czego czemu czym dał daleko dlaczego dlatego dobrze
@@ -180,7 +208,11 @@ LISTS = {
         tu tutaj twoim twoja twoje twój ty tych tylko tym tymi u w wam wami was wasz we według
         wiele wielu więc więcej właśnie wszyscy wszystkich wszystkie wszystko wtedy wy więc z za zapewne
         zaraz zawsze ze zeznowu zł znów został została zostały zostało żaden żadna żadne żadnych że żeby""",
-    "fi": """lainkaan saanut jne
+    "fi": """koskaan sopiva uudet erilaisia
+        kuuluu voidaan eri voit jälkeen jolloin varten tehdään samoin ajan mukaisesti erityisesti
+        viime tulisi muassa avulla itselleen toiseksi kymmenen olemaan mahdollista täytyy päivä
+        kolme neljä viisi ensimmäinen alkoi antaa
+        lainkaan saanut jne
         miten erittäin jatkuvasti kokonaan kaksi ensin sekä eli noin
         aikana aina aivan ainakin alas alla asti edelleen edes eilen eräs esimerkiksi hei heille
         hiukan hänellä häneltä hänessä hänestä ikinä jonka jonkin joiden joissa joista joilla jolle
@@ -196,7 +228,13 @@ LISTS = {
         tätä tähän tulee tulla tuo tuon tuossa tuolla tällä ulos usea useimmat vaan vai vaikka vailla
         varmasti vasta vastaan vielä vieressä voi voida voisi voivat vähän vähiten välillä yhä yksi yli
         yllä ympäri vuoden vuonna vuotta""",
-    "da": """kommet måske
+    "da": """idet fleste små bruger
+        selv godt kl lidt sammen måde helt bare første både går rigtig god komme lille gang bl
+        aldrig stadig faktisk par give ca tidligere stort sige siger større jo allerede eks indenfor
+        siden blandt gerne gå nyt via bedre giver frem næsten blevet ellers videre hurtigt gik næste
+        tak bedste står taget holde finde betyder muligt synes dag dage del tid tiden nemlig lade
+        gav bliv seneste yderligere
+        kommet måske
         begge nye derfor gange sidste gode fået to tre hele samtidig netop
         af alle alt altid anden andet andre at blev blive bliver burde da de dem den denne dens
         der deres det dette dig din dine disse dit dog du efter ej eller en end endnu er et får fik flere
@@ -207,7 +245,12 @@ LISTS = {
         når også og om omkring op os over på samme samt se ses sig sin sine sit skal skulle som stor
         store så sådan sådanne tage tager thi til tilbage ud uden under var ved vi vil ville vor
         vores være været år""",
-    "nb": """inntil kommet kanskje
+    "nb": """gis eneste imidlertid vist innenfor rett
+        se få nye gang tid del ta gir dag våre derfor sammen sier godt gi alt første dersom videre
+        svært større største fått tatt bør mulig nok ser gikk tidligere langt likevel frem vårt
+        siste ny igjen allerede gjelder frå fortsatt stor slike tar fikk komme ei egen egne ca blant
+        bruke ligger ønsker gjerne knyttet betyr grunn nytt gjøres enkelte dagen
+        inntil kommet kanskje
         gjennom følgende spesielt viktig to tre ha hele samt
         alle andre annen annet at av bare begge ble bli blir blitt både da de deg dei deim deira
         deires dem den denne der dere deres det dette di din disse ditt du dykk dykkar då eg ein eit
@@ -219,7 +262,12 @@ LISTS = {
         noka noko nokon nokor nokre nå når og også om opp oss over på rundt samme seg selv si sia sidan
         siden sin sine sitt sjøl skal skulle slik so som somme somt store så sånn til tilbake um
         under upp ut uten var vart varte ved vere verte vi vil ville vore vors vort vår være vært å år""",
-    "cs": """začíná jen
+    "cs": """nakonec jakou právě doc naleznete fakt
+        dne dva dvě nás dále nejen toto jedná patří zejména samozřejmě ovšem všechny opět později
+        vlastní li část případě den takové takový taková příliš zároveň zcela díky kterých kterého
+        kterým svým těchto stále méně třeba každé každá několik všem vše nikdy třetí druhý druhé tři
+        čtyři pět stalo čl konce
+        začíná jen
         kromě nikdo nebude dalších další daląí která také budete ještě
         a aby ale ani ano asi až bez bude budem budeme budeš budou by byl byla byli bylo být
         byly bych co což cz či článek další dnes do ho i já jak jaké jako je jeho jej její jejich
@@ -231,7 +279,13 @@ LISTS = {
         svého ta tak také takže tam tato te tě tedy těm ten tento těch této tím tímto to tohle toho
         tohoto tom tomto tomu tu tuto tvůj ty tyto u už v vám váš vaše ve velmi více však všech
         všechno všichni vy z za zda zde ze že""",
-    "hu": """két egyszer stb három hosszú ennek ezek egyik
+    "hu": """kapcsolatban rendelkező található keretén részét közbe számított
+        csak ha ma es hozzá miatt aztán annak négy együtt tíz áll vált állt módon mind arról például
+        hát tudom ben ban éves évek kis alá hat azaz alapján napokban elmúlt egymáshoz többen részén
+        mai levő tartozó kezdve ehhez abból ebből attól ettől akit mikor ám ugyan csupán inkább
+        szintén ezután során iránt felett fölött mögött elé alól körül öt hét nyolc kilenc második
+        harmadik bizonyos többi nincsenek lesznek tud tudja kellene
+        két egyszer stb három hosszú ennek ezek egyik
         a abban ahhoz ahogy ahol aki akik akkor alatt által általában amely amelyek amelyekben
         amelyet amelynek ami amit amolyan amíg amikor át abba arra azon azonban azok az azért azt
         azután azzal be belül benne bár cikk de e ebben eddig egész egy egyes egyetlen egyik egyéb
@@ -244,7 +298,12 @@ LISTS = {
         s saját sem semmi sok sokat sokkal számára szemben szerint szinte talán tehát teljes több
         tovább továbbá úgy ugyanis új újabb újra után utána utolsó vagy vagyis valaki valami valamint
         való vagyok van vannak volt voltak voltam vele vissza viszont volna év évben""",
-    "ro": """foarte astăzi
+    "ro": """ntr-o tip mic înseamnă fata
+        si in daca dupa trebuie timp cadrul prima spre partea ii precum ul doua până urma fel an
+        cand isi mari zile cazul putem intr zi puteti catre primul există asa fac patru cat îşi
+        aproape imediat iti tuturor nou pare ma parte loc mare ora fapt faptul lucru devenit doresc
+        singur tine vedea permite decat atat deoarece s-au nr
+        foarte astăzi
         şi numai s-a ţi face doi două trei prin ceea fără
         a abia acea aceasta această aceea aceia acel acela acele acelea acest acesta aceste
         acestea acestei acestor acestui acești acum adică ai aia aici al ale alt alta altă alte
@@ -257,7 +316,14 @@ LISTS = {
         ori pe pentru peste poate pot prea prin printre putea s sa să săi său sale sau se și sînt sub
         sunt suntem ta tale tău te tot toată toate toți totuși tu un una unde unei unele uneori
         unii unor unui unul va vă vi voi vom vor vostru ani anul""",
-    "tr": """ilk özellikle yandan iki üç önce ayrıca etti
+    "tr": """verilen olmayan tarihinde bildirilir
+        büyük yeni genel içinde önemli şekilde iyi yılında gün devam birlikte üzerinde uygun alan
+        edilen farklı üzerine bütün aynı kez arasında günü hale gerek hakkında tek itibaren gerçek
+        bugün haline belirli sahip ait eder halinde etmek konusunda konusu nedeniyle gelen ayrı
+        başka üzerinden bulunan eden gerekli yönelik bağlı dedi tam yer dört beş altı yedi sekiz
+        dokuz yüzden alanda belirten katkıda tabi bünyesinde söz mümkün yüksek özel tarafýndan yýl
+        toplam
+        ilk özellikle yandan iki üç önce ayrıca etti
         acaba ama ancak artık aslında az bana bazı bazen belki ben beni benim beri bile bir biri
         birkaç birçok birşey biz bize bizi bizim böyle böylece bu buna bunda bundan bunlar bunları
         bunların bunu bunun burada çok çünkü da daha dahi de defa değil diğer diye dolayı dolayısıyla
@@ -268,7 +334,16 @@ LISTS = {
         rağmen sadece sana sanki sen seni senin siz size sizi sizin son sonra şey şeyler şimdi şöyle
         şu şuna şunu tarafından tüm üzere var vardır ve veya ya yani yapılan yapmak yerine yine
         yoksa yok zaten zaman yıl""",
-    "ru": """лишь ведь именно думаю этому
+    "ru": """той двух две другим нашего свое делать первый первая первые быстро часов говоря одной одного
+        одним одна одно
+        ему просто нас будет этим конечно тебе однако всегда нам ним своих мог другие всем день
+        кажется сторону никак больше самое такое такая будут могли поэтому впервые понятно виду
+        рядом времени самый самая самые сама само мной мною тобой ими ней нею нем нём чему какие
+        каких каким некоторые некоторых другой другая другое других друг весьма довольно вдруг снова
+        едва пока пусть хотя зато итак наконец куда откуда туда сюда отчего зачем почему сколько
+        столько несколько каждый каждая каждое каждого всякий иной иначе сегодня вчера завтра стал
+        стала стали стать сказал сказала говорит должен должна должны
+        лишь ведь именно думаю этому
         благодаря вообще кому мало многие новых очень два три можно нужно
         а без более бы был была были было быть в вам вас весь во вот все всего всех всё вы где
         да даже для до его ее её если есть еще ещё же за здесь и из или им их к как какая какой ко
@@ -278,7 +353,14 @@ LISTS = {
         со совсем так также такой такие там тебя тем теперь то тогда того тоже только том тот тут ты
         у уж уже хоть хорошо чего чем через что чтоб чтобы чуть эти этих этого этой этом этот эту это
         эта я является который которая которые которое которых которого которой году лет время""",
-    "uk": """нього ті неї часто лише цьому
+    "uk": """менше всіма відомо спочатку році складі мати нова нове новий
+        має бо багато навіть свою такі свої ст треба сьогодні тобто тут завдяки інші свого наприклад
+        повинен буде можуть будь три найбільш хоч день просто разом двох хоча повинні протягом
+        потрібно кожного поки перед собою сам якими усіх необхідно числі поряд наприкінці йдуть
+        такої такого таких такими цими цим цією мною тобою ними ким чим кого яким якою якому кілька
+        декілька деякі деяких завжди ніколи знову потім отже адже тощо сама самі чотири п'ять перший
+        третій
+        нього ті неї часто лише цьому
         більше зокрема проте одного час два дуже може
         а або але б без би був була були було бути в вам вас весь вже ви від він вона вони воно
         все всі всіх да де для до є її їм їх і із інших й його йому з за зі же із інший його коли
@@ -287,7 +369,15 @@ LISTS = {
         собі та так також такий там те тебе теж тепер ти тим тих то тоді того той тому тільки
         у усі уже хто це цей цього цієї цих ці ця цю чи через чого чому ще що щоб щодо я як яка яке
         який яких якщо які якого якої яку року років""",
-    "el": """απ σ γίνεται έναν όσα
+    "el": """επειδή μήνες πρεπει λένε ανάγκη παραμείνει
+        νέα σήμερα υπάρχουν είχε σου τόσο λίγο γίνει άλλο άλλοι άλλες πρώτη πρώτο λοιπόν αφού όλους
+        δηλαδή τέλος άλλη πλέον άλλα έκανε μάλιστα πάντα πολλά ακόμη πολλές μπορούν γι εκ εν έως
+        τέτοια τέτοιο μιας μπορείτε πίσω παρακάτω παραπάνω άλλος κανείς μπορούσε δυο έχουμε έχετε
+        έχεις πάλι φορά φορές χρόνια μεγάλη μεγάλο κάνει τελευταία τελευταίους νέο καλά καλή πω
+        στιγμή τέσσερις πέντε τρία ακριβώς δυστυχώς φυσικά χθες αύριο ίδιες ίδιοι πολλοί λίγα τίποτα
+        κανένας καμία κάποιοι κάποιον κατ μετ ποιοι ποιες όσον όσες εκείνοι εκείνες ήμουν είμαστε
+        είχαν είχα θέλουν θέλει εξής δεύτερη δεύτερο χρειάζεται βρίσκεται ώρα
+        απ σ γίνεται έναν όσα
         δύο ακόμα μάλλον τρεις πιο κάποιες
         α αλλά αλλα αν από απο αυτά αυτές αυτή αυτήν αυτό αυτοί αυτός αυτού αυτούς αυτών για γιατί
         δε δεν διότι εάν εγώ εδώ είμαι είναι είστε εις εκεί εκείνα εκείνη εκείνο εκείνος εμάς εμείς
@@ -298,7 +388,12 @@ LISTS = {
         ποια ποιο ποιος πολύ ποτέ που πού πρέπει πριν προς πρώτα πως πώς σαν σας σε στα στη στην στης
         στις στο στον στου στους στων συν τα τη την της τι τις το τον του τους τότε τουλάχιστον των
         τώρα υπό υπάρχει χωρίς ως ώστε""",
-    "ar": """هل واحد عليهم فإن لأن
+    "ar": """تبدأ وجه
+        جميع فى الآن مما بما مثل أحد حسب نحو أم تحت أجل أنه أنها بأن بدون ولو أمام عاما اكثر آخر يجب
+        منهم قام قال وقال يقول يقوم أخرى الأخرى خاصة إضافة كله كلها ال عدد عبر ضمن لكل بينما إنه
+        إنها وهذا فقد لأنه وغيرها نفس نفسه حين لدي عنه عنها معه لنا علينا عليك منك بهذا هؤلاء أولئك
+        سوف ربما فقط لذلك اليوم بن
+        هل واحد عليهم فإن لأن
         حول تقوم مجال عدم وذلك بشكل جدا
         في من على إلى الى عن مع هذا هذه ذلك تلك التي الذي الذين اللذين اللتي ما ماذا لا لم لن إن
         أن ان كان كانت كانوا يكون تكون هو هي هم هن نحن أنا انا أنت انت كل بعض بين قد لقد ثم أو او و
@@ -306,12 +401,26 @@ LISTS = {
         هنا به بها له لها لهم فيه فيها منه منها عليه عليها إليه إليها ومن وفي على وعلى وأن وقد وهو وهي
         وكان ولا وما كذلك أيضا ايضا يوم عام أما اما الا إلا أكثر ذات دون تم يتم يمكن لدى ضد كيف لماذا
         أين متى""",
-    "fa": """شده‌است قرار مورد یکی دو نام یکی می‌باشد گفت سوی
+    "fa": """نماید بخشی
+        توسط عنوان داده صورت می‌توان گرفت بیشتر سه بودند گرفته داشته دارای شامل بوده‌است آمد داد بار
+        مانند تنها طور اول آنان یعنی سر حال زیادی می‌دهد نمود شدند دوم می‌تواند میان اکنون برخی
+        آن‌ها می‌شوند سپس هیچ همچنین چندین جمله به‌عنوان نخست نخستین اولین وجود انجام طریق کنار
+        نمی‌کند می‌کنیم کرده‌است شده‌اند بوده‌اند دارم داریم هستم هستیم نیستند نباید شاید گاهی آنجا
+        اینجا کجا چرا چگونه کدام زمان روز ماه
+        شده‌است قرار مورد یکی دو نام یکی می‌باشد گفت سوی
         از با به در را که و این آن است بود شد شده می نمی خود ما شما آنها او من تو تا بر برای هم
         هر یک یا اما اگر چه چون نیز پس پیش بین همه همین همان دیگر باید شود کند کرد کرده کنند کنید
         دارد دارند داشت هست هستند نیست بوده باشد باشند خواهد های ها ای ترین تر آیا ولی بسیار بعد
         زیرا بدون روی زیر چند چنین وی ایشان کنم کنیم می‌شود می‌کند می‌کنند نمی‌شود شدن کردن سال""",
-    "hi": """कहा नाम दिनों
+    "hi": """आय चल दिखाई देखने पता
+        पहले किसी आज उसे उन्हें बार मुझे उन्होंने लेकर हर रूप इसलिए करती ऐसा कई यहां आने मैंने अभी
+        बना करके खुद इसे अन्य हूं हूँ आपको मिल दोनों पास जिस केवल कभी यही सबसे इससे अधिक वो जाएगा
+        देने लगे किए दौरान भर इसी वही काफी आगे वहां सिर्फ जाना आये अनुसार सा हू शायद तरफ देना हमारी
+        आया आदि जहां हों होना जिससे थीं बीच उसमें होगी लग उससे चारों चार प्रति बारे नए जारी दें उसने
+        इतना पाया विभिन्न कम समय दिन साल जी ठीक लगता तीन मिला बताया पूरी प्रकार श्री होकर भरा अन्यथा
+        तहत जिन जिसे जिसके जिसकी जिनके किन्तु बल्कि ताकि चाहे आपकी हमें तुम्हें इन्हें इन्होंने कौन
+        कितना कितने कैसी जैसा जैसी वैसा यानी बिना ऊपर नीचे अंदर बाहर बड़ा
+        कहा नाम दिनों
         होगा लगा कहते जाए ज्यादा शुरू वहीं गयी हुये दो यदि क्योंकि
         का की के को है हैं था थी थे में से पर और या यह वह ये वे इस उस इन उन एक भी ही तो कि जो जब
         तब कब क्या क्यों कैसे कहाँ जहाँ वहाँ यहाँ कर करना करने किया करता करते करें हो होता होती होते
@@ -319,20 +428,34 @@ LISTS = {
         ने मैं मेरा मेरे मेरी हम हमारे हमारा तुम आप आपके आपका अपने अपना अपनी उसके उसकी उसका इसके इसकी
         इसका उनके उनकी उनका इनके कुछ कोई सब सभी बहुत अब फिर साथ बाद तक नहीं न मत ना अगर लेकिन मगर
         परन्तु तथा एवं वाले वाली वाला द्वारा सकता सकते सकती चाहिए जैसे ऐसे वैसे बात तरह ओर""",
-    "ko": """있을 것이다 있었다 없이 같은 다른
+    "ko": """되고 아닌 갖는 가진 있을지 정작
+        이날 등을 등의 등이 등은 경우 모두 이에 관련 아니라 현재 이어 것이라고 것이라는 놓고 받은 않은 따르면 있던 당시 대해서는 동안 않고 보고 앞으로 있지만 비해
+        자신이 받고 이들은 한편 이라며 있다는 이는 물론 너무 앞서 하나 못하고 못하는 같다 어차피 적지 명의 여러 이제 아직 이미 자신의 자신 그들 우리의 이를 그를 이와
+        그러면 따라서 만약 비록 하지 않는 않을 않다 라고 이라고 라는 이라는 같이 처럼 보다 때문 이르는 겪고 이들 지난해 올해 내년 오후 오전
+        있을 것이다 있었다 없이 같은 다른
         것으로 말했다 최근 특히 것은 것이 것을 대해서 이후 가운데 지난 이번 밝혔다 그는 한다는 있다고
         그 이 저 것 수 등 및 또는 그리고 그러나 하지만 그래서 때문에 위해 위한 대한 대해 통해 따라
         있는 있다 있습니다 있으며 있어 없는 없다 하는 하고 한다 합니다 했다 하여 해서 되는 된다 됩니다
         되어 됐다 이다 입니다 이런 그런 저런 어떤 모든 각 더 가장 매우 많은 많이 또 또한 다시 바로 더욱
         나는 내가 나의 우리 우리는 우리가 당신 그는 그가 그녀 그의 그것 이것 저것 여기 거기 함께 위에
         에서 부터 까지 에게 으로 로 은 는 을 를 의 에 와 과 도 만 년 월 일 할 한 안 못 잘 좀 중 후""",
-    "vi": """công thể đầu điều thành hai vẫn lúc
+    "vi": """gây xảy
+        khác nay quá bên trở lớn thường đối hiện bao lẽ nhiêu hẳn dù luôn mới cách khá hết ngay lần
+        thấy nói hôm từng riêng chính cứ lắm đừng vừa sắp kể song thêm gần đủ số
+        công thể đầu điều thành hai vẫn lúc
         và của là có cho các những một được trong với không này đó khi để người từ như đã sẽ đang
         cũng về ra vào lại trên dưới đến thì mà ở tại bị do bởi nên nếu vì sau trước hay hoặc còn chỉ
         rất nhiều ít hơn nhất tôi bạn anh chị em ông bà chúng ta họ nó mình ai gì nào đâu sao thế rồi
         nữa mỗi mọi cả việc theo qua giữa ngoài lên xuống đi phải cần muốn biết làm nhưng tuy năm
         ngày con cái chiếc sự bằng cùng đây kia ấy vậy chưa đều vẫn""",
-    "id": """seorang mulai memiliki sebuah suatu satu dua para
+    "id": """akhirnya keduanya menimbulkan datang
+        kemudian saja ternyata baru demikian segera apakah lain sama bahkan memang meskipun baik
+        kedua kali apa berada pernah waktu mempunyai kalian mungkin sendiri sedang sementara
+        justru tak lainnya tentu hampir apalagi semakin langsung pertama pula maupun mana bagaimana
+        melalui terdapat sebelumnya sedangkan sesuai menurut sekarang cukup masing paling termasuk
+        luar kau diri dirinya bersama itupun masa lama tiga empat lima kembali besar kecil saling
+        kecuali walaupun bagian terjadi ki tengah membuat memberikan melakukan
+        seorang mulai memiliki sebuah suatu satu dua para
         yang dan di ke dari untuk dengan pada adalah ini itu dalam tidak akan juga atau oleh sebagai
         ada bisa dapat lebih karena seperti telah sudah belum saya aku kamu anda dia ia mereka kami
         kita tersebut saat ketika jika kalau maka agar supaya namun tetapi tapi hanya masih sangat
@@ -340,7 +463,10 @@ LISTS = {
         para sang si nya itu begitu banyak beberapa hal cara harus ingin mau bukan jangan kepada
         terhadap tentang sampai hingga sejak selama serta dll yaitu yakni adanya menjadi merupakan
         dilakukan orang tahun hari""",
-    "ca": """més dos tres primera primer
+    "ca": """es d'un d'una ara part sempre s'ha d'aquesta d'aquest mateix mateixa mateixos mai seran
+        tenir diferents gran nou nova bé través qualsevol d'altres dir mig millor bona bon dia dies
+        cas manera resta veure hora seues temps donar
+        més dos tres primera primer
         a abans això al algun alguna alguns als altra altre altres amb any anys aquell aquella
         aquells aquest aquesta aquestes aquests aquí així cada cap com contra cal cinc d dalt
         darrer de del dels des després dins doncs dos dues durant e el ell ella elles ells els
@@ -352,6 +478,14 @@ LISTS = {
         sota sóc són t també tan tant te tenen teva té tot tota totes tots tothom tu un una unes
         uns us va van vaig vam vegada vers vosaltres vostra vostre""",
 }  # fmt: skip
+
+
+# Often written without accents: "si" for "și", "pana" for "până".
+UNACCENTED = frozenset(("ca", "cs", "es", "fr", "hu", "it", "pl", "pt", "ro", "tr"))
+
+
+def without_accents(word: str) -> str:
+    return "".join(c for c in normalize("NFD", word) if not combining(c)).replace("ł", "l")
 
 
 def stop_languages() -> list[str]:
@@ -380,4 +514,6 @@ def stop_list(language: str) -> frozenset[str]:
     if short.is_file():
         listed = short.read_text(encoding="utf-8").splitlines()
         words |= {line.strip() for line in listed if line.strip() and not line.startswith("#")}
+    if language in UNACCENTED:
+        words |= {without_accents(word) for word in words}
     return frozenset(words)

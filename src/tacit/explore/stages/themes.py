@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from tacit.explore.stages.meaning import fewest
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.stop_lists import stop_languages, stop_list
-from tacit.explore.stages.wording import is_stop, names_nothing, short_latin
+from tacit.explore.stages.wording import is_short, is_stop, names_nothing
 
 __all__ = ["choose_words", "find_themes", "how_many", "theme_verdict", "theme_words"]
 
@@ -101,7 +101,7 @@ def choose_words(context: Context, words: np.ndarray) -> np.ndarray:
     listed = frozenset().union(*(stop_list(code) for code in spoken_here(context)))
     kept = [
         i for i in often
-        if not names_nothing(word := str(words[i])) and not short_latin(word)
+        if not names_nothing(word := str(words[i])) and not is_short(word)
         and not is_stop(word, listed)
     ]  # fmt: skip
     kept.sort(key=lambda i: (-spread[i], i))

@@ -10,10 +10,13 @@ language       it is in a language that next to no other document is in
 
 Each measure is compared with what is usual in the collection,
 
-    z  =  (value - median) / (84th percentile - median)  x  sqrt(size / (size + s)),
+    z  =  (value - median) / sqrt(between + within / size).
 
-where the last factor lowers what short texts say (size in bytes or different words). The score
-is the root of the sum of squares of the positive z, divided by a limit, so that documents
+A measure is a mean over the bytes or the different words of a document (its size), so that the
+values of short documents vary more. ``between`` and ``within`` are the two parts of that
+variance, fitted to the distance from the median to the 84th percentile of documents of about
+the same size. The score is the root of the sum of squares of the positive z, divided by a
+limit, so that documents
 above 1 are unlike the others. The limit is calibrated on the collection: beyond the median,
 the scores of ordinary documents fall off at an exponential rate, which is estimated from the
 median and the 90th percentile; the limit is where five in a thousand would be left.
@@ -37,7 +40,7 @@ __all__ = [
 MEASURES = ("spelling", "words", "unexplained", "distance")
 MISMATCH = 3.0  # what another language adds, in the units of z
 LEAST_SPOKEN = 0.01  # of the documents of known language: a language that belongs here
-SHORT_BYTES, SHORT_WORDS = 100.0, 15.0  # s, for bytes and for different words
+BINS, IN_BIN = 8, 100  # of documents of about the same size: at most, and documents in each
 TAIL = 0.005  # of ordinary documents that are beyond the limit, if their scores fall off evenly
 MOST_EXPLAINED = 1e-4  # of the weight of a document; less is none
 
@@ -54,20 +57,43 @@ class Scale(NamedTuple):
     """What is usual in a collection."""
 
     middle: np.ndarray  # of each measure
-    width: np.ndarray
+    between: np.ndarray  # its variance in documents that are long
+    within: np.ndarray  # what is added in a document of size 1
+    longest: np.ndarray  # the size from which the variance falls no more
     limit: float  # of the combined score
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> "Scale":
         """The scale that the stage wrote."""
-        usual = facts["usual"]
-        middle, width = (np.array([usual[m][i] for m in MEASURES]) for i in (0, 1))
-        return cls(middle, width, float(facts["limit"]))
+        usual = [facts["usual"][m] for m in MEASURES]
+        if any(len(numbers) != 4 for numbers in usual):
+            raise ValueError(
+                "What is usual in this project was written by an earlier version of Tacit. "
+                "Explore the documents again; only what changed is computed."
+            )
+        middle, between, within, longest = np.array(usual, np.float64).T
+        return cls(middle, between, within, longest, float(facts["limit"]))
+
+    @classmethod
+    def fit(cls, evidence: Evidence) -> "Scale":
+        """The scale of documents, without the limit."""
+        some = evidence.sizes[:, 0] > 0
+        values = evidence.values[some] if some.any() else np.zeros((1, len(MEASURES)))
+        sizes = sizes_by_measure(evidence)[some] if some.any() else np.ones(values.shape)
+        middle = np.median(values, axis=0)
+        parts = [
+            variance_by_size(values[:, j] - middle[j], sizes[:, j])
+            for j in range(len(MEASURES))
+        ]
+        between, within, longest = np.array(parts).T
+        return cls(middle, between, within, longest, 0.0)
 
     def facts(self) -> dict[str, Any]:
         """The scale as JSON values."""
-        rows = zip(MEASURES, self.middle, self.width, strict=True)
-        return {"usual": {m: [float(a), float(b)] for m, a, b in rows}, "limit": self.limit}
+        rows = zip(MEASURES, self.middle, self.between, self.within, self.longest,
+                   strict=True)  # fmt: skip
+        usual = {m: [float(each) for each in numbers] for m, *numbers in rows}
+        return {"usual": usual, "limit": self.limit}
 
 
 def measure_documents(context: Context) -> Evidence:
@@ -154,18 +180,11 @@ def score_evidence(
     ([7], 'spelling')
     """
     values, some = evidence.values, evidence.sizes[:, 0] > 0
-    if scale is None:
-        usual = values[some] if some.any() else np.zeros((1, len(MEASURES)))
-        middle, high = np.quantile(usual, [0.5, 0.84], axis=0)
-        spread = 1.4826 * np.median(np.abs(usual - middle), axis=0)
-        scale = Scale(middle, np.maximum(high - middle, spread), 0.0)
+    scale = Scale.fit(evidence) if scale is None else scale
+    sizes = np.minimum(sizes_by_measure(evidence), scale.longest)
+    variance = scale.between + scale.within / sizes
     z = np.zeros((len(values), len(MEASURES) + 1))
-    ruled = scale.width > 0
-    z[:, :-1][:, ruled] = (values[:, ruled] - scale.middle[ruled]) / scale.width[ruled]
-    size, short = evidence.sizes, np.array([SHORT_BYTES, SHORT_WORDS])
-    trust = np.sqrt(size / (size + short))
-    z[:, 0] *= trust[:, 0]
-    z[:, 1:-1] *= trust[:, 1:]
+    np.divide(values - scale.middle, np.sqrt(variance), out=z[:, :-1], where=variance > 0)
     z[:, -1] = MISMATCH * evidence.foreign
     z = np.maximum(z, 0.0)
     z[~some] = 0.0
@@ -173,6 +192,40 @@ def score_evidence(
     if scale.limit == 0.0:
         scale = scale._replace(limit=limit_of(raw[some]))
     return raw / scale.limit, z.argmax(axis=1), scale
+
+
+def sizes_by_measure(evidence: Evidence) -> np.ndarray:
+    """(n, measures) The number of bytes or words that each measure is a mean of."""
+    return np.maximum(evidence.sizes[:, [0, 1, 1, 1]], 1.0)
+
+
+def variance_by_size(above: np.ndarray, size: np.ndarray) -> tuple[float, float, float]:
+    """Variance between documents, and within one of size 1: the squared 84th percentile of
+    what is ``above`` the median is about ``between + within / size``. The last number is the
+    size of the largest documents, about: beyond it nothing is known.
+
+    >>> rng = np.random.default_rng(0)
+    >>> size = rng.integers(5, 500, 4000)
+    >>> value = rng.normal(0, 2, 4000) + rng.normal(0, 1, 4000) * np.sqrt(100 / size)
+    >>> between, within, _ = variance_by_size(value, size)
+    >>> 3 < between < 5, 50 < within < 200
+    (True, True)
+    """
+    from scipy.optimize import nnls
+
+    bins = int(np.clip(len(size) // IN_BIN, 1, BINS))
+    parts = np.array_split(np.argsort(size, kind="stable"), bins)
+    high = np.array([np.quantile(above[part], 0.84) for part in parts])
+    spread = np.array([1.4826 * np.median(np.abs(above[part])) for part in parts])
+    variance = np.maximum(high, spread) ** 2
+    longest = float(size[parts[-1]].mean())
+    if bins == 1 or not variance.any():
+        return float(variance.mean()), 0.0, longest
+    inverse = np.array([np.mean(1.0 / size[part]) for part in parts])
+    scale = 1.0 / np.maximum(variance, 0.01 * variance.max())  # errors in percent
+    sides = np.column_stack([np.ones(bins), inverse])
+    (between, within), _ = nnls(sides * scale[:, None], variance * scale)
+    return float(between), float(within), longest
 
 
 def limit_of(scores: np.ndarray) -> float:

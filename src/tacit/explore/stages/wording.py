@@ -1,11 +1,12 @@
 """What the names of groups are made of: words as people write them, their phrases, and which
 words say nothing.
 
-A *term* is a word with its plural and possessive ("rate", "rates", "rate's"). Terms are counted
-in all documents; how they are written, and which words stand next to each other, comes from a
-sample of the texts. Left out are numbers, single letters, what stands in addresses, tags and
-entities more often than in text, and two letters that are not capitals; function words are left
-out for groups in their language.
+A *term* is a word with its plural and possessive ("rate", "rates", "rate's"), without an elided
+article ("d'images") and without Korean particles (``korean``). Terms are counted in all
+documents; how they are written, and which words stand next to each other, comes from a sample
+of the texts. Left out are numbers, single letters, what stands in addresses, tags and entities
+more often than in text, two letters that are not capitals, and the remains of text decoded
+wrongly; function words are left out for groups in their language.
 """
 
 import html
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.explore.stages.korean import Stems, is_hangul
 from tacit.explore.stages.stop_lists import CHARACTERS, stop_languages, stop_list
 from tacit.text.characters import UNSPACED
 
@@ -44,6 +46,11 @@ ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
 TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,300}>|&#?\w{1,8};|#\d{2,5};|\b(?:lt|gt|amp|quot|nbsp);")
 ENDS = frozenset('.!?…:;"“”()•*-–—>|')
+ELIDED = re.compile(
+    r"^(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu|dell|nell|sull|dall|all|quell|un)['’ʼ](?=\w{2})",
+    re.I,
+)
+MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
 PLURALS = {"news", "series", "species", "means", "arms", "always", "mars", "physics", "texas"}
 
 
@@ -51,6 +58,7 @@ class Terms(NamedTuple):
     """Words with their plurals, and which documents hold them."""
 
     names: np.ndarray  # (T,) the most frequent form, as it was counted
+    bases: list[str]  # what its forms have in common
     of: np.ndarray  # (V,) the term of every word, -1 for what names nothing
     table: sp.csr_array  # (n, T) the logarithm of 1 + count, long documents scaled down
     stops: np.ndarray  # (T, languages) bool
@@ -94,13 +102,15 @@ class Wording(NamedTuple):
         vocabulary = [str(word) for word in words]
         texts = sample_texts(documents)
         tokens, noisy = tokens_of(texts, vocabulary)
-        left_out = np.array([names_nothing(word) for word in vocabulary], bool) | noisy
+        stems = Stems.of(vocabulary)
+        left_out = np.array([names_nothing(word) or stems.is_verb(word) for word in vocabulary])
+        left_out = left_out.astype(bool) | noisy
         shouted = mostly_capitals(tokens, len(vocabulary))
-        short = np.array([short_latin(word) for word in vocabulary], bool)
+        short = np.array([is_short(word) for word in vocabulary], bool)
         left_out |= short & ~shouted
         codes = stop_languages()
         languages = guess_languages(counts, vocabulary, codes)
-        terms = find_terms(counts, vocabulary, left_out, codes)
+        terms = find_terms(counts, vocabulary, left_out, codes, stems)
         return cls(terms, languages, sample_of(tokens, terms.of, len(terms.names)))
 
     def texts_in(self, rows: np.ndarray) -> str:
@@ -131,19 +141,38 @@ def singular(word: str) -> str:
     return word if word.endswith(("ss", "us", "is", "ous")) else word[:-1]
 
 
+def without_article(word: str) -> str:
+    """A word without the article or preposition that lost its vowel.
+
+    >>> without_article("d'images"), without_article("L’isola"), without_article("o'clock")
+    ('images', 'isola', "o'clock")
+    """
+    return ELIDED.sub("", word)
+
+
 def find_terms(
-    counts: sp.csr_array, words: list[str], left_out: np.ndarray, codes: list[str]
+    counts: sp.csr_array,
+    words: list[str],
+    left_out: np.ndarray,
+    codes: list[str],
+    stems: Stems,
 ) -> Terms:
     """Words merged with their plurals, and the table of those in several documents."""
     n, known = counts.shape[0], {w: i for i, w in enumerate(words)}
     of = np.full(len(words), -1, np.int64)
     spread = np.bincount(counts.indices, minlength=len(words))
+    bases: dict[int, str] = {}
+    place = dict(known)
     for i, word in enumerate(words):
         if not left_out[i]:
-            base = singular(word)
-            of[i] = known.get(base, i)
+            short = without_article(word)
+            alone = any(form in known for form in (short, singular(short), f"{short}s"))
+            base = singular(short if alone else word)
+            base = stems.stem(word) if is_hangul(word) else base
+            of[i] = place.setdefault(base, i)
             if left_out[of[i]]:
-                of[i] = i
+                of[i], base = i, word
+            bases[int(of[i])] = base
     inside = np.flatnonzero(of >= 0)
     merged = np.zeros(len(words), np.int64)
     np.add.at(merged, of[inside], spread[inside])
@@ -166,7 +195,9 @@ def find_terms(
     for i in kept[np.argsort(often[kept], kind="stable")]:
         best[of[i]] = i
     names = np.array([words[i] for i in best], object)
-    return Terms(names, of, table, stop_table([str(word) for word in names], codes))
+    shared = [bases[int(i)] for i in common]
+    stops = stop_table([str(word) for word in names], codes) | stop_table(shared, codes)
+    return Terms(names, shared, of, table, stops)
 
 
 def stop_table(words: list[str], codes: list[str]) -> np.ndarray:
@@ -205,6 +236,8 @@ def names_nothing(word: str) -> bool:
     letters = sum(c.isalpha() for c in word)
     digits = sum(c.isdigit() for c in word)
     particle = not word.isascii() and any(is_particle(c) for c in word)
+    if any(part in word for part in MISREAD):
+        return True
     return letters < 2 or digits > letters or word in MARKUP or "_" in word or particle
 
 
@@ -213,9 +246,14 @@ def is_particle(c: str) -> bool:
     return "\u3041" <= c <= "\u309f" or c in CHARACTERS
 
 
-def short_latin(word: str) -> bool:
-    """Whether a word is of two letters, which name something only as capitals: UK, TV."""
-    return len(word) <= 2 and word.isascii()
+def is_short(word: str) -> bool:
+    """Whether a word is of two letters, which name something only as capitals: UK, TV. A
+    character of Chinese, Japanese, Korean or Hindi is a syllable.
+
+    >>> [is_short(word) for word in ("tv", "дн", "ال", "도시", "海洋", "फल")]
+    [True, True, True, False, False, False]
+    """
+    return len(word) <= 2 and all(c < "\u0900" or "\u1e00" <= c < "\u2000" for c in word)
 
 
 # --- Languages ---
