@@ -11,7 +11,7 @@ from tacit.explore import explore_documents, plan_documents
 from tacit.explore.project import plan as plan_module
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import STAGES, result_hash, run_stages
-from tacit.explore.project.plan import Plan, closure, make_plan
+from tacit.explore.project.plan import Pace, Plan, closure, make_plan
 from tacit.explore.project.settings import EFFORTS, Settings
 from tests.explore.corpora import letters, table
 from tests.explore.test_pipeline import QUICK
@@ -87,6 +87,22 @@ def test_a_plan_uses_the_rates_of_the_last_run(tmp_path):
     slower = plan_of(texts, Settings(effort="normal"), ProjectFolder(tmp_path))
     assert slower.expected()["map"] > 100
     assert not plan_of(texts).expected()
+
+
+def test_the_time_left_follows_the_stages_that_have_ended():
+    pace = Pace({"ingest": 1.0, "counts": 9.0, "map": 30.0, "report": 10.0})
+    pace.ended("ingest", 3.0)
+    early = pace.left()
+    pace.ended("counts", 27.0)
+    assert 40.0 < early < pace.left() < 120.0  # three times slower, known better and better
+    assert pace.expected("map") == pytest.approx(0.75 * pace.left())
+    assert pace.left(without="map") == pytest.approx(0.25 * pace.left())
+    pace.ended("unplanned", 99.0)
+    pace.ended("map", 90.0)
+    pace.ended("report", 30.0)
+    assert pace.left() == 0
+    assert Pace({}).left() == 0
+    assert set(plan_of(letters(40)[0]).planned()) >= {"ingest", "map", "report"}
 
 
 def test_stages_asked_for_bring_what_they_need():

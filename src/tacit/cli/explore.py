@@ -1,6 +1,7 @@
 """``tacit explore``: documents in, structure out, a report at the end."""
 
 import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StageDisplay", "explore"]
 
+WORTH_SAYING = 5  # seconds that are left
+ENOUGH_STEPS = 0.1  # of a stage, to tell how long it takes
 DOCS = "--docs"  # the name of that source, so that the command can be repeated
 
 
@@ -138,7 +141,7 @@ def explore(
             click.echo("\n".join(clean(line) for line in plan.lines()))
         return
     say(*plan.short_lines(), quiet=run.quiet)
-    with StageDisplay(quiet=run.quiet, expected=plan.expected()) as display:
+    with StageDisplay(quiet=run.quiet, expected=plan.planned()) as display:
         project = explored(
             target, texts, settings, engine, display.on_event, [display.on_step],
             choice=plan.choice, source=source,
@@ -187,10 +190,14 @@ class StageDisplay:
         self, *, quiet: bool = False, expected: "dict[str, float] | None" = None
     ) -> None:
         self.quiet = quiet
-        self.expected = expected or {}  # seconds, by stage
+        from tacit.explore.project.plan import Pace
+
+        self.pace = Pace(expected or {})  # seconds, by stage
+        self._begun = 0.0
         self.live = not quiet and sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
+        self._stage: StageEvent | None = None
 
     def __enter__(self) -> "StageDisplay":
         if self.live:
@@ -215,33 +222,44 @@ class StageDisplay:
     def on_event(self, event: "StageEvent") -> None:
         """Show that a stage begins or has ended."""
         if event.seconds is None:
+            self._begun, self._stage = time.perf_counter(), event
             if self._bar is not None and not event.reused:
                 estimate = self.estimate(event)
                 self._task = self._bar.add_task(event.title, total=None, estimate=estimate)
             return
+        self.pace.ended(event.name, event.seconds)
         if self._task is not None:
             self._bar.remove_task(self._task)
             self._task = None
-        time = "unchanged" if event.reused else f"{event.seconds:.1f} s"
+        took = "unchanged" if event.reused else f"{event.seconds:.1f} s"
         place = f"{event.number:>{len(str(event.total))}}/{event.total}"
-        line = f"{place}  {event.title:<32} {time:>9}"
+        line = f"{place}  {event.title:<32} {took:>9}"
+        if (left := self.pace.left()) >= WORTH_SAYING and not event.reused:
+            from tacit.explore.project.plan import about
+
+            line += f"   {about(left)} left"
         if self._bar is not None:
             self._bar.console.print(line)
         else:
             say(line, quiet=self.quiet)
 
-    def estimate(self, event: "StageEvent") -> str:
-        """The planned time of this stage and of those after it."""
-        if event.name not in self.expected:
+    def estimate(self, event: "StageEvent", own: float | None = None) -> str:
+        """The time of this stage, as planned and corrected or as its steps show (``own``), and
+        that of those after it."""
+        own = self.pace.expected(event.name) if own is None else own
+        if own is None:
             return ""
         from tacit.explore.project.plan import about
 
-        names = list(self.expected)
-        rest = sum(self.expected[name] for name in names[names.index(event.name) + 1 :])
+        rest = self.pace.left(without=event.name)
         later = f", then {about(rest)} more" if rest >= 1 else ""
-        return f"of {about(self.expected[event.name])}{later}"
+        return f"of {about(own)}{later}"
 
     def on_step(self, step: "Step") -> None:
-        """Show a step inside a stage."""
-        if self._task is not None and step.most:
-            self._bar.update(self._task, total=step.most, completed=step.number)
+        """Show a step inside a stage; enough of them tell how long it takes."""
+        if self._task is None or not step.most:
+            return
+        self._bar.update(self._task, total=step.most, completed=step.number)
+        if self._stage is not None and step.number >= ENOUGH_STEPS * step.most:
+            own = (time.perf_counter() - self._begun) * step.most / step.number
+            self._bar.update(self._task, estimate=self.estimate(self._stage, own))

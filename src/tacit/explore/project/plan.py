@@ -23,13 +23,14 @@ from tacit.explore.stages.ingest import read_through
 from tacit.explore.stages.stage import Context, Stage
 
 __all__ = [
-    "Plan", "PlannedStage", "about", "closure", "make_plan", "open_documents", "plan_again",
-    "plan_documents", "recorded_choice", "stage_memory",
+    "Pace", "Plan", "PlannedStage", "about", "closure", "make_plan", "open_documents",
+    "plan_again", "plan_documents", "recorded_choice", "stage_memory",
 ]  # fmt: skip
 
 REPORT = "report"
 NOT_ASKED = "not asked for by --stages"
 DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
+EVIDENCE = 0.1  # of the planned time: how much the plan counts against what was measured
 COMPILING = 40  # seconds, where no machine code is cached yet
 EFFORT_TIME = {"quick": 0.4, "normal": 1.0, "thorough": 1.8}
 EFFORT_MEMORY = {"quick": 0.9, "normal": 1.0, "thorough": 1.2}
@@ -98,6 +99,10 @@ class Plan:
         """Seconds by stage, of those that run and were measured before."""
         return {s.name: s.seconds for s in self.stages if s.does == "run" and s.measured}
 
+    def planned(self) -> dict[str, float]:
+        """Seconds by stage, of all that run; a guess where none was measured."""
+        return {s.name: s.seconds for s in self.stages if s.does == "run"}
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
         return {
@@ -157,6 +162,51 @@ class Plan:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+
+class Pace:
+    """How long the rest of a run takes: as planned, corrected by how long the stages took that
+    have ended.
+
+    >>> pace = Pace({"ingest": 10.0, "counts": 30.0, "map": 60.0})
+    >>> pace.left()
+    100.0
+    >>> pace.ended("ingest", 20.0)  # twice the time; one short stage is weak evidence
+    >>> round(pace.left())
+    135
+    """
+
+    def __init__(self, planned: dict[str, float]) -> None:
+        self.planned = dict(planned)
+        self.waiting = dict(planned)
+        self.spent = 0.0  # on stages that were planned and have ended
+
+    @property
+    def factor(self) -> float:
+        """How much slower the run is than the plan."""
+        weight = EVIDENCE * sum(self.planned.values())
+        ended = sum(self.planned.values()) - sum(self.waiting.values())
+        return (self.spent + weight) / (ended + weight) if ended + weight > 0 else 1.0
+
+    def ended(self, stage: str, seconds: float) -> None:
+        """A stage took so long."""
+        if self.waiting.pop(stage, None) is not None:
+            self.spent += seconds
+
+    def kept(self, stage: str) -> None:
+        """A stage was up to date and takes no time."""
+        self.waiting.pop(stage, None)
+        self.planned.pop(stage, None)
+
+    def left(self, *, without: str = "") -> float:
+        """Seconds until the end, or of the stages other than one."""
+        rest = sum(s for name, s in self.waiting.items() if name != without)
+        return self.factor * rest
+
+    def expected(self, stage: str) -> float | None:
+        """Seconds that a stage takes; None if it was not planned."""
+        seconds = self.waiting.get(stage)
+        return None if seconds is None else self.factor * seconds
 
 
 def about(seconds: float) -> str:
