@@ -11,7 +11,7 @@ from http.cookiejar import CookieJar
 
 import pytest
 
-__all__ = ["LOOKS", "barriers", "browser", "draw_around", "served", "texts", "watch"]
+__all__ = ["LOOKS", "barriers", "browser", "draw_around", "served", "texts", "until", "watch"]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--enable-unsafe-swiftshader"]
@@ -71,6 +71,14 @@ def wait_until_ready(address):
                 return
         time.sleep(0.1)
     raise TimeoutError("the server did not get ready")
+
+
+def until(page, true):
+    """Wait until an expression is true; the policy of the page forbids that it does so."""
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate(true):
+        assert time.monotonic() < end, f"never: {true}"
+        page.wait_for_timeout(50)
 
 
 def texts(page, selector):

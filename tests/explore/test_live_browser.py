@@ -7,11 +7,13 @@ import shutil
 
 import pytest
 
-from tests.explore.browsing import LOOKS, barriers, draw_around, served, texts, watch
+from tests.explore.browsing import LOOKS, barriers, draw_around, served, texts, until, watch
 from tests.explore.corpora import HOSTILE, hostile_table, letters, table
+from tests.explore.test_report_sections import diary
 
 pytestmark = pytest.mark.slow
 
+LONG = 180_000  # milliseconds that a job may take, in a process that has to start first
 REFUSED = "Failed to load resource"  # how the console tells of an answer that is a refusal
 LIVE_PARTS = ["#find", "#compare", "#labels", "#divide", "#language", "#exports", "#side"]
 TOPICS = dict(zip(letters()[1], letters()[0], strict=True))  # a letter of each topic
@@ -301,6 +303,29 @@ def test_dividing_anew_can_be_cancelled_and_its_result_is_loaded(live):
     page.wait_for_selector('html[data-ready="1"]', state="attached")
     assert page.locator("#gt tbody tr[data-g]").count() == 2
     assert page.inner_text("#dividejob") == "The documents were explored again."
+
+
+def test_groups_are_merged_and_taken_apart_again_on_the_page(chromium, serve):
+    for live in pages(chromium, serve("years", diary)):
+        page = live()
+        idle = """fetch('/api/jobs').then(answer => answer.json())
+                  .then(all => all.every(job => job.state !== 'running'))"""
+        until(page, idle)  # the server has prepared what it answers from
+        before = page.locator("#gt tr[data-g]").count()
+        last = f"#gt tr[data-g='{before - 1}']"
+        page.click("#gd .btn:has-text('Merge…')")
+        page.click("#gd .grpedit .btn:has-text('Merge')")
+        for _ in range(180):
+            if not page.locator(last).count():
+                break
+            said = texts(page, ".grpjob .fault")
+            assert not said, said
+            page.wait_for_timeout(1000)
+        page.wait_for_selector('html[data-ready="1"]', state="attached")
+        assert page.locator("#gt tr[data-g]").count() == before - 1
+        assert "1 merge by hand" in page.inner_text("#top")
+        page.click("#gd .btn:has-text('Undo the last edit')")
+        page.wait_for_selector(last, state="attached", timeout=LONG)
 
 
 def test_what_cannot_be_answered_yet_or_at_all_is_said(live):

@@ -60,6 +60,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tacit.cli.reduce:reduce",
         "Reduce many columns to a few (PCA, SVD, MDS).",
     ),
+    "report": (
+        "tacit.cli.report:report",
+        "Write the report of a project, also without the texts.",
+    ),
     "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
     "serve": ("tacit.cli.serve:serve", "Open a project in the browser."),
     "topics": ("tacit.cli.topics:topics", "Find the topics of documents."),

@@ -193,6 +193,12 @@ def test_a_parameter_given_twice_is_refused(client):
     ("/api/jobs", {"kind": "explore", "effort": "all"}, "quick, normal, thorough"),
     ("/api/jobs", {"kind": "spread", "k": 3}, "takes no k"),
     ("/api/jobs", {"kind": "spread"}, "two different labels"),
+    ("/api/jobs", {"kind": "edit"}, "merge, split, pin, undo"),
+    ("/api/jobs", {"kind": "edit", "edit": "merge", "groups": [0]}, "2 to 3 different"),
+    ("/api/jobs", {"kind": "edit", "edit": "merge", "groups": [0, 0]}, "2 to 3 different"),
+    ("/api/jobs", {"kind": "edit", "edit": "split", "groups": [3]}, "from 0 to 2"),
+    ("/api/jobs", {"kind": "edit", "edit": "pin", "groups": "all"}, "a list of 1 to 1"),
+    ("/api/jobs", {"kind": "prepare", "edit": "undo"}, "takes no edit"),
 ])  # fmt: skip
 def test_a_body_that_makes_no_sense_is_refused(post, path, body, said):
     assert said in sentence(post(path, body, 400))

@@ -16,7 +16,9 @@ import numpy as np
 from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError
 
-__all__ = ["GROUP_NAMES", "GivenName", "give_name", "read_names", "with_given_names"]
+__all__ = [
+    "GROUP_NAMES", "GivenName", "give_name", "mark_of", "read_names", "with_given_names",
+]  # fmt: skip
 
 GROUP_NAMES = "group_names.json"
 KEPT = 200  # documents that stand for a group
@@ -60,14 +62,19 @@ def read_names(project: Path) -> list[GivenName]:
     return found
 
 
+def mark_of(name: str, documents: Sequence[str]) -> GivenName:
+    """What stands for a group that has these documents."""
+    step = max(1, len(documents) // KEPT)
+    return GivenName(name, len(documents), tuple(documents[::step][:KEPT]))
+
+
 def give_name(project: Path, name: str | None, documents: Sequence[str]) -> None:
     """Keep a name for the group that has these documents; None takes it away."""
-    step = max(1, len(documents) // KEPT)
     own = set(documents)
     before = ((each, sum(d in own for d in each.documents)) for each in read_names(project))
     kept = [each for each, shared in before if overlap(shared, each, len(own)) < HALF]
     if name is not None:
-        kept.append(GivenName(name, len(documents), tuple(documents[::step][:KEPT])))
+        kept.append(mark_of(name, documents))
     entries = [{"name": n, "size": s, "documents": list(d)} for n, s, d in kept]
     text = json.dumps({"format": 1, "names": entries}, ensure_ascii=False, indent=1)
     with atomic_write(project / GROUP_NAMES) as file:

@@ -11,6 +11,7 @@ from tacit.core.engines import Engine, get_engine
 from tacit.core.progress import Callback
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, digest, key_of
+from tacit.explore.project.group_edits import EDITED, replay_edits
 from tacit.explore.project.settings import Choice, Settings
 from tacit.explore.stages.counts import count_words
 from tacit.explore.stages.fields import compare_fields
@@ -104,6 +105,7 @@ def run_stages(
     gone = {name for name in choice.left_out if not folder.has(name, keys[name])}
     known = ({stage.name for stage in STAGES} | {"ingest"}) - gone
     known |= {n for n, key in live_keys(keys).items() if folder.holds(n, key)}
+    known |= {EDITED} if folder.has("groups", keys["groups"]) else set()
     folder.drop(folder.record["stages"].keys() - known)
     folder.commit(
         settings=settings.to_dict(),
@@ -126,6 +128,7 @@ def run_stages(
             own = replace(settings, effort=choice.efforts.get(stage.name, settings.effort))
             writers.append(writer_of(stage, context._replace(settings=own)))
     write_stages(folder, keys, writers, on_event)
+    replay_edits(folder, context)
 
 
 Writer = tuple[str, str, Callable[[Path], None]]  # name and title of a stage, what writes it
@@ -217,7 +220,7 @@ def stage_titles() -> dict[str, str]:
 
 def result_hash(folder: ProjectFolder) -> str:
     """One digest of everything found: equal for any number of threads."""
-    live = {stage.name for stage in LIVE_STAGES}
+    live = {stage.name for stage in LIVE_STAGES} | {EDITED}  # edits are not found
     facts = {
         f"{name}/{file}": fact["blake2b"]
         for name, entry in folder.record["stages"].items()

@@ -22,6 +22,7 @@ from tacit.core.wording import count
 from tacit.data.documents import Documents
 from tacit.explore import ask
 from tacit.explore.project.folder import RECORD, SUFFIX, ProjectFolder, folder_for, sensible
+from tacit.explore.project.group_edits import add_edit, undo_edit
 from tacit.explore.project.group_names import give_name
 from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows, label_rows
 from tacit.explore.project.pipeline import OnEvent, keys_of, run_stages
@@ -266,6 +267,74 @@ class Project:
         ask.export(self.live, name, path, by_row, spread=spread)
         return Path(path)
 
+    def merge_groups(self, groups: Sequence[int]) -> int:
+        """Make one group of two or more; its number. Like a split and a pin, a merge is kept,
+        and applied again to the groups that later runs find.
+
+        >>> import tacit
+        >>> texts = ["a ship at sea", "the sea and a ship"] * 10 + ["rye bread", "bread"] * 10
+        >>> texts += ["a star in the sky", "the sky by night"] * 10
+        >>> project = tacit.explore(texts, k=3, effort="quick")
+        >>> project.merge_groups([0, 2])
+        0
+        >>> project.clusters["size"].tolist()
+        [40, 20]
+        >>> project.undo_group_edit()
+        True
+        """
+        if len(set(groups)) < 2:
+            raise ValueError(f"merge_groups({list(groups)}) needs two groups or more.")
+        return self._edit_groups("merge", groups)[0]
+
+    def split_group(self, group: int) -> list[int]:
+        """Divide a group into the groups inside it, or in two where the tree of groups has
+        none inside it; their numbers."""
+        return self._edit_groups("split", [group])
+
+    def pin_group(self, group: int) -> int:
+        """Keep the documents of a group together in all later runs, under its name; its
+        number."""
+        return self._edit_groups("pin", [group])[0]
+
+    def undo_group_edit(self) -> bool:
+        """Take the last merge, split or pin back; False if there is none."""
+        with self._folder.writing():
+            undone = undo_edit(self._folder, self._context)
+            self._groups_changed()
+        return undone is not None
+
+    @property
+    def group_edits(self) -> list[dict[str, Any]]:
+        """The merges, splits and pins in their order, with the names of their groups, and
+        whether each applies to the groups of the last run (if not, why)."""
+        return list(self._context.facts("groups").get("edits", []))
+
+    def _edit_groups(self, kind: str, groups: Sequence[int]) -> list[int]:
+        """Edit groups, given by number; the numbers of what they became."""
+        numbers = [self._check_group(group) for group in groups]
+        before = np.isin(self.live.groups, numbers)
+        with self._folder.writing():
+            add_edit(self._folder, self._context, kind, numbers)
+            self._groups_changed()
+        now = np.asarray(self._context.arrays("groups")["labels"])
+        return [int(each) for each in np.unique(now[before])]
+
+    def _check_group(self, group: Any) -> int:
+        groups = self.live.groups
+        there = 0 if groups is None else int(groups.max(initial=-1)) + 1
+        if isinstance(group, bool) or not isinstance(group, int | np.integer):
+            raise TypeError(f"A group is given by its number, not by {group!r}.")
+        if not 0 <= group < there:
+            raise IndexError(f"There is no group {group}; there are {there}, counted from 0.")
+        return int(group)
+
+    def _groups_changed(self) -> None:
+        """Forget what was read of the groups, and write the report again."""
+        for cached in ("summary", "live"):
+            vars(self).pop(cached, None)
+        if (self.path / REPORT).exists():
+            write_report(self._folder)
+
     def rename_group(self, group: int, name: str | None) -> None:
         """Give a group a name of your own, which it keeps in later runs; None takes it back.
 
@@ -277,18 +346,9 @@ class Project:
         'Seafaring'
         """
         name = None if name is None else clean_name(name)
-        groups = self.live.groups
-        there = 0 if groups is None else int(groups.max(initial=-1)) + 1
-        if isinstance(group, bool) or not isinstance(group, int | np.integer):
-            raise TypeError(f"rename_group({group!r}): a group is given by its number.")
-        if not 0 <= group < there:
-            raise IndexError(f"There is no group {group}; there are {there}, counted from 0.")
-        rows = np.flatnonzero(groups == group)
+        rows = np.flatnonzero(self.live.groups == self._check_group(group))
         give_name(self.path, name, [self.live.id_of(int(row)) for row in rows])
-        for cached in ("summary", "live"):
-            vars(self).pop(cached, None)
-        if (self.path / REPORT).exists():
-            write_report(self._folder)
+        self._groups_changed()
 
     # --- Labels ---
 
@@ -333,10 +393,18 @@ class Project:
 
     # --- Showing it ---
 
-    def report(self, path: str | os.PathLike | None = None) -> Path:
-        """Write the report as one HTML file, into the project or to ``path``; where it is."""
+    def report(
+        self, path: str | os.PathLike | None = None, *, redact: bool = False
+    ) -> Path:
+        """Write the report as one HTML file, into the project or to ``path``; where it is.
+
+        ``redact`` leaves out the texts: titles, openings and ids of documents, the search
+        index, and words that fewer than five documents share. In the project that report is
+        ``report_redacted.html``.
+        """
         with self._sense():
-            return write_report(self._folder, None if path is None else Path(path))
+            where = None if path is None else Path(path)
+            return write_report(self._folder, where, redact=redact)
 
     def __repr__(self) -> str:
         groups = self.summary["groups"]

@@ -44,6 +44,7 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "reasons": found.get("choice", {}).get("reasons", []),
         "groups": groups,
         "nodes": nodes_of(found),
+        "edits": found.get("edits", []),
         "levels": [[level["nodes"], level["firm"]] for level in found.get("levels", [])],
         "level": found.get("level"),
         "map_keeps": facts["map"].get("kept"),
@@ -87,7 +88,12 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def odd_lines(summary: dict[str, Any]) -> list[str]:
-    lines = []
+    lines = [
+        f"An edit does not apply any more ({each['edit']} of {'; '.join(each['names'])}): "
+        f"{each['why']}."
+        for each in summary["edits"]
+        if not each["applies"]
+    ]
     if copies := summary["copies"]:
         repeat = "repeats another" if copies == 1 else "repeat others"
         lines.append(f"{count(copies, 'document')} {repeat} almost word for word.")

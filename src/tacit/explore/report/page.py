@@ -21,20 +21,25 @@ from tacit.core.atomic import atomic_write
 from tacit.explore.project.folder import REPORT, ProjectFolder
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import colors_css
+from tacit.explore.report.redact import redact_facts, redact_words
 from tacit.explore.report.report import Report, texts_of
-from tacit.explore.report.search_index import search_index
+from tacit.explore.report.search_index import NOTHING, search_index
 from tacit.explore.report.sections import page_sections
 from tacit.explore.stages.stage import Context
 
 __all__ = ["REPORT", "make_page", "write_report"]
 
+REDACTED = "report_redacted.html"
 MOST_BYTES = 14_000_000  # of texts and arrays, in a page under 15 MB
 FEWER = (10_000, 4_000, 1_500)  # titles, where all of them are too much
-SCRIPTS = ("dom", "data", "colors", "scatter", "paint", "search", "panel", "drawer", "charts")
+SCRIPTS = (
+    "dom", "data", "colors", "scatter", "paint", "search", "panel", "filters", "drawer",
+    "charts", "poster", "guide",
+)  # fmt: skip
 LIVE_SCRIPTS = (
     "live_api", "live_jobs", "live_find", "live_context", "live_compare", "live_labels",
     "live_label_edit", "live_spread", "live_drawer", "live_words", "live_language",
-    "live_divide", "live_frame",
+    "live_divide", "live_group_edit", "live_frame",
 )  # fmt: skip
 FOOT = "This page is one file, loads nothing from the network and sends nothing."
 LIVE_FOOT = (
@@ -48,28 +53,36 @@ EXPORT = (
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
-def write_report(folder: ProjectFolder, path: str | Path | None = None) -> Path:
-    """Write the report of a project, into its folder or elsewhere; where it is."""
-    target = folder.path / REPORT if path is None else Path(path)
-    page = make_page(folder).encode("utf-8", "replace")
+def write_report(
+    folder: ProjectFolder, path: str | Path | None = None, *, redact: bool = False
+) -> Path:
+    """Write the report of a project, into its folder or elsewhere; where it is. ``redact``
+    leaves out the texts."""
+    target = folder.path / (REDACTED if redact else REPORT) if path is None else Path(path)
+    page = make_page(folder, redact=redact).encode("utf-8", "replace")
     with atomic_write(target) as file:
         file.write(page)
     return target
 
 
-def make_page(folder: ProjectFolder, *, live: bool = False) -> str:
-    """The report of a project as HTML; ``live`` for the page that a server answers."""
+def make_page(folder: ProjectFolder, *, live: bool = False, redact: bool = False) -> str:
+    """The report of a project as HTML; ``live`` for the page that a server answers, ``redact``
+    for one without the texts."""
     context = Context.of(folder)
     sections = page_sections()
     for titles in (None, *FEWER):  # until the page is small enough
         report = Report(context, live=live, titles=titles)
+        if redact:
+            redact_facts(report)
         for section in sections:
             section.data(report)
+        if redact:
+            redact_words(report)
         text = packed_json(texts_of(context, report.shown))
         if len(text) + sum(len(coded) for _, coded in report.arrays.values()) < MOST_BYTES:
             break
     size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
-    index = search_index(report, MOST_BYTES - size)
+    index = NOTHING if redact else search_index(report, MOST_BYTES - size)
     report.meta["search"] = {"kind": index.kind}
     written = [(section, section.words(report)) for section in sections]
     nav = [entry for section, html in written if html for entry in section.NAV]
@@ -100,7 +113,7 @@ def scripts(live: bool) -> list[str]:
     """The names of the scripts: shared ones, one for each section that has one, the frame."""
     own = [section.__name__.rpartition(".")[2] for section in page_sections()]
     own = [name for name in own if web(f"{name}.js").is_file()]
-    return [*SCRIPTS, *own, *(LIVE_SCRIPTS if live else ()), "frame"]
+    return [*SCRIPTS, *own, *(LIVE_SCRIPTS if live else ()), "address", "frame"]
 
 
 def web(name: str) -> Any:

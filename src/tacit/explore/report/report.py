@@ -22,11 +22,12 @@ from tacit.explore.report.colors import SLOTS
 from tacit.explore.stages.stage import Context
 from tacit.explore.stages.titles import title_column
 
-__all__ = ["LISTED", "Report", "Shown", "copies", "texts_of", "tree_order"]
+__all__ = ["LISTED", "Report", "Shown", "copies", "copy_sets", "texts_of", "tree_order"]
 
 MOST_TITLED = 25_000  # documents with their titles, openings and words
 SAMPLE = 20_000  # of those with titles, where not all have them
 MOST_PLACED = 200_000  # documents on the map
+SETS, SET_SHOWN = 60, 40  # sets of copies in the list, and documents of each
 PAIRS, LISTED = 60, 60  # copies of each kind, and empty documents, in the lists
 
 
@@ -46,7 +47,8 @@ class Report:
         self.n_read: int = self.facts["ingest"]["documents"]
         self.live = live and self.n_read > 0
         self.shown = choose_documents(context, self.facts, titles)
-        self.meta: dict[str, Any] = {"nslots": SLOTS, "n": self.shown.mapped, "slots": {}}
+        self.meta: dict[str, Any] = {"nslots": SLOTS, "n": self.shown.mapped, "slots": {},
+                                     "redacted": False}
         self.arrays: dict[str, list[str]] = {}
 
     def add_array(self, name: str, values: np.ndarray) -> None:
@@ -192,6 +194,7 @@ def listed_documents(context: Context, facts: dict, on_map: np.ndarray) -> list[
         found += group["typical"] + [i for i, _ in group["doubtful"]]
     for kind in copies(context):
         found += [i for a, b, _ in kind.pairs for i in (a, b)]
+    found += [i for each in copy_sets(context)[0] for i in each.documents]
     for theme in facts["themes"].get("themes", []):
         found += [i for i, _ in theme["typical"]]
     found += [i for i, *_ in facts["outliers"].get("outliers", [])]
@@ -216,6 +219,40 @@ def texts_of(context: Context, shown: Shown) -> dict[str, list[str]]:
         "s": [found[i][1] for i in order.tolist()],
         "id": [cut(clean_line(str(ids[i])), 120) for i in order.tolist()],
     }
+
+
+class CopySet(NamedTuple):
+    """Documents that share a text, as pairs that overlap lead from each to each."""
+
+    documents: list[int]  # the first of them
+    total: int
+    exact: bool  # all of them word for word
+
+
+def copy_sets(context: Context) -> tuple[list[CopySet], int]:
+    """The sets of copies, the largest first, and how many there are."""
+    if context.skipped("duplicates"):
+        return [], 0
+    found = context.arrays("duplicates")
+    labels = np.asarray(found["labels"], np.int64)
+    inside = np.flatnonzero(labels >= 0)
+    if not len(inside):
+        return [], 0
+    sizes = np.bincount(labels[inside])
+    near = labels[found["pairs"][found["jaccard"] < 1, 0]] if len(found["pairs"]) else []
+    inexact = set(np.asarray(near, np.int64).tolist())
+    order = np.argsort(-sizes, kind="stable")[:SETS]
+    by_label = inside[np.argsort(labels[inside], kind="stable")]
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    sets = [
+        CopySet(
+            by_label[edges[s] : edges[s + 1]][:SET_SHOWN].tolist(), int(sizes[s]),
+            int(s) not in inexact,
+        )
+        for s in order.tolist()
+        if sizes[s]
+    ]  # fmt: skip
+    return sets, int((sizes > 0).sum())
 
 
 class Copies(NamedTuple):

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from tacit.core.modelfile import load
 from tacit.explore.report.report import Report
 
-__all__ = ["SearchIndex", "search_index", "varints"]
+__all__ = ["NOTHING", "SearchIndex", "search_index", "varints"]
 
 MOST_TOKENS = 4_000_000  # in sequence; more are a set for each document
 

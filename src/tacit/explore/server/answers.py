@@ -235,18 +235,37 @@ def jobs(asked: Asked) -> list[dict[str, Any]]:
 
 
 def start_job(asked: Asked) -> dict[str, Any]:
-    given = asked.posted("kind", "k", "effort", "stages", "memory")
-    kind = given.choice("kind", ("spread", "explore", "prepare"))
+    given = asked.posted("kind", "k", "effort", "stages", "memory", "edit", "groups")
+    kind = given.choice("kind", ("spread", "explore", "prepare", "edit"))
     settings: dict[str, Any] = {}
+    if kind != "edit" and given.given.keys() & {"edit", "groups"}:
+        raise Refused(400, f"A job of kind {kind} takes no edit and no groups.")
     if kind == "explore":
         if given.given.get("k") is not None:
             settings["k"] = given.whole("k", MISSING, 1, MOST_K)
         if given.given.get("effort") is not None:
             settings["effort"] = given.choice("effort", EFFORTS)
         settings |= own_limits(given)
+    elif kind == "edit":
+        settings = edit_of(given, asked.state.opened.reader.groups)
     elif len(given.given) > 1:
         raise Refused(400, f"A job of kind {kind} takes no k, effort, stages or memory.")
     return {"job": asked.state.start_job(kind, settings).id}
+
+
+def edit_of(given: Values, groups: Any) -> dict[str, Any]:
+    """An edit of groups as a request names it."""
+    edit = given.choice("edit", ("merge", "split", "pin", "undo"))
+    there = 0 if groups is None else int(groups.max(initial=-1)) + 1
+    listed = given.given.get("groups", [])
+    few, most = {"merge": (2, there), "undo": (0, 0)}.get(edit, (1, 1))
+    whole = isinstance(listed, list) and all(type(g) is int and 0 <= g < there for g in listed)
+    if not whole or len(set(listed)) != len(listed) or not few <= len(listed) <= most:
+        raise Refused(
+            400, f"groups must be a list of {few} to {most} different groups from 0 to "
+            f"{there - 1} for {edit}."
+        )  # fmt: skip
+    return {"edit": edit, "groups": listed}
 
 
 def own_limits(given: Values) -> dict[str, Any]:

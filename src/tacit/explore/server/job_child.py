@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tacit.explore import ask
 from tacit.explore.project.folder import ProjectFolder
+from tacit.explore.project.pipeline import stage_titles
 from tacit.explore.project.settings import EFFORTS, Choice, Settings
 
 if TYPE_CHECKING:
     from tacit.core.progress import Step
     from tacit.explore.project.pipeline import StageEvent
+    from tacit.explore.project.plan import Pace
 
 __all__ = ["main"]
 
@@ -37,6 +39,7 @@ class Reporter:
         self._lock = threading.Lock()
         self._stage: dict[str, Any] = {}
         self._reported = 0.0
+        self.pace: Pace | None = None  # once it is known how long a run takes
 
     def send(self, event: str, **data: Any) -> None:
         with self._lock:
@@ -45,8 +48,15 @@ class Reporter:
 
     def on_event(self, event: "StageEvent") -> None:
         done = event.seconds is not None
+        if self.pace is not None and event.seconds is not None:
+            if event.reused:
+                self.pace.kept(event.name)
+            else:
+                self.pace.ended(event.name, event.seconds)
         self._stage = {"stage": event.name, "title": event.title, "number": event.number,
                        "most": event.total, "done": done}  # fmt: skip
+        if self.pace is not None and self.pace.waiting:
+            self._stage["left"] = round(self.pace.left(), 1)
         if not event.reused or done:
             self.send("progress", **self._stage, part=None)
 
@@ -123,7 +133,29 @@ def spread(request: dict[str, Any], report: Reporter) -> str:
     return "The labels were spread to the rest."
 
 
-KINDS = {"prepare": prepare, "explore": explore, "spread": spread}
+def edit(request: dict[str, Any], report: Reporter) -> str:
+    """Merge, split or pin groups, or take the last such edit back."""
+    from tacit.explore.project.project import Project
+
+    title = {"stage": "edit", "title": "Changing the groups", "number": 1, "most": 1}
+    report.send("progress", **title, done=False, part=None)
+    project, groups = Project.open(request["project"]), request["groups"]
+    if request["edit"] == "merge":
+        project.merge_groups(groups)
+        message = f"{len(groups)} groups are one now."
+    elif request["edit"] == "split":
+        message = f"The group is {len(project.split_group(groups[0]))} groups now."
+    elif request["edit"] == "pin":
+        project.pin_group(groups[0])
+        message = "The documents of the group stay together in later runs."
+    else:
+        project.undo_group_edit()
+        message = "The last edit of groups was taken back."
+    report.send("progress", **title, done=True, part=None)
+    return message
+
+
+KINDS = {"prepare": prepare, "explore": explore, "spread": spread, "edit": edit}
 
 
 def run_again(
@@ -134,6 +166,7 @@ def run_again(
     from tacit.explore.report.page import write_report
 
     with folder.writing():
+        report.pace = last_pace(folder, settings.effort)
         choice = choice_for(folder, settings, own)
         folder.record[UNFINISHED] = True  # the first commit of the run takes it along
         run_stages(
@@ -142,6 +175,16 @@ def run_again(
         write_report(folder)
         del folder.record[UNFINISHED]
         folder.commit()
+
+
+def last_pace(folder: ProjectFolder, effort: str) -> "Pace":
+    """How long the stages took the last time, for the effort of this time."""
+    from tacit.explore.project.plan import EFFORT_TIME, Pace
+
+    before = Settings.of(folder.record["settings"]).effort
+    factor = EFFORT_TIME[effort] / EFFORT_TIME[before]
+    names = [stage for stage in stage_titles() if stage in folder.timings]
+    return Pace({name: factor * folder.timings[name] for name in names})
 
 
 def choice_for(folder: ProjectFolder, settings: Settings, own: dict[str, Any]) -> Choice:

@@ -26,11 +26,12 @@ __all__ = ["HEARTBEAT", "Event", "Job", "Jobs", "Trail", "as_stream"]
 
 MOST_KEPT = 20  # jobs that ended and are still listed
 TAIL = 2000  # characters of a line of a child's errors
-WRITERS = ("prepare", "explore")
+WRITERS = ("prepare", "explore", "edit")
 APART = {  # which kinds of jobs it does not run with
     "prepare": WRITERS,
     "explore": (*WRITERS, "spread"),
-    "spread": ("spread", "explore"),
+    "spread": ("spread", "explore", "edit"),
+    "edit": (*WRITERS, "spread"),
 }
 
 

@@ -15,6 +15,7 @@ from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import ProjectReader
 from tacit.explore.project.folder import RECORD, ProjectFolder, digest, sensible
+from tacit.explore.project.group_edits import GROUP_EDITS
 from tacit.explore.project.group_names import GROUP_NAMES
 from tacit.explore.project.labels import LABELS, Key, Labels, places_of, rows_of_keys
 from tacit.explore.project.locks import LOCK, Ownership, holder_of, locked
@@ -246,7 +247,8 @@ def digest_of(rows: dict[int, str]) -> str:
 
 
 def stamp_of(path: Path) -> tuple:
-    """Changes whenever the record is replaced, or a group is renamed (the second half)."""
+    """Changes whenever the record is replaced, or groups are renamed or edited (the second
+    half)."""
 
     def stamp(name: str) -> tuple:
         try:
@@ -255,4 +257,4 @@ def stamp_of(path: Path) -> tuple:
             return ()
         return status.st_ino, status.st_mtime_ns, status.st_size
 
-    return stamp(RECORD), stamp(GROUP_NAMES)
+    return stamp(RECORD), (stamp(GROUP_NAMES), stamp(GROUP_EDITS))

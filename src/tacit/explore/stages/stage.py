@@ -24,6 +24,7 @@ from tacit.core.string_array import are_offsets
 from tacit.core.tensorfile import open_tensors, write_tensors
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, read_json
+from tacit.explore.project.group_edits import EDITED
 from tacit.explore.project.group_names import read_names, with_given_names
 from tacit.explore.project.settings import Settings
 
@@ -64,20 +65,34 @@ class Context(NamedTuple):
         return cls(folder, Settings.of(folder.record["settings"]), Serial(), ())
 
     def arrays(self, stage: str) -> dict[str, np.ndarray]:
-        """The arrays that another stage wrote: large ones mapped, all of them checked."""
-        found = read_arrays(self.folder.output(stage) / ARRAYS)
-        check_arrays(stage, found, self.facts("ingest")["documents"], self.folder.output(stage))
+        """The arrays that another stage wrote: large ones mapped, all of them checked. Those of
+        groups follow the edits of a user."""
+        return self.found_arrays(stage, self._edited(stage))
+
+    def found_arrays(self, stage: str, place: str | None = None) -> dict[str, np.ndarray]:
+        """The arrays that a stage wrote, before any edit."""
+        home = self.folder.output(place or stage)
+        found = read_arrays(home / ARRAYS)
+        check_arrays(stage, found, self.facts("ingest")["documents"], home)
         return found
 
     def facts(self, stage: str) -> dict[str, Any]:
-        """The facts that another stage wrote; why there are none if it was left out."""
+        """The facts that another stage wrote; why there are none if it was left out. Those of
+        groups follow the edits of a user."""
+        found = self.found(stage, self._edited(stage))
+        return self._renamed(found) if stage == "groups" and found.get("groups") else found
+
+    def _edited(self, stage: str) -> str:
+        return EDITED if stage == "groups" and EDITED in self.folder.record["stages"] else stage
+
+    def found(self, stage: str, place: str | None = None) -> dict[str, Any]:
+        """The facts that a stage wrote, before any edit."""
         if stage not in self.folder.record["stages"]:
             why = self.folder.record.get("left_out")
             why = why.get(stage) if isinstance(why, dict) else None
             said = why[:300] if isinstance(why, str) else "The project does not have it yet."
             return {"skipped": said, "left_out": True}
-        found = read_json(self.folder.output(stage) / FACTS)
-        return self._renamed(found) if stage == "groups" and found.get("groups") else found
+        return read_json(self.folder.output(place or stage) / FACTS)
 
     def _renamed(self, found: dict[str, Any]) -> dict[str, Any]:
         """The facts of groups with the names that a user gave to them."""

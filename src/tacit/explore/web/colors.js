@@ -14,7 +14,7 @@ function rampAt(t) {
   const x = clamp(t, 0, 1) * 4, i = Math.min(3, x | 0), f = x - i, a = css.ramp[i], b = css.ramp[i + 1];
   return a.map((c, j) => Math.round(c + (b[j] - c) * f));
 }
-const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length', k: null, level: M.level, fade: true, sel: null, hover: -1, tool: 'pan' };
+const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length', k: null, level: M.level, fade: true, sel: null, hover: -1, tool: 'pan', side: 'selection' };
 
 /** {cat(i), slots, names, what} where points fall into kinds, {value(i), lo, hi} where they have a measure. */
 function scheme() {
@@ -26,13 +26,14 @@ function scheme() {
     const w = A.length(), lo = Math.log(M.lengths[0] + 1), span = Math.log(M.lengths[1] + 1) - lo;
     return { value: i => (span ? (Math.log(w[i] + 1) - lo) / span : .6), lo: plural(M.lengths[0], 'word'), hi: plural(M.lengths[1], 'word'), what: c };
   }
-  if (c[0] === 'f') {
-    const f = +c.slice(1), kinds = A.field[f]();
-    return { cat: i => kinds[i], slots: M.slots.fields[f], names: M.fields[f].values, what: c, field: M.fields[f], sub: M.fields[f].guessed && 'Guessed from the function words of ten languages. Not used to find the groups.' };
-  }
-  if (state.level !== M.level) return levelScheme(state.level);
-  return { cat: i => A.cluster[i], slots: M.slots.group, names: G.map(nameOf), what: 'group' };
+  if (c[0] === 'f') return fieldScheme(+c.slice(1));
+  return levelOrOwn(state.level);
 }
+function fieldScheme(f) {
+  const kinds = A.field[f](), field = M.fields[f];
+  return { cat: i => kinds[i], slots: M.slots.fields[f], names: field.values, what: 'f' + f, field, sub: field.guessed && 'Guessed from the function words of ten languages. Not used to find the groups.' };
+}
+const levelOrOwn = level => (level !== M.level ? levelScheme(level) : { cat: i => A.cluster[i], slots: M.slots.group, names: G.map(nameOf), what: 'group' });
 /** Colors for kinds like those of the groups that each mostly comes from: from[kind][group] documents. */
 function slotsFrom(from) {
   const pairs = [], slots = new Array(from.length).fill(-1), used = new Set();
@@ -67,7 +68,7 @@ function whatScheme(k) {
   const off = M.whatks.indexOf(k) * n, labels = A.whatif(), docs = Array.from({ length: k }, () => []), from = docs.map(() => new Uint32Array(G.length));
   for (let i = 0; i < n; i++) { docs[labels[off + i]].push(i); from[labels[off + i]][A.cluster[i]]++; }
   const slots = slotsFrom(from);
-  const names = docs.map(d => contrast(d, 3).map(o => o.w).join(' · ') || 'no words of its own');
+  const names = docs.map((d, j) => (M.redacted ? `group ${j + 1}` : contrast(d, 3).map(o => o.w).join(' · ') || 'no words of its own'));
   const made = { cat: i => labels[off + i], slots, names, sizes: docs.map(d => d.length), from, what: 'group', k };
   whatCache.set(k, made);
   return made;

@@ -20,6 +20,8 @@ const A = {
   cluster: array('cluster'), conf: array('conf'), second: lazy(() => array('second')), leaf: lazy(() => array('leaf')),
   length: lazy(() => array('length')), near: lazy(() => array('near')), nearSim: lazy(() => array('nearSim')),
   themes: lazy(() => array('themes')), themeShare: lazy(() => array('themeShare')),
+  period: lazy(() => array('period')), // 0 for no date, else 1 + the period
+  copy: lazy(() => (core.arrays.copy ? array('copy') : null)), copySet: lazy(() => array('copySet')), // 1 for a document that repeats an earlier one; 0 or 1 + its set of copies
   odd: core.arrays.odd ? array('odd') : null, // 1 for documents unlike all others
   field: M.fields.map((_, i) => lazy(() => array('field' + i))), whatif: lazy(() => array('whatif')),
   wordNear: lazy(() => array('wordNear')), wordSim: lazy(() => array('wordSim')),
@@ -31,7 +33,7 @@ const texts = await unpacked($('#d-text').textContent.trim());
 const titled = core.arrays.titled ? array('titled') : null, rowsHere = core.arrays.row ? array('row') : null;
 const wordAt = (() => {
   if (!titled) return d => d;
-  const at = new Int32Array(titled.at(-1) + 1).fill(-1);
+  const at = new Int32Array(titled.length ? titled.at(-1) + 1 : 0).fill(-1);
   titled.forEach((d, j) => { at[d] = j; });
   return d => (d < at.length ? at[d] : -1);
 })();

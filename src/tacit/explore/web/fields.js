@@ -1,5 +1,5 @@
 /* Columns that came along: the words of every value, and the groups its documents are in. */
-let curColumn = 0;
+let curColumn = 0, saidColumn = -1;
 function fieldSection() {
   const tabs = $('#fieldtabs');
   if (!tabs) return;
@@ -7,23 +7,34 @@ function fieldSection() {
   if (M.columns.length > 1) M.columns.forEach((c, i) => tabs.append(el('button', { class: 'btn txt', 'aria-pressed': 'false', text: c.name, on: { click: () => showColumn(i) } })));
   else tabs.hidden = true;
   showColumn(best ? -best[1] : 0);
+  followers.push(() => showColumn(curColumn));
 }
 function showColumn(i) {
   curColumn = i;
-  const c = M.columns[i], grouped = M.grouped && c.table, total = c.sizes.reduce((a, b) => a + b, 0);
+  const c = passingColumn(M.columns[i]), grouped = M.grouped && c.table, total = c.sizes.reduce((a, b) => a + b, 0);
   $$('#fieldtabs button').forEach((b, j) => b.setAttribute('aria-pressed', j === i));
   const sizes = c.sizes, most = Math.max(...sizes, 1), order = [...c.values.keys()].sort((a, b) => (c.values[a] === '(none)') - (c.values[b] === '(none)') || sizes[b] - sizes[a] || a - b);
-  $('#fieldsaid').replaceChildren(...columnSaid(c));
+  if (saidColumn !== i) { saidColumn = i; $('#fieldsaid').replaceChildren(...columnSaid(c)); }
   const field = M.fields.findIndex(f => f.name === c.name && !f.guessed), heads = [el('th', { scope: 'col', text: c.name, class: 'txt' }), el('th', { scope: 'col', class: 'fsz', text: 'Documents' }), el('th', { scope: 'col', text: 'Words that distinguish it' })];
   if (grouped) heads.push(el('th', { scope: 'col', class: 'fh' }, el('span', { text: 'Groups' }), el('span', { class: 'cells', 'aria-hidden': 'true' }, ...G.map((g, j) => el('i', { class: 'g' + j, title: nameOf(g) })))), el('th', { scope: 'col', class: 'fm', text: 'Mostly in' }));
   const body = el('tbody');
   for (const v of order) body.append(columnRow(c, v, { grouped, most, total, field }));
+  const held = document.activeElement?.closest?.('#fieldtable') && document.activeElement.textContent;
   $('#fieldtable').replaceChildren(el('table', { class: 'ft' }, el('thead', {}, el('tr', {}, ...heads)), body));
+  if (held) $$('#fieldtable th button').find(b => b.textContent === held)?.focus({ preventScroll: true }); // drawn again
+}
+/** A column with the documents that pass the filters, where the page has its values. */
+function passingColumn(c) {
+  const f = M.fields.findIndex(f => f.name === c.name && !f.guessed), on = f < 0 || c.several ? null : passing('f' + f);
+  if (!on) return c;
+  const kinds = A.field[f](), at = M.fields[f].values.map(v => c.values.indexOf(v)), sizes = c.values.map(() => 0), table = c.table && c.values.map(() => G.map(() => 0));
+  for (let i = 0; i < n; i++) if (on[i] && at[kinds[i]] >= 0) { sizes[at[kinds[i]]]++; if (table) table[at[kinds[i]]][A.cluster[i]]++; }
+  return { ...c, sizes, table };
 }
 function columnRow(c, v, { grouped, most, total, field }) {
   const size = c.sizes[v], name = c.values[v], kind = field >= 0 && sc ? M.fields[field].values.indexOf(name) : -1;
-  const show = () => { state.color = 'f' + field; state.k = null; syncK(); selectKind(scheme(), kind); toMap(); };
-  const label = kind >= 0 ? el('button', { class: 'txt', dir: 'auto', title: 'Show on the map', text: name, on: { click: show } }) : el('span', { class: 'txt', dir: 'auto', text: name });
+  const now = filters.get('f' + field);
+  const label = kind >= 0 ? el('button', { class: 'txt', dir: 'auto', title: `Only ${name}`, 'aria-pressed': String(now?.code[1] === name), text: name, on: { click: () => narrow(kindFilter(fieldScheme(field), kind)) } }) : el('span', { class: 'txt', dir: 'auto', text: name });
   const words = c.words[v], cells = [el('th', { scope: 'row' }, label), el('td', { class: 'fsz' }, el('span', { class: 'szbar', title: pct(size / total, 1) }, el('i', { css: { width: Math.max(1, 46 * size / most) + 'px' } }), N(size)))];
   const none = name === '(none)' ? 'no value' : size < 5 ? 'too few documents to tell' : 'none that chance could not explain';
   cells.push(el('td', { class: 'fw' }, words.length ? el('span', {}, ...words.slice(0, 6).flatMap((w, j) => [j ? ' · ' : null, el('button', { class: 'txt', text: w[0], title: `${pctS(w[1])} of these, ${pctS(w[2])} elsewhere`, on: { click: () => lookup(w[0], true) } })])) : el('span', { class: 'note', text: none })));
@@ -33,7 +44,7 @@ function columnRow(c, v, { grouped, most, total, field }) {
     cells.push(el('td', { class: 'fh' }, el('span', { class: 'cells', role: 'img', 'aria-label': said }, ...part.map((p, j) => el('i', { class: 'g' + j, title: `${nameOf(G[j])}: ${pctS(p)} of ${name}`, css: { '--a': pct(p ** .7, 1) } })))));
     cells.push(el('td', { class: 'fm' }, sum ? el('span', { class: 'g' + best }, el('i', { class: 'sw' }), el('span', { class: 'txt w', title: said, text: shortName(G[best]) }), el('b', { text: pctS(part[best]) })) : el('span', { class: 'note', text: '–' })));
   }
-  return el('tr', {}, ...cells);
+  return el('tr', { class: filters.size && !size && 'out' }, ...cells);
 }
 /** How well groups and the column predict each other, in a sentence or two. */
 function columnSaid(c) {

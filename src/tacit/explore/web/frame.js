@@ -32,29 +32,18 @@ function themeButton() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', retheme);
 }
 function retheme() { readTheme(); if (sc) { labels = []; paint(false); } }
-/** A canvas may come out blank on paper; the map goes there as an image. */
-function printMap() {
-  const root = document.documentElement, before = root.dataset.theme;
-  root.dataset.theme = 'light'; readTheme(); paint(false); // paper is light
-  const c = document.createElement('canvas'), o = document.createElement('canvas'), b = sc.box, keep = { w: sc.w, h: sc.h, r: sc.r, base: sc.base, view: sc.view };
-  sc.w = 1000; sc.h = 840; sc.base = Math.min(940 / (b[1] - b[0]), 790 / (b[3] - b[2])); sc.view = sc.home;
-  c.width = o.width = 2000; c.height = o.height = 1680; state.hover = -1;
-  const x = c.getContext('2d'), y = o.getContext('2d');
-  for (const layer of [land, (...a) => sc.draw2d(...a), overlay]) { y.setTransform(1, 0, 0, 1, 0, 0); y.clearRect(0, 0, 2000, 1680); layer(y, 2); x.drawImage(o, 0, 0); }
-  $('#printmap').src = c.toDataURL('image/png');
-  Object.assign(sc, keep);
-  if (before) root.dataset.theme = before; else delete root.dataset.theme;
-  retheme();
-}
 readTheme();
 if ($('#stage')) {
   setupMap(); render(); panel();
-  addEventListener('beforeprint', printMap);
+  addEventListener('beforeprint', () => { printMap(); printGroups(); });
+  addEventListener('afterprint', () => $('#printgroups')?.remove());
+  $('#picture').onclick = copyPoster;
 }
 nav(); themeButton();
 requestAnimationFrame(() => {
   for (const section of sections) section.start();
   addEventListener('resize', debounce(() => { for (const section of sections) section.resize?.(); }, 120));
   for (const more of extras.start) more();
+  setupAddress();
   document.documentElement.dataset.ready = '1';
 });

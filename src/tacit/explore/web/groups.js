@@ -10,7 +10,7 @@ function overlaps(g) { // a tick for each repeat, the median as a dot
 }
 function groups() {
   if (!$('#gt')) return;
-  const body = $('#gt tbody'), most = Math.max(...G.map(g => g.n)), axis = svg('svg', { viewBox: '0 0 136 22', 'aria-hidden': 'true' });
+  const body = $('#gt tbody'), axis = svg('svg', { viewBox: '0 0 136 22', 'aria-hidden': 'true' });
   for (const [v, anchor, t] of [[0, 'start', '0'], [.5, 'middle', '.5'], [.75, 'middle', '.75'], [1, 'end', '1']]) axis.append(svg('text', { class: 'axt', x: 4 + v * 128, y: 18, 'text-anchor': anchor, text: t }));
   $('#gt .axis').append(axis);
   G.forEach((g, i) => {
@@ -19,15 +19,27 @@ function groups() {
     row.append(
       el('td', { class: 'nm' }, el('button', { 'aria-expanded': 'false', 'aria-controls': 'gd', on: { click: () => pickGroup(i, true) } },
         el('i', { class: 'sw g' + i }), el('span', { class: 'w txt' }, el('b', { text: g.name[0] }), [...g.name.slice(1), ...more].map(w => ' · ' + w).join('')))),
-      el('td', { class: 'sz' }, el('span', { class: 'szbar g' + i }, el('i', { css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }), N(g.n))),
+      el('td', { class: 'sz' }, el('span', { class: 'szbar g' + i })),
       el('td', { class: 'st' }, overlaps(g)),
       el('td', { class: 'cf' }, el('span', {}, sureIcon(g.lvl), el('span', { class: 't', text: LEVEL[g.lvl] }))));
     body.append(row);
   });
+  groupSizes(); followers.push(groupSizes, () => { const g = filteredGroup(); if (g != null && g !== curG) pickGroup(g); });
   tree(body);
   insideGroups();
   new ResizeObserver(debounce(() => { place(); tree(body); }, 80)).observe($('#gt'));
   pickGroup(M.firstG);
+}
+/** The group that the filters name, of those in the table. */
+const filteredGroup = () => { const s = filters.get('group'); return s?.code?.[0] === 'g' ? +s.code[1] : null; };
+/** The size of every group, or how many of its documents pass the filters. */
+function groupSizes() {
+  const on = passing('group'), most = Math.max(...G.map(g => g.n));
+  $$('#gt tr[data-g]').forEach((row, i) => {
+    const g = G[i], inside = on ? g.docs.reduce((a, d) => a + on[d], 0) : g.n, whole = on ? g.docs.length : g.n;
+    row.classList.toggle('out', !!on && !inside);
+    $('.szbar', row).replaceChildren(...[el('i', { class: on && 'all', css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }, on && inside ? el('u', { css: { width: pct(inside / whole, 1) } }) : null), N(inside), on ? el('span', { class: 'vh', text: ` of ${N(whole)} pass the filters` }) : null].filter(Boolean));
+  });
 }
 function tree(body) { // drawn to the measured rows
   const cell = $('.dend', body);
@@ -54,7 +66,7 @@ function insideGroups() {
     const g = M.nodes[i], cut = M.levels.findIndex(level => level.includes(i));
     setLevel(cut);
     const s = scheme();
-    selectKind(s, s.nodes ? M.levels[cut].indexOf(i) : g.group);
+    select(kindFilter(s, s.nodes ? M.levels[cut].indexOf(i) : g.group));
     toMap();
   };
   const list = items => el('ul', { class: 'gtree' }, ...items.map(i => {
@@ -70,27 +82,32 @@ function insideGroups() {
 function pickGroup(i, user) {
   if (!$('#gd')) return;
   curG = i;
+  if (user) keepAddress('group');
   const g = G[i], d = $('#gd');
   d.className = 'detail g' + i;
   $$('#gt tr[data-g]').forEach((r, j) => { r.classList.toggle('on', j === i); $('button', r).setAttribute('aria-expanded', j === i); });
-  const verdict = {
+  d.replaceChildren(...groupDetail(g));
+  place(user);
+}
+function groupDetail(g) {
+  const i = g.i, verdict = {
     firm: `Firm. In a typical repeat, the most similar group overlaps with this one by ${pct(g.med)}.`,
     tentative: `Tentative. Most repeats find it, with other documents at its edges (typical overlap ${pct(g.med)}).`,
     loose: `Loose. It falls apart in most repeats (typical overlap ${pct(g.med)}). Do not rely on it as a group of its own.`,
   }[g.lvl];
   const near = g.near.length ? ` Closest groups: ${g.near.slice(0, 2).map(j => shortName(G[j])).join('; ')}.` : '';
   const list = (head, items) => (items.length ? [el('h4', { text: head }), el('ul', { class: 'docs' }, ...items)] : []);
-  d.replaceChildren(
+  return [
     el('h3', { class: 'txt', text: nameOf(g) }),
     ...(g.title ? [el('p', { class: 'sub txt', dir: 'auto' }, 'Most typical: ', el('q', { text: g.title }))] : []),
+    g.edited ? el('p', { class: 'sub' }, el('b', { text: { merged: 'Merged by hand.', split: 'Split off by hand.', pinned: 'Pinned: its documents stay together in later runs.' }[g.edited] || '' })) : null,
     el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
     el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
-    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); selectKind(scheme(), i); toMap(); } } }), ...extras.group.flatMap(more => more(g))),
+    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); select(kindFilter(scheme(), i)); toMap(); } } }), ...extras.group.flatMap(more => more(g))),
     el('h4', { text: 'Contrast words' }), wordBars(g.words.slice(0, 8).map(w => ({ w: w[0], p: w[1], q: w[2] }))),
     ...M.fields.flatMap((f, j) => [el('h4', { class: 'txt', text: f.name }), fieldBars(g, j)]),
     ...list('Most typical', g.typ.slice(0, 3).map(q => docItem(q))),
-    ...list('Borderline', g.bord.slice(0, 3).map(([q, j]) => docItem(q, `nearly ${shortName(G[j])}`))));
-  place(user);
+    ...list('Borderline', g.bord.slice(0, 3).map(([q, j]) => docItem(q, `nearly ${shortName(G[j])}`)))].filter(Boolean);
 }
 /** Which values of a column a group has more of than the rest: bar = frequency here, tick = elsewhere. */
 function fieldBars(g, j) {
@@ -100,7 +117,7 @@ function fieldBars(g, j) {
   const top = [...inside.keys()].filter(v => inside[v]).sort((a, b) => inside[b] - inside[a]).slice(0, 4);
   for (const v of top) {
     const p = inside[v] / size, q = (all[v] - inside[v]) / Math.max(1, n - size);
-    box.append(el('span', { class: 'txt', dir: 'auto', text: f.values[v] }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(p, 1) } }), el('u', { css: { left: pct(Math.min(1, q), 1) } })), el('span', { class: 'v', text: `${pctS(p)} / ${pctS(q)}` }));
+    box.append(el('button', { class: 'txt', dir: 'auto', title: `Only ${f.name}: ${f.values[v]}`, text: f.values[v], on: { click: () => narrow(kindFilter(fieldScheme(j), v)) } }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(p, 1) } }), el('u', { css: { left: pct(Math.min(1, q), 1) } })), el('span', { class: 'v', text: `${pctS(p)} / ${pctS(q)}` }));
   }
   return box;
 }

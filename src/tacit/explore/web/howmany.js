@@ -70,11 +70,11 @@ function moveK(k) {
   drawK();
 }
 function setK(k) {
-  state.sel = null; flags(null);
   state.k = k === K ? null : k;
   state.color = k !== K ? 'k' : M.grouped ? 'group' : M.fields.length ? 'f0' : 'length';
   state.level = M.level;
-  syncK(); syncLevel(); paint(); panel(); home();
+  filters.delete('group');
+  syncK(); syncLevel(); applyFilters({ nofly: true, quiet: true }); home();
 }
 function syncK() {
   const o = $('#kopt');

@@ -16,14 +16,17 @@ function jobIn(host, { name, end, quiet = false }) {
     host.setAttribute('aria-busy', 'true');
     host.replaceChildren(el('div', { class: 'job' }, bar, el('div', { class: 'jobline' }, title, spent, quiet ? '' : cancel)));
     if (asked && !quiet) cancel.focus({ preventScroll: true });
-    clock = setInterval(() => { spent.textContent = seconds(performance.now() - began); }, 500);
+    let until = null; // when the server expects to be done
+    clock = setInterval(() => { const left = until == null ? 0 : until - performance.now(); spent.textContent = seconds(performance.now() - began) + (left > 2000 ? `, about ${seconds(left)} left` : ''); }, 500);
     source = new EventSource(`/api/jobs/${encodeURIComponent(id)}/events`);
     source.addEventListener('progress', e => {
-      const p = JSON.parse(e.data), most = Math.max(1, p.most || 1), at = clamp(p.number || 0, 0, most), inside = p.done ? 1 : clamp(p.part || 0, 0, 1), share = clamp((Math.max(0, at - 1) + inside) / most, 0, 1);
+      const p = JSON.parse(e.data);
+      const most = Math.max(1, p.most || 1), at = clamp(p.number || 0, 0, most), inside = p.done ? 1 : clamp(p.part || 0, 0, 1), share = clamp((Math.max(0, at - 1) + inside) / most, 0, 1);
       if (bar.childElementCount !== most) bar.replaceChildren(...Array.from({ length: most }, () => el('i', {}, el('u'))));
       [...bar.children].forEach((step, i) => { step.classList.toggle('busy', i === at - 1 && !p.done && p.part == null); step.firstChild.style.setProperty('width', pct(i < at - 1 ? 1 : i === at - 1 ? inside : 0)); });
       bar.setAttribute('aria-valuenow', Math.round(100 * share)); bar.setAttribute('aria-valuetext', `${p.title || p.stage || ''}, ${at} of ${most}`);
       if (!cancel.disabled) title.textContent = `${p.title || p.stage || 'Working'}${most > 1 ? ` (${at} of ${most})` : ''}`;
+      if (at !== last || p.done) until = p.left == null ? null : performance.now() + 1000 * p.left;
       if (at !== last) { last = at; say(title.textContent); }
     });
     source.addEventListener('end', e => {

@@ -62,25 +62,27 @@ function setupMap() {
   $('#inview').onclick = selectView;
   const color = $('#color');
   color.value = state.color;
-  color.onchange = () => { state.color = color.value; if (state.color !== 'k') state.k = null; syncK(); syncLevel(); paint(); if (!state.sel) panel(); };
+  color.onchange = () => { state.color = color.value; if (state.color !== 'k') state.k = null; syncK(); syncLevel(); paint(); if (!state.sel || state.side === 'legend') panel(); keepAddress(); };
   const level = $('#lv');
   if (level) { level.max = M.levels.length - 1; level.addEventListener('input', () => setLevel(+level.value)); syncLevel(); }
   const q = $('#q');
+  q.closest('.search').hidden = M.redacted;
   q.addEventListener('input', debounce(() => search(q.value), 110));
   q.addEventListener('keydown', e => { if (e.key === 'Escape') { q.value = ''; search(''); } });
   $('#qx').onclick = () => { q.value = ''; search(''); q.focus(); };
   const fade = $('#fade');
   if (fade) fade.onchange = () => { state.fade = fade.checked; paint(); };
   addEventListener('keydown', e => {
-    if (e.key === '/' && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); $('#map').scrollIntoView(); q.focus({ preventScroll: true }); }
+    if (e.key === '/' && !M.redacted && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); $('#map').scrollIntoView(); q.focus({ preventScroll: true }); }
     if (e.key === 'Escape' && max && !$('#drawer').open) setMax(false);
   });
 }
 const levelName = level => { const cut = M.levels[level], firm = cut.filter(i => M.nodes[i].lvl === 'firm').length; return `${plural(cut.length, 'group')}, ${firm} firm`; };
 /** Show another level of the tree: colors, names and legend follow. */
 function setLevel(level) {
-  state.level = level; state.k = null; state.color = 'group'; state.sel = null; flags(null);
-  syncK(); syncLevel(); labels = []; paint(); panel();
+  state.level = level; state.k = null; state.color = 'group';
+  syncK(); syncLevel(); labels = []; filters.delete('group');
+  applyFilters({ nofly: true, quiet: true, reason: 'level' });
   say(levelName(level));
 }
 function syncLevel() {
@@ -127,9 +129,9 @@ function pointers(cv) {
     cv.classList.remove('drag');
     if (e.type === 'pointercancel') { lassoPath = null; mode = null; frame(); return; }
     if (mode === 'lasso') {
-      const path = lassoPath, docs = path.length > 8 ? sc.inside(path) : [];
+      const path = lassoPath, drawn = path.length > 8 ? shapeFilter(path) : null;
       lassoPath = null;
-      if (docs.length) select({ kind: 'lasso', label: 'Drawn selection', docs }); else frame();
+      if (drawn?.docs.length) narrow(drawn); else frame();
       setTool('pan');
     } else if (moved < 5 && mode !== 'pinch') click(at(e));
     if (!down.size) mode = null;
@@ -177,22 +179,17 @@ function setMax(v) {
 }
 function setTool(t) { state.tool = t; $('#gl').classList.toggle('lasso', t === 'lasso'); $('#lasso').setAttribute('aria-pressed', t === 'lasso'); }
 function selectView() {
-  const docs = [];
-  for (let i = 0; i < n; i++) { const x = sc.sx(P[2 * i]), y = sc.sy(P[2 * i + 1]); if (x >= 0 && y >= 0 && x <= sc.w && y <= sc.h) docs.push(i); }
-  select({ kind: 'lasso', label: 'Everything in view', docs });
+  const [x0, y0, x1, y1] = [sc.dx(0), sc.dy(0), sc.dx(sc.w), sc.dy(sc.h)];
+  filters.delete('lasso'); // the same view again is no reason to take it back
+  narrow(shapeFilter([x0, y0, x1, y0, x1, y1, x0, y1], 'Everything in view'));
 }
 function labelAt(p) { return labels.find(b => b.main && Math.abs(p[0] - b.x) * 2 < b.w + 6 && Math.abs(p[1] - b.y) * 2 < b.h + 2); }
 function hoverMove(p) { const l = labelAt(p); $('#gl').classList.toggle('hit', !!l); hoverAt(l ? -1 : sc.near(p[0], p[1], 11)); }
 function click(p) {
   const l = labelAt(p);
-  if (l) { selectKind(scheme(), l.i); return; }
+  if (l) { narrow(kindFilter(scheme(), l.i)); return; }
   const i = sc.near(p[0], p[1], matchMedia('(pointer:coarse)').matches ? 22 : 11);
   if (i >= 0) openDoc(i); else if (state.sel) select(null);
-}
-function selectKind(s, c) {
-  const docs = [];
-  for (let i = 0; i < n; i++) if (s.cat(i) === c) docs.push(i);
-  select({ kind: s.what, label: s.field ? `${s.field.name}: ${s.names[c]}` : s.names[c], docs });
 }
 function hoverAt(i) {
   const card = $('#card');
@@ -213,4 +210,4 @@ function hoverAt(i) {
   if (cy + h > sc.h - 8) cy = y - h - 14;
   card.style.transform = `translate(${Math.round(cx)}px,${Math.round(Math.max(8, cy))}px)`;
 }
-function toMap() { scrollTo({ top: $('#map .tools').getBoundingClientRect().top + scrollY - 66 }); }
+function toMap() { scrollTo({ top: $('#map .tools').getBoundingClientRect().top + scrollY - $('.bar').offsetHeight - 14 }); }

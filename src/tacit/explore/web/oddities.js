@@ -2,20 +2,40 @@
 function oddities() {
   const list = $('#dups');
   if (list) {
-    const kinds = M.copies.filter(kind => kind.pairs.length), tabs = $('#duptabs');
+    const sets = M.sets.length ? [{ name: 'Sets', count: M.sets.length, sets: M.sets, pairs: [] }] : [], kinds = [...sets, ...M.copies.filter(kind => kind.pairs.length)], tabs = $('#duptabs');
+    let shown = kinds[0];
     const draw = kind => {
+      const on = passing();
+      shown = kind;
       $$('button', tabs).forEach((b, i) => b.setAttribute('aria-pressed', kinds[i] === kind));
-      list.replaceChildren(longList(el('div'), kind.pairs, pairOf, 5));
+      const all = kind.sets || kind.pairs, some = !on ? all : kind.sets ? all.filter(s => s.docs.some(d => on[d])) : all.filter(([a, b]) => on[a] || on[b]);
+      list.replaceChildren(some.length ? longList(el('div'), some, kind.sets ? setOf : pairOf, 5) : el('p', { class: 'note', text: 'None of these passes the filters.' }));
+      if (kind.sets) return;
       if (kind.count > kind.pairs.length) list.append(el('p', { class: 'note', text: `${N(kind.pairs.length)} of ${N(kind.count)} are listed here.` }));
     };
     for (const kind of kinds) tabs.append(el('button', { class: 'btn', text: `${kind.name} ${N(kind.count)}`, on: { click: () => draw(kind) } }));
-    if (kinds.length) draw(kinds[0]);
+    if (sc && A.copy()) $('#aside').replaceChildren(el('button', { class: 'btn', text: `Set ${M.redundant === 1 ? 'the copy' : `${N(M.redundant)} copies`} aside`, title: 'On this page, count every text once', on: { click: () => narrow(onceFilter(), { nofly: true }) } }));
+    if (kinds.length) { draw(kinds[0]); followers.push(() => draw(shown)); }
   }
   const odd = new Map(M.outliers.map(([d, score, why]) => [d, `${score.toFixed(1)} times the limit: ${why}`]));
-  if ($('#outl')) $('#outl').append(docList([...odd.keys()], d => odd.get(d), 6));
+  const drawOdd = () => { const on = passing(), docs = [...odd.keys()].filter(d => !on || on[d]); $('#outl').replaceChildren(docs.length ? docList(docs, d => odd.get(d), 6) : el('p', { class: 'note', text: 'None of these passes the filters.' })); };
+  if ($('#outl')) { drawOdd(); followers.push(drawOdd); }
   if ($('#pairs')) $('#pairs').append(longList(el('div'), M.closest, pairOf, 6));
   const blank = $('#empt');
   if (blank) blank.parentNode.append(longList(blank, M.blanks, ([d, count]) => el('li', {}, el('span', { class: 'txt', dir: 'auto', text: texts.t[wordAt(d)] || docId(d) }), el('span', { text: count ? plural(count, 'word') : 'empty' })), 6));
+}
+/** Documents that share a text, told once. */
+function setOf(s) {
+  const d = s.docs[0], inside = () => { const docs = [], all = A.copySet()[d]; for (let i = 0; i < n; i++) if (A.copySet()[i] === all) docs.push(i); return docs; };
+  return el('div', { class: 'pair one' }, el('div', { class: 'ph' }, el('b', { text: plural(s.n, 'document') }), el('span', { text: s.exact ? 'share this text, word for word' : 'share most of this text' })),
+    el('div', {}, el('button', { class: 'd', on: { click: () => openDoc(d) } }, el('b', { class: 'txt', dir: 'auto', text: title(d) })), el('span', { class: 's txt', dir: 'auto', text: opening(d) }),
+      sc && d < n ? el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show them on the map', on: { click: () => { select({ kind: 'set', label: `Copies of “${title(d).slice(0, 40)}”`, docs: inside() }); toMap(); } } })) : null));
+}
+/** Every text once: without the documents that repeat an earlier one. */
+function onceFilter() {
+  const docs = [], again = A.copy();
+  for (let i = 0; i < n; i++) if (!again?.[i]) docs.push(i);
+  return { kind: 'once', label: 'Without copies', docs, code: ['once', '1'] };
 }
 function pairOf([a, b, share]) {
   const known = new Map();

@@ -41,7 +41,7 @@ function moving() { // thin only if frames are measured to be slow
   clearTimeout(settle); settle = setTimeout(() => { if (sc.thin) { sc.thin = false; frame(); } }, 160);
   frame();
 }
-function frame() { if (!dirty) { dirty = true; requestAnimationFrame(() => { dirty = false; render(); }); } }
+function frame() { keepView(); if (!dirty) { dirty = true; requestAnimationFrame(() => { dirty = false; render(); }); } }
 function render() { land(); sc.draw(); overlay(); }
 
 /* Land: a soft density shape under the points, so that islands read as islands. */

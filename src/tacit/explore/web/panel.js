@@ -1,12 +1,4 @@
-/* Beside the map: the legend, or what is selected. One selection at a time, whatever made it. */
-function select(s, opt = {}) {
-  state.sel = s;
-  flags(s && s.docs); paint(); panel();
-  if (!s) { say('Selection cleared'); return; }
-  say(`${plural(s.docs.length, 'document')} selected: ${s.label}`);
-  if (!opt.nofly && s.kind !== 'lasso') fit(s.docs);
-  if (s.kind !== 'search' && $('#q').value) { $('#q').value = ''; $('#qx').hidden = true; }
-}
+/* Beside the map: the legend, or what is selected. One selection at a time, whatever filters made it. */
 function clearSel() { select(null); home(); $('#side').querySelector('button')?.focus({ preventScroll: true }); }
 const peek = debounce((s, c) => {
   if (state.sel) return;
@@ -45,7 +37,12 @@ function wordBars(list) {
   }
   return box;
 }
-function panel() { if (!state.sel && sc?.any) peek(null); const box = $('#side'); box.scrollTop = 0; box.replaceChildren(...(state.sel ? selected(state.sel) : legend()).filter(Boolean)); }
+function panel() { if (!state.sel && sc?.any) peek(null); const box = $('#side'); box.scrollTop = 0; box.replaceChildren(...(state.sel ? [sideTabs(), ...(state.side === 'legend' ? legend() : selected(state.sel))] : legend()).filter(Boolean)); }
+/** While something is selected, the legend is one click away: it narrows the selection further. */
+function sideTabs() {
+  const tab = (side, text) => el('button', { class: 'btn', 'aria-pressed': String(state.side === side), text, on: { click: () => { state.side = side; panel(); $(`.sidetabs [data-side=${side}]`).focus({ preventScroll: true }); } }, 'data-side': side });
+  return el('div', { class: 'sidetabs', role: 'group', 'aria-label': 'What to show here' }, tab('selection', 'Selection'), tab('legend', 'Legend'));
+}
 
 function legend() {
   const s = scheme(), out = [];
@@ -59,40 +56,42 @@ function legend() {
     else if (n <= 60) out.push(el('h4', { text: 'All documents' }), docList([...Array(n).keys()], false, 30));
     return out;
   }
-  const count = new Uint32Array(s.names.length);
-  for (let i = 0; i < n; i++) count[s.cat(i)]++;
+  const count = new Uint32Array(s.names.length), dim = s.what === 'group' ? 'group' : s.what[0] === 'f' && s.field ? s.what : 'label', on = passing(dim), now = filters.get(dim);
+  for (let i = 0; i < n; i++) if (!on || on[i]) count[s.cat(i)]++;
   const order = [...count.keys()], own = s.what === 'group' && !s.k, ul = el('ul', { class: 'legend' });
   if (!own) order.sort((a, b) => count[b] - count[a]);
   for (const c of order) {
     const g = own ? G[c] : s.nodes ? s.nodes[c] : null;
     ul.append(el('li', {}, el('button', {
+      class: on && !count[c] && 'out', 'aria-pressed': filters.size ? String(!!now && sameFilter(now, kindCode(s, c))) : null,
       title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} ${own ? 'across resamples' : 'when it is found again'}` : s.names[c],
-      on: { click: () => selectKind(s, c), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
-    }, el('i', { class: 'sw ' + (s.slots[c] === -2 ? 'podd' : s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g ? g.n : count[c]) }),
+      on: { click: () => narrow(kindFilter(s, c)), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
+    }, el('i', { class: 'sw ' + (s.slots[c] === -2 ? 'podd' : s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g && !on ? g.n : count[c]) }),
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
   const head = s.field ? s.field.name : s.nodes ? levelName(s.level) : s.k ? `If there were ${s.k} groups` : `${K} groups`;
   const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. Each is named by what sets it apart inside its parent.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
-  if (own || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => el('span', {}, sureIcon(l), l))));
+  if (own || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (own && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
   if (s.what === 'group' && A.odd) out.push(oddKey());
   if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => (s.nodes ? setLevel(M.level) : setK(K)) } })));
   return out;
 }
 /** The gray points: documents unlike all others, whatever group is nearest to them. */
 function oddKey() {
-  const docs = [...Array(n).keys()].filter(i => A.odd[i]);
-  return el('ul', { class: 'legend apart' }, el('li', {}, el('button', { on: { click: () => select({ kind: 'odd', label: 'Unlike all others', docs }) } },
+  const on = passing('odd'), docs = [...Array(n).keys()].filter(i => A.odd[i] && (!on || on[i]));
+  return el('ul', { class: 'legend apart' }, el('li', {}, el('button', { on: { click: () => narrow(oddFilter()) } },
     el('i', { class: 'sw podd' }), el('span', { class: 'w', text: 'Unlike all others' }), el('span', { class: 'n', text: N(docs.length) }), el('span'))));
 }
 function selected(s) {
   const m = s.docs.length, search = s.kind === 'search';
-  const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : el('p', { class: 'sub txt', text: s.label })];
+  const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : s.kind === 'several' ? el('ul', { class: 'chips', 'aria-label': 'Active filters' }, ...[...filters.values()].map(each => chipOf(each, () => $('#side').focus({ preventScroll: true })))) : el('p', { class: 'sub txt', text: s.label })];
   if (search && s.meant?.length) out.push(...meantBox(s.meant));
   if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }))];
   if (M.grouped) out.push(mixture(s.docs));
-  if (m < 5) out.push(el('p', { class: 'note', text: 'Fewer than five documents: contrast words would be noise, so none are shown.' }));
+  if (M.redacted) out.push(el('p', { class: 'note', text: 'Which words these documents use was left out of this page.' }));
+  else if (m < 5) out.push(el('p', { class: 'note', text: 'Fewer than five documents: contrast words would be noise, so none are shown.' }));
   else if (m === n) out.push(el('p', { class: 'note', text: 'This is the whole collection: there is nothing to contrast it with.' }));
   else {
     const words = contrast(s.docs, 16).filter(o => !s.q || !s.q.some(q => o.w.startsWith(q))).slice(0, 12);

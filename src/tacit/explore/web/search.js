@@ -58,10 +58,17 @@ function parseQuery(query) {
   return out;
 }
 function search(query) {
+  $('#qx').hidden = !query.trim();
+  const found = searchFilter(query);
+  if (!found) { dropFilter('search', { reason: 'search' }); return; }
+  filters.delete('search'); // the same words again are no reason to take them back
+  narrow(found, { nofly: true, reason: 'search' });
+}
+/** The documents that a query finds; null where it has no word. */
+function searchFilter(query) {
   query = query.trim().toLowerCase();
-  $('#qx').hidden = !query;
   const parts = parseQuery(query);
-  if (!parts.length) { if (state.sel && state.sel.kind === 'search') select(null); return; }
+  if (!parts.length) return null;
   const lower = search.lower ||= [texts.t, texts.s].map(list => list.map(s => s.toLowerCase())), whole = M.search.kind !== 'none', unknown = [], notes = [];
   let found = null, loose = false;
   for (const part of parts) {
@@ -88,7 +95,7 @@ function search(query) {
   if (whole) notes.push(`Every word of ${n < M.total ? `the ${N(n)} documents on this page` : `all ${N(n)} documents`} was searched; words that begin like yours count${M.search.kind === 'text' ? ', and "quotes" find phrases' : ''}.`);
   if (loose) notes.push('The order of words is not on this page: these documents have all words of the phrase.');
   const some = !whole ? `Only in the ${N(M.terms.length)} most widespread words, titles and openings of ${N(worded)} documents: ` : n < M.total ? `In the ${N(n)} of ${N(M.total)} documents on this page: ` : loose ? 'At most ' : '';
-  select({ kind: 'search', q: words, before: some, meant: unknown.map(w => [w, spelledLike(w)]), label: `“${query}”`, docs: [...found].sort((a, b) => a - b), rank: d => inTitle(d) + A.conf[d], note: notes.join(' ') }, { nofly: true });
+  return { kind: 'search', code: ['q', query], chip: `Search: “${query.length > 40 ? query.slice(0, 39) + '…' : query}”`, q: words, before: some, meant: unknown.map(w => [w, spelledLike(w)]), label: `“${query}”`, docs: [...found].sort((a, b) => a - b), rank: d => inTitle(d) + A.conf[d], note: notes.join(' ') };
 }
 /** "Did you mean": a button for every word spelled like one that is not there. */
 function meantBox(meant) {

@@ -16,6 +16,7 @@ function withTheme(i, least = .25) {
   for (let d = 0; d < n; d++) if (themesOf(d).some(([t, v]) => t === i && v >= least)) docs.push(d);
   return docs;
 }
+const themeFilter = i => ({ kind: 'theme', label: `Theme: ${themeName(i, 3)}`, docs: withTheme(i), code: ['theme', String(i)], note: 'Documents with a quarter or more of their text in this theme.' });
 function themes() {
   if (!$('#tt')) return;
   const body = $('#tt tbody'), most = Math.max(...T.list.map(t => t.size));
@@ -24,7 +25,7 @@ function themes() {
     const words = el('div', { class: 'thw' }), open = el('button', { class: 'chev', 'aria-expanded': 'false', 'aria-label': `Theme ${i + 1}: ${themeName(i, 3)}` }, svg('svg', { viewBox: '0 0 12 12', 'aria-hidden': 'true' }, svg('path', { d: 'M4 2l4 4-4 4' })));
     const row = el('tr', { class: 'r' }, el('td', { class: 'ex' }, open), el('td', { class: 'wd_' }, words),
       el('td', { class: 'sh' }, el('span', { class: 'szbar' }, el('i', { css: { width: Math.max(2, 56 * t.size / most).toFixed(1) + 'px' } }), pct(t.size, 1))),
-      el('td', { class: 'ts' }, el('span', { title: `Cosine with its like in a second run: ${t.stability.toFixed(2)}` }, sureIcon(t.lvl), el('span', { class: 't', text: LEVEL[t.lvl] }))),
+      el('td', { class: 'ts' }, el('span', { title: `Cosine with the most similar theme of a second run: ${t.stability.toFixed(2)}` }, sureIcon(t.lvl), el('span', { class: 't', text: LEVEL[t.lvl] }))),
       T.groups ? el('td', { class: 'ht' }, heatCells(i)) : null);
     const more = el('tr', { class: 'dr', hidden: true }, el('td', { colspan: T.groups ? 5 : 4 }));
     row.addEventListener('click', () => { more.hidden = !more.hidden; open.setAttribute('aria-expanded', !more.hidden); row.classList.toggle('open', !more.hidden); if (!more.hidden) more.firstChild.replaceChildren(themeDetail(i)); });
@@ -59,7 +60,7 @@ function themeDetail(i) {
   const left = [el('h4', { class: 'txt', text: `Words of theme ${i + 1}` }), el('p', { class: 'note', text: 'Gray: all uses in the collection. Color: uses that belong to this theme.' }), bars];
   if (T.time) left.push(el('h4', { text: 'Over time' }), themeTime(i));
   const right = [el('h4', { text: 'Representative documents' }), el('ul', { class: 'docs' }, ...t.typ.map(([d, v]) => docItem(d, `${pct(v)} this theme${groupOf(d) ? `, in the group ${nameOf(groupOf(d))}` : ''}`))),
-    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { select({ kind: 'theme', label: `Theme: ${themeName(i, 3)}`, docs: withTheme(i), note: 'Documents with a quarter or more of their text in this theme.' }); toMap(); } } })),
+    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { select(themeFilter(i)); toMap(); } } })),
     ...T.columns.flatMap(c => [el('h4', { class: 'txt', text: c.name }), themeColumn(i, c)]),
     el('p', { class: 'note', text: `Coherence ${t.coherence.toFixed(2)} (NPMI). Cosine with a second run ${t.stability.toFixed(2)}.${t.coherence < .05 ? ' Low coherence: these words rarely share a document.' : ''}` })];
   return el('div', { class: 'tdet' }, el('div', {}, ...left), el('div', {}, ...right));

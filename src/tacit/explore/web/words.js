@@ -10,11 +10,12 @@ function lookup(w, scroll) {
   const count = M.termDf[t], near = M.wordNear, box = el('div', { class: 'nbs' });
   for (let j = 0; j < near; j++) {
     const q = A.wordNear()[near * t + j], s = A.wordSim()[near * t + j] / 255;
+    if (q === t) continue; // left out of the page
     box.append(el('button', { class: 'txt', text: M.terms[q], on: { click: () => lookup(M.terms[q]) } }), el('span', { class: 'b', 'aria-hidden': 'true' }, el('i', { css: { width: pct(s) } })), el('span', { class: 'v', text: s.toFixed(2) }), el('span', { class: 'd', text: plural(M.termDf[q], 'document') }));
   }
   const few = count < 20 ? ' Few documents: treat its neighbors as hints.' : '';
   const out = [el('p', { class: 'note txt', text: `“${w}” is in ${plural(count, 'document')} (${pct(count / M.total, 1)}), ${plural(M.termTf[t], 'use')}.${few}` }), el('h3', { class: 'minor', text: 'Used in similar contexts' }), box];
-  if (M.grouped) {
+  if (M.grouped && !M.redacted) {
     const by = new Uint32Array(K);
     for (const d of docsWith(t)) by[A.cluster[d]]++;
     const share = G.map((g, i) => by[i] / Math.max(1, g.worded)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share));
@@ -22,7 +23,7 @@ function lookup(w, scroll) {
     share.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
     out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pct(most)}.` }));
   }
-  out.push(el('div', { class: 'rowbtns' }, sc ? el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { $('#q').value = w; search(w); toMap(); } } }) : null, ...extras.word.flatMap(more => more(w))));
+  out.push(el('div', { class: 'rowbtns' }, sc && !M.redacted ? el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { $('#q').value = w; search(w); toMap(); } } }) : null, ...extras.word.flatMap(more => more(w))));
   $('#nb').replaceChildren(...out);
 }
 function suggest(w) {
@@ -41,6 +42,7 @@ function words() {
   if (ul) for (const [w, g, a, t] of M.distinct) ul.append(el('li', { class: 'g' + g }, el('i', { class: 'sw', title: nameOf(G[g]) }), el('button', { class: 'txt', text: w, on: { click: () => lookup(w, true) } }), el('span', { class: 'v', text: `${N(a)} of ${N(t)}` })));
   const top = $('#topwords');
   if (top) for (const [w, uses, docs] of M.top) top.append(el('li', {}, el('i'), el('span', { class: 'txt', text: w }), el('span', { class: 'v', text: `${plural(uses, 'use')}, ${plural(docs, 'document')}` })));
+  $('#about')?.addEventListener('toggle', drawW);
   drawW();
 }
 function drawW() {

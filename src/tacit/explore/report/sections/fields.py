@@ -32,6 +32,7 @@ def columns_of(
             "name": cut(clean_line(field["name"]), 40),
             "values": field["values"],
             "sizes": field["sizes"],
+            "several": bool(field.get("several")),
             "words": [
                 [[clean_line(word), p, q] for word, p, q in listed] for listed in field["words"]
             ],

@@ -23,6 +23,7 @@ def data(report: Report) -> None:
     meta |= {"total": placed, "grouped": report.grouped, "merges": [], "firstG": 0}
     meta |= {"unsure": 0, "repeats": 0, "color0": "group"}
     meta |= {"nodes": [], "levels": [], "level": 0}
+    meta["edits"] = len(facts["groups"].get("edits", []))
     if not report.grouped:
         for name in ("cluster", "conf", "second"):
             report.add_array(name, np.zeros(shown.mapped, np.uint8))
@@ -95,6 +96,7 @@ def describe_group(
         "name": [clean_line(each) for each in shown_name(group)],
         "title": cut(clean_line(str(group.get("title", ""))), TITLE),
         "renamed": group.get("renamed") is True,
+        "edited": str(group.get("edited", ""))[:20],
         "words": [
             [clean_line(w), round(float(i), 4), round(float(o), 4)]
             for w, _, i, o in group["words"]

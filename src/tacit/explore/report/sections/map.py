@@ -119,6 +119,7 @@ def words(report: Report) -> str:
         lead += f" Of the ten documents nearest to each, {near} are also near it on the map."
     body = MAP.replace("{fade}", FADE if report.grouped else "")
     body = body.replace("{levels}", LEVELS if meta["levels"] else "")
+    body = body.replace("{still}", still_map(report))
     body = body.replace("{options}", color_options(report)).replace("{n}", f"{meta['n']:,}")
     return section("map", "The map", heading(report), f"<p>{lead}</p>",
                    body.replace("{caption}", caption(meta)))  # fmt: skip
@@ -137,6 +138,44 @@ def heading(report: Report) -> str:
     return out
 
 
+STILL_DOTS, STILL = 4000, (1000, 640)  # dots of the map without scripts, and its size
+
+
+def still_map(report: Report) -> str:
+    """The map for readers without scripts: dots in the color of their group, and names."""
+    (width, height), points = STILL, report.points
+    labels = report.labels
+    group = np.zeros(len(points), np.int64) if labels is None else labels[report.shown.on_map]
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = min((width - 80) / max(high[0] - low[0], 1e-9),
+                (height - 40) / max(high[1] - low[1], 1e-9))  # fmt: skip
+    places = (points - (low + high) / 2) * scale * [1, -1] + [width / 2, height / 2]
+    some = np.linspace(0, len(points) - 1, min(len(points), STILL_DOTS)).astype(int)
+    dots, names = [], []
+    taken: list[tuple[float, float, float]] = []
+    for g in np.argsort(-np.bincount(group), kind="stable").tolist():
+        inside = places[group == g]
+        mine = places[some[group[some] == g]]
+        marks = "".join(f"M{x:.0f} {y:.0f}h0" for x, y in mine)
+        dots.append(f'<path class="g{g}" d="{marks}"/>')
+        if not report.grouped:
+            continue
+        name = ", ".join(report.meta["groups"][g]["name"][:2])[:30]
+        x, y = np.median(inside, axis=0)
+        half = 4.2 * len(name) + 6
+        x = float(np.clip(x, half, width - half))
+        if all(abs(x - a) > half + b or abs(y - c) > 20 for a, b, c in taken):
+            taken.append((x, half, float(y)))
+            names.append(
+                f'<text class="g{g}" x="{x:.0f}" y="{y + 5:.0f}">{escape(name)}</text>'
+            )
+    about = f"Map of {len(points):,} documents"
+    return (
+        f'<noscript><svg class="still" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{about}">{"".join(dots)}{"".join(names)}</svg></noscript>'
+    )
+
+
 def caption(meta: dict[str, Any]) -> str:
     out = "Near means similar. Island sizes and the gaps between islands mean little."
     if meta["n"] < meta["total"]:
@@ -144,7 +183,9 @@ def caption(meta: dict[str, Any]) -> str:
             f"{meta['n']:,} of {meta['total']:,} documents, drawn evenly from every group, "
             f"over the density of all. {out}"
         )
-    if "worded" in meta:
+    if meta["redacted"]:
+        out = f"Texts, titles and ids of the documents were left out of this page. {out}"
+    elif "worded" in meta:
         out = (
             f"All {meta['n']:,} documents. Titles, openings and words are here for "
             f"{meta['worded']:,}, drawn evenly from every group. {out}"
@@ -196,7 +237,9 @@ LEVELS = (
     "</div>"
 )
 FADE = '<label class="grp lbl"><input type="checkbox" id="fade" checked> Fade uncertain</label>'
-MAP = f"""<div class="tools" role="toolbar" aria-label="Map tools">
+MAP = f"""<div id="guide" class="noprint" role="group" aria-label="Three things to try" \
+hidden></div>
+<div class="tools" role="toolbar" aria-label="Map tools">
 <div class="search">{LENS}<input class="field" id="q" type="search" autocomplete="off" \
 spellcheck="false" placeholder="Find documents by word" aria-label="Find documents by word" \
 aria-keyshortcuts="/">{icon_button("qx", "Clear search", "M6 6l8 8M14 6l-8 8", " hidden")}</div>
@@ -206,9 +249,11 @@ id="color">{{options}}</select></div>
 {{fade}}
 <span class="sp"></span>
 <div class="grp"><button class="btn" id="lasso" aria-pressed="false">{LASSO}Draw \
-selection</button><button class="btn" id="inview">Select view</button></div>
+selection</button><button class="btn" id="inview">Select view</button><button \
+class="btn" id="picture" title="The map, the names and five findings as a \
+picture">Copy as picture</button></div>
 </div>
-<div class="mapgrid">
+{{still}}<div class="mapgrid">
 <div class="stage" id="stage">
 <canvas id="bg" aria-hidden="true"></canvas>
 <canvas id="gl" tabindex="0" role="application" aria-label="Map of {{n}} documents" \

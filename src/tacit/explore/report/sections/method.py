@@ -9,6 +9,7 @@ from tacit._version import __version__
 from tacit.explore.project.pipeline import stage_titles
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import minus, pairs, percent, section
+from tacit.explore.report.redact import LEAST
 from tacit.explore.report.report import Report
 
 __all__ = ["NAV", "PLACE", "agreement", "data", "words"]
@@ -71,6 +72,12 @@ def caveats(report: Report) -> list[tuple[str, str]]:
     if partial := facts["ingest"]["partial"]:
         missing = escape(cut(clean_line(partial[0]), 200))
         out.append(("Some of the input is missing.", missing))
+    if report.meta["redacted"]:
+        gone = (
+            "Titles, openings and ids of documents were left out of this page, and words that "
+            f"fewer than {LEAST} documents share. The project folder holds the documents."
+        )
+        return [*out, ("The texts are not here.", gone)]
     shortened = (
         "This page holds titles and openings only, without control characters and e-mail "
         "addresses; the project folder holds the documents."

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from tacit.explore.report.phrases import count, percent, section, verb
-from tacit.explore.report.report import LISTED, Report, copies
+from tacit.explore.report.report import LISTED, Report, copies, copy_sets
 
 __all__ = ["NAV", "PLACE", "data", "words"]
 
@@ -31,6 +31,7 @@ def data(report: Report) -> None:
         }
         for kind in copies(report.context)
     ]
+    add_sets(report)
     found = report.facts["outliers"]
     meta["outliers"] = [
         [place[i], round(score, 2), REASONS[why]] for i, score, why in found.get("outliers", [])
@@ -47,6 +48,28 @@ def data(report: Report) -> None:
         meta["blanks"] = [[place[i], int(lengths[i])] for i in off if blank[i]][:LISTED]
     if mapped and not report.ran("groups"):
         meta["closest"] = closest_pairs(report)
+
+
+def add_sets(report: Report) -> None:
+    """Sets of more than two copies, and which documents repeat an earlier one."""
+    sets, total = copy_sets(report.context)
+    place = report.shown.place
+    report.meta["setsOfCopies"] = total
+    report.meta["sets"] = [
+        {"docs": [place[i] for i in each.documents], "n": each.total, "exact": each.exact}
+        for each in sets
+        if each.total > 2
+    ]
+    report.meta["redundant"] = int(report.facts["duplicates"].get("redundant", 0))
+    if total and report.shown.mapped:
+        labels = report.context.arrays("duplicates")["labels"]
+        inside = np.flatnonzero(labels >= 0)
+        _, first = np.unique(labels[inside], return_index=True)
+        again = np.zeros(len(labels), np.uint8)
+        again[np.delete(inside, first)] = 1
+        report.add_array("copy", again[report.shown.on_map])
+        several = np.where(labels >= 0, labels + 1, 0)
+        report.add_array("copySet", several[report.shown.on_map])
 
 
 def closest_pairs(report: Report) -> list[list]:
@@ -76,6 +99,11 @@ def words(report: Report) -> str:
             f"{count(exact + near, 'pair')} {verb(exact + near, 'overlaps', 'overlap')} heavily"
         )
         heading += f", {exact:,} of them word for word" if exact else ""
+        if sets := meta["sets"]:
+            share = "share one text" if sets[0]["exact"] else "share most of one text"
+            heading = f"{sets[0]['n']:,} documents {share}"
+            if (total := meta["setsOfCopies"]) > 1:
+                heading = f"{total:,} texts have copies; {heading}"
     elif far:
         heading = f"{count(far, 'document')} {verb(far, 'is', 'are')} unlike all others"
         heading = heading if no_copies else f"No copies; {heading}"
@@ -111,8 +139,8 @@ def without_copies(report: Report) -> str:
 
 COPIES = """<h3 class="sub3">Copies and near copies</h3><p class="note">Compared by four-word \
 sequences. Words that the other opening does not have are marked. Copies were kept in the \
-analysis.</p><div class="tabs" id="duptabs" role="group" aria-label="Kind of copy"></div><div \
-id="dups"></div>"""
+analysis.</p><div class="rowbtns" id="aside"></div><div class="tabs" id="duptabs" role="group" \
+aria-label="Kind of copy"></div><div id="dups"></div>"""
 NO_COPIES = '<h3 class="sub3">Copies and near copies</h3><p class="note">{why}</p>'
 CLOSEST_PAIRS = """<div class="block"><h3 class="sub3">Closest pairs</h3><p class="note">The \
 documents most alike in the words they use.</p><div id="pairs"></div></div>"""

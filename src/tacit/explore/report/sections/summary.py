@@ -72,8 +72,8 @@ def words(report: Report) -> str:
 </div>
 </div>
 {strip(report) if report.grouped else ""}
-<noscript><p class="note">Scripts are off, so the map and the charts below cannot be drawn. \
-The summary above is complete without them.</p></noscript>
+<noscript><p class="note">Scripts are off, so the map below stands still and the charts cannot \
+be drawn. The summary above is complete without them.</p></noscript>
 </div>
 """
 
@@ -218,7 +218,26 @@ def closing(report: Report, best: int) -> list[str]:
         out.append(f"You asked for {k} groups; the measures recommend {advice}.")
     if total <= FEW:
         out.append(f"With only {total:,} documents, a few more could change these groups.")
+    out += edit_sentences(report.facts["groups"].get("edits", []))
     return [" ".join(out)] if out else []
+
+
+def edit_sentences(edits: list[dict[str, Any]]) -> list[str]:
+    """What was done to the groups by hand, and what of it does not apply any more."""
+    done = [
+        f"{count(made, noun)} by hand"
+        for kind, noun in (("merge", "merge"), ("split", "split"), ("pin", "pin"))
+        if (made := sum(each["edit"] == kind and each["applies"] for each in edits))
+    ]
+    out = [f"These groups were edited: {joined(done)}."] if done else []
+    for each in edits:
+        if not each["applies"]:
+            names = joined([f"“<bdi>{escape(str(n)[:60])}</bdi>”" for n in each["names"]])
+            out.append(
+                f"An edit does not apply any more ({escape(str(each['edit']))} of {names}): "
+                f"{escape(str(each['why'])[:200])}."
+            )
+    return out
 
 
 def other_findings(report: Report) -> list[str]:

@@ -35,6 +35,9 @@ def data(report: Report) -> None:
         np.add.at(table, (labels[both], stage["period"][both]), 1)
         out["groups"] = table.tolist()
         out |= group_trends(stage["day"][both], labels[both], k)
+    if report.shown.mapped:
+        period = report.context.arrays("time")["period"][report.shown.on_map]
+        report.add_array("period", np.asarray(period, np.int64) + 1)
     report.meta["time"] = out
 
 

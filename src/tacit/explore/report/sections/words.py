@@ -132,15 +132,15 @@ def words(report: Report) -> str:
     if (growth := meta["heapsSlope"]) is not None:
         kind = "New words keep appearing" if growth > 0.25 else "Few new words appear"
         heaps = f"{kind} (exponent {minus(growth)}). {once:,} of {types:,} words occur once."
-    body = f"""<div class="wgrid">
-<div>
+    beside = IDENTIFYING if meta["distinct"] else ""
+    body = f"""<div class="wgrid"><div>
 {lookup}
-</div>
-<div class="wcol"><h3 class="minor">Word frequency by rank</h3><p class="note">{zipf}</p><div \
-id="zipf"></div><h3 class="minor">Vocabulary growth</h3><p class="note">{heaps}</p><div \
-id="heaps"></div></div>
-</div>
-{IDENTIFYING if meta["distinct"] else ""}{LANGUAGE if report.live else ""}"""
+</div><div>{beside}</div></div>
+<details class="fold" id="about" open><summary><h3 class="sub3">About the words</h3></summary>
+<div class="two"><div><h4>Word frequency by rank</h4><p class="note">{zipf}</p><div \
+id="zipf"></div></div><div><h4>Vocabulary growth</h4><p class="note">{heaps}</p><div \
+id="heaps"></div></div></div>
+{LANGUAGE if report.live else ""}</details>"""
     return section("words", "Words", heading, "", body)
 
 
@@ -150,11 +150,11 @@ class="btn">Look up</button></form><div class="sugs" id="sugs" aria-live="polite
 id="nb" class="nbx"></div>"""
 TOP_WORDS = """<div class="block"><h3 class="sub3">The most frequent words</h3><ul class="wd \
 two" id="topwords"></ul></div>"""
-IDENTIFYING = """<div class="block"><h3 class="sub3">Words that identify a group</h3><p \
+IDENTIFYING = """<h3 class="sub3">Words that identify a group</h3><p \
 class="note">Of all documents that use the word, how many are in the group shown by the \
-dot.</p><ul class="wd" id="wd"></ul></div>"""
-LANGUAGE = """<div class="block" id="language"><h3 class="sub3">In the collection’s own \
-words</h3><p class="note">A model of which word follows which in these documents. It imitates \
+dot.</p><ul class="wd side1" id="wd"></ul>"""
+LANGUAGE = """<div class="block" id="language"><h4>In the collection’s own \
+words</h4><p class="note">A model of which word follows which in these documents. It imitates \
 them and knows nothing.</p>
 <form class="ask" id="lf"><label class="vh" for="lq">Begin a sentence</label><input \
 class="field" id="lq" autocomplete="off" spellcheck="false" placeholder="Begin a sentence" \
