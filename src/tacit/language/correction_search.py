@@ -10,6 +10,8 @@ that end in the same words have the same future, so only the better one continue
 the best ``beam`` do. With a beam as wide as there are paths the answer is exact. A word outside
 the vocabulary has a log probability of zero in the language model here; the cost of a new word
 is part of its channel score.
+
+One file: the candidates of a word are made for the search, which alone knows their scores.
 """
 
 import re
