@@ -177,3 +177,22 @@ def test_a_folder_that_others_can_write_to_is_not_used(run, tmp_path):
     shared.chmod(0o777)
     assert run(cache=shared) == (22, False)
     assert entries(shared) == []
+
+
+def test_a_process_that_compiles_gives_the_bits_of_one_that_does_not(tmp_path):
+    """The kernels of the silhouette call others that may add in any order (fastmath)."""
+    code = (
+        "import numpy as np; from tacit.measure import silhouette_score; "
+        "X = np.random.default_rng(0).normal(size=(400, 64)); "
+        "print([silhouette_score(X, np.arange(400) % k).hex() for k in (2, 3, 4, 5, 6)])"
+    )
+    environment = {**os.environ, "TACIT_CACHE": str(tmp_path / "cache"), "TACIT_ANNOUNCE": "1"}
+    cold, warm = (
+        subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        )
+        for _ in range(2)
+    )
+    assert "Compiling" in cold.stderr
+    assert "Compiling" not in warm.stderr
+    assert cold.stdout == warm.stdout != ""

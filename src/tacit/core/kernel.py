@@ -73,6 +73,11 @@ class Kernel(CPUDispatcher):
     def inner(self) -> Any:
         """The same function without wrappers, which Python must not call."""
         bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        if self.targetoptions.get("fastmath"):
+            # A process that compiles would call the function as compiled by itself, one that
+            # loads the caller from the cache its copy in there, which was optimized again and
+            # may add in another order. Inlined, there is only one.
+            bare["forceinline"] = True
         twin = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, **bare})
         return with_cache(twin, "-inner")
 
