@@ -2,7 +2,7 @@
 
 Python raises KeyboardInterrupt between two of its own instructions. It cannot do so in the
 middle of a compilation or of a routine of LAPACK, which may last for seconds, and what was
-interrupted may have to wait for threads that do such work. So a thread of its own hears of the
+interrupted may have to wait for threads that do such work. So a thread of its own receives the
 signal too: it gives the command a moment to end by itself, removes temporary files, and ends
 the process. Files of results are complete or untouched at any moment (``core.atomic``), and a
 project keeps the stages that were done.
@@ -58,8 +58,8 @@ def patience(signals: int = 1) -> Iterator[None]:
 def watch(reader: socket.socket) -> None:
     """Wait for Ctrl-C; end the process if it lives on."""
     signals = 0
-    while heard := reader.recv(1):
-        signals += heard[0] == signal.SIGINT
+    while received := reader.recv(1):
+        signals += received[0] == signal.SIGINT
         if signals > _allowed:
             time.sleep(GRACE)
             with suppress(Exception):

@@ -123,8 +123,8 @@ class GANNetwork:
         def total(points: Any) -> Any:  # rows do not depend on each other
             return self.scores(jnp, discriminator, points).sum()
 
-        slopes = jax.grad(total)(points)
-        lengths = jnp.sqrt((slopes**2).sum(axis=1) + 1e-12)
+        gradients = jax.grad(total)(points)
+        lengths = jnp.sqrt((gradients**2).sum(axis=1) + 1e-12)
         return fake.mean() - real @ weights + self.penalty * ((lengths - 1) ** 2 @ weights)
 
     def generator_loss(self, generator: Any, discriminator: Any, latent: Any) -> Any:

@@ -21,7 +21,7 @@ from tacit.kernels.hashing import Slices
 __all__ = ["Union", "Vocabulary", "check_vocabulary", "has_capital", "unite"]
 
 U = np.uint64
-PIECE = 1 << 17  # strings made at once: Ctrl-C is heard in between
+PIECE = 1 << 17  # strings made at once: Ctrl-C takes effect in between
 
 
 @dataclass(frozen=True, eq=False)
