@@ -54,8 +54,8 @@ from tacit.recommend.row_solves import (
 
 __all__ = ["ALS", "ImplicitALS"]
 
-BLOCKS = 32  # to a side at most, so that workers finish together
-BLOCK_RATINGS = 4096  # and at least so many ratings to each, or starting it takes longer
+BLOCKS = 16  # to a side at most, so that workers finish together
+BLOCK_RATINGS = 16_384  # and at least so many ratings to each, or starting it takes longer
 
 
 class Factors(NamedTuple):

@@ -114,17 +114,21 @@ def solve_rows(
     indptr, indices, values = rows
     k = Y.shape[1]
     width = k + 1 if biased else k
-    A, spare = np.empty((width, width), np.float32), np.empty((width, width), np.float32)
+    # The bias is a column of ones beside the factors: its products are sums, and the product of
+    # the factors alone keeps a size that BLAS likes.
+    A, G = np.empty((width, width), np.float32), np.empty((k, k), np.float32)
+    spare, total = np.empty((k, k), np.float32), np.empty(k, np.float32)
     b, x = np.empty(width, np.float32), np.empty(width, np.float32)
-    W = np.empty((CHUNK, width), np.float32)
+    W = np.empty((CHUNK, k), np.float32)
     for i in range(len(indptr) - 1):
         start, stop = indptr[i], indptr[i + 1]
         if start == stop:
             X[i] = 0
             bias[i] = 0
             continue
-        A[:] = 0
+        G[:] = 0
         b[:] = 0
+        total[:] = 0
         for first in range(start, stop, CHUNK):
             m = min(CHUNK, stop - first)
             for q in range(m):
@@ -133,10 +137,17 @@ def solve_rows(
                 for t in range(k):
                     w[t] = y[t]
                     b[t] += r * y[t]
+                    total[t] += y[t]
                 if biased:
-                    w[k] = np.float32(1)
                     b[k] += r
-            add_gram(W, m, A, spare)
+            add_gram(W, m, G, spare)
+        for s in range(k):
+            for t in range(k):
+                A[s, t] = G[s, t]
+        if biased:
+            A[k, :k] = total
+            A[:k, k] = total
+            A[k, k] = np.float32(stop - start)
         penalty = reg * np.float32(stop - start) if weighted else reg
         for t in range(width):
             A[t, t] += penalty

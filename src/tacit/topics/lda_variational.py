@@ -24,13 +24,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from scipy.special import gammaln, psi
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.kmeans.minibatch import shuffled_batches
 from tacit.core.checkpoint import begin, finish
-from tacit.core.engines import Engine
+from tacit.core.engines import Engine, Serial
 from tacit.core.estimator import N_JOBS, engine_for, with_callbacks
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
@@ -43,6 +44,8 @@ from tacit.topics.topic_model import TopicModel, prior_of, sizes_of
 __all__ = ["LatentDirichletAllocation", "TopicParams", "TopicStats", "collect", "update"]
 
 FIRST_GAMMA = 100.0  # shape of the random start, scikit-learn's
+STRIPE = 1024  # words whose expectations are computed together
+SPECIAL = 20  # values read in the time of a digamma and a log-gamma
 
 
 class TopicParams(NamedTuple):
@@ -89,6 +92,7 @@ def update(
     *,
     optimize: bool = False,
     documents: float | None = None,
+    engine: Engine | None = None,
 ) -> TopicParams:
     """The M-step. ``stats`` are those of ``documents`` of a larger collection, or all of it."""
     scale = 1.0 if documents is None else documents / stats.rows
@@ -97,16 +101,28 @@ def update(
     if optimize:
         alpha = fit_from_logs(alpha, stats.logs / stats.rows)
     return with_components(
-        params._replace(alpha=alpha), scale * stats.words[:, :k] + params.eta
+        params._replace(alpha=alpha), scale * stats.words[:, :k] + params.eta, engine
     )
 
 
-def with_components(params: TopicParams, components: np.ndarray) -> TopicParams:
+def with_components(
+    params: TopicParams, components: np.ndarray, engine: Engine | None = None
+) -> TopicParams:
     """The params of other topics: their expectations and their divergence from the prior."""
-    logs = expected_log(components.T).T
-    weights = np.zeros((len(components), -(-components.shape[1] // LANES) * LANES), np.float32)
-    weights[:, : components.shape[1]] = np.exp(logs)
-    apart = float(divergence(components.T, params.eta, logs.T).sum())
+    v, k = components.shape
+    totals = components.sum(axis=0)
+    weights = np.zeros((v, -(-k // LANES) * LANES), np.float32)
+
+    def expect(first: int) -> float:
+        """Set the weights of some words; what they add to the divergence."""
+        part = components[first : first + STRIPE]
+        logs = psi(part) - psi(totals)
+        weights[first : first + STRIPE, :k] = np.exp(logs)
+        return float(np.sum((part - params.eta) * logs - gammaln(part)))
+
+    sums = (engine or Serial()).each(expect, range(0, v, STRIPE), work=SPECIAL * v * k)
+    constant = gammaln(v * params.eta) - v * gammaln(params.eta)
+    apart = sum(sums) + float(gammaln(totals).sum() - k * constant)
     return params._replace(components=components, weights=weights, divergence=apart)
 
 
@@ -286,9 +302,10 @@ class LatentDirichletAllocation(TopicModel):
             else:
                 known = {**self.get_params(), "callbacks": None, "engine": None}
                 begin(callbacks, f"LatentDirichletAllocation {known} {table.shape}")
+                engine = engine_for(self)
                 fit = iterate(
-                    start, collect, partial(update, optimize=optimize), table, engine_for(self),
-                    max_iter=self.max_iter, tol=self.tol, penalty=topic_penalty,
+                    start, collect, partial(update, optimize=optimize, engine=engine), table,
+                    engine, max_iter=self.max_iter, tol=self.tol, penalty=topic_penalty,
                     callbacks=callbacks, name="LatentDirichletAllocation",
                 )  # fmt: skip
                 self._store(fit.params)
