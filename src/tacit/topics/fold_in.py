@@ -160,7 +160,8 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
     k = alpha.size
     theta = np.zeros(gathered.shape[1], np.float32)
     found = np.zeros(gathered.shape[1], np.float32)
-    active = np.empty(k, np.int64)  # topics of the columns of gathered, theta and found
+    # Columns of gathered, theta, found, mine and prior are these topics.
+    active, mine, prior = np.empty(k, np.int64), np.empty(k), np.empty(k)
     amounts = np.zeros(gathered.shape[0], np.float32)
     done = 0
     for d in range(span[0], span[1]):
@@ -178,15 +179,16 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
         gathered[n : n + TOGETHER] = 0
         amounts[n : n + TOGETHER] = 0
         for j in range(k):
-            own[j] = alpha[j] + tokens / k
             active[j] = j
+            prior[j] = alpha[j]
+            mine[j] = alpha[j] + tokens / k
         theta[k:] = 0
         for step in range(max_iter):
             done += 1
             if step % 4 == 3 and size > LANES:
-                size, padded = drop_empty(gathered[:n], own, alpha, active, theta, size)
+                size, padded = drop_empty(gathered[:n], own, mine, prior, active, theta, size)
             for j in range(size):
-                theta[j] = exp_digamma(own[active[j]])
+                theta[j] = exp_digamma(mine[j])
             for j in range(padded):
                 found[j] = 0
             for t in range(0, n, TOGETHER):
@@ -203,15 +205,15 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
                     found[j] += p * a[j] + q * b[j] + r * c[j] + s * e[j]
             change = 0.0
             for j in range(size):
-                topic = active[j]
-                new = alpha[topic] + np.float64(theta[j]) * found[j]
-                change += abs(new - own[topic])
-                own[topic] = new
+                new = prior[j] + np.float64(theta[j]) * found[j]
+                change += abs(new - mine[j])
+                mine[j] = new
             if change < tol * k:
                 break
-        total_gamma = own.sum()
         for j in range(size):
-            theta[j] = exp_digamma(own[active[j]])
+            own[active[j]] = mine[j]
+            theta[j] = exp_digamma(mine[j])
+        total_gamma = own.sum()
         scale = math.log(exp_digamma(total_gamma))
         weight = row_weights[d] if row_weights.size else 1.0
         logs = 0.0
@@ -235,25 +237,25 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
 
 
 @kernel
-def drop_empty(gathered, own, alpha, active, theta, size):
+def drop_empty(gathered, own, mine, prior, active, theta, size):
     """Drop the columns of topics that no word of the document uses; how many are left, and that
     padded. A topic without words keeps its prior, whose exp(digamma) is nothing beside others.
     """
     kept = 0
     for j in range(size):
-        topic = active[j]
-        kept += own[topic] - alpha[topic] > 1e-12 or exp_digamma(alpha[topic]) > 1e-20
+        kept += mine[j] - prior[j] > 1e-12 or exp_digamma(prior[j]) > 1e-20
     padded = -(-kept // LANES) * LANES
     if padded >= -(-size // LANES) * LANES:
         return size, -(-size // LANES) * LANES
     kept = 0
     for j in range(size):
-        topic = active[j]
-        if own[topic] - alpha[topic] > 1e-12 or exp_digamma(alpha[topic]) > 1e-20:
-            active[kept] = topic
+        if mine[j] - prior[j] > 1e-12 or exp_digamma(prior[j]) > 1e-20:
+            mine[kept], prior[kept], active[kept] = mine[j], prior[j], active[j]
             for t in range(gathered.shape[0]):
                 gathered[t, kept] = gathered[t, j]
             kept += 1
+        else:
+            own[active[j]] = mine[j]
     gathered[:, kept:padded] = 0
     theta[kept:] = 0
     return kept, padded
