@@ -74,7 +74,7 @@ def distances(n: int, folder: Path) -> Data:
 
 
 def fewer(data: Data) -> Data:
-    """Half of the items: few enough for a warm-up, too many for the solver of small matrices."""
+    """Half of the items: a short job, but too many for the solver of small matrices."""
     n = len(data["D"]) // 2
     return {**data, "D": data["D"][:n, :n].copy(), "start": data["start"][:n]}
 

@@ -3,8 +3,8 @@
 A tenth of the ratings is held out; the quality is the root mean squared error on it, the time
 that of a fit with 32 factors from codes in memory. Surprise makes its default 20 passes, LIBMF
 15, where its error on a validation part was lowest, Tacit 10; on the generated ratings also 5,
-the fewest with which its error is not above LIBMF's: the targets hold at equal error. Step sizes
-and penalties were chosen on a validation part of the training ratings. Targets: 10 times
+the fewest with which its error is not above LIBMF's, since targets hold at equal error. Step
+sizes and penalties were chosen on a validation part of the training ratings. Targets: 10 times
 Surprise, 1.5 times LIBMF, which has no biases.
 """
 
