@@ -20,8 +20,7 @@ demo: $(VENV)/.installed
 	@echo "Open the report in a browser:  file://$(CURDIR)/$(PROJECT)/report.html"
 	@echo "Explore your own documents:    $(VENV)/bin/tacit explore FOLDER_OR_FILE"
 
-# worksteal: each process begins in its own half of the tests, so that no two compile the same
-# kernels at the same time.
+# worksteal: a process that has run its half of the tests takes over some of the other's.
 test: $(VENV)/.installed-test lint
 	$(RUN) pytest -n 2 --dist worksteal -rs
 
