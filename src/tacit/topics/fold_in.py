@@ -28,29 +28,19 @@ from tacit.topics.dirichlet import exp_digamma
 
 __all__ = ["FoldIn", "block_theta", "complete_block", "infer", "read_block", "walk_block"]
 
-LANES = 32  # columns are padded to a multiple of this: vector loops then have no remainder
-TOGETHER = 4  # words that share a pass over the topics: benchmarks.variational
+LANES = 32  # words are padded to a multiple of this: vector loops then have no remainder
+TOGETHER = 4  # topics that share a pass over the words: benchmarks.variational
 
 
 class FoldIn(NamedTuple):
-    """What the inference of a document needs. Columns are padded to a multiple of 32."""
+    """What the inference of a document needs."""
 
-    weights: np.ndarray  # (v, padded k) float32
+    weights: np.ndarray  # (v, k) float32
     alpha: np.ndarray  # (k,) float64
     max_iter: int
     tol: float  # mean change of gamma at which a document is done
     seed: int = 0
     particles: int = 0
-
-    @classmethod
-    def of(
-        cls, weights: np.ndarray, alpha: np.ndarray, max_iter: int, tol: float, **more: int
-    ) -> "FoldIn":
-        """From weights (v, k)."""
-        v, k = weights.shape
-        padded = np.zeros((v, -(-k // LANES) * LANES), np.float32)
-        padded[:, :k] = weights
-        return cls(padded, np.asarray(alpha, np.float64), max_iter, tol, **more)
 
 
 class Inferred(NamedTuple):
@@ -69,14 +59,14 @@ def read_block(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def infer(model: FoldIn, rows: Any, sums: np.ndarray, row_weights: np.ndarray) -> Inferred:
-    """The posterior of each document; ``sums`` (v, padded k) gets its expected counts,
+    """The posterior of each document; ``sums`` (v, k) gets its expected counts,
     unless it has no rows."""
     block = read_block(rows)
     indptr, indices, _ = block
     gamma = np.empty((len(indptr) - 1, len(model.alpha)))
     log_sums = np.zeros(len(gamma))
     widest = int(np.diff(indptr).max(initial=0))
-    gathered = np.empty((widest + TOGETHER, model.weights.shape[1]), np.float32)
+    gathered = np.empty(len(model.alpha) * -(-widest // LANES) * LANES, np.float32)
     done = 0
     step = max(
         1, 2_000_000 // max(1, int(len(indices) / max(1, len(gamma)) * len(model.alpha)))
@@ -95,7 +85,7 @@ def block_theta(model: FoldIn, block: Any) -> np.ndarray:
     return gamma / gamma.sum(axis=1, keepdims=True)
 
 
-NOTHING = np.zeros((0, LANES))
+NOTHING = np.zeros((0, 1))
 NO_WEIGHTS = np.zeros(0)
 
 
@@ -154,111 +144,99 @@ def walk_block(model: FoldIn, block: Any) -> np.ndarray:
 # fastmath: the dot products must be vectors (three times the speed); nothing is NaN or inf.
 @kernel(fastmath=True)
 def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights):
-    """Infer a span of the documents of a block; the iterations made."""
+    """Infer a span of the documents of a block; the iterations made.
+
+    The weights of a document are gathered by topic, so that loops over its words are vector
+    code and a topic that no word uses costs nothing from then on: it keeps its prior, whose
+    exp(digamma) is nothing beside others.
+    """
     indptr, indices, counts = block
     weights, alpha, max_iter, tol = model
     k = alpha.size
-    theta = np.zeros(gathered.shape[1], np.float32)
-    found = np.zeros(gathered.shape[1], np.float32)
-    # Columns of gathered, theta, found, mine and prior are these topics.
-    active, mine, prior = np.empty(k, np.int64), np.empty(k), np.empty(k)
-    amounts = np.zeros(gathered.shape[0], np.float32)
+    longest = gathered.size // k
+    amounts, totals = np.zeros(longest, np.float32), np.empty(longest, np.float32)
+    may_drop = np.empty(k, np.bool_)
+    for j in range(k):
+        may_drop[j] = exp_digamma(alpha[j]) <= 1e-20
+    # active[i] is a topic; mine[i] its parameter. Past the last, theta is 0.
+    active, mine = np.zeros(k + TOGETHER, np.int64), np.empty(k)
+    theta, expected = np.zeros(k + TOGETHER, np.float32), np.empty(k + TOGETHER, np.float32)
     done = 0
     for d in range(span[0], span[1]):
-        first, last = indptr[d], indptr[d + 1]
-        n = last - first
-        own = gamma[d]
-        size, padded = k, weights.shape[1]
+        first, n = indptr[d], indptr[d + 1] - indptr[d]
+        width = -(-n // LANES) * LANES
+        rows = gathered[: k * width].reshape(k, width)
+        rows[:, n:] = 0
+        amounts[n:width] = 0
         tokens = 0.0
         for t in range(n):
             tokens += counts[first + t]
             amounts[t] = counts[first + t]
-            source, row = weights[indices[first + t]], gathered[t]
-            for j in range(padded):
-                row[j] = source[j]
-        gathered[n : n + TOGETHER] = 0
-        amounts[n : n + TOGETHER] = 0
+            source = weights[indices[first + t]]
+            for j in range(k):
+                rows[j, t] = source[j]
+        size = k
         for j in range(k):
             active[j] = j
-            prior[j] = alpha[j]
             mine[j] = alpha[j] + tokens / k
-        theta[k:] = 0
-        for step in range(max_iter):
+            gamma[d, j] = alpha[j]
+        for _ in range(max_iter):
             done += 1
-            if step % 4 == 3 and size > LANES:
-                size, padded = drop_empty(gathered[:n], own, mine, prior, active, theta, size)
-            for j in range(size):
-                theta[j] = exp_digamma(mine[j])
-            for j in range(padded):
-                found[j] = 0
-            for t in range(0, n, TOGETHER):
-                a, b, c, e = gathered[t], gathered[t + 1], gathered[t + 2], gathered[t + 3]
-                total_a = total_b = total_c = total_e = np.float32(1e-37)
-                for j in range(padded):
-                    total_a += a[j] * theta[j]
-                    total_b += b[j] * theta[j]
-                    total_c += c[j] * theta[j]
-                    total_e += e[j] * theta[j]
-                p, q = amounts[t] / total_a, amounts[t + 1] / total_b
-                r, s = amounts[t + 2] / total_c, amounts[t + 3] / total_e
-                for j in range(padded):
-                    found[j] += p * a[j] + q * b[j] + r * c[j] + s * e[j]
-            change = 0.0
-            for j in range(size):
-                new = prior[j] + np.float64(theta[j]) * found[j]
-                change += abs(new - mine[j])
-                mine[j] = new
+            expect(rows, active, mine, theta, totals, size)
+            for t in range(width):
+                totals[t] = amounts[t] / totals[t]
+            for i in range(0, size, TOGETHER):
+                a, b = rows[active[i]], rows[active[i + 1]]
+                c, e = rows[active[i + 2]], rows[active[i + 3]]
+                sum_a = sum_b = sum_c = sum_e = np.float32(0)
+                for t in range(width):
+                    sum_a += totals[t] * a[t]
+                    sum_b += totals[t] * b[t]
+                    sum_c += totals[t] * c[t]
+                    sum_e += totals[t] * e[t]
+                expected[i], expected[i + 1] = sum_a, sum_b
+                expected[i + 2], expected[i + 3] = sum_c, sum_e
+            change, kept = 0.0, 0
+            for i in range(size):
+                j = active[i]
+                more = np.float64(theta[i]) * expected[i]
+                change += abs(alpha[j] + more - mine[i])
+                mine[kept], active[kept] = alpha[j] + more, j
+                kept += more > 1e-12 or not may_drop[j]
+            size = kept
             if change < tol * k:
                 break
-        for j in range(size):
-            own[active[j]] = mine[j]
-            theta[j] = exp_digamma(mine[j])
-        total_gamma = own.sum()
-        scale = math.log(exp_digamma(total_gamma))
+        expect(rows, active, mine, theta, totals, size)
+        for i in range(size):
+            gamma[d, active[i]] = mine[i]
+        scale = math.log(exp_digamma(gamma[d].sum()))
         weight = row_weights[d] if row_weights.size else 1.0
-        logs = 0.0
         for t in range(n):
-            row = gathered[t]
-            total = np.float32(1e-37)
-            for j in range(padded):
-                total += row[j] * theta[j]
-            logs += counts[first + t] * (math.log(total) - scale)
+            log_sums[d] += counts[first + t] * (math.log(totals[t]) - scale)
             if sums.shape[0]:
-                ratio = np.float32(counts[first + t]) / total
+                ratio = amounts[t] / totals[t]
                 target = sums[indices[first + t]]
-                if size == k:
-                    for j in range(padded):
-                        target[j] += weight * np.float64(ratio * theta[j] * row[j])
-                else:
-                    for j in range(size):
-                        target[active[j]] += weight * np.float64(ratio * theta[j] * row[j])
-        log_sums[d] = logs
+                for i in range(size):
+                    j = active[i]
+                    target[j] += weight * np.float64(ratio * theta[i] * rows[j, t])
     return done
 
 
-@kernel
-def drop_empty(gathered, own, mine, prior, active, theta, size):
-    """Drop the columns of topics that no word of the document uses; how many are left, and that
-    padded. A topic without words keeps its prior, whose exp(digamma) is nothing beside others.
-    """
-    kept = 0
-    for j in range(size):
-        kept += mine[j] - prior[j] > 1e-12 or exp_digamma(prior[j]) > 1e-20
-    padded = -(-kept // LANES) * LANES
-    if padded >= -(-size // LANES) * LANES:
-        return size, -(-size // LANES) * LANES
-    kept = 0
-    for j in range(size):
-        if mine[j] - prior[j] > 1e-12 or exp_digamma(prior[j]) > 1e-20:
-            mine[kept], prior[kept], active[kept] = mine[j], prior[j], active[j]
-            for t in range(gathered.shape[0]):
-                gathered[t, kept] = gathered[t, j]
-            kept += 1
-        else:
-            own[active[j]] = mine[j]
-    gathered[:, kept:padded] = 0
-    theta[kept:] = 0
-    return kept, padded
+@kernel(fastmath=True)
+def expect(rows, active, mine, theta, totals, size):
+    """Set theta to exp(E[log theta]) of the active topics, and totals to the sum over them of
+    theta * weight for every word."""
+    for i in range(size):
+        theta[i] = exp_digamma(mine[i])
+    theta[size : size + TOGETHER] = 0
+    active[size : size + TOGETHER] = 0
+    totals[: rows.shape[1]] = np.float32(1e-37)
+    for i in range(0, size, TOGETHER):
+        a, b = rows[active[i]], rows[active[i + 1]]
+        c, e = rows[active[i + 2]], rows[active[i + 3]]
+        p, q, r, s = theta[i], theta[i + 1], theta[i + 2], theta[i + 3]
+        for t in range(rows.shape[1]):
+            totals[t] += p * a[t] + q * b[t] + r * c[t] + s * e[t]
 
 
 @kernel(fastmath=True)

@@ -29,7 +29,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.kmeans.minibatch import shuffled_batches
+from tacit.cluster.minibatch import shuffled_batches
 from tacit.core.checkpoint import begin, finish
 from tacit.core.engines import Engine, Serial
 from tacit.core.estimator import N_JOBS, engine_for, with_callbacks
@@ -37,14 +37,14 @@ from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
 from tacit.data.checked import check_count_table, check_results
 from tacit.data.table import parts
-from tacit.topics.dirichlet import divergence, expected_log, fit_from_logs
-from tacit.topics.fold_in import LANES, NO_WEIGHTS, NOTHING, FoldIn, infer
+from tacit.topics.dirichlet import at_posterior, divergence, expected_log, fit_from_logs
+from tacit.topics.fold_in import NO_WEIGHTS, NOTHING, FoldIn, infer
 from tacit.topics.topic_model import TopicModel, prior_of, sizes_of
 
 __all__ = ["LatentDirichletAllocation", "TopicParams", "TopicStats", "collect", "update"]
 
 FIRST_GAMMA = 100.0  # shape of the random start, scikit-learn's
-STRIPE = 1024  # words whose expectations are computed together
+STRIPE = 256  # words whose expectations are computed together
 SPECIAL = 20  # values read in the time of a digamma and a log-gamma
 
 
@@ -52,7 +52,7 @@ class TopicParams(NamedTuple):
     """The posterior of the topics, and the priors."""
 
     components: np.ndarray  # (v, k) Dirichlet parameters
-    weights: np.ndarray  # (v, padded k) float32, exp(E[log beta])
+    weights: np.ndarray  # (v, k) float32, exp(E[log beta])
     alpha: np.ndarray  # (k,)
     eta: float
     divergence: float  # of the topics from their prior, summed
@@ -69,7 +69,7 @@ class TopicStats(Stats):
 
     rows: float  # weight of all documents
     loss: float  # minus the bound of the documents given the topics
-    words: np.ndarray  # (v, padded k)
+    words: np.ndarray  # (v, k)
     logs: np.ndarray  # (k,) E[log theta], summed
 
 
@@ -95,33 +95,42 @@ def update(
     engine: Engine | None = None,
 ) -> TopicParams:
     """The M-step. ``stats`` are those of ``documents`` of a larger collection, or all of it."""
-    scale = 1.0 if documents is None else documents / stats.rows
-    k = len(params.alpha)
-    alpha = params.alpha
     if optimize:
-        alpha = fit_from_logs(alpha, stats.logs / stats.rows)
-    return with_components(
-        params._replace(alpha=alpha), scale * stats.words[:, :k] + params.eta, engine
-    )
+        params = params._replace(alpha=fit_from_logs(params.alpha, stats.logs / stats.rows))
+    scale = 1.0 if documents is None else documents / stats.rows
+    return with_words(params, stats.words, scale, params.eta, engine)
 
 
-def with_components(
-    params: TopicParams, components: np.ndarray, engine: Engine | None = None
+def with_words(
+    params: TopicParams,
+    words: np.ndarray,
+    scale: float = 1.0,
+    prior: float = 0.0,
+    engine: Engine | None = None,
 ) -> TopicParams:
-    """The params of other topics: their expectations and their divergence from the prior."""
-    v, k = components.shape
-    totals = components.sum(axis=0)
-    weights = np.zeros((v, -(-k // LANES) * LANES), np.float32)
+    """The params whose topics are ``scale * words + prior``: their expectations, and their
+    divergence from the prior."""
+    v, k = words.shape
+    eta = params.eta
+    components, weights = np.empty((v, k)), np.empty((v, k), np.float32)
+    stripes = [slice(first, first + STRIPE) for first in range(0, v, STRIPE)]
+    engine = engine or Serial()
 
-    def expect(first: int) -> float:
+    def add_prior(stripe: slice) -> np.ndarray:
+        part = np.multiply(words[stripe], scale, out=components[stripe])
+        part += prior
+        return part.sum(axis=0)
+
+    def expect(stripe: slice) -> float:
         """Set the weights of some words; what they add to the divergence."""
-        part = components[first : first + STRIPE]
-        logs = psi(part) - psi(totals)
-        weights[first : first + STRIPE, :k] = np.exp(logs)
-        return float(np.sum((part - params.eta) * logs - gammaln(part)))
+        part = components[stripe]
+        logs = at_posterior(psi, part, eta) - psi(totals)
+        np.exp(logs, out=weights[stripe], casting="same_kind")
+        return float(np.sum((part - eta) * logs - at_posterior(gammaln, part, eta)))
 
-    sums = (engine or Serial()).each(expect, range(0, v, STRIPE), work=SPECIAL * v * k)
-    constant = gammaln(v * params.eta) - v * gammaln(params.eta)
+    totals = sum(engine.each(add_prior, stripes, work=v * k))
+    sums = engine.each(expect, stripes, work=SPECIAL * v * k)
+    constant = gammaln(v * eta) - v * gammaln(eta)
     apart = sum(sums) + float(gammaln(totals).sum() - k * constant)
     return params._replace(components=components, weights=weights, divergence=apart)
 
@@ -130,7 +139,7 @@ def document_bounds(
     alpha: np.ndarray, gamma: np.ndarray, log_sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bound of each document given the topics, and E[log theta]."""
-    logs = expected_log(gamma)
+    logs = expected_log(gamma, alpha)
     return log_sums - divergence(gamma, alpha, logs), logs
 
 
@@ -417,11 +426,11 @@ class LatentDirichletAllocation(TopicModel):
         return self._with(self.components_.T, self.alpha_, self.eta_)
 
     def _with(self, components: np.ndarray, alpha: np.ndarray, eta: float) -> TopicParams:
-        empty = np.zeros((0, LANES), np.float32)
+        empty = np.zeros((0, len(alpha)), np.float32)
         params = TopicParams(
             components, empty, alpha, eta, 0.0, self.max_doc_update_iter, self.mean_change_tol
         )
-        return with_components(params, np.ascontiguousarray(components))
+        return with_words(params, components, engine=engine_for(self))
 
     def _store(self, params: TopicParams) -> None:
         self.components_ = np.ascontiguousarray(params.components.T)
@@ -436,19 +445,16 @@ class LatentDirichletAllocation(TopicModel):
         if not (self.components_ > 0).all():
             raise ValueError("components_ must be above 0.")
         if hasattr(self, "_faded_words"):
-            padded = -(-len(self.alpha_) // LANES) * LANES
-            if self._faded_words.shape[1] != padded or len(self._faded_logs) != len(
-                self.alpha_
-            ):
+            k = len(self.alpha_)
+            if self._faded_words.shape[1] < k or len(self._faded_logs) != k:
                 raise ValueError("The statistics of partial_fit do not match the topics.")
+            self._faded_words = self._faded_words[:, :k]  # older files have padded rows
 
 
 def as_stats(params: TopicParams, documents: float) -> TopicStats:
     """The statistics per document that would have led to the params: where the memory starts,
     so that the first mini-batch does not count for all."""
-    words = np.zeros(params.weights.shape)
-    counts = np.maximum(params.components - params.eta, 0)
-    words[:, : len(params.alpha)] = counts / documents
+    words = np.maximum(params.components - params.eta, 0) / documents
     return TopicStats(1.0, 0.0, words, expected_log(params.alpha))
 
 

@@ -123,7 +123,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             for block in table:  # tokens are scored one by one
                 check_whole(parts(block.load()).rows, "Held-out likelihood", block.start)
         weights = self._word_weights() if weights is None else weights
-        model = FoldIn.of(weights, self.alpha_, FOLD_IN_ITER, FOLD_IN_TOL, **more)
+        weights = np.ascontiguousarray(weights, np.float32)
+        model = FoldIn(weights, self.alpha_, FOLD_IN_ITER, FOLD_IN_TOL, **more)
         return engine_for(self).map(function, model, table)
 
     # --- For readers ---
