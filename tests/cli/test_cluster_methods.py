@@ -10,7 +10,9 @@ import pytest
 
 import tacit as package
 from tacit import cluster as models
-from tacit.cluster import cut, linkage
+from tacit.cli.cluster import tree_figure
+from tacit.cli.cluster_methods import label_rows
+from tacit.cluster import AgglomerativeClustering, cut, linkage
 from tacit.measure import adjusted_rand_score, silhouette_score
 
 METHODS = [
@@ -283,7 +285,7 @@ def test_a_picture_of_one_group_is_drawn(tacit, npy, tmp_path):
 
 
 def test_large_files_are_drawn_by_some_rows(tacit, tmp_path, monkeypatch):
-    monkeypatch.setattr("tacit.cli.cluster_plot.MOST_ROWS", 60)
+    monkeypatch.setattr("tacit.cli.cluster.MOST_ROWS", 60)
     monkeypatch.setattr("tacit.cli.cluster.EXACT_ROWS", 60)
     np.save(tmp_path / "x.npy", clouds(d=3)[0])
     path = tmp_path / "p.svg"
@@ -302,3 +304,12 @@ def test_a_picture_that_cannot_be_is_refused_before_the_work(tacit, npy, tmp_pat
     run = tacit("cluster", npy, "--k", 3, "--plot", tmp_path / "p.png")
     assert run.code == 2
     assert "pip install 'tacit-learn[plot]'" in run.err
+
+
+def test_the_legend_of_a_tree_of_centers_counts_rows():
+    rows = np.vstack([np.random.default_rng(0).normal(size=(40, 2)), [[50.0, 50.0]]])
+    model = AgglomerativeClustering(2, linkage="average", compress=8, random_state=0).fit(rows)
+    labels, _ = label_rows(model, rows, 2)
+    figure = tree_figure(model, labels, k=2, title="average", ids=None)
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert sorted(texts) == ["cluster 0: 40 rows", "cluster 1: 1 row"]

@@ -1,7 +1,11 @@
 """What stands between a stranger and the first good result: names, options, rows, mistakes."""
 
 import json
+import zipfile
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 ROWS = "name,x,y\n" + "".join(
@@ -14,6 +18,18 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.csv").write_text(ROWS)
     (tmp_path / "lines.txt").write_text("the whale\na ship at sea\nthe white whale\n")
+    rows = np.arange(60.0).reshape(30, 2)
+    np.save(tmp_path / "rows.npy", rows)
+    texts = [f"whale {i}" for i in range(30)]
+    columns = {"text": texts, "x": rows[:, 0], "y": rows[:, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    (tmp_path / "words.csv").write_text("text,kind\nthe white whale,a\na ship at sea,b\n")
+    (tmp_path / "numbers.json").write_text('[{"x": 1.5}, {"x": 2.5}]')
+    (tmp_path / "array.jsonl").write_text('[{"text": "the whale"}]\n')
+    with zipfile.ZipFile(tmp_path / "sheet.xlsx", "w") as sheet:
+        sheet.writestr("xl/workbook.xml", "<workbook/>")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "ann_1.txt").write_text("the whale")
     return tmp_path
 
 
@@ -70,6 +86,14 @@ def test_a_source_that_changed_or_moved_with_its_project_is_the_same(here, tacit
          "--epochs is for word2vec"),
         (["recommend", "train", "rows.csv", "--out", "r", "--model", "mean", "--factors", "4"],
          "--factors is for als, sgd and implicit"),
+        (["cluster", "rows.npy", "-k", "2", "--header"], "rows.npy is a NumPy file"),
+        (["cluster", "rows.parquet", "--no-header"], "rows.parquet is a Parquet file"),
+        (["counts", "rows.parquet", "--encoding", "latin-1"], "--encoding is for text"),
+        (["counts", "rows.csv", "--text", "name", "--duplicate-keys", "last"],
+         "--duplicate-keys is for JSON"),
+        (["counts", "texts", "--format", "csv"], "--format is for a file"),
+        (["explore", "--docs", "--oversize", "skip"], "--oversize is for a PATH"),
+        (["authors", "texts", "--out", "-", "--rolling", "-"], "both want standard output"),
     ],
 )  # fmt: skip
 def test_an_option_that_cannot_apply_is_refused(here, tacit, command, said):
@@ -86,6 +110,8 @@ def test_an_option_that_cannot_apply_is_refused(here, tacit, command, said):
     [
         (["clust", "rows.csv"], 2, "Did you mean 'cluster'?"),
         (["cluster", "rows.csv", "--method", "kmeens"], 2, "Did you mean 'kmeans'?"),
+        (["index", "serch", "i", "whale"], 2, "There is no command 'serch'. Did you mean"),
+        (["lm", "trian", "lines.txt"], 2, "Did you mean 'train'?"),
         (["cluster", "row.csv"], 4, "Did you mean 'rows.csv'?"),
         (["cluster", "rows.csv", "--columns", "x,nam"], 4, "Did you mean 'name'?"),
         (["topics", "shwo", "m"], 2, "Did you mean 'show'?"),
@@ -98,6 +124,23 @@ def test_an_option_that_cannot_apply_is_refused(here, tacit, command, said):
         (["senses", "kraken", "lines.txt"], 4, "'kraken' does not occur in the documents"),
         (["compare", "rows.csv", "rows.csv"], 4, "Name one with --label-a."),
         (["explore", "rows.csv"], 4, "Group its rows with: tacit cluster rows.csv"),
+        (["explore", "numbers.json"], 4, "Write it as CSV, then group its rows"),
+        (["explore", "array.jsonl"], 4, "holds an array, not an object or a string. Write one "
+         "object per line; --format json reads a file that is one array."),
+        (["explore", "sheet.xlsx"], 4, "a spreadsheet or a Word file. Export it as CSV"),
+        (["cluster", "words.csv"], 4, "For documents use: tacit explore words.csv"),
+        (["cluster", "sheet.xlsx"], 4, "a spreadsheet or a Word file. Export it as CSV"),
+        (["index", "search", "line.txt", "whale"], 4, "Did you mean 'lines.txt'?"),
+        (["recommend", "for", "row.csv", "ann"], 4, "Did you mean 'rows.csv'?"),
+        (["recommend", "train", "row.csv", "--out", "r"], 4, "Did you mean 'rows.csv'?"),
+        (["words", "near", "line.txt", "whale"], 4, "Did you mean 'lines.txt'?"),
+        (["serve", "text"], 4, "Did you mean 'texts'?"),
+        (["report", "text"], 4, "Did you mean 'texts'?"),
+        (["topics", "words.csv", "--by", "knd"], 2, "Did you mean 'kind'? Besides the text "
+         "there is kind."),
+        (["classify", "train", "words.csv", "--label", "text", "--out", "m"], 2,
+         "'text' is the column of the text. Besides the text there is kind."),
+        (["authors", "words.csv"], 2, "which column holds the authors?"),
     ],
 )
 def test_a_mistake_is_answered_with_what_was_meant(here, tacit, command, code, said):
@@ -108,6 +151,70 @@ def test_a_mistake_is_answered_with_what_was_meant(here, tacit, command, code, s
 
 def test_a_column_of_words_is_explored_if_it_is_named(here, tacit):
     assert tacit("explore", "rows.csv", "--text", "name", "--plan").code == 0
+
+
+def test_a_mistyped_id_of_an_index_is_answered_with_one_that_is_there(here, tacit):
+    (here / "ids.csv").write_text("id,text\nmoby,the white whale\nahab,a ship at sea\n")
+    assert tacit("index", "build", "ids.csv", "--out", "i", "-q").code == 0
+    run = tacit("index", "similar", "i", "mobby")
+    assert run.code == 2
+    assert "There is no document 'mobby' in the index. Did you mean 'moby'?" in run.err
+
+
+def test_a_model_of_another_kind_has_its_article(here, tacit):
+    assert tacit("lm", "train", "lines.txt", "--out", "m", "-q").code == 0
+    run = tacit("topics", "show", "m")
+    assert run.code == 4
+    assert "m holds an NGramModel, not a topic model" in run.err
+
+
+def test_a_user_who_has_rated_all_is_told_so(here, tacit):
+    ratings = [f"u{i % 4},i{i % 3},{1 + i % 5}\n" for i in range(12)]
+    (here / "ratings.csv").write_text("user,item,rating\n" + "".join(ratings))
+    assert tacit("recommend", "train", "ratings.csv", "-k", "2", "--out", "r", "-q").code == 0
+    run = tacit("recommend", "for", "r", "u1")
+    assert run.out == "u1 has rated every item; --all includes those.\n"
+    assert "i2" in tacit("recommend", "for", "r", "u1", "--all").out
+
+
+def test_a_warning_about_a_rejected_number_of_components_is_not_shown(here, tacit):
+    (here / "few.csv").write_text("x,y\n" + "".join(f"{i % 3},{i % 2}\n" for i in range(12)))
+    chosen = tacit("mixture", "few.csv", "-k", "6", "-q")
+    assert "Lower -k." in chosen.err
+    one = tacit("mixture", "rows.csv", "--k-max", "1", "-q")
+    assert one.err == ""
+
+
+def test_a_column_that_numbers_the_rows_is_noted(here, tacit):
+    rows = "".join(f"{i + 1},{i % 3},{i + 5}\n" for i in range(20))
+    (here / "cases.csv").write_text(f"case,x,later\n{rows}")
+    note = "Column case numbers the rows and was used all the same; --id case makes it"
+    run = tacit("cluster", "cases.csv", "-k", "2")
+    assert note in run.err
+    assert "Column later" not in run.err
+    assert note not in tacit("cluster", "cases.csv", "-k", "2", "--columns", "case,x").err
+    assert note not in tacit("cluster", "cases.csv", "-k", "2", "--id", "case").err
+
+
+# --- Search by meaning ---
+
+
+def test_a_search_by_meaning_refuses_not_and_says_what_it_ignores(here, tacit):
+    texts = [f"the {w} swims in the cold sea with a ship" for w in ("whale", "shark", "seal")]
+    (here / "sea.txt").write_text("\n".join(texts * 4))
+    built = tacit("index", "build", "sea.txt", "--semantic", "-k", "2", "--out", "i", "-q")
+    assert built.code == 0
+    for query in (["whale AND NOT shark"], ["--", "whale", "-shark"]):
+        refused = tacit("index", "search", "i", *query)
+        assert refused.code == 2
+        assert "An index by meaning cannot exclude words" in refused.err
+    plain = json.loads(tacit("index", "search", "i", "whale ship", "--json").out)
+    run = tacit("index", "search", "i", '(whale AND "ship")', "--json")
+    found = json.loads(run.out)
+    assert found["hits"] == plain["hits"]
+    assert found["notes"] == [
+        "Ignored: AND, quotes, parentheses. A search by meaning uses all words together."
+    ]
 
 
 # --- Rows, starts, arrays ---

@@ -64,7 +64,7 @@ def test_more_ranks_than_images_are_lowered(tacit, faces):
     [
         (["--near", "99"], 4, "There is no image '99'"),
         (["--ranks", "a,b"], 2, "is not a list of numbers"),
-        (["--size", "big"], 2, "is not a size"),
+        (["--size", "big"], 2, "is not the size of an image"),
         (["--combine", "1 + 2"], 2, "--combine needs a folder"),
     ],
 )

@@ -35,6 +35,13 @@ def for_a_thread():
         threading.Event().wait()
     finally:
         block()
+def in_a_callback():  # as of the compiler: exceptions in it are dropped
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        ready()
+        threading.Event().wait()
+    callback()
+    raise RuntimeError("there is no compiled object")
 def at_exit():  # Python waits for threads when it ends
     threading.Thread(target=block).start()
     ready()
@@ -47,9 +54,10 @@ def with_patience():
         except KeyboardInterrupt:
             print("saving", flush=True)
             block()
-waits = {each.__name__: each for each in (in_a_kernel, for_a_thread, at_exit, with_patience)}
+parts = (in_a_kernel, for_a_thread, in_a_callback, at_exit, with_patience)
+waits = {each.__name__: each for each in parts}
 sys.modules["stuck"] = types.SimpleNamespace(stuck=stuck)
-m.COMMANDS["stuck"] = ("stuck:stuck", "Is stuck.")
+m.COMMANDS["stuck"], m.MODULES["stuck"] = "Is stuck.", "stuck"
 sys.exit(m.main())
 """
 
@@ -73,7 +81,7 @@ def stuck(tmp_path):
         child.communicate()
 
 
-@pytest.mark.parametrize("how", ["in_a_kernel", "for_a_thread", "at_exit"])
+@pytest.mark.parametrize("how", ["in_a_kernel", "for_a_thread", "in_a_callback", "at_exit"])
 def test_a_command_that_does_not_hear_ctrl_c_ends_all_the_same(stuck, how, tmp_path):
     child = stuck(how)
     child.send_signal(signal.SIGINT)

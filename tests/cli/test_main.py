@@ -27,7 +27,8 @@ def fails(monkeypatch, tacit):
             raise error
 
         monkeypatch.setitem(sys.modules, "boom", types.SimpleNamespace(boom=boom))
-        monkeypatch.setitem(module.COMMANDS, "boom", ("boom:boom", "Fails."))
+        monkeypatch.setitem(module.COMMANDS, "boom", "Fails.")
+        monkeypatch.setitem(module.MODULES, "boom", "boom")
         return tacit("boom", *arguments)
 
     return run
@@ -111,7 +112,8 @@ def test_a_warning_is_one_plain_line(monkeypatch, tacit):
         warnings.warn("only 3 distinct rows", stacklevel=1)
 
     monkeypatch.setitem(sys.modules, "warn", types.SimpleNamespace(warn=warn))
-    monkeypatch.setitem(module.COMMANDS, "warn", ("warn:warn", "Warns."))
+    monkeypatch.setitem(module.COMMANDS, "warn", "Warns.")
+    monkeypatch.setitem(module.MODULES, "warn", "warn")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         run = tacit("warn")
@@ -122,7 +124,7 @@ def test_version_and_help(tacit):
     assert tacit("--version") == (0, f"tacit {__version__}\n", "")
     run = tacit("--help")
     assert run.code == 0
-    for name, (_, line) in module.COMMANDS.items():
+    for name, line in module.COMMANDS.items():
         assert name in run.out
         assert line in run.out
     assert "completion" in run.out
@@ -254,6 +256,10 @@ def test_help_is_plain_and_every_option_gives_its_default(path):
     text = " ".join(command.get_help(context).split())
     assert not re.search(OLD_WORDS, text)
     assert command.help
+    if isinstance(command, click.Group):  # lists its commands with whole sentences
+        listed = command.get_help(context).partition("Commands:")[2]
+        assert listed
+        assert "..." not in listed
     for option in command.params:
         if isinstance(option, click.Option) and option.name not in ("help", "version"):
             help = option.help or ""

@@ -112,7 +112,7 @@ def test_a_project_that_cannot_be_trusted_is_code_4_and_a_sentence(project, caps
 
 def test_a_folder_that_is_not_there_is_code_4(tmp_path, capsys):
     assert main(["serve", str(tmp_path / "nothing"), "--no-browser"]) == 4
-    assert "is not a project" in capsys.readouterr().err
+    assert "There is no file or folder" in capsys.readouterr().err
 
 
 def test_the_address_with_its_key_is_all_that_goes_to_standard_output(

@@ -7,23 +7,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tacit.cli.cluster_plot import check_picture, save_figure
-from tacit.cli.inputs import check_whole, label_text, open_documents, read_text, unknown_column
+from tacit.cli.inputs import (
+    LabelOption,
+    check_whole,
+    open_documents,
+    read_labels,
+    read_text,
+)
 from tacit.cli.options import (
     DocumentOptions,
     OneOf,
     RunOptions,
     document_options,
     model_option,
+    out_option,
+    plot_option,
     run_options,
 )
 from tacit.cli.output import (
     check_outputs,
+    check_picture,
     clean,
     draw_table,
+    note,
     open_output,
     print_json,
-    say,
+    save_figure,
     say_written,
     write_csv,
 )
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["authors"]
 
-AUTHOR_COLUMNS = ("author", "authors", "writer", "by")
+AUTHOR = LabelOption("--author", "authors", ("author", "authors", "writer", "by"))
 UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 WORD = re.compile(r"[^\W_]")  # a letter or a digit, of which words are made
@@ -74,36 +83,21 @@ class Text(NamedTuple):
               help="Number of words in a block of text; 0 takes whole texts")
 @click.option("--variant", type=OneOf(["burrows", "eder", "cosine", "quadratic"]),
               default="cosine", help="Variant of Delta, the distance between texts")
-@click.option("--plot", "picture", metavar="FILE",
-              help="Picture to draw: a map of the texts (.png, .pdf, .svg)  [default: none]")
-@click.option("--rolling", "rolled_path", metavar="CSV",
-              help="File for the attribution of each part of a text; - is standard output  "
-              "[default: none]")
+@plot_option(": a map of the texts")
+@out_option("the attribution of each part of a text", name="--rolling")
 @click.option("--tree", "tree_path", metavar="FILE",
               help="File for the consensus tree of all texts, in Newick format  [default: "
               "none]")
-@click.option("--out", metavar="CSV",
-              help="File for the verdicts; - is standard output  [default: none]")
+@out_option("the verdicts")
 @model_option
 @document_options
 @run_options
 def authors(
-    path: str,
-    who: tuple[str, ...],
-    column: str | None,
-    unknown: tuple[str, ...],
-    words: int,
-    most_frequent: bool,
-    block: int,
-    variant: str,
-    picture: str | None,
-    rolled_path: str | None,
-    tree_path: str | None,
-    out: str | None,
-    model_path: str | None,
-    documents: DocumentOptions,
+    path: str, who: tuple[str, ...], column: str | None, unknown: tuple[str, ...], words: int,
+    most_frequent: bool, block: int, variant: str, plot_path: str | None, rolling: str | None,
+    tree_path: str | None, out: str | None, model_path: str | None, documents: DocumentOptions,
     run: RunOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Find out who wrote a text, given texts of known authors at PATH.
 
     PATH is a folder of text files called author_title.txt, or with a subfolder for each author;
@@ -119,17 +113,20 @@ def authors(
     typicality, which is low if perhaps none of them did; the fraction of blocks that agree; the
     score of the General Impostors method; and the words that distinguish the authors.
     """
-    check_outputs(out, [picture, tree_path, model_path, rolled_path], as_json=run.as_json)
-    check_picture(picture)
+    check_outputs(out, [plot_path, tree_path, model_path], as_json=run.as_json)
+    check_outputs(rolling, as_json=run.as_json, option="--rolling")
+    if out == rolling == "-":
+        raise click.UsageError("--out - and --rolling - both want standard output. Drop one.")
+    check_picture(plot_path)
     from tacit.style import Authorship, FunctionWords, impostors
 
-    source = open_documents(path, documents, quiet=run.quiet)
-    everything = read_table_or_folder(source, path, column, unknown or UNKNOWN, quiet=run.quiet)
+    source = open_documents(path, documents)
+    everything = read_table_or_folder(source, path, column, unknown or UNKNOWN)
     known, asked = sort_out(everything, path, who, documents, run)
     counted = FunctionWords(n_words=words) if most_frequent else english(words)
     model = Authorship(counted, block=block or None, variant=variant, engine=run.engine)
     texts = [each.text for each in known]
-    with Running("Comparing the authors", quiet=run.quiet):
+    with Running("Comparing the authors"):
         model.fit(
             texts, [each.author for each in known], names=[title(each.name) for each in known]
         )
@@ -142,19 +139,19 @@ def authors(
         verified = impostors(model, questions, names=names, random_state=run.seed)
     if out is not None:
         write_verdicts(out, verdicts, verified)
-    if rolled_path is not None:
-        write_rolling(rolled_path, model, asked)
+    if rolling is not None:
+        write_rolling(rolling, model, asked)
     if tree_path is not None:
         write_tree(tree_path, model, [*known, *asked], run.seed)
-    if picture:
-        draw_map(picture, model, questions, names)
+    if plot_path:
+        draw_map(plot_path, model, questions, names)
     report = summary(model, verdicts, verified)
     if run.as_json:
-        print_json({"path": path, **report, "plot": picture, "model_file": model_path})
+        print_json({"path": path, **report, "plot": plot_path, "model_file": model_path})
     else:
-        show(model, report, stderr="-" in (out, rolled_path))
-    say_written(quiet=run.quiet, verdicts=out, plot=picture, tree=tree_path,
-                attribution=rolled_path, model=model_path)  # fmt: skip
+        show(model, report, stderr="-" in (out, rolling))
+    say_written(verdicts=out, plot=plot_path, tree=tree_path,
+                attribution=rolling, model=model_path)  # fmt: skip
     check_whole(source, documents)
 
 
@@ -162,20 +159,13 @@ def authors(
 
 
 def read_table_or_folder(
-    source: "Documents", path: str, column: str | None, unknown: tuple[str, ...], *, quiet: bool
+    source: "Documents", path: str, column: str | None, unknown: tuple[str, ...]
 ) -> list[Text]:
     """The texts of a folder or a table, with their authors."""
     strangers = {name.casefold() for name in unknown}
     ids = [str(name) for name in source.ids]
-    authors: list[str | None]
     if source.report.text_column is not None:  # a table
-        called = author_column(source, path, column, quiet=quiet)
-        values = source.column(called)
-        missing = [value is None or value == "" or value != value for value in values]
-        authors = [
-            None if gone else label_text(value)
-            for value, gone in zip(values, missing, strict=True)
-        ]
+        authors = read_labels(source, path, column, optional=True, option=AUTHOR)
         rows = zip(ids, authors, source.texts(), strict=True)
         return [Text(name, known_or_none(who, strangers), text) for name, who, text in rows]
     if not Path(path).is_dir():
@@ -197,31 +187,15 @@ def read_table_or_folder(
         found.append(Text(name, known_or_none(who, strangers), text))
     if nameless:
         were, it = ("was", "it") if len(nameless) == 1 else ("were", "them")
-        say(
+        note(
             f"{listed(nameless, 3)} {were} left out: there is no author in the name. Call {it} "
             f"author_title.txt or unknown_title.txt, or give {it} with --who.",
-            quiet=quiet,
         )
     return found
 
 
-def known_or_none(author: str | None, strangers: set[str]) -> str | None:
-    return None if author is None or author.casefold() in strangers else author
-
-
-def author_column(source: "Documents", path: str, column: str | None, *, quiet: bool) -> str:
-    columns = list(source.columns)
-    if column is None:
-        column = next((name for name in columns if name.lower() in AUTHOR_COLUMNS), None)
-        if column is None:
-            raise click.UsageError(
-                f"Which column of {path} holds the authors? Besides the text there are "
-                f"{', '.join(columns)}. Name one with --author."
-            )
-        say(f"Guessed: authors are in column {column!r}.", quiet=quiet)
-    elif column not in columns:
-        raise click.BadParameter(unknown_column(column, columns, path), param_hint="--author")
-    return column
+def known_or_none(author: Any, strangers: set[str]) -> str | None:
+    return None if author is None or str(author).casefold() in strangers else str(author)
 
 
 def author_of(name: str) -> str | None:
@@ -250,7 +224,7 @@ def sort_out(
     asked = [each for each in everything if each.author is None]
     named = set()
     for place in who:
-        texts = read_question(place, documents, quiet=run.quiet)
+        texts = read_question(place, documents)
         if not any(WORD.search(each.text) for each in texts):
             raise DataError("there is no word in it. Give a text.", file=place)
         asked += texts
@@ -263,7 +237,7 @@ def sort_out(
     for group in (known, asked):
         empty = [each for each in group if not WORD.search(each.text)]
         for each in empty:
-            say(f"{each.name} has no words and was left out.", quiet=run.quiet)
+            note(f"{each.name} has no words and was left out.")
             group.remove(each)
     number = len({each.author for each in known})
     if number < 2:
@@ -275,13 +249,13 @@ def sort_out(
     return known, asked
 
 
-def read_question(place: str, documents: DocumentOptions, *, quiet: bool) -> list[Text]:
+def read_question(place: str, documents: DocumentOptions) -> list[Text]:
     """The texts of a file, a folder or a table, without their authors."""
     target = Path(place)
     if place == "-" or (target.is_file() and not is_table(target)):
         name = "standard input" if place == "-" else target.name
-        return [Text(name, None, read_text(place, quiet=quiet))]
-    source = open_documents(place, documents, quiet=quiet)
+        return [Text(name, None, read_text(place))]
+    source = open_documents(place, documents)
     names = [str(name) for name in source.ids]
     return [Text(n, None, t) for n, t in zip(names, source.texts(), strict=True)]
 

@@ -10,10 +10,11 @@ from tacit.cli.inputs import (
     check_whole,
     label_text,
     open_documents,
+    open_model,
     read_labels,
-    wrong_model,
 )
 from tacit.cli.options import (
+    CommandGroup,
     DocumentOptions,
     OneOf,
     RunOptions,
@@ -29,8 +30,8 @@ from tacit.cli.output import (
     check_target,
     clean,
     draw_table,
+    note,
     print_json,
-    say,
     write_csv,
 )
 from tacit.cli.progress import Running
@@ -38,8 +39,7 @@ from tacit.core.memory import format_bytes
 from tacit.core.wording import count, did_you_mean, listed
 
 if TYPE_CHECKING:
-    from tacit.classify.model_choice import ModelChoice
-    from tacit.classify.text_classifier import TextClassifier
+    from tacit.classify.text_classifier import ModelChoice, TextClassifier
 
 __all__ = ["classify"]
 
@@ -49,7 +49,7 @@ NAMES = (
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def classify() -> None:
     """Learn the labels of documents from examples, and predict them.
 
@@ -77,17 +77,9 @@ def classify() -> None:
 @document_options
 @run_options
 def train(
-    path: str,
-    out: str,
-    label_column: str | None,
-    name: str,
-    folds: int,
-    ngrams: int | None,
-    characters: bool,
-    min_df: int,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, out: str, label_column: str | None, name: str, folds: int, ngrams: int | None,
+    characters: bool, min_df: int, documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Train a classifier on the labeled documents at PATH.
 
     PATH is a folder with one subfolder of text files per label (spam/17.txt), or a .csv,
@@ -96,16 +88,16 @@ def train(
     """
     check_file(out)
 
-    from tacit.classify.model_choice import choose_classifier
+    from tacit.classify.text_classifier import choose_classifier
 
-    texts = open_documents(path, documents, quiet=run.quiet)
-    labels = read_labels(texts, path, label_column, quiet=run.quiet)
-    folds = possible_folds(labels, folds, run.quiet)
+    texts = open_documents(path, documents)
+    labels = read_labels(texts, path, label_column)
+    folds = possible_folds(labels, folds)
     vectorizer = None
     if characters or ngrams or min_df > 1:
         vectorizer = make_features(texts, labels, characters, ngrams, min_df, run.engine)
     title = "Comparing classifiers" if name == "auto" else f"Training {name}"
-    with Running(title, quiet=run.quiet):
+    with Running(title):
         choice = choose_classifier(
             texts,
             labels,
@@ -137,7 +129,7 @@ def train(
             f"{count(model.n_documents_, 'document')}, {count(model.n_terms_, 'term')}, "
             f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
         )
-    say(f"Model ({choice.best}) written to {out}.", quiet=run.quiet)
+    note(f"Model ({choice.best}) written to {out}.")
     check_whole(texts, documents)
 
 
@@ -155,8 +147,8 @@ def predict(
     if show.as_json and out != "-":
         raise click.UsageError("--json prints to standard output. Drop it, or --out.")
     check_target(None if show.as_json else out)
-    model = open_model(file)
-    texts = open_documents(path, documents, quiet=show.quiet)
+    model = open_classifier(file)
+    texts = open_documents(path, documents)
     labels, probabilities = predict_labels(model, texts)
     titles = ["id", "label"]
     columns = [texts.ids, labels.tolist()]
@@ -181,13 +173,9 @@ def predict(
 @document_options
 @show_options
 def evaluate(
-    file: str,
-    path: str,
-    label_column: str | None,
-    against: str | None,
-    documents: DocumentOptions,
-    show: ShowOptions,
-) -> None:
+    file: str, path: str, label_column: str | None, against: str | None,
+    documents: DocumentOptions, show: ShowOptions,
+) -> None:  # fmt: skip
     """Measure how well MODEL predicts the labels of the documents at PATH.
 
     The documents should not be those that it was trained on.
@@ -196,9 +184,9 @@ def evaluate(
 
     from tacit.measure import calibration, confusion, mcnemar, paired_bootstrap, wilson_interval
 
-    model = open_model(file)
-    texts = open_documents(path, documents, quiet=show.quiet)
-    labels = as_classes(read_labels(texts, path, label_column, quiet=show.quiet), model)
+    model = open_classifier(file)
+    texts = open_documents(path, documents)
+    labels = as_classes(read_labels(texts, path, label_column), model)
     predicted, probabilities = predict_labels(model, texts)
     table = confusion(labels, predicted)
     low, high = wilson_interval(table.accuracy, len(labels))
@@ -211,17 +199,16 @@ def evaluate(
     }
     known = np.isin(labels, model.classes_)
     if not known.all():
-        say(
+        note(
             f"{count(int((~known).sum()), 'document has', 'documents have')} labels that the "
             "model does not know; these count as wrong.",
-            quiet=show.quiet,
         )
     curve = None
     if probabilities is not None and known.any():
         curve = calibration(labels[known], probabilities[known], labels=model.classes_)
         result["calibration"] = curve.to_dict()
     if against is not None:
-        predictions = open_model(against).predict(texts).tolist()
+        predictions = open_classifier(against).predict(texts).tolist()
         other = as_classes(predictions, model, "--against")
         test = mcnemar(labels, predicted, other)
         bootstrap = paired_bootstrap(labels, predicted, other)
@@ -265,7 +252,7 @@ def explain(
             f"TEXT is the text of a document, but {text[0]!r} is a file. Give its text, or the "
             f"file on standard input: tacit classify explain MODEL - < {text[0]}"
         )
-    model = open_model(file)
+    model = open_classifier(file)
     chosen = None if class_ is None else known_class(class_, model)
     if not text:
         classes = model.classes_.tolist() if chosen is None else [chosen]
@@ -317,14 +304,9 @@ def make_features(
     return make_vectorizer(features, min_df=min_df, **settings)
 
 
-def open_model(file: str) -> "TextClassifier":
-    from tacit.core.modelfile import load
-
-    model = load(file)
-    if not (hasattr(model, "classifier_") and hasattr(model, "counter_")):
-        command = "tacit classify train PATH --out MODEL"
-        raise wrong_model(file, model, "a classifier of documents", command)
-    return model
+def open_classifier(file: str) -> "TextClassifier":
+    command = "tacit classify train PATH --out MODEL"
+    return open_model(file, ["classifier_", "counter_"], "a classifier of documents", command)
 
 
 def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
@@ -335,7 +317,7 @@ def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
     return model.classes_[probabilities.argmax(axis=1)], probabilities
 
 
-def possible_folds(labels: list, folds: int, quiet: bool) -> int:
+def possible_folds(labels: list, folds: int) -> int:
     if len(set(labels)) < 2:
         raise click.ClickException(
             f"There are {count(len(labels), 'document')} with "
@@ -344,7 +326,7 @@ def possible_folds(labels: list, folds: int, quiet: bool) -> int:
         )
     if folds > len(labels):
         n = len(labels)
-        say(f"{n} documents allow at most {n} folds, so {n} are used.", quiet=quiet)
+        note(f"{n} documents allow at most {n} folds, so {n} are used.")
     return min(folds, len(labels))
 
 

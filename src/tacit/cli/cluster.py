@@ -13,10 +13,10 @@ from tacit.cli.cluster_methods import (
     choose,
     fit,
     label_rows,
+    make,
     rate_confidence,
     rows_for,
 )
-from tacit.cli.cluster_plot import check_picture, draw_picture
 from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
 from tacit.cli.options import (
     OneOf,
@@ -24,16 +24,20 @@ from tacit.cli.options import (
     TableOptions,
     k_option,
     model_option,
+    out_option,
+    plot_option,
     refuse_given,
     run_options,
     table_options,
 )
 from tacit.cli.output import (
     check_outputs,
+    check_picture,
     clean,
     draw_table,
+    note,
     print_json,
-    say,
+    save_figure,
     say_written,
     write_csv,
 )
@@ -51,6 +55,7 @@ __all__ = ["cluster"]
 APART = 3  # columns named for each cluster
 SHOWN = 40  # clusters drawn; the rest are counted
 EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
+MOST_ROWS = 5000  # dots on a map; of more rows, evenly spaced ones
 
 
 @click.command()
@@ -68,31 +73,18 @@ EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
               "rows]")
 @click.option("--confidence", is_flag=True,
               help="Also cluster resampled rows and print how stable each cluster is.")
-@click.option("--out", metavar="CSV",
-              help="File for the cluster of every row; - is standard output  "
-              "[default: none]")
-@click.option("--plot", "plot_path", metavar="FILE",
-              help="Picture to draw: .png, .pdf or .svg  [default: none]")
+@out_option("the cluster of every row")
+@plot_option(": the map of the clusters, or the tree of a hierarchy")
 @model_option
 @click.option("--scale", is_flag=True,
               help="Scale every column to mean 0 and standard deviation 1 first.")
 @table_options
 @run_options
 def cluster(
-    file: str,
-    k: int | None,
-    k_max: int,
-    method: str,
-    metric: str | None,
-    compress: int | None,
-    confidence: bool,
-    out: str | None,
-    plot_path: str | None,
-    model_path: str | None,
-    scale: bool,
-    table: TableOptions,
-    run: RunOptions,
-) -> None:
+    file: str, k: int | None, k_max: int, method: str, metric: str | None, compress: int | None,
+    confidence: bool, out: str | None, plot_path: str | None, model_path: str | None,
+    scale: bool, table: TableOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Group the rows of FILE, a table of numbers.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input. Prints the size of each
@@ -105,26 +97,26 @@ def cluster(
     tacit cluster flowers.csv -k 3 --out groups.csv
     tacit cluster flowers.csv --method ward --scale
     """
-    settings = ClusterSettings(method, metric, compress, run.seed, run.engine, run.quiet)
+    settings = ClusterSettings(method, metric, compress, run.seed, run.engine)
     check_settings(settings)
     if k is not None:
         refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
     check_picture(plot_path)
     check_outputs(out, [model_path, plot_path], as_json=run.as_json)
-    opened = read_number_file(file, table, quiet=run.quiet)
+    opened = read_number_file(file, table)
     report = opened.report
     notes: list[str] = []
     if k is not None and k > report.rows:
         rows = count(report.rows, "row")
         notes.append(f"The file has {rows}, so k is {report.rows}, not {k}.")
         k = report.rows
-    say(*notes, quiet=run.quiet)
+    note(*notes)
     values, facts = rows_for(settings, opened.values, report.source)
 
     def locate(rows: Any) -> None:  # k-means names the row and column of a bad value
-        plain = settings._replace(method="kmeans", metric=None, compress=None, quiet=True)
+        plain = settings._replace(method="kmeans", metric=None, compress=None)
         with named_rows(opened):
-            fit(plain, 1, rows)
+            make(plain, 1, n=report.rows).fit(rows)
 
     mean, deviation = mean_and_deviation(values, settings.engine, locate)
     if scale:
@@ -140,7 +132,7 @@ def cluster(
     labels, sizes = label_rows(model, values, k)
     saved = model_path is not None
     facts += notes_on_columns(opened.names, deviation, scale=scale, saved=saved)
-    say(*facts, quiet=run.quiet)
+    note(*facts)
     if out is not None:
         write_labels(labels, opened, out)
     centers = centers_of(model, values, labels, k, method)
@@ -200,7 +192,7 @@ def cluster(
                 f"{agreement:.2f} (1: always, 0: as by chance)."
             )
         draw(groups, sentences, stderr=stderr)
-    say_written(quiet=run.quiet, labels=out, picture=plot_path, model=model_path)
+    say_written(labels=out, picture=plot_path, model=model_path)
     check_whole(opened, table)
 
 
@@ -390,3 +382,113 @@ def draw(groups: list[dict[str, Any]], sentences: list[str], *, stderr: bool) ->
         click.echo(rest, err=stderr)
     for sentence in sentences:
         click.echo(sentence, err=stderr)
+
+
+# --- The picture ---
+
+
+def draw_picture(
+    path: str,
+    model: Any,
+    values: Any,
+    labels: "np.ndarray",
+    *,
+    k: int,
+    title: str,
+    names: list[str],
+    ids: list[str] | None,
+    silhouettes: Any,
+    choice: Any,
+) -> None:
+    """Draw the picture that suits the model; the same picture has the same bytes."""
+    if hasattr(model, "linkage_matrix_") and k > 1:
+        figure = tree_figure(model, labels, k=k, title=title, ids=ids)
+    else:
+        figure = map_figure(
+            model, values, labels, title=title, names=names, silhouettes=silhouettes,
+            choice=choice,
+        )  # fmt: skip
+    save_figure(figure, path)
+
+
+def tree_figure(
+    model: Any, labels: "np.ndarray", *, k: int, title: str, ids: list[str] | None
+) -> Any:
+    """The dendrogram: of rows, of k-means centers, or of the clusters of splits."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    from tacit.cluster.hierarchy.dendrogram import cut
+    from tacit.plot import dendrogram
+
+    Z = model.linkage_matrix_
+    n = len(Z) + 1
+    leaves: list[str] | None = ids
+    if n != len(labels):
+        leaves = None
+        title += f" ({n:,} k-means centers)"
+        if n == k and not hasattr(model, "compressor_"):
+            leaves = [f"cluster {j}" for j in range(k)]
+            title = title.partition(" (")[0]
+    sideways = leaves is not None
+    long_side = float(np.clip(0.18 * n, 4.0, 12.0))
+    size = (9.0, max(3.5, long_side)) if sideways else (max(8.0, long_side), 5.0)
+    figure = Figure(figsize=size, layout="constrained")
+    orientation = "left" if sideways else "top"
+    ax = figure.subplots()
+    dendrogram(Z, labels=leaves, cut=k, orientation=orientation, title=title, ax=ax)
+    legend = ax.get_legend()
+    if legend is not None and n != len(labels):  # it counts leaves, which stand for many rows
+        own = getattr(model, "leaf_labels_", np.arange(n))
+        sizes = np.bincount(labels, minlength=k)
+        for c, text in enumerate(legend.get_texts()):
+            j = int(own[np.flatnonzero(cut(Z, k=k) == c)[0]])
+            text.set_text(f"cluster {j}: {count(int(sizes[j]), 'row')}")
+    return figure
+
+
+def map_figure(
+    model: Any,
+    values: Any,
+    labels: "np.ndarray",
+    *,
+    title: str,
+    names: list[str],
+    silhouettes: Any,
+    choice: Any,
+) -> Any:
+    """The map; silhouettes where there are two clusters or more; the scree of a choice."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    from tacit import plot
+    from tacit.data.table import Table
+
+    n = len(labels)
+    picked = np.arange(n)
+    if n > MOST_ROWS:
+        picked = np.linspace(0, n - 1, MOST_ROWS).round().astype(np.int64)
+        title += f" ({MOST_ROWS:,} of {n:,} rows)"
+    rows = np.asarray(Table.of(values).take(picked), np.float64)
+    shown = labels[picked]
+    several = len(np.unique(shown)) > 1
+    panels = ["map", *(["silhouette"] if several else []), *(["scree"] if choice else [])]
+    widths = {"map": 7.0, "silhouette": 4.4, "scree": 4.6}
+    figure = Figure(figsize=(sum(widths[p] for p in panels), 5.4), layout="constrained")
+    axes = figure.subplots(
+        1, len(panels), squeeze=False, width_ratios=[widths[p] for p in panels]
+    )[0]
+    place = dict(zip(panels, axes, strict=True))
+    if rows.shape[1] == 2 and several and hasattr(model, "predict"):
+        plot.decision_regions(model, rows, columns=names, title=title, ax=place["map"])
+    else:
+        plot.cluster_map(rows, shown, title=title, ax=place["map"])
+        if rows.shape[1] <= 2:
+            place["map"].set_xlabel(names[0], parse_math=False)
+            place["map"].set_ylabel((*names, "")[1], parse_math=False)
+    if several:
+        known = None if silhouettes is None else silhouettes[picked]
+        plot.silhouette(rows, shown, values=known, ax=place["silhouette"])
+    if choice:
+        plot.scree(choice, ax=place["scree"])
+    return figure

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANY_METRIC", "METHODS", "ClusterSettings", "check_settings", "choose", "fit", "label_rows",
-    "rate_confidence", "rows_for",
+    "make", "rate_confidence", "rows_for",
 ]  # fmt: skip
 
 LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
@@ -46,7 +46,6 @@ class ClusterSettings(NamedTuple):
     compress: int | None
     seed: int
     engine: Any
-    quiet: bool
 
     @property
     def is_tree(self) -> bool:
@@ -151,7 +150,7 @@ def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
     estimator = make(settings._replace(compress=None), 2, n=0)
     if "n_init" in estimator.get_params(deep=False):
         estimator.set_params(n_init=3)
-    with Running(f"Choosing k from 1 to {k_max}", quiet=settings.quiet) as stage:
+    with Running(f"Choosing k from 1 to {k_max}") as stage:
         return choose_k(
             values,
             range(1, k_max + 1),
@@ -165,7 +164,7 @@ def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
 def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
     """The fitted model: the best of several starts where a method has them."""
     title = f"Clustering by {settings.method}, k = {k}"
-    with Running(title, quiet=settings.quiet) as stage:
+    with Running(title) as stage:
         model = make(settings, k, n=values.shape[0], callbacks=stage.callbacks)
         if "n_init" in model.get_params(deep=False):
             model.set_params(n_init=10 if values.shape[0] <= FEW_ROWS else 3)
@@ -185,7 +184,7 @@ def rate_confidence(
     """
     from tacit.cluster import stability
 
-    with Running(f"Clustering {RESAMPLES} resamples", quiet=settings.quiet):
+    with Running(f"Clustering {RESAMPLES} resamples"):
         found = stability(
             make(settings, k, n=values.shape[0]),
             values,

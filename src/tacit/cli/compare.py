@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.inputs import read_label_file
-from tacit.cli.options import ShowOptions, header_option, show_options
+from tacit.cli.options import ShowOptions, header_option, out_option, show_options
 from tacit.cli.output import (
     can_print,
     check_outputs,
     clean,
     console,
+    note,
     print_json,
-    say,
     say_written,
     write_csv,
 )
@@ -51,22 +51,12 @@ MEASURES = (
 @click.option("--by-row", is_flag=True, help="Match rows by their order and ignore ids.")
 @click.option("--common", is_flag=True, help="Compare only rows whose ids are in both files.")
 @header_option
-@click.option("--out", metavar="CSV",
-              help="File for the table of counts; - is standard output  "
-              "[default: none]")
+@out_option("the table of counts")
 @show_options
 def compare(
-    a: str,
-    b: str,
-    label_a: str | None,
-    label_b: str | None,
-    id_column: str | None,
-    by_row: bool,
-    common: bool,
-    header: bool | None,
-    out: str | None,
-    show: ShowOptions,
-) -> None:
+    a: str, b: str, label_a: str | None, label_b: str | None, id_column: str | None,
+    by_row: bool, common: bool, header: bool | None, out: str | None, show: ShowOptions,
+) -> None:  # fmt: skip
     """Measure how well two groupings of the same rows agree; names of groups do not matter.
 
     A and B are CSV files with a column of labels, such as `tacit cluster --out` writes; one of
@@ -83,10 +73,10 @@ def compare(
     check_outputs(out, as_json=show.as_json)
     first = read_label_file(a, label_a, id_column, header, option="--label-a")
     second = read_label_file(b, label_b, id_column, header, option="--label-b")
-    notes = [f"{t.file}: {note}." for t in (first, second) for note in t.notes]
+    notes = [f"{t.file}: {each}." for t in (first, second) for each in t.notes]
     truth, groups, how, left_out = match(first, second, by_row=by_row, common=common)
     notes.append(how)
-    say(*notes, quiet=show.quiet)
+    note(*notes)
     result: dict[str, Any] = {
         "a": {"file": first.file, "column": first.column},
         "b": {"file": second.file, "column": second.column},
@@ -105,7 +95,7 @@ def compare(
         print_json(result)
     elif out != "-":
         draw(result)
-    say_written(quiet=show.quiet, table=out)
+    say_written(table=out)
 
 
 # --- Matching rows ---

@@ -11,6 +11,7 @@ from tacit.cli.options import (
     RunOptions,
     document_options,
     engine_options,
+    out_option,
     rule_option,
     stop_words_option,
     top_option,
@@ -37,14 +38,13 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 @click.command()
 @click.argument("path")
 @top_option(20, least=0)
-@click.option("--ngrams", type=(int, int), default=(1, 1),
+@click.option("--ngrams", type=(int, int), default=(1, 1), metavar="MIN MAX",
               help="Shortest and longest n-grams to count, in words")
 @click.option("--min-df", type=click.IntRange(1), default=1,
               help="Minimum number of documents with a term")
 @stop_words_option
 @rule_option
-@click.option("--out", metavar="CSV",
-              help="File for all terms and counts; - is standard output  [default: none]")
+@out_option("all terms and counts")
 @click.option("--matrix", metavar="FILE",
               help="File for the document-term matrix (.npz)  [default: none]")
 @click.option("--model", "model_path", metavar="FILE",
@@ -52,18 +52,10 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 @document_options
 @engine_options
 def counts(
-    path: str,
-    top: int,
-    ngrams: tuple[int, int],
-    min_df: int,
-    stop_words: str | None,
-    rule: str,
-    out: str | None,
-    matrix: str | None,
-    model_path: str | None,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, top: int, ngrams: tuple[int, int], min_df: int, stop_words: str | None,
+    rule: str, out: str | None, matrix: str | None, model_path: str | None,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Count the words of the documents at PATH.
 
     PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
@@ -81,12 +73,12 @@ def counts(
     from tacit.core.errors import DataError
     from tacit.text import CountVectorizer
 
-    texts = open_documents(path, documents, quiet=run.quiet)
+    texts = open_documents(path, documents)
     vectorizer = CountVectorizer(
         ngram_range=ngrams, min_df=min_df, stop_words=stop_words, rule=rule, engine=run.engine
     )
     try:
-        with Running("Counting words", quiet=run.quiet) as stage:
+        with Running("Counting words") as stage:
             table = vectorizer.fit_transform(watch_blocks(texts, stage))
     except ValueError as error:
         raise DataError(in_options(str(error)), file=path) from None
@@ -120,7 +112,7 @@ def counts(
             f"{count(table.shape[0], 'document')}, {count(len(terms), 'different term')}, "
             f"{int(totals.sum()):,} in all."
         )
-    say_written(quiet=run.quiet, counts=out, matrix=matrix, vectorizer=model_path)
+    say_written(counts=out, matrix=matrix, vectorizer=model_path)
     check_whole(texts, documents)
 
 

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.cluster_plot import save_figure
 from tacit.cli.demo_examples import EXAMPLES
 from tacit.cli.explore import explore
 from tacit.cli.options import RunOptions, run_options
-from tacit.cli.output import can_print, clean, draw_table, print_json, say, write_csv
+from tacit.cli.output import (
+    can_print,
+    clean,
+    draw_table,
+    note,
+    print_json,
+    save_figure,
+    write_csv,
+)
 from tacit.cli.progress import Running
 
 if TYPE_CHECKING:
@@ -93,13 +100,13 @@ def show_example(name: str, folder: Path, run: RunOptions) -> None:
     """Print the numbers of an example and draw its picture."""
     example = EXAMPLES[name]
     title = example.about[:1].upper() + example.about[1:]
-    with Running(title, quiet=run.quiet):
+    with Running(title):
         outcome = example.run(run.seed, run.engine)
     picture = folder / f"{name}.png"
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        say("The picture needs matplotlib: pip install 'tacit-learn[plot]'", quiet=run.quiet)
+        note("The picture needs matplotlib: pip install 'tacit-learn[plot]'")
         drawn = None
     else:
         figure = Figure(figsize=outcome.size, layout="constrained")
@@ -128,10 +135,9 @@ def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
     from tacit.measure import adjusted_rand_score
 
     images, truth = load_digits(return_X_y=True)
-    say(
+    note(
         f"{len(images):,} pictures of handwritten digits, {images.shape[1]} pixels each, "
         f"grouped into 10 by k-means, and again from {RUNS} other seeds.",
-        quiet=run.quiet,
     )
     engine = run.engine
     model, *others = (

@@ -1,4 +1,5 @@
-"""``tacit explore``: documents in, structure out, a report at the end."""
+"""``tacit explore``: documents in, structure out, a report at the end; ``tacit report`` writes
+the report of a project once more."""
 
 import sys
 import time
@@ -7,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, describe_table, open_documents
+from tacit.cli.inputs import check_exists, check_whole, describe_table, open_documents
 from tacit.cli.options import (
     DocumentOptions,
     RunOptions,
+    debug_option,
     document_options,
     k_option,
     memory_option,
     refuse_given,
     run_options,
 )
-from tacit.cli.output import clean, console, print_json, say
-from tacit.cli.progress import Running
+from tacit.cli.output import clean, is_quiet, note, print_json, say
+from tacit.cli.progress import Running, make_bar
 from tacit.core.wording import count
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.data.documents import Documents
     from tacit.explore.project.pipeline import StageEvent
 
-__all__ = ["StageDisplay", "explore"]
+__all__ = ["StageDisplay", "explore", "report"]
 
 WORTH_SAYING = 5  # seconds that are left
 ENOUGH_STEPS = 0.1  # of a stage, to tell how long it takes
@@ -52,19 +54,10 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
 @partial(document_options, memory=memory_option(None))
 @run_options
 def explore(
-    path: str | None,
-    out: str | None,
-    k: int | None,
-    topics: str,
-    quick: bool,
-    thorough: bool,
-    only_plan: bool,
-    stages: str | None,
-    clean_texts: bool,
-    docs: bool,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str | None, out: str | None, k: int | None, topics: str, quick: bool, thorough: bool,
+    only_plan: bool, stages: str | None, clean_texts: bool, docs: bool,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Find the structure of the documents at PATH and write a report.
 
     PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
@@ -89,7 +82,7 @@ def explore(
     if quick and thorough:
         raise click.UsageError("--quick and --thorough contradict each other. Give one.")
     if docs:
-        refuse_given(["text_column", "id_column", "kind"], "is for a PATH, not for --docs.")
+        refuse_given({*DocumentOptions._fields} - {"memory"}, "is for a PATH, not for --docs.")
     names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
     if names == []:
         raise click.UsageError(
@@ -114,9 +107,9 @@ def explore(
     target = folder_for("docstrings" if docs else path, out)
     if docs or path is None:
         texts = docstring_documents()
-        say(*texts.report.lines(), quiet=run.quiet)
+        note(*texts.report.lines())
     else:
-        texts = open_documents(path, documents, quiet=run.quiet)
+        texts = open_documents(path, documents)
         if (why := describe_table(texts, path)) is not None:
             raise DataError(why, file=path)
     effort = "quick" if quick else "thorough" if thorough else "normal"
@@ -124,7 +117,7 @@ def explore(
     source = DOCS if docs or path is None else path
     folder = ProjectFolder(target)
     try:
-        with Running("Planning", quiet=run.quiet):
+        with Running("Planning"):
             plan = make_plan(
                 folder, texts, settings,
                 engine=engine, stages=names, memory=documents.memory,
@@ -140,18 +133,18 @@ def explore(
         else:
             click.echo("\n".join(clean(line) for line in plan.lines()))
         return
-    say(*plan.short_lines(), quiet=run.quiet)
-    with StageDisplay(quiet=run.quiet, expected=plan.planned()) as display:
+    note(*plan.short_lines())
+    with StageDisplay(expected=plan.planned()) as display:
         project = explored(
             target, texts, settings, engine, display.on_event, [display.on_step],
             choice=plan.choice, source=source,
         )  # fmt: skip
     report = target / REPORT
     summary = project.summary
-    say(*summary["input"]["sentences"][len(texts.report.lines()) :], quiet=run.quiet)
+    note(*summary["input"]["sentences"][len(texts.report.lines()) :])
     if k is not None and summary["k"] is not None and summary["k"] < k:
         groups = count(summary["k"], "group")
-        say(f"-k {k} is more than these documents allow: {groups}.", quiet=run.quiet)
+        note(f"-k {k} is more than these documents allow: {groups}.")
     if run.as_json:
         print_json({**summary, "report": str(report)})
     else:
@@ -180,6 +173,26 @@ def docstring_documents() -> "Documents":
     return documents
 
 
+@click.command()
+@click.argument("project")
+@click.option("--out", metavar="FILE", help="File to write  [default: report.html in the "
+              "project, report_redacted.html with --redact]")
+@click.option("--redact", is_flag=True, help="Leave out the texts: no titles, openings or ids "
+              "of documents, no search, no word of fewer than five documents.")
+@debug_option
+def report(project: str, out: str | None, redact: bool) -> None:
+    """Write the report of a PROJECT that tacit explore made as one HTML file.
+
+    \b
+    tacit report letters.tacit --out letters.html
+    tacit report letters.tacit --redact         to share without the texts
+    """
+    check_exists(project)
+    from tacit.explore.project.project import Project
+
+    click.echo(f"Report: {clean(Project.open(project).report(out, redact=redact))}")
+
+
 # --- Progress ---
 
 
@@ -187,31 +200,21 @@ class StageDisplay:
     """Prints to standard error which stage runs and how long each took."""
 
     def __init__(
-        self, *, quiet: bool = False, expected: "dict[str, float] | None" = None
+        self, *, quiet: bool | None = None, expected: "dict[str, float] | None" = None
     ) -> None:
-        self.quiet = quiet
         from tacit.explore.project.plan import Pace
 
         self.pace = Pace(expected or {})  # seconds, by stage
         self._begun = 0.0
-        self.live = not quiet and sys.stderr.isatty()
+        self.quiet = is_quiet() if quiet is None else quiet
+        self.live = not self.quiet and sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
         self._stage: StageEvent | None = None
 
     def __enter__(self) -> "StageDisplay":
         if self.live:
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
-
-            self._bar = Progress(
-                SpinnerColumn(),
-                "{task.description}",
-                BarColumn(bar_width=24),
-                TimeElapsedColumn(),
-                "{task.fields[estimate]}",
-                console=console(stderr=True),
-                transient=True,
-            )
+            self._bar = make_bar()
             self._bar.start()
         return self
 
@@ -225,7 +228,7 @@ class StageDisplay:
             self._begun, self._stage = time.perf_counter(), event
             if self._bar is not None and not event.reused:
                 estimate = self.estimate(event)
-                self._task = self._bar.add_task(event.title, total=None, estimate=estimate)
+                self._task = self._bar.add_task(event.title, total=None, figure=estimate)
             return
         self.pace.ended(event.name, event.seconds)
         if self._task is not None:
@@ -262,4 +265,4 @@ class StageDisplay:
         self._bar.update(self._task, total=step.most, completed=step.number)
         if self._stage is not None and step.number >= ENOUGH_STEPS * step.most:
             own = (time.perf_counter() - self._begun) * step.most / step.number
-            self._bar.update(self._task, estimate=self.estimate(self._stage, own))
+            self._bar.update(self._task, figure=self.estimate(self._stage, own))

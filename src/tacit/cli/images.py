@@ -5,9 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.cluster_plot import save_figure
-from tacit.cli.options import RunOptions, refuse_given, run_options, top_option
-from tacit.cli.output import draw_table, print_json, say, write_csv
+from tacit.cli.options import (
+    IMAGE_SIZE,
+    NUMBERS,
+    RunOptions,
+    refuse_given,
+    run_options,
+    top_option,
+)
+from tacit.cli.output import (
+    draw_table,
+    need_matplotlib,
+    note,
+    print_json,
+    save_figure,
+    say,
+    write_numbers,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,43 +33,9 @@ __all__ = ["images"]
 SAMPLES = 6  # images that are reconstructed
 
 
-class Ranks(click.ParamType):
-    """Numbers, as 16,64,128."""
-
-    name = "N,N,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
-        if isinstance(value, list):
-            return value
-        try:
-            ranks = sorted({int(each) for each in str(value).split(",")})
-        except ValueError:
-            ranks = [0]
-        if ranks[0] < 1:
-            self.fail(f"{value!r} is not a list of numbers. Write it as 16,64,128.", param, ctx)
-        return ranks
-
-
-class ImageSize(click.ParamType):
-    """Height and width, as 64x64."""
-
-    name = "HxW"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            height, width = (int(each) for each in str(value).lower().split("x"))
-        except ValueError:
-            height = width = 0
-        if height < 1 or width < 1:
-            self.fail(f"{value!r} is not a size. Write it as 64x64.", param, ctx)
-        return height, width
-
-
 @click.command()
 @click.argument("source", metavar="FOLDER|NPZ")
-@click.option("--ranks", type=Ranks(), default="16,64,128",
+@click.option("--ranks", type=NUMBERS, default="16,64,128",
               help="Numbers of components to compare")
 @click.option("--near", metavar="IMAGE",
               help="Image whose nearest images are shown: a name, or a number from 1  "
@@ -65,22 +45,16 @@ class ImageSize(click.ParamType):
     metavar="SUM",
     help='Sum of images, such as "0.5*3 + 0.5*17", written to combination.png  [default: none]',
 )
-@click.option("--size", type=ImageSize(), metavar="HxW",
+@click.option("--size", type=IMAGE_SIZE,
               help="Size to scale all images of a folder to  [default: as they are]")
 @click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model  "
               "[default: none]")
 @top_option(5)
 @run_options
 def images(
-    source: str,
-    ranks: list[int],
-    near: str | None,
-    combine: str | None,
-    size: tuple[int, int] | None,
-    out: str | None,
-    top: int,
-    run: RunOptions,
-) -> None:
+    source: str, ranks: tuple[int, ...], near: str | None, combine: str | None,
+    size: tuple[int, int] | None, out: str | None, top: int, run: RunOptions,
+) -> None:  # fmt: skip
     """Find the principal components of images.
 
     Reads a folder of images (subfolders are labels), or a stack of images in a .npz or .npy
@@ -108,27 +82,27 @@ def images(
     stack = read_images(source, size=size)
     n, pixels = stack.rows.shape
     height, width = stack.size
-    if not (run.as_json or run.quiet):
-        say(f"Read {n:,} images of {width} x {height} pixels from {stack.source}.")
+    if not run.as_json:
+        note(f"Read {n:,} images of {width} x {height} pixels from {stack.source}.")
     if n < 2:
         raise click.ClickException(
-        f"{source} has one image, but components need at least two. Add images.")
+            f"{source} has one image, but components need at least two. Add images."
+        )
     most = min(n - 1, pixels)
-    asked, ranks = ranks, sorted({min(rank, most) for rank in ranks})
-    if asked != ranks:
-        note = f"{n:,} images have at most {most:,} components; the ranks are {ranks}."
-        say(note, quiet=run.quiet)
+    tried = sorted({min(rank, most) for rank in ranks})
+    if max(ranks) > most:
+        note(f"{n:,} images have at most {most:,} components; the ranks are {tried}.")
     place = None if near is None else stack.find(near)
     mixed = None if combine is None else stack.combine(combine)
-    model = PCA(ranks[-1], random_state=run.seed, engine=run.engine).fit(stack.rows)
+    model = PCA(tried[-1], random_state=run.seed, engine=run.engine).fit(stack.rows)
     points = np.asarray(model.transform(stack.rows), np.float64)
     errors = model.reconstruction_errors(stack.rows, relative=True)
     answer: dict[str, Any] = {
         "source": stack.source, "images": n, "height": height, "width": width,
-        "ranks": {str(rank): {"lost": float(errors[rank])} for rank in ranks},
+        "ranks": {str(rank): {"lost": float(errors[rank])} for rank in tried},
     }  # fmt: skip
     if stack.labels is not None:
-        for rank in ranks:
+        for rank in tried:
             share = recognized(points[:, :rank], stack.labels)
             answer["ranks"][str(rank)]["recognized"] = share
     if place is not None:
@@ -138,7 +112,7 @@ def images(
         ]
     if folder is not None:
         answer["files"] = write_all(
-            folder, stack, model, points, errors, ranks, place, top, mixed
+            folder, stack, model, points, errors, tried, place, top, mixed
         )
     if run.as_json:
         print_json(answer)
@@ -150,12 +124,7 @@ def make_folder(out: str) -> Path:
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"--out {out} is a file, but a folder is needed.")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "--out needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
-        ) from error
+    need_matplotlib("--out")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -245,14 +214,8 @@ def write_all(
     if mixed is not None:
         keep(plot.contact_sheet(mixed[None]), "combination.png")
     model.save(folder / "model.safetensors")
-    write_csv(
-        str(folder / "coordinates.csv"),
-        ["image", *(f"c{j + 1}" for j in range(points.shape[1]))],
-        (
-            [name, *(f"{x:.8g}" for x in row)]
-            for name, row in zip(stack.names, points, strict=True)
-        ),
-    )  # fmt: skip
+    table = str(folder / "coordinates.csv")
+    write_numbers(table, ("image", stack.names), "c", points, first=1, digits=8)
     return [*written, "coordinates.csv", "model.safetensors"]
 
 

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents, wrong_model
+from tacit.cli.inputs import check_whole, open_documents, open_model
 from tacit.cli.options import (
+    CommandGroup,
     DocumentOptions,
     OneOf,
     RunOptions,
     ShowOptions,
     document_options,
     memory_option,
+    out_option,
     refuse_given,
     rule_option,
     run_options,
@@ -27,8 +29,8 @@ from tacit.cli.output import (
     check_outputs,
     clean,
     console,
+    note,
     print_json,
-    say,
     say_written,
     write_csv,
 )
@@ -45,7 +47,7 @@ SHOWN = 20  # groups of duplicates printed; the rest are counted
 MEMBERS = 5  # documents printed of each
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def index() -> None:
     """Search documents by words or by meaning; find near-duplicates."""
 
@@ -58,21 +60,14 @@ def index() -> None:
 @click.option("--no-text", is_flag=True,
               help="Leave the documents out of the index: half the size, but no snippets.")
 @click.option("--semantic", is_flag=True, help="Index by meaning (latent semantic analysis).")
-@click.option("--components", type=click.IntRange(1), default=100,
+@click.option("-k", "--components", type=click.IntRange(1), default=100,
               help="Number of components of the latent semantic analysis, with --semantic")
 @partial(document_options, memory=memory_option())
 @run_options
 def build(
-    path: str,
-    out: str,
-    rule: str,
-    stop_words: str | None,
-    no_text: bool,
-    semantic: bool,
-    components: int,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, out: str, rule: str, stop_words: str | None, no_text: bool, semantic: bool,
+    components: int, documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Index the documents at PATH.
 
     PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
@@ -93,9 +88,9 @@ def build(
     from tacit.search import InvertedIndex, SemanticIndex
     from tacit.text import CountVectorizer
 
-    texts = open_documents(path, documents, quiet=run.quiet)
+    texts = open_documents(path, documents)
     ids = [str(each) for each in texts.ids]  # without ids, numbers from 1 as in the file
-    with Running("Indexing", quiet=run.quiet):
+    with Running("Indexing"):
         if semantic:
             plain = rule == "plain" and stop_words is None
             model: Any = SemanticIndex(
@@ -135,7 +130,7 @@ def build(
             f"{count(model.n_documents_, 'document')}, {count(words, 'different word')}"
             f"{in_all}; {format_bytes(size)}."
         )
-    say_written(quiet=run.quiet, index=out)
+    say_written(index=out)
     check_whole(texts, documents)
 
 
@@ -146,18 +141,13 @@ def build(
 @click.option("--rank", type=OneOf(["bm25", "tfidf"]), default="bm25",
               help="Ranking function")
 @click.option("--operator", type=OneOf(["and", "or"]), default="and",
-              help="Operator between words that have none between them")
+              help="Operator between words without one")
 @trust_option
 @show_options
 def search(
-    file: str,
-    query: tuple[str, ...],
-    top: int,
-    rank: str,
-    operator: str,
-    trust: bool,
+    file: str, query: tuple[str, ...], top: int, rank: str, operator: str, trust: bool,
     show: ShowOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Find the documents in INDEX that match QUERY, the best first.
 
     \b
@@ -209,23 +199,16 @@ def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> Non
 @index.command()
 @click.argument("path")
 @click.option("--threshold", type=click.FloatRange(0, 1, min_open=True), default=0.8,
-              help="Lowest Jaccard similarity of near-duplicates, from 0 to "
-              "1")
+              help="Lowest Jaccard similarity of near-duplicates, from 0 to 1")
 @click.option("--shingle", type=click.IntRange(1, 1000), default=4,
               help="Number of words in a shingle")
-@click.option("--out", metavar="CSV",
-              help="File for the group of every document; - is standard "
-              "output  [default: none]")
+@out_option("the group of every document")
 @partial(document_options, memory=memory_option())
 @run_options
 def duplicates(
-    path: str,
-    threshold: float,
-    shingle: int,
-    out: str | None,
-    documents: DocumentOptions,
+    path: str, threshold: float, shingle: int, out: str | None, documents: DocumentOptions,
     run: RunOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Find near-duplicates among the documents at PATH.
 
     Two documents are near-duplicates if they share enough shingles (sequences of words).
@@ -235,7 +218,7 @@ def duplicates(
 
     from tacit.search import NearDuplicates
 
-    texts = open_documents(path, documents, quiet=run.quiet)
+    texts = open_documents(path, documents)
     model = NearDuplicates(
         threshold,
         shingle=shingle,
@@ -243,7 +226,7 @@ def duplicates(
         random_state=run.seed,
         engine=run.engine,
     )
-    with Running("Comparing documents", quiet=run.quiet):
+    with Running("Comparing documents"):
         model.fit(texts)
     if out is not None:
         labels = ("" if label < 0 else label for label in model.labels_.tolist())
@@ -266,18 +249,14 @@ def duplicates(
         )
     else:
         draw_groups(model, stderr=out == "-")
-    say_written(quiet=run.quiet, groups=out)
+    say_written(groups=out)
     check_whole(texts, documents)
 
 
 def open_index(file: str, trust: bool) -> Any:
     """An inverted or a semantic index."""
-    from tacit.core.modelfile import load
-
-    model = load(file, mmap=trust)
-    if not (hasattr(model, "search") and hasattr(model, "similar_documents")):
-        raise wrong_model(file, model, "an index", "tacit index build PATH --out INDEX")
-    return model
+    command = "tacit index build PATH --out INDEX"
+    return open_model(file, ["search", "similar_documents"], "an index", command, mmap=trust)
 
 
 # --- Printing ---
@@ -297,7 +276,7 @@ def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
         click.echo(f"{len(hits):,} of {count(hits.total, 'document')}.")
     else:
         click.echo("No document matches.")
-    say(*hits.notes, quiet=show.quiet)
+    note(*hits.notes)
 
 
 def head(hit: "Hit") -> Any:

@@ -5,18 +5,17 @@ its subfolders: spam/17.txt is labeled spam.
 """
 
 import csv
-import io
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
 from tacit.cli.options import DocumentOptions, TableOptions, refuse_given
-from tacit.cli.output import say
+from tacit.cli.output import is_quiet, note, say
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -24,12 +23,13 @@ if TYPE_CHECKING:
     from tacit.data.number_files import NumberTable
 
 __all__ = [
-    "ask_column", "check_whole", "describe_table", "label_text", "named_rows",
-    "open_documents", "read_labels", "read_number_file", "read_label_file", "read_pairs",
-    "read_text", "read_vocabulary", "row_names", "source_of", "wrong_model",
+    "LabelOption", "ask_column", "check_exists", "check_whole", "describe_table", "label_text",
+    "missing", "named_rows", "open_documents", "open_model", "read_label_file", "read_labels",
+    "read_number_file", "read_pairs", "read_text", "read_vocabulary", "row_names", "source_of",
+    "wrong_model",
 ]  # fmt: skip
 
-LABEL_COLUMNS = ("label", "labels", "class", "category", "target", "y")  # by default
+PAIRS = "misspellings and their corrections"
 # Python's names of the options, for messages of the reader.
 SPELLED = re.compile(
     r"\b(errors|duplicate_ids|duplicate_keys|oversize|format|encoding)="
@@ -41,16 +41,18 @@ SPELLED = re.compile(
 # --- Documents ---
 
 
-def open_documents(path: str, options: DocumentOptions, *, quiet: bool) -> "Documents":
-    """The documents of a path; notes about them go to standard error.
+def open_documents(
+    path: str, options: DocumentOptions, *, quiet: bool | None = None
+) -> "Documents":
+    """The documents of a path; notes about them go to standard error unless --quiet or
+    ``quiet`` says otherwise.
 
     A truncated file gives the documents that could be read: call ``check_whole`` at the end.
     """
     from tacit.core.errors import DataError
     from tacit.data.documents import Documents
 
-    if path != "-" and not Path(path).exists():
-        raise DataError(missing(path))
+    check_exists(path)
     if (Path(path) / "project.json").is_file() and (Path(path) / "stages").is_dir():
         raise DataError(
             "is a project, not documents. Its report is report.html; open it live with: "
@@ -78,7 +80,7 @@ def open_documents(path: str, options: DocumentOptions, *, quiet: bool) -> "Docu
     except ValueError as error:
         raise DataError(spelled(str(error))) from None
     refuse_unused(path, documents)
-    say(*documents.report.lines(), quiet=quiet)
+    say(*documents.report.lines(), quiet=is_quiet() if quiet is None else quiet)
     return documents
 
 
@@ -87,6 +89,7 @@ def refuse_unused(path: str, documents: "Documents") -> None:
     if click.get_current_context(silent=True) is None:
         return  # called from Python
     is_folder = path != "-" and Path(path).is_dir()
+    kind = None if is_folder else format_of(path)
     what = "a folder of text files" if is_folder else "text with one document per line"
     if documents.report.text_column is None:
         refuse_given(
@@ -98,8 +101,29 @@ def refuse_unused(path: str, documents: "Documents") -> None:
             ["duplicate_ids", "duplicate_keys"],
             f"is for tables, but {path} is {what}. Leave it out.",
         )
-    if not is_folder:
+    if is_folder:
+        refuse_given(["kind"], f"is for a file, but {path} is a folder. Leave it out.")
+    else:
         refuse_given(["follow_links"], f"is for folders, but {path} is not one. Leave it out.")
+    if kind == "parquet":
+        why = "is for text, but a Parquet file holds characters, not bytes. Leave it out."
+        refuse_given(["encoding", "errors"], why)
+    if kind in ("csv", "tsv", "parquet"):
+        refuse_given(["duplicate_keys"], f"is for JSON, but {path} is not. Leave it out.")
+
+
+def format_of(path: str) -> str:
+    """The format of a file of documents: what --format says, or the end of its name."""
+    given = click.get_current_context().params.get("kind")
+    return given or Path(re.sub(r"\.(gz|zst)$", "", path)).suffix.lower().removeprefix(".")
+
+
+def check_exists(path: str) -> None:
+    """An error for a path that does not exist; ``-`` is standard input."""
+    from tacit.core.errors import DataError
+
+    if path != "-" and not Path(path).exists():
+        raise DataError(missing(path))
 
 
 def missing(path: str) -> str:
@@ -155,46 +179,59 @@ def check_whole(source: Any, options: DocumentOptions | TableOptions) -> None:
         )
 
 
+class LabelOption(NamedTuple):
+    """The option that names a column of labels, what these are called, and columns to guess."""
+
+    name: str
+    labels: str
+    columns: tuple[str, ...]
+
+
+LABELS = ("label", "labels", "class", "category", "target", "y")
+LABEL = LabelOption("--label", "labels", LABELS)
+
+
 def read_labels(
     documents: "Documents",
     path: str,
     column: str | None,
     *,
-    quiet: bool = False,
     optional: bool = False,
+    option: LabelOption = LABEL,
 ) -> list[Any]:
-    """The label of every document.
+    """The label of every document: integers where all are, text otherwise.
 
     A missing one is an error with its place; with ``optional`` it is None.
     """
     from tacit.core.errors import DataError
-    from tacit.core.wording import listed
+
+    def refuse(message: str) -> NoReturn:
+        raise click.BadParameter(message, param_hint=option.name)
 
     if not len(documents):
-        raise DataError(f"{path} holds no documents. Give some, with their labels.")
+        raise DataError(f"{path} holds no documents. Give some, with their {option.labels}.")
     columns = list(documents.columns)
     # Names of files may give columns; the subfolders are still the labels.
     if Path(path).is_dir() and column not in columns:
         if column is not None:
-            refuse_column(
+            refuse(
                 f"{column!r} is a column, but {path} is a folder: its labels are the names of "
                 "its subfolders."
             )
         return [subfolder(str(name), path) for name in documents.ids]
     if not columns:
-        refuse_column(
-            f"{path} has no column besides the text that could hold labels. Give a .csv, .tsv, "
-            ".jsonl or .parquet file, or name its format with --format."
+        refuse(
+            f"{path} has no column besides the text that could hold {option.labels}. Give a "
+            ".csv, .tsv, .jsonl or .parquet file, or name its format with --format."
         )
     if column is None:
-        column = next((name for name in LABEL_COLUMNS if name in columns), None)
+        by_name = {name.lower(): name for name in reversed(columns)}
+        column = next((by_name[name] for name in option.columns if name in by_name), None)
         if column is None:
-            refuse_column(
-                f"which column holds the labels? Besides the text there are {listed(columns)}."
-            )
-        say(f"Guessed: labels are in column {column!r}.", quiet=quiet)
+            refuse(f"which column holds the {option.labels}? {besides(columns)}")
+        note(f"Guessed: {option.labels} are in column {column!r}.")
     elif column not in columns:
-        refuse_column(unknown_column(column, columns, path))
+        refuse(unknown_column(column, columns, path, documents.report.text_column))
     labels = documents.column(column)
     for row, label in enumerate(labels):
         if label is None or label == "" or label != label:
@@ -214,25 +251,34 @@ def read_labels(
     return labels
 
 
-def refuse_column(message: str) -> NoReturn:
-    raise click.BadParameter(message, param_hint="--label")
-
-
-def unknown_column(column: str, columns: Iterable[str], path: str) -> str:
-    """A message about a column that a table of documents does not have."""
-    from tacit.core.wording import did_you_mean, listed
+def unknown_column(
+    column: str, columns: Iterable[str], path: str, text: str | None = None
+) -> str:
+    """A message about a column that a table of documents does not have besides its ``text``."""
+    from tacit.core.wording import did_you_mean
 
     known = list(columns)
-    there = f"Besides the text there are {listed(known)}." if known else (
-        "It has no column besides the text."
-    )  # fmt: skip
-    return f"there is no column {column!r} in {path}.{did_you_mean(column, known)} {there}"
+    if column == text:
+        return f"{column!r} is the column of the text. {besides(known)}"
+    meant = did_you_mean(column, known)
+    return f"there is no column {column!r} in {path}.{meant} {besides(known)}"
+
+
+def besides(columns: list[str]) -> str:
+    """A sentence that lists the columns of a table of documents."""
+    from tacit.core.wording import listed
+
+    if not columns:
+        return "It has no column besides the text."
+    verb = "is" if len(columns) == 1 else "are"
+    return f"Besides the text there {verb} {listed(columns)}."
 
 
 def ask_column(documents: "Documents", column: str, path: str, option: str) -> list[Any]:
     """The values of a column of documents that an option names."""
     if column not in documents.columns:
-        message = unknown_column(column, documents.columns, path)
+        known, text = documents.columns, documents.report.text_column
+        message = unknown_column(column, known, path, text)
         raise click.BadParameter(message, param_hint=option)
     return documents.column(column)
 
@@ -264,7 +310,7 @@ def source_of(path: str) -> Any:
 
 
 def read_number_file(
-    path: str, options: TableOptions, *, quiet: bool, gaps: bool = False
+    path: str, options: TableOptions, *, gaps: bool = False
 ) -> "NumberTable":
     """The columns of numbers of a file; notes about it go to standard error.
 
@@ -274,8 +320,7 @@ def read_number_file(
     from tacit.core.errors import DataError
     from tacit.data.number_files import read_numbers
 
-    if path != "-" and not Path(path).exists():
-        raise DataError(missing(path))
+    check_exists(path)
     if path != "-" and Path(path).is_dir():
         raise DataError(
             f"this is a folder, but a table of numbers is one file. For a folder of documents "
@@ -283,16 +328,39 @@ def read_number_file(
             file=path,
         )
     columns = options.columns
-    table = read_numbers(
-        source_of(path),
-        columns=None if columns is None else next(csv.reader([columns]), []),
-        id_column=options.id_column,
-        header=options.header,
-        allow_partial=True,
-        missing=gaps,
-    )
-    say(*table.report.lines(), quiet=quiet)
+    try:
+        table = read_numbers(
+            source_of(path),
+            columns=None if columns is None else next(csv.reader([columns]), []),
+            id_column=options.id_column,
+            header=options.header,
+            allow_partial=True,
+            missing=gaps,
+        )
+    except DataError as error:
+        if "no column of numbers" in error.message:
+            error.args = (f"{error} For documents use: tacit explore {path}",)
+        raise
+    if table.report.format != "CSV" and click.get_current_context(silent=True) is not None:
+        why = f"is for text, but {path} is a {table.report.format} file. Leave it out."
+        refuse_given(["header"], why)
+    note(*table.report.lines())
+    if options.columns is None:
+        for name in numbering_columns(table):
+            note(f"Column {name} numbers the rows and was used all the same; --id {name} makes "
+                 "it their ids.")  # fmt: skip
     return table
+
+
+def numbering_columns(table: "NumberTable") -> list[str]:
+    """The columns that count the rows, as 1, 2, 3, ... do, of a table in memory."""
+    import numpy as np
+
+    rows = table.values
+    if not isinstance(rows, np.ndarray) or len(rows) < 10:
+        return []
+    counts = (np.diff(rows, axis=0) == 1).all(axis=0) & np.isin(rows[0], (0, 1))
+    return [name for name, numbers in zip(table.names, counts, strict=True) if numbers]
 
 
 def row_names(table: "NumberTable") -> tuple[str, Any]:
@@ -343,25 +411,44 @@ def describe_table(documents: "Documents", path: str) -> str | None:
     words = sum(len(text.split()) for text in sample if not is_float(text))
     all_numbers = all(not text or is_float(text) for text in sample)
     mostly = all_numbers or 2 * len(numbers) > len(others)
-    if not numbers or words > 2 * len(sample) or not mostly:
+    if not (numbers or all_numbers) or words > 2 * len(sample) or not mostly:
         return None
+    way_out = f"Group its rows with: tacit cluster {path} "
+    if re.search(r"\.(json|jsonl|ndjson)\b", path):
+        way_out = "Write it as CSV, then group its rows with tacit cluster."
     return (
         f"this looks like a table of numbers, not of documents: column {column!r} holds "
-        f"{'numbers' if all_numbers else 'single words'}. Group its rows with: tacit cluster "
-        f"{path}   To explore a column all the same, name it with --text."
+        f"{'numbers' if all_numbers else 'single words'}. {way_out} To explore a column all "
+        "the same, name it with --text."
     )
 
 
 # --- Models ---
 
 
+def open_model(
+    file: str, can: Iterable[str], wanted: str, command: str, *, mmap: bool = False
+) -> Any:
+    """The model of a file, which has all attributes that ``can`` names. Another kind of model
+    is refused: ``wanted`` says what is needed, ``command`` makes one."""
+    from tacit.core.modelfile import load
+
+    check_exists(file)
+    model = load(file, mmap=mmap)
+    if not all(hasattr(model, name) for name in can):
+        raise wrong_model(file, model, wanted, command)
+    return model
+
+
 def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
     """The error for a model file of another kind than a command needs."""
     from tacit.core.errors import ModelFileError
 
-    article = "an" if type(model).__name__[:1] in "AEIOU" else "a"
+    name = type(model).__name__
+    spelled_out = name[1:2].isupper()  # an NGramModel, an RBM, but a GAN
+    article = "an" if name[:1] in ("AEFHILMNORSX" if spelled_out else "AEIOU") else "a"
     return ModelFileError(
-        f"{file} holds {article} {type(model).__name__}, not {wanted}. Make one with: {command}"
+        f"{file} holds {article} {name}, not {wanted}. Make one with: {command}"
     )
 
 
@@ -372,8 +459,7 @@ def read_label_file(
     from tacit.core.errors import DataError
     from tacit.data import label_files
 
-    if path != "-" and not Path(path).exists():
-        raise DataError(missing(path))
+    check_exists(path)
     try:
         return label_files.read_labels(
             source_of(path), column=column, id_column=id_column, header=header
@@ -386,7 +472,7 @@ def read_label_file(
 # --- Text files ---
 
 
-def read_text(path: str, *, quiet: bool = False) -> str:
+def read_text(path: str, *, quiet: bool | None = None) -> str:
     """A text file: UTF-8 unless a byte order mark says otherwise; bad bytes become U+FFFD."""
     from tacit.core.errors import PartialInput
     from tacit.data.streams import read_raw, to_utf8
@@ -399,7 +485,8 @@ def read_text(path: str, *, quiet: bool = False) -> str:
     raw = to_utf8(raw)
     if raw.partial:
         raise PartialInput(f"{raw.partial}. Make it again.", file=raw.name)
-    say(*(f"{raw.name}: {note}." for note in raw.notes), quiet=quiet)
+    quiet = is_quiet() if quiet is None else quiet
+    say(*(f"{raw.name}: {each}." for each in raw.notes), quiet=quiet)
     return raw.data.decode("utf-8", "replace")
 
 
@@ -413,21 +500,22 @@ def read_vocabulary(path: str) -> list[str]:
     return sorted(words)
 
 
-def read_pairs(path: str) -> list[tuple[str, str]]:
-    """Misspellings and corrections: the first two columns, without the line that names them."""
+def read_pairs(path: str, *, content: str = PAIRS) -> list[tuple[str, str]]:
+    """The first two columns of a file: ``content``. A line that names misspellings and their
+    corrections is left out."""
     from tacit.core.errors import DataError
+    from tacit.data.delimited import check_quotes, records, sniff
 
-    content = read_text(path)
-    delimiter = "\t" if "\t" in content.partition("\n")[0] else ","
+    data = read_text(path).encode()
+    if not data.strip():
+        raise DataError(f"the file is empty. Give {content}.", file=path)
+    dialect = sniff(data[: 1 << 16])
+    check_quotes(data, dialect, path)
     pairs = []
-    for row, cells in enumerate(csv.reader(io.StringIO(content), delimiter=delimiter), 1):
-        if not cells or (row == 1 and cells[0].strip().lower() in ("misspelling", "typed")):
-            continue
-        if len(cells) < 2:
-            raise DataError(
-                f"has {len(cells)} column, but a misspelling and its correction are needed.",
-                file=path,
-                row=row,
-            )
-        pairs.append((cells[0], cells[1]))
-    return pairs
+    for record in records(data, dialect.delimiter):
+        if len(record.cells) < 2:
+            message = f"has one column, but {content} are needed."
+            raise DataError(message, file=path, row=record.line)
+        pairs.append((record.cells[0].decode(), record.cells[1].decode()))
+    header = pairs[0][0].strip().lower() in ("misspelling", "typed")
+    return pairs[1:] if header else pairs

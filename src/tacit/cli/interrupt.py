@@ -4,8 +4,9 @@ Python raises KeyboardInterrupt between two of its own instructions. It cannot d
 middle of a compilation or of a routine of LAPACK, which may last for seconds, and what was
 interrupted may have to wait for threads that do such work. So a thread of its own receives the
 signal too: it gives the command a moment to end by itself, removes temporary files, and ends
-the process. Files of results are complete or untouched at any moment (``core.atomic``), and a
-project keeps the stages that were done.
+the process. The compiler calls Python back, where an exception is dropped: a KeyboardInterrupt
+there ends the process at once. Files of results are complete or untouched at any moment
+(``core.atomic``), and a project keeps the stages that were done.
 """
 
 import os
@@ -16,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 __all__ = ["end", "patience", "prompt_interrupts"]
 
@@ -36,9 +37,18 @@ def prompt_interrupts() -> Iterator[None]:
     writer.setblocking(False)
     threading.Thread(target=watch, args=(reader,), daemon=True).start()
     before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    drop = sys.unraisablehook
+
+    def report(dropped: Any) -> None:
+        if dropped.exc_type is KeyboardInterrupt and not _allowed:
+            end_interrupted()
+        drop(dropped)
+
+    sys.unraisablehook = report
     try:
         yield
     finally:
+        sys.unraisablehook = drop
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(before)
         writer.close()
@@ -62,10 +72,15 @@ def watch(reader: socket.socket) -> None:
         signals += received[0] == signal.SIGINT
         if signals > _allowed:
             time.sleep(GRACE)
-            with suppress(Exception):
-                cursor = SHOW_CURSOR if sys.stderr.isatty() else ""
-                os.write(2, f"{cursor}Interrupted.\n".encode())
-            end()
+            end_interrupted()
+
+
+def end_interrupted() -> NoReturn:
+    """Say so, and end the process."""
+    with suppress(Exception):
+        cursor = SHOW_CURSOR if sys.stderr.isatty() else ""
+        os.write(2, f"{cursor}Interrupted.\n".encode())
+    end()
 
 
 def end() -> NoReturn:

@@ -1,18 +1,18 @@
 """``tacit label FILE``: a few labels in, all labels out, with probabilities."""
 
-from typing import Any
-
 import click
 
 from tacit.cli.inputs import check_whole, open_documents, read_labels
 from tacit.cli.options import (
     DocumentOptions,
+    Parsed,
     RunOptions,
     document_options,
     label_option,
+    out_option,
     run_options,
 )
-from tacit.cli.output import check_outputs, draw_table, print_json, say, say_written, write_csv
+from tacit.cli.output import check_outputs, draw_table, note, print_json, say_written, write_csv
 from tacit.cli.progress import Running
 
 __all__ = ["label"]
@@ -20,30 +20,22 @@ __all__ = ["label"]
 WORDS = 6  # shown for each class
 
 
-class Weight(click.ParamType):
-    """A number from 0 to 1, or auto."""
+def parse_weight(text: str) -> float | str:
+    if text == "auto":
+        return text
+    if not 0 <= float(text) <= 1:
+        raise ValueError(text)
+    return float(text)
 
-    name = "auto|NUMBER"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        if str(value).lower() == "auto":
-            return "auto"
-        try:
-            weight = float(value)
-        except ValueError:
-            weight = -1.0
-        if not 0 <= weight <= 1:
-            self.fail(f"{value!r} is neither auto nor a number from 0 to 1.", param, ctx)
-        return weight
+WEIGHT = Parsed("auto|NUMBER", parse_weight, "is neither auto nor a number from 0 to 1.")
 
 
 @click.command()
 @click.argument("file")
 @label_option
-@click.option("--out", metavar="CSV",
-              help="File for the labels of all documents; - is standard output  [default: "
-              "none]")
-@click.option("--weight", type=Weight(), default="auto",
+@out_option("the labels of all documents")
+@click.option("--weight", type=WEIGHT, default="auto",
               help="Weight of an unlabeled document, from 0 to 1; auto chooses it by "
               "cross-validation")
 @click.option("--min-df", type=click.IntRange(1), default=2,
@@ -51,14 +43,9 @@ class Weight(click.ParamType):
 @document_options
 @run_options
 def label(
-    file: str,
-    label_column: str | None,
-    out: str | None,
-    weight: float | str,
-    min_df: int,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    file: str, label_column: str | None, out: str | None, weight: float | str, min_df: int,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Label all documents in FILE from those that have a label.
 
     FILE is a .csv, .tsv, .jsonl or .parquet file with a column of labels, empty where the label
@@ -72,13 +59,13 @@ def label(
     from tacit.mixture import SemiSupervisedNB
     from tacit.text import CountVectorizer
 
-    texts = open_documents(file, documents, quiet=run.quiet)
-    labels = read_labels(texts, file, label_column, quiet=run.quiet, optional=True)
+    texts = open_documents(file, documents)
+    labels = read_labels(texts, file, label_column, optional=True)
     known = np.array([each is not None for each in labels])
     if not known.any():
         raise DataError("no document has a label. Label some of each class.", file=file)
     if known.all():
-        say("Every document already has a label; the labels stay as they are.", quiet=run.quiet)
+        note("Every document already has a label; the labels stay as they are.")
     vectorizer = CountVectorizer(
         min_df=min_df, stop_words="english-function-words", engine=run.engine
     )
@@ -86,7 +73,7 @@ def label(
     model = SemiSupervisedNB(
         alpha=0.1, unlabeled_weight=weight, random_state=run.seed, engine=run.engine
     )
-    with Running("Learning the labels", quiet=run.quiet):
+    with Running("Learning the labels"):
         model.fit(counts, labels)
     posterior = model.predict_proba(counts)
     predicted = model.classes_[posterior.argmax(axis=1)]
@@ -136,10 +123,9 @@ def label(
         draw_table(titles, rows, right=[1, 2], stderr=out == "-")
         accuracy = getattr(model, "unlabeled_weights_", {}).get(str(model.unlabeled_weight_))
         if accuracy is not None:
-            say(
+            note(
                 f"Weight of unlabeled documents: {model.unlabeled_weight_:g}. Accuracy on "
                 f"held-out labels: {accuracy:.0%}.",
-                quiet=run.quiet,
             )
-    say_written(quiet=run.quiet, labels=out)
+    say_written(labels=out)
     check_whole(texts, documents)

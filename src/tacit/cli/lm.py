@@ -11,6 +11,7 @@ import click
 from tacit.cli.inputs import check_whole, missing, open_documents, read_vocabulary, wrong_model
 from tacit.cli.lm_correct import correct
 from tacit.cli.options import (
+    CommandGroup,
     DocumentOptions,
     OneOf,
     RunOptions,
@@ -42,7 +43,7 @@ SMOOTHINGS = [
 ]  # fmt: skip
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def lm() -> None:
     """Train n-gram language models; score, generate and complete text with them.
 

@@ -18,61 +18,41 @@ import click
 
 from tacit._version import __version__
 from tacit.cli.interrupt import end, prompt_interrupts
-from tacit.cli.options import debug_option
+from tacit.cli.options import CommandGroup, debug_option
 from tacit.cli.output import say
 
 __all__ = ["COMMANDS", "cli", "main"]
 
-# Each verb with its module and its line of help: listing them imports none of them.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "authors": ("tacit.cli.authors:authors", "Find out who wrote a text."),
-    "classify": ("tacit.cli.classify:classify",
-    "Learn the labels of documents and predict them."),
-    "cluster": ("tacit.cli.cluster:cluster", "Group the rows of a table of numbers."),
-    "compare": ("tacit.cli.compare:compare", "Measure how well two groupings agree."),
-    "counts": ("tacit.cli.counts:counts", "Count the words of documents."),
-    "datasets": ("tacit.cli.datasets:datasets",
-    "List the data sets: origin, checksum, how to load."),
-    "demo": ("tacit.cli.demo:demo", "Run worked examples and demos."),
-    "explore": (
-        "tacit.cli.explore:explore",
-        "Find the structure of documents and write a report.",
-    ),
-    "images": (
-        "tacit.cli.images:images",
-        "Find the principal components of images.",
-    ),
-    "index": (
-        "tacit.cli.index:index",
-        "Search documents by words or meaning; find near-duplicates.",
-    ),
-    "label": ("tacit.cli.label:label", "Label all documents from a few labels."),
-    "lm": ("tacit.cli.lm:lm", "Train n-gram language models; score and generate text."),
-    "mixture": ("tacit.cli.mixture:mixture", "Fit a mixture of normal distributions."),
-    "model": ("tacit.cli.model:model", "Inspect a saved model."),
-    "neural": ("tacit.cli.neural:neural",
-    "Train autoencoders, RBMs and GANs; encode and generate."),
-    "recommend": (
-        "tacit.cli.recommend:recommend",
-        "Learn from ratings; recommend items and explain why.",
-    ),
-    "reduce": (
-        "tacit.cli.reduce:reduce",
-        "Reduce many columns to a few (PCA, SVD, MDS).",
-    ),
-    "report": (
-        "tacit.cli.report:report",
-        "Write the report of a project, also without the texts.",
-    ),
-    "senses": ("tacit.cli.senses:senses", "Find the senses of a word in documents."),
-    "serve": ("tacit.cli.serve:serve", "Open a project in the browser."),
-    "topics": ("tacit.cli.topics:topics", "Find the topics of documents."),
-    "words": ("tacit.cli.words:words", "Learn word vectors; find similar words."),
+# Each verb with its line of help: listing them imports none of them.
+COMMANDS = {
+    "authors": "Find out who wrote a text.",
+    "classify": "Learn the labels of documents and predict them.",
+    "cluster": "Group the rows of a table of numbers.",
+    "compare": "Measure how well two groupings agree.",
+    "counts": "Count the words of documents.",
+    "datasets": "List the data sets: origin, checksum, how to load.",
+    "demo": "Run worked examples and demos.",
+    "explore": "Find the structure of documents and write a report.",
+    "images": "Find the principal components of images.",
+    "index": "Search documents by words or meaning; find near-duplicates.",
+    "label": "Label all documents from a few labels.",
+    "lm": "Train n-gram language models; score and generate text.",
+    "mixture": "Fit a mixture of normal distributions.",
+    "model": "Inspect a saved model.",
+    "neural": "Train autoencoders, RBMs and GANs; encode and generate.",
+    "recommend": "Learn from ratings; recommend items and explain why.",
+    "reduce": "Reduce many columns to a few (PCA, SVD, MDS).",
+    "report": "Write the report of a project, also without the texts.",
+    "senses": "Find the senses of a word in documents.",
+    "serve": "Open a project in the browser.",
+    "topics": "Find the topics of documents.",
+    "words": "Learn word vectors; find similar words.",
 }
+MODULES = {"report": "tacit.cli.explore"}  # of verbs that are not in a file of their name
 COMPLETE = "_TACIT_COMPLETE"
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """A group that imports a command when it is called, not when it is listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -81,19 +61,12 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _, function = COMMANDS[cmd_name][0].partition(":")
-        return getattr(importlib.import_module(module), function)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            from tacit.core.wording import did_you_mean
-
-            ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
+        module = importlib.import_module(MODULES.get(cmd_name, f"tacit.cli.{cmd_name}"))
+        return getattr(module, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(

@@ -1,5 +1,6 @@
 """``tacit mixture FILE``: fit a mixture of normal distributions to rows of numbers."""
 
+import warnings
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from tacit.cli.options import (
     TableOptions,
     k_option,
     model_option,
+    out_option,
     refuse_given,
     run_options,
     table_options,
@@ -18,6 +20,7 @@ from tacit.cli.options import (
 from tacit.cli.output import (
     check_outputs,
     draw_table,
+    note,
     print_json,
     say,
     say_written,
@@ -41,23 +44,14 @@ SHOWN = 6  # columns of means in the table
               help="Form of the components' covariances")
 @click.option("--n-init", type=click.IntRange(1), default=3,
               help="Number of EM runs; the best one is used")
-@click.option("--out", metavar="CSV",
-              help="File for the probabilities of every row; - is standard output  [default: "
-              "none]")
+@out_option("the probabilities of every row")
 @model_option
 @table_options
 @run_options
 def mixture(
-    file: str,
-    k: int | None,
-    k_max: int,
-    kind: str,
-    n_init: int,
-    out: str | None,
-    model_path: str | None,
-    table: TableOptions,
-    run: RunOptions,
-) -> None:
+    file: str, k: int | None, k_max: int, kind: str, n_init: int, out: str | None,
+    model_path: str | None, table: TableOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Fit a mixture of normal distributions to the rows of FILE by EM.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input. An empty cell, or NaN, is
@@ -73,24 +67,29 @@ def mixture(
     check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.mixture import GaussianMixture
 
-    opened = read_number_file(file, table, quiet=run.quiet, gaps=True)
+    opened = read_number_file(file, table, gaps=True)
     rows = opened.values
     sizes = range(1, min(k_max, len(rows)) + 1) if k is None else [min(k, len(rows))]
     if k is not None and k > len(rows):
-        note = f"The file has {count(len(rows), 'row')}, so k is {len(rows)}, not {k}."
-        say(note, quiet=run.quiet)
-    fits = {}
+        note(f"The file has {count(len(rows), 'row')}, so k is {len(rows)}, not {k}.")
+    fits, warned = {}, {}
     for size in sizes:
         model = GaussianMixture(
             size, covariance_type=kind, n_init=n_init, random_state=run.seed, engine=run.engine
         )
         title = f"Fitting {count(size, 'component')}"
-        with Running(title, quiet=run.quiet) as stage, named_rows(opened):
+        with (
+            Running(title) as stage, named_rows(opened),
+            warnings.catch_warnings(record=True) as warned[size],
+        ):  # fmt: skip
+            warnings.simplefilter("always")
             fits[size] = model.set_params(callbacks=stage.callbacks).fit(rows)
             model.set_params(callbacks=None)
     scores = {size: model.bic(rows) for size, model in fits.items()}
     best = min(scores, key=lambda size: (scores[size], size))
     model = fits[best]
+    for warning in warned[best]:  # those of the other sizes do not matter
+        say(f"Warning: {str(warning.message).replace('n_components', '-k')}")
     if model_path:
         model.save(model_path)
     if out is not None:
@@ -121,7 +120,7 @@ def mixture(
         )
     else:
         draw(model, scores, best, opened.names, stderr=out == "-")
-    say_written(quiet=run.quiet, probabilities=out, model=model_path)
+    say_written(probabilities=out, model=model_path)
     check_whole(opened, table)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import debug_option
+from tacit.cli.options import CommandGroup, debug_option
 from tacit.cli.output import clean, print_json
 from tacit.core.memory import format_bytes
 
@@ -23,7 +23,7 @@ STEP = 2**20
 PIECES = (".bytes", ".offsets", ".indices", ".indptr")  # of strings and sparse matrices
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def model() -> None:
     """Inspect saved models."""
 

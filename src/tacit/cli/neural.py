@@ -5,8 +5,18 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names, wrong_model
+from tacit.cli.inputs import (
+    check_whole,
+    named_rows,
+    open_model,
+    read_number_file,
+    row_names,
+    wrong_model,
+)
 from tacit.cli.options import (
+    IMAGE_SIZE,
+    NUMBERS,
+    CommandGroup,
     OneOf,
     ShowOptions,
     TableOptions,
@@ -15,7 +25,14 @@ from tacit.cli.options import (
     show_options,
     table_options,
 )
-from tacit.cli.output import check_outputs, print_json, say, say_written, write_csv
+from tacit.cli.output import (
+    check_outputs,
+    note,
+    print_json,
+    say_written,
+    write_csv,
+    write_numbers,
+)
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -25,36 +42,6 @@ KINDS = {"autoencoder": "Autoencoder", "rbm": "RBM", "gan": "GAN"}
 LAYERS = {"autoencoder": (64, 16), "rbm": (64,), "gan": (128, 128)}
 
 
-class Units(click.ParamType):
-    """Numbers of units, as 64,16."""
-
-    name = "N,N,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        try:
-            units = tuple(int(each) for each in str(value).split(","))
-        except ValueError:
-            units = (0,)
-        if min(units) < 1:
-            self.fail(f"{value!r} is not a list of units. Write it as 64,16.", param, ctx)
-        return units
-
-
-class Shape(click.ParamType):
-    """The size of an image, as 28x28."""
-
-    name = "HxW"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
-        try:
-            height, width = (int(each) for each in str(value).lower().split("x"))
-        except ValueError:
-            height = width = 0
-        if min(height, width) < 1:
-            self.fail(f"{value!r} is not the size of an image. Write it as 28x28.", param, ctx)
-        return height, width
-
-
 ONLY = {  # the options that only some networks have
     "autoencoder": ("noise", "noise_level", "sparsity", "tied", "early_stopping"),
     "rbm": ("visible",),
@@ -62,7 +49,7 @@ ONLY = {  # the options that only some networks have
 }
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def neural() -> None:
     """Train unsupervised neural networks, encode rows, generate rows.
 
@@ -77,7 +64,7 @@ def neural() -> None:
 @click.option("--kind", type=OneOf(list(KINDS)), default="autoencoder", help="Kind of network")
 @click.option("--model", "model_path", metavar="FILE", required=True,
               help="Model file to write (.safetensors)")
-@click.option("--layers", type=Units(),
+@click.option("--layers", type=NUMBERS,
               help="Units per layer: of the encoder, ending with the code (autoencoder); "
               "hidden units (rbm); of both networks (gan)  [default: 64,16; 64; 128,128]")
 @click.option("--latent", type=click.IntRange(1), default=32,
@@ -128,11 +115,11 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     from tacit.core.checkpoint import Checkpoint
 
     network = getattr(room, KINDS[kind])  # before the rows are read: the extra may be missing
-    opened = read_number_file(file, table, quiet=show.quiet)
+    opened = read_number_file(file, table)
     rows = opened.values
-    chosen = parameters(kind, rows, options, quiet=show.quiet)
+    chosen = parameters(kind, rows, options)
     saved = [] if checkpoint is None else [Checkpoint(checkpoint)]
-    with Running(f"Training the {kind}", quiet=show.quiet) as stage, named_rows(opened):
+    with Running(f"Training the {kind}") as stage, named_rows(opened):
         callbacks = [*(stage.callbacks or []), *saved]
         model = network(**chosen, random_state=seed, callbacks=callbacks).fit(rows)
     model.save(model_path)
@@ -150,7 +137,7 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
         print_json(summary)
     else:
         draw(kind, summary)
-    say_written(quiet=show.quiet, model=model_path)
+    say_written(model=model_path)
     check_whole(opened, table)
 
 
@@ -163,7 +150,7 @@ def spread(values: Any) -> float:
     return float(columns.deviations.sum() / columns.rows)
 
 
-def parameters(kind: str, rows: Any, options: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+def parameters(kind: str, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a network from the options of the command."""
     layers = options["layers"] or LAYERS[kind]
     common = {
@@ -193,7 +180,7 @@ def parameters(kind: str, rows: Any, options: dict[str, Any], *, quiet: bool) ->
         found = describe_columns(Table.of(rows), "tacit neural")
         unit = found.low.min() >= 0 and found.high.max() <= 1
         visible = "bernoulli" if unit else "gaussian"
-        say(f"Visible units: {visible}, chosen by the range of the values.", quiet=quiet)
+        note(f"Visible units: {visible}, chosen by the range of the values.")
     return {"n_components": layers[0], "visible": visible, **common}
 
 
@@ -231,21 +218,15 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
         out = ""  # one JSON document instead
     check_outputs(out or None, as_json=show.as_json)
     model = open_network(model_path, "transform")
-    opened = read_number_file(file, table, quiet=show.quiet)
+    opened = read_number_file(file, table)
     with named_rows(opened):
         codes = model.transform(opened.values)
     if out:
-        title, ids = row_names(opened)
-        titles = [title]
-        titles += [f"code{j}" for j in range(codes.shape[1])]
-        write_csv(
-            out, titles,
-            ([name, *(f"{x:.6g}" for x in row)] for name, row in zip(ids, codes, strict=True)),
-        )  # fmt: skip
+        write_numbers(out, row_names(opened), "code", codes)
     if show.as_json:
         document = {"rows": len(codes), "code": codes.shape[1], "codes_file": out or None}
         print_json(document if out else {**document, "codes": codes.tolist()})
-    say_written(quiet=show.quiet, codes=out)
+    say_written(codes=out)
     check_whole(opened, table)
 
 
@@ -256,7 +237,8 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
               help="File for the rows; - is standard output  [default: -]")
 @click.option("--picture", metavar="PNG",
               help="Picture that shows the rows as images  [default: none]")
-@click.option("--shape", type=Shape(), help="Height and width of the images  [default: square]")
+@click.option("--shape", type=IMAGE_SIZE,
+              help="Height and width of the images  [default: square]")
 @click.option("--steps", type=click.IntRange(1), default=1000,
               help="Number of Gibbs steps (rbm)")
 @seed_option
@@ -292,15 +274,14 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
         document = {"rows": len(rows), "columns": rows.shape[1], "rows_file": out}
         document["picture_file"] = picture
         print_json(document if out or picture else {**document, "values": rows.tolist()})
-    say_written(quiet=show.quiet, rows=out, picture=picture)
+    say_written(rows=out, picture=picture)
 
 
 def open_network(path: str, method: str) -> Any:
     """The network of a model file; one that can do what is asked."""
-    import tacit
-
     able = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
-    model = tacit.load(path)
-    if type(model).__name__ not in KINDS.values() or not hasattr(model, method):
-        raise wrong_model(path, model, able, "tacit neural train FILE --model MODEL")
+    command = "tacit neural train FILE --model MODEL"
+    model = open_model(path, [method], able, command)
+    if type(model).__name__ not in KINDS.values():
+        raise wrong_model(path, model, able, command)
     return model

@@ -12,30 +12,34 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 __all__ = [
-    "Count", "DocumentOptions", "OneOf", "RunOptions", "ShowOptions", "Size", "TableOptions",
-    "allow_partial_option", "debug_option", "document_options", "engine_from", "engine_options",
-    "header_option",
-    "k_option", "label_option", "memory_option", "model_option", "quiet_option", "refuse_given",
-    "rule_option",
-    "run_options", "seed_option", "show_options", "stop_words_option", "table_options",
-    "top_option", "trust_option", "was_given",
+    "COUNT", "IMAGE_SIZE", "NUMBERS", "SIZE", "CommandGroup", "DocumentOptions", "OneOf",
+    "Parsed", "RunOptions", "ShowOptions", "TableOptions", "allow_partial_option",
+    "debug_option", "document_options", "engine_from", "engine_options", "header_option",
+    "k_option", "label_option", "memory_option", "model_option", "out_option", "plot_option",
+    "quiet_option", "refuse_given", "rule_option", "run_options", "seed_option", "show_options",
+    "stop_words_option", "table_options", "top_option", "trust_option", "was_given",
+    "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Size(click.ParamType):
-    """Bytes, as 500MB or 4GB."""
+class Parsed(click.ParamType):
+    """A value that ``parse`` makes of text; ``problem`` is said of text that it refuses."""
 
-    name = "size"
+    def __init__(self, name: str, parse: Callable[[str], Any], problem: str) -> None:
+        self.name, self.parse, self.problem = name, parse, problem
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
-        from tacit.core.memory import parse_memory
+    def get_metavar(self, param: click.Parameter, ctx: Any = None) -> str:
+        return self.name
 
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not isinstance(value, str):
+            return value
         try:
-            return parse_memory(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a size. Write it as 500MB or 4GB.", param, ctx)
+            return self.parse(value.strip().lower())
+        except (ValueError, ArithmeticError):
+            self.fail(f"{value!r} {self.problem}", param, ctx)
 
 
 class OneOf(click.Choice):
@@ -54,22 +58,66 @@ class OneOf(click.Choice):
             )
 
 
-class Count(click.ParamType):
-    """A number of at least 1, or auto, which becomes None."""
+def parse_size(text: str) -> int | None:
+    from tacit.core.memory import parse_memory
 
-    name = "auto|INTEGER"
+    return parse_memory(text)
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | None:
-        text = str(value).strip().lower()
-        if value is None or text == "auto":
-            return None
-        try:
-            k = int(text)
-        except ValueError:
-            k = 0
-        if k < 1:
-            self.fail(f"{value!r} is neither auto nor a number of at least 1.", param, ctx)
-        return k
+
+def parse_positive(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
+def positive_numbers(separator: str) -> Callable[[str], tuple[int, ...]]:
+    return lambda text: tuple(parse_positive(part) for part in text.split(separator))
+
+
+def parse_height_width(text: str) -> tuple[int, ...]:
+    height, width = positive_numbers("x")(text)
+    return height, width
+
+
+SIZE = Parsed("size", parse_size, "is not a size. Write it as 500MB or 4GB.")
+COUNT = Parsed("auto|INTEGER", lambda text: None if text == "auto" else parse_positive(text),
+               "is neither auto nor a number of at least 1.")  # fmt: skip
+NUMBERS = Parsed("N,N,...", positive_numbers(","),
+                 "is not a list of numbers. Write it as 64,16.")  # fmt: skip
+IMAGE_SIZE = Parsed("HxW", parse_height_width,
+                    "is not the size of an image. Write it as 28x28.")  # fmt: skip
+
+
+def with_options(*options: Any) -> Callable[[F], F]:
+    """Several options as one decorator."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+class CommandGroup(click.Group):
+    """A group whose help shows the first sentence of every command whole, and which answers
+    a mistyped command with the one it looks like."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            from tacit.core.wording import did_you_mean
+
+            ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([
+                (name, command.get_short_help_str(limit=500))
+                for name in self.list_commands(ctx)
+                if (command := self.get_command(ctx, name)) is not None
+            ])  # fmt: skip
 
 
 def add_group(kind: Any, name: str, options: list, command: F) -> F:
@@ -81,9 +129,7 @@ def add_group(kind: Any, name: str, options: list, command: F) -> F:
         return command(**{name: chosen}, **values)
 
     decorated: Any = run
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
+    return with_options(*options)(decorated)
 
 
 def was_given(name: str) -> bool:
@@ -233,7 +279,7 @@ class DocumentOptions(NamedTuple):
 
 allow_partial_option = click.option(
     "--allow-partial", is_flag=True,
-    help="Accept input of which a part cannot be read: exit with 0 instead of 3.",
+    help="Accept partly unreadable input: exit with 0 instead of 3.",
 )  # fmt: skip
 
 
@@ -242,7 +288,7 @@ def memory_option(default: str | None = "1GB") -> Any:
     past_it = "beyond it, work goes to temporary files" if default else (
         "beyond it, stages do less or are skipped  [default: no limit]"
     )  # fmt: skip
-    return click.option("--memory", type=Size(), default=default, show_default=bool(default),
+    return click.option("--memory", type=SIZE, default=default, show_default=bool(default),
                         metavar="SIZE", help=f"Memory limit, e.g. 4GB; {past_it}")  # fmt: skip
 
 
@@ -269,7 +315,7 @@ def document_options(command: F, *, memory: Any = None) -> F:
         click.option("--duplicate-keys", type=OneOf(["last", "first", "error"]),
                      default="last", help="Repeated keys in a JSON object: "
                      "use the last value, use the first, or stop"),
-        click.option("--max-document", type=Size(), default="64MiB",
+        click.option("--max-document", type=SIZE, default="64MiB",
                      metavar="SIZE", help="Largest size of a document"),
         click.option("--oversize", type=OneOf(["split", "skip", "error"]),
                      default="split", help="Larger documents: split them "
@@ -309,11 +355,23 @@ label_option = click.option(
 )  # fmt: skip
 header_option = click.option(
     "--header/--no-header", default=None,
-    help="Whether the first line names the columns  [default: guessed]",
+    help="Read the first line as the names of the columns, or as data  [default: guessed]",
 )  # fmt: skip
 
 
 # --- Words ---
+
+
+def out_option(content: str, metavar: str = "CSV", name: str = "--out") -> Any:
+    """--out, a file for text; - is standard output."""
+    return click.option(name, metavar=metavar, help=f"File for {content}; - is standard "
+                        "output  [default: none]")  # fmt: skip
+
+
+def plot_option(content: str) -> Any:
+    """--plot, a picture to draw."""
+    return click.option("--plot", "plot_path", metavar="FILE", help="Picture to draw (.png, "
+                        f".pdf, .svg){content}  [default: none]")  # fmt: skip
 
 
 def top_option(default: int, least: int = 1) -> Any:
@@ -324,7 +382,7 @@ def top_option(default: int, least: int = 1) -> Any:
 
 def k_option(help: str) -> Any:
     """-k, the number of groups, components or topics; auto becomes None."""
-    return click.option("-k", "--k", type=Count(), default="auto",
+    return click.option("-k", "--k", type=COUNT, default="auto",
                         help=help)  # fmt: skip
 
 
@@ -337,8 +395,7 @@ model_option = click.option(
 trust_option = click.option(
     "--trust", is_flag=True,
     help="Map the file into memory instead of reading and verifying it: faster for large "
-    "files, "
-    "but a damaged file may give wrong answers.",
+    "files, but a damaged file may give wrong answers.",
 )  # fmt: skip
 rule_option = click.option(
     "--rule", type=OneOf(["plain", "words"]), default="plain",

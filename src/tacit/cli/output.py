@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
-    "can_print", "check_file", "check_outputs", "check_target", "clean", "console",
-    "draw_table", "open_output", "print_json", "say", "say_written", "write_csv",
+    "can_print", "check_file", "check_outputs", "check_picture", "check_target", "clean",
+    "console", "draw_table", "is_quiet", "need_matplotlib", "note", "open_output",
+    "print_json", "save_figure", "say", "say_written", "write_csv", "write_numbers",
 ]  # fmt: skip
+
+PICTURES = ("png", "pdf", "svg")
 
 ESCAPE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor movements
@@ -58,6 +61,17 @@ def say(*lines: object, quiet: bool = False) -> None:
     if not quiet:
         for line in lines:
             click.echo(clean(line), err=True)
+
+
+def is_quiet() -> bool:
+    """Whether the command was called with --quiet."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet"))
+
+
+def note(*lines: object) -> None:
+    """Print messages that --quiet hides."""
+    say(*lines, quiet=is_quiet())
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -134,20 +148,22 @@ def check_file(path: str | None) -> None:
     check_target(path)
 
 
-def check_outputs(out: str | None, files: Iterable[str | None] = (), *, as_json: bool) -> None:
+def check_outputs(
+    out: str | None, files: Iterable[str | None] = (), *, as_json: bool, option: str = "--out"
+) -> None:
     """Check the text file of --out and binary files before the work begins."""
     if out == "-" and as_json:
-        raise click.UsageError("--json and --out - both want standard output. Drop one.")
+        raise click.UsageError(f"--json and {option} - both want standard output. Drop one.")
     check_target(out)
     for path in files:
         check_file(path)
 
 
-def say_written(*, quiet: bool, **targets: str | None) -> None:
+def say_written(**targets: str | None) -> None:
     """Print where each result is, e.g. ``labels="out.csv"``."""
     for name, path in targets.items():
         if path and path != "-":
-            say(f"{name.capitalize()} written to {path}.", quiet=quiet)
+            note(f"{name.capitalize()} written to {path}.")
 
 
 def write_csv(path: str, titles: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
@@ -158,6 +174,18 @@ def write_csv(path: str, titles: Sequence[Any], rows: Iterable[Sequence[Any]]) -
         shown = stream is sys.stdout and stream.isatty()
         for row in chain([titles], rows):
             write_rows(stream, [[clean_cell(cell) for cell in row] if shown else row])
+
+
+def write_numbers(
+    path: str, named: tuple[str, Iterable[Any]], column: str, rows: Any, *, first: int = 0,
+    digits: int = 6,
+) -> None:  # fmt: skip
+    """Write rows of numbers as CSV, each after its name; columns are called ``column`` and
+    their number, which begins with ``first``."""
+    title, names = named
+    titles = [title, *(f"{column}{first + j}" for j in range(rows.shape[1]))]
+    cells = ([f"{x:.{digits}g}" for x in row] for row in rows)
+    write_csv(path, titles, ([name, *row] for name, row in zip(names, cells, strict=True)))
 
 
 def clean_cell(cell: Any) -> Any:
@@ -182,3 +210,44 @@ def open_output(path: str) -> Iterator[TextIO]:
         yield stream
         stream.flush()
         stream.detach()  # atomic_write closes the file
+
+
+# --- Pictures ---
+
+
+def check_picture(path: str | None) -> None:
+    """Raise an error for a wrong name or a missing matplotlib before the work begins."""
+    if path is None:
+        return
+    if Path(path).suffix.lower()[1:] not in PICTURES:
+        raise click.UsageError(
+            f"--plot {path}: the name must end in {', '.join(f'.{kind}' for kind in PICTURES)}."
+        )
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "--plot needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
+        ) from error
+
+
+def need_matplotlib(option: str) -> None:
+    """Raise an error that says how to install matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"{option} needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
+        ) from error
+
+
+def save_figure(figure: Any, path: str) -> None:
+    """Write a figure whole or not at all, without the date in it."""
+    import matplotlib
+
+    from tacit.core.atomic import atomic_write
+
+    kind = Path(path).suffix.lower()[1:]
+    dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
+    with matplotlib.rc_context({"svg.hashsalt": "tacit"}), atomic_write(path) as file:
+        figure.savefig(file, format=kind, dpi=150, metadata=dated)

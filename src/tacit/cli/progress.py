@@ -5,15 +5,25 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.output import console, say
+from tacit.cli.output import console, is_quiet, say
 
 if TYPE_CHECKING:
     from tacit.core.progress import Step
     from tacit.data.documents import Documents
 
-__all__ = ["Running", "watch_blocks"]
+__all__ = ["Running", "make_bar", "watch_blocks"]
 
 DELAY = 1.0  # seconds after which a stage is worth a line
+
+
+def make_bar() -> Any:
+    """A progress bar on standard error that goes away at the end; tasks have a ``figure``."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
+
+    return Progress(
+        SpinnerColumn(), "{task.description}", BarColumn(bar_width=24), TimeElapsedColumn(),
+        "{task.fields[figure]}", console=console(stderr=True), transient=True,
+    )  # fmt: skip
 
 
 class Running:
@@ -21,25 +31,20 @@ class Running:
 
     On a terminal a spinner stands next to the title, or a bar once ``on_step`` or ``show`` say
     how far it is; it goes away at the end. Elsewhere one line is printed, for a stage that
-    lasts more than a second.
+    lasts more than a second. Nothing is shown with --quiet, or if ``quiet`` says so.
     """
 
-    def __init__(self, title: str, *, quiet: bool = False) -> None:
-        self.title, self.quiet = title, quiet
-        self.live = not quiet and sys.stderr.isatty()
+    def __init__(self, title: str, *, quiet: bool | None = None) -> None:
+        self.title = title
+        self.quiet = is_quiet() if quiet is None else quiet
+        self.live = not self.quiet and sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> "Running":
         if self.live:
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
-
-            self._bar = Progress(
-                SpinnerColumn(), "{task.description}", BarColumn(bar_width=24),
-                TimeElapsedColumn(), "{task.fields[figure]}",
-                console=console(stderr=True), transient=True,
-            )  # fmt: skip
+            self._bar = make_bar()
             self._task = self._bar.add_task(self.title, total=None, figure="")
             self._bar.start()
         elif not self.quiet:

@@ -4,9 +4,16 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_whole, source_of, wrong_model
+from tacit.cli.inputs import (
+    check_exists,
+    check_whole,
+    open_model,
+    read_pairs,
+    source_of,
+)
 from tacit.cli.interrupt import patience
 from tacit.cli.options import (
+    CommandGroup,
     OneOf,
     RunOptions,
     ShowOptions,
@@ -17,15 +24,9 @@ from tacit.cli.options import (
     run_options,
     show_options,
     top_option,
+    with_options,
 )
-from tacit.cli.output import (
-    check_file,
-    clean,
-    draw_table,
-    print_json,
-    say,
-    say_written,
-)
+from tacit.cli.output import check_file, clean, draw_table, note, print_json, say, say_written
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -38,44 +39,32 @@ NAMES = click.option(
 )  # fmt: skip
 
 
-def rating_options(command: Any) -> Any:
-    """The roles of the columns, and which rating counts where a pair occurs twice."""
-    options = [
-        *(
-            click.option(f"--{role}", metavar="COLUMN",
-                         help=f"Column with the {role}s  [default: guessed]")
-            for role in ("user", "item", "rating", "time")
-        ),
-        click.option("--duplicates", default="last",
-                     type=OneOf(["last", "first", "mean", "sum", "error"]),
-                     help="Which rating to use where a user rated an item twice"),
-        header_option,
-        allow_partial_option,
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+rating_options = with_options(
+    *(
+        click.option(f"--{role}", metavar="COLUMN",
+                     help=f"Column with the {role}s  [default: guessed]")
+        for role in ("user", "item", "rating", "time")
+    ),
+    click.option("--duplicates", default="last",
+                 type=OneOf(["last", "first", "mean", "sum", "error"]),
+                 help="Rating to use where a user rated an item twice; error stops"),
+    header_option,
+    allow_partial_option,
+)  # fmt: skip
+model_options = with_options(
+    click.option("--model", "kind", type=OneOf(KINDS), default="als",
+                 help="Model: als and sgd for ratings, implicit for counts such as plays or "
+                 "purchases; the others are baselines"),
+    click.option("-k", "--factors", type=click.IntRange(1), default=32,
+                 help="Number of factors of users and items"),
+    click.option("--reg", type=click.FloatRange(0), help="Weight of the penalty on large "
+                 "factors  [default: the model's own]"),
+    click.option("--epochs", type=click.IntRange(1), help="Maximum number of passes  "
+                 "[default: the model's own]"),
+)  # fmt: skip
 
 
-def model_options(command: Any) -> Any:
-    """Which model, and its settings."""
-    options = [
-        click.option("--model", "kind", type=OneOf(KINDS), default="als",
-                     help="Model: als and sgd for ratings, implicit for "
-                     "counts such as plays or purchases; the others are baselines"),
-        click.option("--factors", type=click.IntRange(1), default=32,
-                     help="Number of factors of users and items"),
-        click.option("--reg", type=click.FloatRange(0), help="Weight of the penalty on large "
-                     "factors  [default: the model's own]"),
-        click.option("--epochs", type=click.IntRange(1), help="Maximum number of passes  "
-                     "[default: the model's own]"),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-@click.group()
+@click.group(cls=CommandGroup)
 def recommend() -> None:
     """Learn from ratings; recommend items, find similar ones, explain predictions.
 
@@ -105,10 +94,10 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     check_file(out)
     refuse_unused(kind)
     partial = columns.pop("allow_partial")
-    ratings = read(file, columns, run.quiet)
+    ratings = read(file, columns)
     stopped = False
     with patience(signals=1 if kind in ("als", "sgd", "implicit") else 0):  # these save
-        with Running(f"Training {kind}", quiet=run.quiet) as stage:
+        with Running(f"Training {kind}") as stage:
             model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
             try:
                 model.fit(ratings)
@@ -133,7 +122,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
             f"{count(len(ratings.user_ids), 'user')}, {count(len(ratings.item_ids), 'item')}"
             f"{tail}."
         )
-    say_written(quiet=run.quiet, model=out)
+    say_written(model=out)
     if stopped:
         say("Interrupted: the model holds the best factors so far.")
         raise click.exceptions.Exit(130)
@@ -170,7 +159,7 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
 
     refuse_unused(kind)
     partial = columns.pop("allow_partial")
-    ratings = read(file, columns, run.quiet)
+    ratings = read(file, columns)
     compared = ["mean", "biases", "popularity", *([kind] if kind not in KINDS[4:] else [])]
     figures: dict[str, list] = {each: [] for each in compared}
     protocol = ""
@@ -224,15 +213,16 @@ def for_user(file: str, user: str, top: int, everything: bool, names: str | None
              show: ShowOptions) -> None:  # fmt: skip
     """Recommend items to USER.
 
-    A user whom the model does not know gets the items with the best overall ratings, and a
-    note.
+    An unknown user gets the items with the best overall ratings, and a note.
 
     \b
     tacit recommend for films.safetensors 196 --names u.item
     """
-    model = open_model(file)
+    model = open_recommender(file)
     ranked = model.recommend(as_id(model.user_ids_, user), top, exclude_seen=not everything)
-    show_ranked(ranked, read_names(names), {"model": file, "user": user}, show)
+    nothing = f"{user} has rated every item; --all includes those."
+    asked = {"model": file, "user": user}
+    show_ranked(ranked, read_names(names), asked, show, nothing=nothing)
 
 
 @recommend.command()
@@ -249,7 +239,7 @@ def similar(file: str, id: str, top: int, users: bool, names: str | None,
     \b
     tacit recommend similar films.safetensors 50 --names u.item
     """
-    model = open_model(file)
+    model = open_recommender(file)
     try:
         if users:
             ranked = model.similar_users(as_id(model.user_ids_, id), top)
@@ -274,7 +264,7 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
     \b
     tacit recommend explain films.safetensors 196 242 --names u.item
     """
-    model = open_model(file)
+    model = open_recommender(file)
     try:
         why = model.explain(as_id(model.user_ids_, user), as_id(model.item_ids_, item), top)
     except KeyError as error:
@@ -302,13 +292,14 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
 # --- Input ---
 
 
-def read(file: str, columns: dict[str, Any], quiet: bool) -> Any:
+def read(file: str, columns: dict[str, Any]) -> Any:
     """The ratings of a file; notes about them go to standard error."""
     from tacit.data.ratings import Ratings
 
+    check_exists(file)
     # check_whole sets the exit code when the work is done
     ratings = Ratings.open(source_of(file), **{**columns, "allow_partial": True})
-    say(*ratings.report.lines(), quiet=quiet)
+    note(*ratings.report.lines())
     return ratings
 
 
@@ -343,16 +334,9 @@ def refuse_unused(kind: str) -> None:
         )
 
 
-def open_model(file: str) -> Any:
-    """A recommender; exit code 2 for other models."""
-    from tacit.core.modelfile import load
-
-    model = load(file)
-    if not hasattr(model, "recommend"):
-        raise wrong_model(
-            file, model, "a recommender", "tacit recommend train RATINGS --out MODEL"
-        )
-    return model
+def open_recommender(file: str) -> Any:
+    command = "tacit recommend train RATINGS --out MODEL"
+    return open_model(file, ["recommend"], "a recommender", command)
 
 
 def as_id(ids: Any, text: str) -> Any:
@@ -369,26 +353,9 @@ def read_names(path: str | None) -> dict[str, str]:
     """Names by id: the first two columns of a file."""
     if path is None:
         return {}
-    from tacit.core.errors import DataError
-    from tacit.data.delimited import check_quotes, records, sniff
-    from tacit.data.streams import name_of, read_raw, to_utf8
-
-    with open(path, "rb") as stream:
-        data = to_utf8(read_raw(stream, name_of(path))).data
-    if not data.strip():
-        raise DataError("the file is empty. Give ids and names.", file=path)
-    dialect = sniff(data[: 1 << 16])
-    check_quotes(data, dialect, path)
-    out = {}
-    for record in records(data, dialect.delimiter):
-        if len(record.cells) < 2:
-            raise DataError(
-                f"line {record.line} has one column, but an id and a name are needed.",
-                file=path,
-            )
-        key, name = (cell.decode("utf-8", "replace").strip() for cell in record.cells[:2])
-        out[key] = name
-    return out
+    check_exists(path)
+    pairs = read_pairs(path, content="ids and names")
+    return {key.strip(): name.strip() for key, name in pairs}
 
 
 # --- Printing ---
@@ -400,9 +367,9 @@ def label(id: Any, names: dict[str, str]) -> str:
     return str(id) if name is None else f"{name} ({id})"
 
 
-def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any],
-                show: ShowOptions) -> None:  # fmt: skip
-    """Print a ranking, or one JSON document."""
+def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any], show: ShowOptions,
+                *, nothing: str = "There are no others.") -> None:  # fmt: skip
+    """Print a ranking, or one JSON document; ``nothing`` is said of an empty ranking."""
     if show.as_json:
         rows = [
             {"id": each.id, "score": each.score, **(
@@ -416,5 +383,8 @@ def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any],
         [str(place), f"{each.score:.3f}", label(each.id, names)]
         for place, each in enumerate(ranked, 1)
     ]
-    draw_table(["", "score", "id"], lines, right=[0, 1])
+    if lines:
+        draw_table(["", "score", "id"], lines, right=[0, 1])
+    else:
+        click.echo(nothing)
     say(*ranked.notes)

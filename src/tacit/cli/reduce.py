@@ -5,24 +5,28 @@ from typing import Any
 
 import click
 
-from tacit.cli.cluster_plot import check_picture, save_figure
 from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
 from tacit.cli.options import (
     OneOf,
+    Parsed,
     RunOptions,
     TableOptions,
     model_option,
+    out_option,
+    plot_option,
     refuse_given,
     run_options,
     table_options,
 )
 from tacit.cli.output import (
     check_outputs,
+    check_picture,
     draw_table,
+    note,
     print_json,
-    say,
+    save_figure,
     say_written,
-    write_csv,
+    write_numbers,
 )
 from tacit.cli.progress import Running
 from tacit.core.wording import count, listed
@@ -36,35 +40,25 @@ STRONG = 3  # columns named for each
 MOST_ROWS = 100_000  # of a file that is read whole, for methods that compare all rows
 
 
-class Components(click.ParamType):
+def parse_components(text: str) -> int | float | str:
     """A number, a fraction of the variance, or knee."""
+    if text == "knee":
+        return text
+    number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if 0 < number < 1:
+        return number
+    if number < 1 or not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
 
-    name = "N|FRACTION|knee"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        text = str(value).strip().lower()
-        if text == "knee":
-            return text
-        try:
-            return int(text) if int(text) >= 1 else self.refuse(value, param, ctx)
-        except ValueError:
-            pass
-        try:
-            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            share = 0.0
-        return share if 0 < share < 1 else self.refuse(value, param, ctx)
-
-    def refuse(self, value: Any, param: Any, ctx: Any) -> Any:
-        self.fail(
-            f"{value!r} is neither a number of components nor a fraction such as 0.9 or 90% "
-            "nor knee.", param, ctx,
-        )  # fmt: skip
+COMPONENTS = Parsed("N|FRACTION|knee", parse_components, "is neither a number of components "
+                    "nor a fraction such as 0.9 or 90% nor knee.")  # fmt: skip
 
 
 @click.command()
 @click.argument("file")
-@click.option("-k", "--components", "wanted", type=Components(), default="knee",
+@click.option("-k", "--components", "wanted", type=COMPONENTS, default="knee",
               help="Number of components; or the fraction of the variance that they explain "
               "(0.9 or 90%); or knee, after which more components explain little")
 @click.option("--method", type=OneOf(METHODS), default="pca",
@@ -78,28 +72,16 @@ class Components(click.ParamType):
               help="Distance between rows, for the last three methods; precomputed: FILE is a "
               "table of distances")
 @click.option("--diagnose", is_flag=True, help="Also estimate the dimension of the data.")
-@click.option("--out", metavar="CSV",
-              help="File for the new coordinates of every row; - is standard "
-              "output  [default: none]")
+@out_option("the new coordinates of every row")
 @model_option
-@click.option("--plot", "plot_path", metavar="FILE",
-              help="Picture to draw (.png, .pdf, .svg): rows and columns on two components, "
-              "and the scree plot  [default: none]")
+@plot_option(": rows and columns on two components, and the scree plot")
 @table_options
 @run_options
 def reduce(
-    file: str,
-    wanted: Any,
-    method: str,
-    standardize: bool,
-    metric: str,
-    diagnose: bool,
-    out: str | None,
-    model_path: str | None,
-    plot_path: str | None,
-    table: TableOptions,
+    file: str, wanted: Any, method: str, standardize: bool, metric: str, diagnose: bool,
+    out: str | None, model_path: str | None, plot_path: str | None, table: TableOptions,
     run: RunOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Reduce the columns of FILE to a few that carry most of the information.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input. Prints the variance that
@@ -121,21 +103,21 @@ def reduce(
     from tacit.data.table import Table
 
     gaps = method == "ppca"
-    opened = read_number_file(file, table, quiet=run.quiet, gaps=gaps)
+    opened = read_number_file(file, table, gaps=gaps)
     rows: Any = opened.values
     if standardize:
-        rows = standardized(rows, opened.names, quiet=run.quiet)
+        rows = standardized(rows, opened.names)
     elif method.endswith("mds") and rows.shape[0] <= MOST_ROWS:
         rows = Table.of(rows).load()  # .npy and Parquet files stay on disk otherwise
     model = build(method, wanted, rows.shape, metric, run)
-    with Running(f"Fitting {method}", quiet=run.quiet), named_rows(opened):
+    with Running(f"Fitting {method}"), named_rows(opened):
         model.fit(rows)
     points = model.embedding_ if hasattr(model, "embedding_") else model.transform(rows)
     points = np.asarray(points)
     if model_path:
         model.save(model_path)
     if out is not None:
-        write_points(points, row_names(opened), out)
+        write_numbers(out, row_names(opened), "c", points, first=1, digits=10)
     if plot_path:
         draw_picture(plot_path, model, rows, points, opened.names, file)
     found = None
@@ -156,11 +138,11 @@ def reduce(
         draw(summary, wanted, stderr=out == "-")
         if found:
             click.echo(str(found), err=out == "-")
-    say_written(quiet=run.quiet, coordinates=out, model=model_path, picture=plot_path)
+    say_written(coordinates=out, model=model_path, picture=plot_path)
     check_whole(opened, table)
 
 
-def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
+def standardized(rows: Any, names: list[str]) -> Any:
     """The rows in memory, with standard deviation one; constant columns become zero."""
     import numpy as np
 
@@ -170,7 +152,7 @@ def standardized(rows: Any, names: list[str], *, quiet: bool) -> Any:
     deviation = np.nanstd(values, axis=0)
     constant = [name for name, each in zip(names, deviation, strict=True) if not each > 0]
     if constant:
-        say(f"Columns with the same value in every row: {listed(constant)}.", quiet=quiet)
+        note(f"Columns with the same value in every row: {listed(constant)}.")
     return (values - np.nanmean(values, axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
@@ -184,14 +166,14 @@ def build(
     if not isinstance(wanted, int) and method != "pca":
         if wanted != "knee":
             raise click.UsageError(
-            f"-k {wanted:g}, a fraction, is for --method pca. Give a whole number.")
+                f"-k {wanted:g}, a fraction, is for --method pca. Give a whole number."
+            )
         wanted = 2
     kinds = {"pca": PCA, "ppca": ProbabilisticPCA, "svd": TruncatedSVD}
     if method in kinds:
         most = {"pca": min(n, d), "ppca": max(1, d - 1), "svd": d}[method]
         if isinstance(wanted, int) and wanted > most:
-            say(f"There are at most {most:,} components, so k is {most}, not {wanted}.",
-                quiet=run.quiet)  # fmt: skip
+            note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
             wanted = most
         return kinds[method](wanted, random_state=run.seed, engine=run.engine)
     if method == "classical-mds":
@@ -264,15 +246,6 @@ def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
     if summary.get("n_missing"):
         gone = count(summary["n_missing"], "missing value was", "missing values were")
         click.echo(f"{gone} integrated out.", err=stderr)
-
-
-def write_points(points: Any, named: tuple[str, Any], out: str) -> None:
-    title, names = named
-    titles = [title, *(f"c{j + 1}" for j in range(points.shape[1]))]
-    write_csv(
-        out, titles,
-        ([name, *(f"{x:.10g}" for x in row)] for name, row in zip(names, points, strict=True)),
-    )  # fmt: skip
 
 
 def draw_picture(

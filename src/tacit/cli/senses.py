@@ -10,7 +10,7 @@ from tacit.cli.options import (
     model_option,
     run_options,
 )
-from tacit.cli.output import check_file, clean, print_json, say, say_written
+from tacit.cli.output import check_file, clean, note, print_json, say_written
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -30,15 +30,9 @@ __all__ = ["senses"]
 @document_options
 @run_options
 def senses(
-    word: str,
-    path: str,
-    k: int,
-    forms: str | None,
-    window: int,
-    model_path: str | None,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    word: str, path: str, k: int, forms: str | None, window: int, model_path: str | None,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Group the occurrences of WORD in the documents at PATH by the words around them.
 
     Prints each sense with its size, its distinctive words and typical examples.
@@ -50,13 +44,13 @@ def senses(
     from tacit.core.errors import DataError
     from tacit.mixture import WordSenses
 
-    texts = open_documents(path, documents, quiet=run.quiet)
+    texts = open_documents(path, documents)
     model = WordSenses(
         word, n_senses=k, forms=None if forms is None else forms.split(","), window=window,
         random_state=run.seed, engine=run.engine,
     )  # fmt: skip
     try:
-        with Running("Grouping the occurrences", quiet=run.quiet):
+        with Running("Grouping the occurrences"):
             model.fit(texts)
     except ValueError as error:
         message = str(error)
@@ -76,12 +70,12 @@ def senses(
                 example["id"] = str(texts.ids[example.pop("document")])
         print_json({"word": word, "occurrences": len(model.labels_), "senses": found})
     else:
-        say(f"{count(len(model.labels_), 'occurrence')} of {word!r}.", quiet=run.quiet)
+        note(f"{count(len(model.labels_), 'occurrence')} of {word!r}.")
         for number, sense in enumerate(model.senses_, 1):
             words = clean(", ".join(sense.words))
             click.echo(f"{number}. {count(sense.size, 'occurrence')}: {words}")
             for example in sense.examples:
                 name = texts.ids[example.document]
                 click.echo(f"     {clean(name)}: {clean(example.text)}")
-    say_written(quiet=run.quiet, model=model_path)
+    say_written(model=model_path)
     check_whole(texts, documents)

@@ -2,9 +2,10 @@
 
 import click
 
+from tacit.cli.inputs import check_exists
 from tacit.cli.interrupt import patience
 from tacit.cli.options import debug_option, quiet_option
-from tacit.cli.output import clean, say
+from tacit.cli.output import clean, note, say
 
 __all__ = ["serve"]
 
@@ -27,6 +28,7 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
     documents and change labels while the server runs. Ctrl-C stops the server, with exit code
     130.
     """
+    check_exists(project)
     from tacit.explore.server.app import bound_socket, run_server
     from tacit.explore.server.security import Access, is_loopback
     from tacit.explore.server.state import ServerState
@@ -50,14 +52,14 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
     def ready() -> None:
         state.prepare()
         click.echo(access.address)
-        say(f"{clean(project)} is open at this address. Ctrl-C stops the server.", quiet=quiet)
+        note(f"{clean(project)} is open at this address. Ctrl-C stops the server.")
         if not no_browser:
             open_browser(access.once_address)
 
     with patience(signals=3):  # the server ends its connections and jobs
         code = run_server(state, access, listening, ready)
     if code:
-        say("Stopped.", quiet=quiet)
+        note("Stopped.")
         raise click.exceptions.Exit(code)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import ask_column, check_whole, open_documents, wrong_model
+from tacit.cli.inputs import ask_column, check_whole, open_documents, open_model
 from tacit.cli.options import (
+    CommandGroup,
     DocumentOptions,
     OneOf,
     RunOptions,
@@ -14,6 +15,7 @@ from tacit.cli.options import (
     document_options,
     k_option,
     model_option,
+    out_option,
     run_options,
     show_options,
     top_option,
@@ -22,10 +24,10 @@ from tacit.cli.output import (
     check_file,
     check_target,
     draw_table,
+    note,
     print_json,
-    say,
     say_written,
-    write_csv,
+    write_numbers,
 )
 from tacit.cli.progress import Running
 from tacit.core.wording import count, did_you_mean
@@ -36,7 +38,7 @@ WORDS = 8  # of each topic in a table
 SIZES = (5, 10, 20, 40, 80)
 
 
-class PathOrCommand(click.Group):
+class PathOrCommand(CommandGroup):
     """A group whose first argument may be a path: ``topics PATH`` is ``topics fit PATH``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -76,23 +78,13 @@ def topics() -> None:
 @click.option("--min-df", type=click.IntRange(1), help="Minimum number of documents with a "
               "word  [default: 5, fewer for small collections]")
 @model_option
-@click.option("--out", metavar="CSV",
-              help="File for the topic proportions of every document; - is standard output  "
-              "[default: none]")
+@out_option("the topic proportions of every document")
 @document_options
 @run_options
 def fit(
-    path: str,
-    k: int | None,
-    method: str,
-    passes: int,
-    column: str | None,
-    min_df: int | None,
-    model_path: str | None,
-    out: str | None,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, k: int | None, method: str, passes: int, column: str | None, min_df: int | None,
+    model_path: str | None, out: str | None, documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Find the topics of the documents at PATH, a folder or a file.
 
     Prints each topic with its size, its most relevant words and typical documents.
@@ -106,7 +98,7 @@ def fit(
     from tacit.core.errors import DataError
     from tacit.topics.text_topics import TextTopics, topic_vectorizer
 
-    texts = open_documents(path, documents, quiet=run.quiet)
+    texts = open_documents(path, documents)
     groups = None
     if column is not None:
         values = ask_column(texts, column, path, "--by")
@@ -114,7 +106,7 @@ def fit(
     settings = {} if min_df is None else {"min_df": min_df}
     counter = topic_vectorizer(len(texts), engine=run.engine, **settings)
     try:
-        with Running("Counting words", quiet=run.quiet):
+        with Running("Counting words"):
             counts = counter.fit_transform(texts)
     except ValueError as error:
         raise DataError(str(error)) from None
@@ -125,7 +117,7 @@ def fit(
     model = TextTopics(
         k, model=base, vectorizer=counter, random_state=run.seed, engine=run.engine
     )
-    with Running(f"Fitting {count(k, 'topic')}", quiet=run.quiet) as stage:
+    with Running(f"Fitting {count(k, 'topic')}") as stage:
         base.set_params(callbacks=stage.callbacks)
         model._fit_counts(counter, counts)
         base.set_params(callbacks=None)
@@ -159,7 +151,7 @@ def fit(
     else:
         stderr = out == "-"
         if choice is not None:
-            say(choice, quiet=run.quiet)
+            note(choice)
         draw(summary, stderr=stderr)
         if shares is not None:
             draw_shares(shares, str(column), summary, stderr=stderr)
@@ -170,7 +162,7 @@ def fit(
             f"{figures['diversity']:.3f}.",
             err=stderr,
         )
-    say_written(quiet=run.quiet, model=model_path, proportions=out)
+    say_written(model=model_path, proportions=out)
     check_whole(texts, documents)
 
 
@@ -215,18 +207,13 @@ def show(
 @click.argument("model_path", metavar="MODEL")
 @click.argument("path")
 @top_option(3)
-@click.option("--out", metavar="CSV",
-              help="File for all proportions; - is standard output  [default: none]")
+@out_option("all proportions")
 @document_options
 @show_options
 def infer(
-    model_path: str,
-    path: str,
-    top: int,
-    out: str | None,
-    documents: DocumentOptions,
+    model_path: str, path: str, top: int, out: str | None, documents: DocumentOptions,
     show: ShowOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Infer the topics of the documents at PATH with MODEL, which does not change.
 
     \b
@@ -235,7 +222,7 @@ def infer(
     """
     check_target(out)
     model = load(model_path)
-    texts = open_documents(path, documents, quiet=show.quiet)
+    texts = open_documents(path, documents)
     theta = model.transform(texts)
     if out is not None:
         write_proportions(out, texts.ids, theta)
@@ -258,7 +245,7 @@ def infer(
             for name, row, own in zip(texts.ids, theta, best, strict=True)
         )
         draw_table(["Document", "Topics"], rows)
-    say_written(quiet=show.quiet, proportions=out)
+    say_written(proportions=out)
     check_whole(texts, documents)
 
 
@@ -288,7 +275,7 @@ def evaluate(
     from tacit.topics.topic_quality import coherence, diversity, exclusivity
 
     model = load(model_path)
-    texts = open_documents(path, documents, quiet=show.quiet)
+    texts = open_documents(path, documents)
     counts = model.counts(texts)
     try:
         score = model.model_.held_out_likelihood(counts, method=likelihood.replace("-", "_"))
@@ -320,12 +307,8 @@ def evaluate(
 
 
 def load(path: str) -> Any:
-    import tacit
-
-    model = tacit.load(path)
-    if type(model).__name__ != "TextTopics":
-        raise wrong_model(path, model, "a topic model", "tacit topics PATH --model MODEL")
-    return model
+    command = "tacit topics PATH --model MODEL"
+    return open_model(path, ["summary", "counts"], "a topic model", command)
 
 
 def make_model(method: str, passes: int) -> Any:
@@ -350,11 +333,11 @@ def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
     if n < 10:
         few = max(1, min(5, n // 2))
         too_few = count(n, "document is", "documents are")
-        say(f"{too_few} too few to compare numbers of topics: k is {few}.", quiet=run.quiet)
+        note(f"{too_few} too few to compare numbers of topics: k is {few}.")
         return few, None
     quick = clone(base).set_params(max_iter=min(base.max_iter, 100))
     title = f"Comparing k = {', '.join(map(str, sizes))}"
-    with Running(title, quiet=run.quiet):
+    with Running(title):
         choice = choose_topics(
             counts, sizes, model=quick, random_state=run.seed, engine=run.engine
         )
@@ -362,9 +345,7 @@ def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
 
 
 def write_proportions(out: str, ids: Any, theta: Any) -> None:
-    titles = ["id", *(f"topic{j}" for j in range(theta.shape[1]))]
-    pairs = zip(ids, theta, strict=True)
-    write_csv(out, titles, ([str(name), *(f"{p:.6g}" for p in row)] for name, row in pairs))
+    write_numbers(out, ("id", map(str, ids)), "topic", theta)
 
 
 def plain(summary: Any) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents, wrong_model
+from tacit.cli.inputs import check_exists, check_whole, open_documents, open_model
 from tacit.cli.options import (
+    CommandGroup,
     DocumentOptions,
     OneOf,
     RunOptions,
@@ -41,7 +42,7 @@ among_option = click.option(
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def words() -> None:
     """Learn word vectors from text; find similar words, solve analogies.
 
@@ -84,22 +85,10 @@ def words() -> None:
 @document_options
 @run_options
 def train(
-    path: str,
-    out: str,
-    method: str,
-    size: int,
-    window: int,
-    min_count: int,
-    epochs: int,
-    negative: int,
-    sample: float,
-    objective: str,
-    updates: str,
-    tokenizer: str,
-    keep_case: bool,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, out: str, method: str, size: int, window: int, min_count: int, epochs: int,
+    negative: int, sample: float, objective: str, updates: str, tokenizer: str, keep_case: bool,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Learn a vector for every word of the documents at PATH; - is standard input.
 
     \b
@@ -113,8 +102,8 @@ def train(
         refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
     from tacit.words import PPMIVectors, Word2Vec
 
-    texts = open_documents(path, documents, quiet=run.quiet)
-    stage = Running(f"Learning word vectors by {method}", quiet=run.quiet)
+    texts = open_documents(path, documents)
+    stage = Running(f"Learning word vectors by {method}")
     shared: dict[str, Any] = {
         "window": window, "min_count": min_count, "tokenizer": tokenizer,
         "lowercase": not keep_case, "random_state": run.seed, "engine": run.engine,
@@ -151,7 +140,7 @@ def train(
             click.echo("Loss by pass: " + ", ".join(f"{loss:.4f}" for loss in losses))
         else:
             click.echo(f"The vectors explain {model.explained_:.1%} of the squared PPMI.")
-    say_written(quiet=run.quiet, vectors=out)
+    say_written(vectors=out)
     check_whole(texts, documents)
 
 
@@ -252,12 +241,8 @@ def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
 
     INDEX is a file that `tacit index build --semantic` wrote.
     """
-    import tacit
-
-    model = tacit.load(index, mmap=True)
-    if not hasattr(model, "similar_terms"):
-        command = "tacit index build PATH --semantic --out INDEX"
-        raise wrong_model(index, model, "an index by meaning", command)
+    command = "tacit index build PATH --semantic --out INDEX"
+    model = open_model(index, ["similar_terms"], "an index by meaning", command, mmap=True)
     with known_words():
         hits = model.similar_terms(word, top=top)
     if show.as_json:
@@ -269,6 +254,7 @@ def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
 def open_vectors(path: str) -> "WordVectors":
     from tacit.words import WordVectors
 
+    check_exists(path)
     return WordVectors.open(path)
 
 

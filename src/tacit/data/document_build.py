@@ -110,7 +110,7 @@ class IngestReport:
         if self.short_rows:
             rows = count(self.short_rows, "row has", "rows have")
             out.append(f"{rows} fewer fields than there are columns.")
-        out += [f"{note}." for note in self.notes]
+        out += [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
         alone = len(self.files) == 1 and self.files_read == 1
         said = (file.sentence(counted=alone) for file in self.files[:SHOWN])
         out += [sentence for sentence in said if sentence]

@@ -195,9 +195,11 @@ def read_jsonl(
         if isinstance(value, str):
             value = {"text": value}
         if not isinstance(value, dict):
+            kind = {list: "an array", bool: "a truth value", type(None): "null"}
             raise DataError(
-                f"line {number} holds {type(value).__name__}, not an object or a string. Write "
-                "one object per line.",
+                f"line {number} holds {kind.get(type(value), 'a number')}, not an object or a "
+                "string. Write one object per line; format='json' reads a file that is one "
+                "array.",
                 file=name,
             )
         if not all(map(str.isprintable, value)):
