@@ -40,7 +40,7 @@ def cases(scale: float) -> list[Case]:
 
 
 def tacit_seeding(data: Data, threads: int) -> Answer:
-    from tacit.cluster.kmeans.seeding import first_centers
+    from tacit.cluster.seeding import first_centers
     from tacit.data.table import Table
 
     table, k = Table.of(data["X"]), len(data["start"])

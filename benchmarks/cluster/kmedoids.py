@@ -64,7 +64,7 @@ def row_loss(data: Data, answer: Answer) -> float:
 
 
 def tacit_search(data: Data, threads: int) -> Answer:
-    from tacit.cluster.medoids.fasterpam import fasterpam
+    from tacit.cluster.fasterpam import fasterpam
 
     result = fasterpam(data["D"], data["start"])
     return {"medoids": result.indices, "swaps": result.swaps}

@@ -93,7 +93,7 @@ def train(name: str, X: np.ndarray, device: str, *, passes: int) -> dict[str, fl
 
 def devices() -> list[str]:
     """The kinds of devices that JAX sees, the CPU first."""
-    from tacit.neural.extra import jax
+    from tacit.neural.layers import jax
 
     found = ["cpu"]
     try:
@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     parser.add_argument("--rows", type=int, default=60_000, help="digits to train on (60000)")
     options = parser.parse_args(arguments)
-    from tacit.neural.extra import jax
+    from tacit.neural.layers import jax
 
     kinds = devices()
     names = {kind: str(jax.devices(kind)[0].device_kind) for kind in kinds}
