@@ -163,9 +163,9 @@ tacit.cluster.KMeens
     )  # fmt: skip
     said = [line.removeprefix(f"{script}:") for line in run.stdout.splitlines()]
     assert [line for line in said if "defined in" not in line] == [
-        '4: note: Revealed type is "tacit.cluster.kmeans.kmeans.KMeans"',
+        '4: note: Revealed type is "tacit.cluster.kmeans.KMeans"',
         '5: note: Revealed type is "tacit.topics.lda_gibbs.GibbsLDA"',
-        '6: note: Revealed type is "tacit.cluster.kmeans.kmeans.KMeans"',
+        '6: note: Revealed type is "tacit.cluster.kmeans.KMeans"',
         '7: error: Unexpected keyword argument "n_int" for "KMeans"; did you mean "n_init"?  '
         "[call-arg]",
         '9: error: Unexpected keyword argument "efort" for "explore_documents"; did you mean '

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.cluster import KMeans, by_size, describe
-from tacit.cluster.contrast import contrasts, log_odds
+from tacit.cluster.descriptions import contrasts, log_odds
 from tacit.data import Documents, Table
 from tacit.text import CountVectorizer, TfidfVectorizer
 

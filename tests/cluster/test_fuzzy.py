@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import FuzzyCMeans, KMeans, SoftKMeans, fuzzy, soft_kmeans
+from tacit.cluster import FuzzyCMeans, KMeans, SoftKMeans, soft
 from tacit.core import Checkpoint, Serial, Threads
 from tacit.data import Table
 from tests.contract.cases import blobs, documents, summary_of
@@ -153,21 +153,21 @@ def test_memberships_are_shares_and_labels_the_largest(make):
 
 
 def test_a_row_on_a_center_belongs_to_it_alone_on_several_equally():
-    params = fuzzy.start(np.array([[0.0], [4.0], [4.0]]), summary_of(np.array([[0.0], [4.0]])))
-    member = fuzzy.memberships(params, np.array([[0.0], [4.0], [2.0]]))
+    params = soft.start(np.array([[0.0], [4.0], [4.0]]), summary_of(np.array([[0.0], [4.0]])))
+    member = soft.memberships(params, np.array([[0.0], [4.0], [2.0]]))
     np.testing.assert_allclose(member, [[1, 0, 0], [0, 0.5, 0.5], [1 / 3, 1 / 3, 1 / 3]])
 
 
 def test_responsibilities_far_from_all_centers_do_not_vanish():
-    params = soft_kmeans.start(np.array([[0.0], [1.0]]), summary_of(np.eye(1)), stiffness=1e6)
-    member = soft_kmeans.memberships(params, np.array([[1e6], [-1e6]]))
+    params = soft.start(np.array([[0.0], [1.0]]), summary_of(np.eye(1)), stiffness=1e6)
+    member = soft.memberships(params, np.array([[1e6], [-1e6]]))
     np.testing.assert_array_equal(member, [[0, 1], [1, 0]])
 
 
 def test_a_center_without_any_weight_stays():
     X = np.array([[0.0], [1.0]])
-    params = soft_kmeans.start(np.array([[0.5], [1e9]]), summary_of(X), stiffness=1.0)
-    moved = soft_kmeans.update(params, soft_kmeans.collect(params, X))
+    params = soft.start(np.array([[0.5], [1e9]]), summary_of(X), stiffness=1.0)
+    moved = soft.update(params, soft.collect(params, X))
     np.testing.assert_array_equal(moved.centers, [[0.5], [1e9]])
 
 
@@ -184,8 +184,8 @@ def test_a_center_without_any_weight_stays():
 def test_whatever_the_rows_the_objective_never_rises(X, k, sharpness):
     summary = summary_of(X)
     for model, params in (
-        (fuzzy, fuzzy.start(X[:k], summary, m=sharpness)),
-        (soft_kmeans, soft_kmeans.start(X[:k], summary, stiffness=sharpness)),
+        (soft, soft.start(X[:k], summary, m=sharpness)),
+        (soft, soft.start(X[:k], summary, stiffness=sharpness)),
     ):
         losses = []
         for _ in range(10):

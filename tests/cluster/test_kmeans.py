@@ -13,9 +13,8 @@ from hypothesis.extra import numpy as hnp
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import KMeans, MiniBatchKMeans
-from tacit.cluster.kmeans import lloyd
-from tacit.cluster.kmeans.seeding import merge_equal_rows
+from tacit.cluster import KMeans, MiniBatchKMeans, lloyd
+from tacit.cluster.seeding import merge_equal_rows
 from tacit.core import Checkpoint, Serial, Threads, iterate
 from tacit.data import Table
 from tests.contract.cases import assert_same_bits, blobs, documents, summary_of

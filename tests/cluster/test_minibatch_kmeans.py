@@ -104,7 +104,7 @@ def test_batches_smaller_than_k_are_refused_at_the_start():
 
 
 def test_a_batch_with_farthest_rows_adds_to_one_without():
-    from tacit.cluster.kmeans.lloyd import Farthest
+    from tacit.cluster.lloyd import Farthest
 
     none = Farthest(4, np.empty(0), np.empty(0, np.int64), np.empty((0, 2)))
     some = Farthest(3, np.array([2.0, 1.0]), np.array([0, 2]), np.ones((2, 2)))

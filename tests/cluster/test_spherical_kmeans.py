@@ -9,8 +9,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import cosine_distances
 
-from tacit.cluster import SphericalKMeans
-from tacit.cluster.kmeans import spherical
+from tacit.cluster import SphericalKMeans, spherical
 from tacit.core import Checkpoint, Serial, Threads, iterate
 from tacit.data import Table
 from tacit.kernels.unit_rows import unit_rows

@@ -31,10 +31,10 @@ from tacit.cluster import (
     MiniBatchKMeans,
     SoftKMeans,
     SphericalKMeans,
-    fuzzy,
-    soft_kmeans,
+    lloyd,
+    soft,
+    spherical,
 )
-from tacit.cluster.kmeans import lloyd, spherical
 from tacit.core import Serial
 from tacit.core.registry import find_class
 from tacit.data import Table
@@ -91,8 +91,8 @@ def lloyd_on(rows, k=6):
     return lloyd, rows, lloyd.start(centers, summary_of(rows), sparse=sparse)
 
 
-def soft_on(model, rows, k=6, **options):
-    return model, rows, model.start(rows[:k], summary_of(rows), **options)
+def soft_on(rows, k=6, **options):
+    return soft, rows, soft.start(rows[:k], summary_of(rows), **options)
 
 
 def spherical_on(rows, k=6):
@@ -109,8 +109,8 @@ SUMMABLE = {
     "k-means, sparse": lambda: lloyd_on(documents()[0]),
     "spherical k-means": lambda: spherical_on(blobs(seed=3)),
     "spherical k-means, sparse": lambda: spherical_on(documents()[0]),
-    "fuzzy c-means": lambda: soft_on(fuzzy, blobs(seed=4), m=2.0),
-    "soft k-means": lambda: soft_on(soft_kmeans, blobs(seed=5), stiffness=0.5),
+    "fuzzy c-means": lambda: soft_on( blobs(seed=4), m=2.0),
+    "soft k-means": lambda: soft_on( blobs(seed=5), stiffness=0.5),
 }
 
 ESTIMATORS = [

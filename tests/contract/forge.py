@@ -156,7 +156,16 @@ def probes(model, X, y):
     }  # fmt: skip
     special = {  # by the name of the method
         "merge_topics": lambda model: [[[0, 1]]],
-        "topics_by": lambda model: [few, [i % 2 for i in range(len(few))]],
+        "topics_by": lambda model: [few, [i % 2 for i in range(12)]],
+        "mentions": lambda model: [few[0]],
+        "top_features": lambda model: [model.classes_[0]],
+        "affine": lambda model: [np.eye(2, few.shape[1]), [1.0, 2.0]],
+        "decode": lambda model: [few[0].encode()],
+        "choose": lambda model: [["the fox runs", "the dgo runs"]],
+        "most_similar": lambda model: [["fox"]],
+        "smoothed_counts": lambda model: [0],
+        "held_out_likelihood": lambda model: [np.round(few)],
+        "score_documents": lambda model: [np.round(few)],
         "inverse_transform": lambda model: [model.transform(few)],
         "row_distances": lambda model: [model.frequencies()],
         "scores": lambda model: [model.frequencies()],
@@ -164,6 +173,11 @@ def probes(model, X, y):
         "add_users": lambda model: [[(10**6, item) for _, item in few[:4]], [3.0] * 4],
         "add_items": lambda model: [[(user, 10**6) for user, _ in few[:4]], [3.0] * 4],
     }
+    if hasattr(model, "classes_"):  # those of a recommender take a user and an item
+        special["explain"] = lambda model: [few[0] if text else few[:1]]
+        special["score"] = lambda model: [few, model.predict(few) if y is None else labels]
+    if type(model).__name__ == "AttributeRecommender":
+        special["add_items"] = lambda model: [{10**6: ["a0", "b1"]}]
     if hasattr(model, "n_latent"):
         special["generate"] = lambda model: [np.zeros((2, model.n_latent))]
     for name, method in inspect.getmembers(type(model)):

@@ -3,12 +3,29 @@
 ``pytest --fuzz=20`` runs twenty times as many, ``python -m tests.contract.forge`` any number.
 """
 
+import inspect
+
 import pytest
 
 from tests.contract import forge
 from tests.contract.cases import FITS
+from tests.contract.recorded import fitted
 
 PARTS = 4
+NOT_CALLED = {"fit_without_folds", "write"}  # one fits again, the other writes a file
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_every_public_method_of_a_forged_model_is_called(name):
+    _, X, y = FITS[name]()
+    model = fitted(name).model
+    called = {method for method, _ in forge.probes(model, X, y)}
+    methods = {
+        method
+        for method, _ in inspect.getmembers(type(model), inspect.isfunction)
+        if not method.startswith(("_", "set_"))
+    }
+    assert methods - called - forge.SKIPPED <= NOT_CALLED
 
 
 @pytest.mark.slow

@@ -130,4 +130,4 @@ def test_a_lone_surrogate_in_a_json_key_is_repaired_and_reported(folder):
     path.write_text('{"text": "a", "k\\ud800": 1}\n{"text": "b", "k\\ud800": 2}\n')
     documents = Documents.open(path)
     assert documents.column("k\ufffd") == [1, 2]
-    assert "line 1: a key holds NUL or half of a surrogate pair" in str(documents.report)
+    assert "Line 1: a key holds NUL or half of a surrogate pair" in str(documents.report)

@@ -535,7 +535,9 @@ def test_jsonl_gives_records_and_says_what_was_odd(tmp_path):
     ("line", "message"),
     [
         ("{", "line 2 is not JSON"),
-        ("[1, 2]", "line 2 holds list"),
+        ("[1, 2]", "line 2 holds an array, .* format='json' reads"),
+        ("17", "line 2 holds a number, .* Write one object per line"),
+        ("null", "line 2 holds null"),
         ("[" * 100_000, "line 2 is not JSON"),
     ],
 )

@@ -9,13 +9,14 @@ from tacit.data import Table
 from tacit.decompose import krylov
 from tacit.decompose.gram_panels import (
     chunk_caches,
+    combine,
     from_panels,
     gram,
+    inner,
     project,
     spans,
     to_panels,
 )
-from tacit.decompose.stripes import combine, inner
 from tests.contract.cases import assert_same_bits, leaves
 
 

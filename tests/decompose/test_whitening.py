@@ -111,7 +111,7 @@ def test_a_row_of_weight_two_is_two_rows():
 
 def test_bad_input_and_forged_files(tmp_path):
     whitener = Whitener().fit(rows())
-    with pytest.raises(ValueError, match="rows of 4 columns, but X has 2"):
+    with pytest.raises(ValueError, match="rows of 4 components, but X has 2"):
         whitener.inverse_transform(np.ones((1, 2)))
     whitener.rank_ = 9
     whitener.save(tmp_path / "w.safetensors")

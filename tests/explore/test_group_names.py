@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.core import DataError
 from tacit.explore import Project
-from tacit.explore.project.group_names import GROUP_NAMES, read_names
+from tacit.explore.project.group_edits import GROUP_NAMES, read_names
 from tests.explore.corpora import letters
 
 

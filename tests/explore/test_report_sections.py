@@ -47,8 +47,8 @@ def test_the_summary_tells_of_languages_columns_and_time(years):
     assert "Compared afterwards, the groups follow the column “ topic ” almost compl" in words
     assert "The documents are from 1990 to 2001." in words
     assert "Language English 67%, German 33%" in words
-    assert "2 date(s) that could not be read, such as “n.d.”, “<b>soon</b>”." in words
-    assert "1 document(s) without a date." in words
+    assert "2 dates that could not be read, such as “n.d.”, “<b>soon</b>”." in words
+    assert "1 document without a date." in words
     assert "Column “number” has 120 different values for 120 documents: not compared." in words
 
 

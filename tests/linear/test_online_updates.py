@@ -14,7 +14,7 @@ from tacit.classify import PassiveAggressiveClassifier, Perceptron
 from tacit.data import Table
 from tacit.linear.linear_classifier import csr_arrays
 from tacit.linear.online_updates import PA, PA_I, PA_II, Rule, new_state, visit
-from tacit.linear.passive_aggressive import CALM
+from tacit.linear.perceptron import CALM
 from tests.contract.cases import blobs, documents
 
 X, y = documents(n=300, v=40, k=4)

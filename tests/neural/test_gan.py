@@ -8,8 +8,8 @@ import tacit
 from tacit.core import DataError, ModelFileError
 from tacit.neural import GAN, diagnose
 from tacit.neural.diagnosis import frechet_distance, mode_coverage, two_sample_accuracy
-from tacit.neural.extra import jax
 from tacit.neural.gan import GANNetwork
+from tacit.neural.layers import jax
 from tests.neural.test_autoencoder import forge
 
 ANGLES = 2 * np.pi * np.arange(8) / 8

@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit.core import ModelFileError
 from tacit.neural import RBM
-from tacit.neural.extra import jax, jnp
+from tacit.neural.layers import jax, jnp
 from tacit.neural.rbm import RBMNetwork, exact_log_partition
 from tests.neural.test_autoencoder import forge
 

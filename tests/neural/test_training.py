@@ -10,8 +10,7 @@ from tacit.core.randoms import key
 from tacit.data import Table
 from tacit.data.shuffled_rows import shuffled_chunks
 from tacit.neural.autoencoder import AutoencoderNetwork
-from tacit.neural.draws import fold, key_words, normal, uniform
-from tacit.neural.extra import jax
+from tacit.neural.layers import fold, jax, key_words, normal, uniform
 from tests.neural.test_gan import check_gradient
 
 

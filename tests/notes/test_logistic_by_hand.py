@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.classify import LexiconClassifier, LogisticRegression
-from tacit.plot.loss_picture import hinge, logistic
+from tacit.plot.curve_picture import hinge, logistic
 
 
 def test_dictionaries_as_weights_tell_english_from_spanish():

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.datasets.worked_examples import IMPOSSIBLE_RATINGS, POSSIBLE_RATINGS
 from tacit.recommend import ALS, AttributeRecommender, complete
-from tacit.recommend.gradient import loss_and_gradient
+from tacit.recommend.sgd import loss_and_gradient
 
 
 def test_affinity_counts_the_attributes_that_both_vectors_have():

@@ -21,9 +21,9 @@ from tacit import plot  # noqa: E402
 from tacit.cluster import KMeans  # noqa: E402
 from tacit.cluster.chosen_k import ChosenK, KRow  # noqa: E402
 from tacit.plot.axes import PALETTE, cluster_colors  # noqa: E402
-from tacit.plot.kmeans_steps_picture import choose_panels  # noqa: E402
+from tacit.plot.cluster_picture import choose_panels  # noqa: E402
+from tacit.plot.curve_picture import knee_of  # noqa: E402
 from tacit.plot.plane import plane_of  # noqa: E402
-from tacit.plot.scree_picture import knee_of  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -215,9 +215,8 @@ def test_the_plane_is_that_of_principal_components(shape, kind):
     np.testing.assert_allclose(np.abs(ours), np.abs(theirs.transform(X)), atol=1e-8)
 
 
-def test_the_plane_of_very_wide_sparse_rows_is_found_without_squaring_them(monkeypatch):
-    monkeypatch.setattr("tacit.plot.plane.WIDE", 100)
-    X = sp.random_array((210, 300), density=0.05, rng=0, format="csr")
+def test_the_plane_of_very_wide_sparse_rows_is_found_without_squaring_them():
+    X = sp.random_array((210, 1300), density=0.05, rng=0, format="csr")
     X.data *= 1 + 20 * (X.indices == 7)
     plane = plane_of(X)
     theirs = PCA(2, svd_solver="full").fit(X.toarray())

@@ -42,7 +42,7 @@ def test_a_biplot_of_rows_without_variance():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"axes": (0, 3)}, "two of the 3 component"),
+        ({"axes": (0, 3)}, "of which it has 3, counted from 0"),
         ({"names": ["a"]}, "3 names"),
         ({"labels": [1, 2]}, "40 labels"),
     ],

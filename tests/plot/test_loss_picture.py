@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from tacit import plot  # noqa: E402
-from tacit.plot.loss_picture import (  # noqa: E402
+from tacit.plot.curve_picture import (  # noqa: E402
     LOSSES,
     hinge,
     logistic,

@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit.core import ModelFileError, Serial, Threads
 from tacit.style import Authorship, FunctionWords, consensus_tree, impostors, rolling
-from tacit.style.leave_one_out import find_sharpness
+from tacit.style.deltas import find_sharpness
 from tacit.style.verification import find_thresholds
 
 WORDS = ["the", "of", "and", "upon", "on", "whale", "ship", "sea", "corn", "rye"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tacit.core.randoms import bits, key
-from tacit.words.huffman import huffman_paths
 from tacit.words.skip_gram import (
     SET,
     Steps,
@@ -14,7 +13,13 @@ from tacit.words.skip_gram import (
     noise_tables,
     update_pairs,
 )
-from tacit.words.windows import HIERARCHICAL, NEGATIVE, SOFTMAX, update_windows
+from tacit.words.windows import (
+    HIERARCHICAL,
+    NEGATIVE,
+    SOFTMAX,
+    huffman_paths,
+    update_windows,
+)
 from tacit.words.word2vec import NO_PATHS
 
 V, D = 12, 16

@@ -8,7 +8,7 @@ from tacit.core import ModelFileError, Serial, Threads
 from tacit.language.sentences import Reader
 from tacit.words import Word2Vec, pairs, skip_gram
 from tacit.words.corpus import read_corpus
-from tacit.words.huffman import graft, huffman_paths
+from tacit.words.windows import graft, huffman_paths
 
 OBJECTIVES = ("negative-sampling", "hierarchical-softmax", "softmax")
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)

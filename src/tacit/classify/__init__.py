@@ -13,13 +13,11 @@ __all__ = [
 if TYPE_CHECKING:
     from tacit.classify.calibration import CalibratedClassifier, calibrate
     from tacit.classify.lexicon import LexiconClassifier, read_lexicon
-    from tacit.classify.model_choice import choose_classifier
     from tacit.classify.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
-    from tacit.classify.text_classifier import TextClassifier
-    from tacit.linear.explanation import Explanation, explain
+    from tacit.classify.text_classifier import TextClassifier, choose_classifier
+    from tacit.linear.linear_classifier import Explanation, explain
     from tacit.linear.logistic import LogisticRegression
-    from tacit.linear.passive_aggressive import PassiveAggressiveClassifier
-    from tacit.linear.perceptron import Perceptron
+    from tacit.linear.perceptron import PassiveAggressiveClassifier, Perceptron
     from tacit.linear.svm import LinearSVC
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -36,7 +36,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.errors import DataError
 from tacit.core.estimator import Estimator
-from tacit.linear.explanation import check_listed
+from tacit.linear.linear_classifier import check_listed
 from tacit.text.tokens import tokenize
 
 __all__ = ["LANGUAGES", "LexiconClassifier", "Mention", "own_list", "read_lexicon"]

@@ -55,8 +55,6 @@ __all__ = [
 ]  # fmt: skip
 
 STEP = 1 << 22  # entries to a kernel call: some 20 ms
-TABLE = 1024  # logarithms of smaller integers are looked up
-TILE = 256  # features
 FLOOR = -1e5  # instead of log 0, where scores must stay linear
 
 
@@ -87,19 +85,17 @@ def collect(params: Counting, block: Any) -> ClassCounts:
     data = rows.data if rows.data.dtype == np.int64 else np.asarray(rows.data, np.float64)
     csr = Csr(np.asarray(rows.indptr, np.int64), np.asarray(rows.indices, np.int32), data)
     weights = np.ones(len(codes)) if weights is None else weights
+    threshold = np.nan if params.threshold is None else float(params.threshold)
     counts = np.zeros((params.n_classes, rows.shape[1]))
     few = params.n_classes <= 2**16  # sorted in linear time
     # Class by class, so that the counts of one stay in the cache.
     order = np.argsort(codes.astype(np.uint16) if few else codes, kind="stable")
     for part in np.array_split(order, max(1, len(data) // STEP)):
         check_stop()
-        if params.threshold is None:
-            total, least = add_rows(csr, codes, weights, part, counts)
-        else:
-            total, least = add_present(csr, codes, weights, part, counts, params.threshold), 0.0
+        total, least = add_rows(csr, codes, weights, part, counts, threshold)
         if not np.isfinite(total):  # or the sum overflows
             check_values(rows, params.name)
-        if least < 0:
+        if least < 0 and params.threshold is None:
             refuse_negative(params.name, rows)
     class_count = np.bincount(codes, weights, params.n_classes)
     return ClassCounts(len(codes), class_count, counts)
@@ -129,22 +125,26 @@ def log_probabilities(
     >>> p.ravel().round(3)
     array([0.571, 0.286, 0.143])
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.log(totals)
-        if np.ndim(alpha):
-            return np.log(np.ascontiguousarray(counts.T) + np.asarray(alpha)[:, None]) - scale
-        # Most counts are small integers, whose logarithms are looked up, and most are zero.
-        logs = np.log(np.arange(TABLE) + alpha)
     out = np.empty(counts.shape[::-1])
-    size = max(4096, -(-len(out) // 8))
-    ranges = [(start, min(start + size, len(out))) for start in range(0, len(out), size)]
-    for _ in get_engine(engine).each(
-        lambda columns: look_up_logs(counts, logs, alpha, scale, out, *columns),
-        ranges,
-        work=counts.size,
-    ):
+    added = np.broadcast_to(alpha, len(out))[:, None]
+    scale = np.broadcast_to(log_or_minus_inf(totals), out.shape)
+
+    def fill(columns: slice) -> None:
+        part = out[columns]
+        np.add(counts[:, columns].T, added[columns], out=part)
+        with np.errstate(invalid="ignore"):
+            np.subtract(log_or_minus_inf(part, out=part), scale[columns], out=part)
+
+    size = 4096  # features, whose counts stay in the cache
+    slices = [slice(start, start + size) for start in range(0, len(out), size)]
+    for _ in get_engine(engine).each(fill, slices, work=counts.size):
         pass
     return out
+
+
+def log_or_minus_inf(values: Any, out: np.ndarray | None = None) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.log(values, out=out)
 
 
 def present(rows: Any, threshold: float, name: str) -> Any:
@@ -276,7 +276,7 @@ class NaiveBayes(LinearClassifier):
         from tacit.classify.left_out import fit_without_folds
 
         self._validate_params()
-        yield from fit_without_folds(self, X, y, folds)
+        return fit_without_folds(self, X, y, folds)
 
     @available_if(can_leave_out)
     def predict_left_out(self, X: Any, y: Any) -> np.ndarray:
@@ -316,12 +316,10 @@ class NaiveBayes(LinearClassifier):
                     f"Number of priors must match number of classes: class_prior has "
                     f"{prior.size} values for {k} classes. Give one for each."
                 )
-            with np.errstate(divide="ignore"):
-                return np.log(prior)
+            return log_or_minus_inf(prior)
         if not self.fit_prior:
             return np.full(k, -np.log(k))
-        with np.errstate(divide="ignore"):
-            return np.log(self.class_count_) - np.log(self.class_count_.sum())
+        return log_or_minus_inf(self.class_count_) - np.log(self.class_count_.sum())
 
     def _smoothing(self) -> float | np.ndarray:
         alpha = np.asarray(self.alpha, np.float64)
@@ -558,53 +556,17 @@ class ComplementNB(NaiveBayes):
 
 
 @kernel
-def add_rows(csr, codes, weights, order, counts):
-    """Add rows to the counts of their classes; the sum of their values, and the least."""
+def add_rows(csr, codes, weights, order, counts, threshold):
+    """Add rows, or with a threshold a one for every value above it, to the counts of their
+    classes; the sum of their values, and the least."""
     total, least = 0.0, 0.0
+    adds_values = np.isnan(threshold)
     for i in order:
         row, weight = counts[codes[i]], weights[i]
         for t in range(csr.indptr[i], csr.indptr[i + 1]):
             x = float(csr.data[t])
-            row[np.uint32(csr.indices[t])] += weight * x
+            one = 1.0 if x > threshold else 0.0
+            row[np.uint32(csr.indices[t])] += weight * (x if adds_values else one)
             total += x
-            if x < least:
-                least = x
+            least = min(least, x)
     return total, least
-
-
-@kernel
-def add_present(csr, codes, weights, order, counts, threshold):
-    """Add one for every value above a threshold; the sum of the values."""
-    total = 0.0
-    for i in order:
-        row, weight = counts[codes[i]], weights[i]
-        for t in range(csr.indptr[i], csr.indptr[i + 1]):
-            x = float(csr.data[t])
-            total += x
-            row[np.uint32(csr.indices[t])] += weight if x > threshold else 0.0
-    return total
-
-
-@kernel
-def look_up_logs(counts, logs, alpha, scale, out, start, stop):
-    """Logarithms of the counts of the features start:stop plus alpha, less the scale."""
-    k = counts.shape[0]
-    base = logs[0] - scale
-    nonzero = np.empty(TILE + 1, np.int64)
-    for first in range(start, stop, TILE):  # both tables go through the cache once
-        last = min(first + TILE, stop)
-        for j in range(first, last):
-            out[j] = base
-        for y in range(k):
-            row, shift = counts[y], scale[y]
-            m = 0
-            for j in range(first, last):  # without a branch, which would be mispredicted
-                nonzero[m] = j
-                m += row[j] != 0.0
-            for i in range(m):
-                j = nonzero[i]
-                c = row[j]
-                if 0.0 < c < TABLE and c == int(c):
-                    out[j, y] = logs[int(c)] - shift
-                else:
-                    out[j, y] = np.log(c + alpha) - shift

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tacit.cluster.choosing import choose_k
     from tacit.cluster.chosen_k import ChosenK
     from tacit.cluster.descriptions import ClusterDescription, describe
-    from tacit.cluster.fuzzy import FuzzyCMeans
     from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
     from tacit.cluster.hierarchy.dendrogram import (
         check_linkage,
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from tacit.cluster.hierarchy.divisive import DivisiveClustering
     from tacit.cluster.hierarchy.linkage import linkage
     from tacit.cluster.hierarchy.newick import from_newick, to_newick
-    from tacit.cluster.kmeans.kmeans import KMeans
-    from tacit.cluster.kmeans.minibatch import MiniBatchKMeans
-    from tacit.cluster.kmeans.spherical import SphericalKMeans
-    from tacit.cluster.medoids.kmedoids import KMedoids
+    from tacit.cluster.kmeans import KMeans
+    from tacit.cluster.kmedoids import KMedoids
+    from tacit.cluster.minibatch import MiniBatchKMeans
     from tacit.cluster.resampling import Stability, stability
-    from tacit.cluster.soft_kmeans import SoftKMeans
+    from tacit.cluster.soft import FuzzyCMeans, SoftKMeans
+    from tacit.cluster.spherical import SphericalKMeans
     from tacit.measure.labels import by_size
 else:
     __getattr__, __dir__ = attach(__name__)

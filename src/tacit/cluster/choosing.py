@@ -21,12 +21,20 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
 from tacit.cluster.chosen_k import ChosenK, KRow, compare_with_null, decide, knee_of
-from tacit.cluster.k_trials import Task, TrialResult, Trials, cluster_rows, run_task
-from tacit.cluster.kmeans.kmeans import KMeans
-from tacit.cluster.kmeans.spherical import SphericalKMeans
-from tacit.cluster.null_reference import KINDS, fit_reference
-from tacit.cluster.partitions import FastKMeans, copy_with_seed, get_clusterer, k_parameter
-from tacit.cluster.word_association import word_association
+from tacit.cluster.k_trials import (
+    FastKMeans,
+    Task,
+    TrialResult,
+    Trials,
+    cluster_rows,
+    copy_with_seed,
+    get_clusterer,
+    k_parameter,
+    run_task,
+)
+from tacit.cluster.kmeans import KMeans
+from tacit.cluster.null_reference import KINDS, fit_reference, word_association
+from tacit.cluster.spherical import SphericalKMeans
 from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import key, permutation, seed_from

@@ -3,7 +3,7 @@
 1. Are there clusters? A k is *significant* if its silhouette lies ``SIGNIFICANT`` standard
    deviations above that of every kind of data without clusters. If none is, the result is 1;
    and so if no such k has half of the rows (``APART``) in clusters that stand apart
-   (``separation``): then they are pieces of something continuous.
+   (``k_trials``): then they are pieces of something continuous.
 2. How many? A k is *stable* if every one of its clusters is recovered from half of the rows
    (``STABLE``). A cluster cut in two is not stable, so the largest stable k is chosen. One
    normal cloud cut in two is stable too: so the silhouette must also exceed that of data
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tacit.cluster.word_association import Association
+from tacit.cluster.null_reference import Association
 from tacit.core.notebook import html_notes, html_table
 
 if TYPE_CHECKING:

@@ -111,7 +111,7 @@ def gap_statistic(
     engine, seed = get_engine(engine), seed_from(random_state)
 
     def find_clusters(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
-        from tacit.cluster.kmeans.kmeans import KMeans
+        from tacit.cluster.kmeans import KMeans
 
         return KMeans(k, n_init=3, random_state=seed, engine=engine).fit_predict(rows)
 

@@ -2,7 +2,8 @@
 
 A trial clusters one data set for every k: the rows themselves, half of them, or a reference.
 Trials are independent and draw their randomness from (seed, trial), so an engine may run them
-in parallel with the same figures.
+in parallel with the same figures. The estimator that is passed in is never fitted: every data
+set is clustered by a copy with its own seed, in the calling thread, as in ``stability``.
 
 The stability of a cluster is how well it is recovered when half of the rows are left out: the
 Jaccard index of the cluster and the most similar one among the clusters of the half.
@@ -11,34 +12,154 @@ For rows of length one the figures of all clusterings are computed together: all
 panel of rows at a time, and the mean distance of each row to each cluster of each clustering
 by one matrix product with the memberships. The figures are those of ``tacit.measure``.
 
+Clusters *stand apart* if there are gaps between them. k-means cuts a curve, a band or a ring
+into pieces that are compact and repeat, as clusters are; what they lack is a gap. So the rows
+of two clusters are projected onto the line between their means, and those near its middle are
+counted against those near the median of either cluster. Pieces of something continuous have as
+many there; normal clouds three deviations apart have two thirds, those four apart a quarter.
+
 Hennig (2007), Cluster-wise assessment of cluster stability. Computational Statistics & Data
 Analysis 52. Lange, Roth, Braun and Buhmann (2004), Stability-based validation of clustering
-solutions. Neural Computation 16.
+solutions. Neural Computation 16. Chamalis and Likas (2018), The projected dip-means clustering
+algorithm. SETN.
 """
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+from sklearn.base import clone
 
 from tacit.cluster.null_reference import Reference, draw
-from tacit.cluster.partitions import FastKMeans, labels_for_each_k
-from tacit.cluster.separation import share_apart
-from tacit.cluster.small_kmeans import are_units
+from tacit.cluster.small_kmeans import are_units, small_kmeans
 from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.randoms import key, permutation
 from tacit.measure.center_scores import calinski_harabasz_score, davies_bouldin_score, inertia
 from tacit.measure.labels import by_size, codes_of, contingency
-from tacit.measure.silhouette import silhouette_score
+from tacit.measure.pair_scores import silhouette_score
 
-__all__ = ["Task", "TrialResult", "Trials", "cluster_rows", "recovery", "run_task"]
+__all__ = [
+    "METHODS", "FastKMeans", "Task", "TrialResult", "Trials", "cluster_rows", "copy_with_seed",
+    "find_labels", "get_clusterer", "k_parameter", "recovery", "run_task", "share_apart",
+]  # fmt: skip
 
 PANEL = 512  # rows of a matrix product
 # Of random numbers; 3 more for half of the rows.
 STREAMS = {"rows": 0, "box": 1, "normal": 2, "radial": 6}
+WINDOW = 0.2  # of the distance between two means, to either side
+FILLED = 2 / 3  # of the rows near a median: with as many in the middle there is no gap
+LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+# Name, class in tacit.cluster, parameters.
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "kmeans": ("KMeans", {"n_init": 3}),
+    "spherical": ("SphericalKMeans", {"n_init": 3}),
+    "minibatch": ("MiniBatchKMeans", {}),
+    "kmedoids": ("KMedoids", {}),
+    "fuzzy": ("FuzzyCMeans", {}),
+    "soft": ("SoftKMeans", {}),
+    "divisive": ("DivisiveClustering", {}),
+    **{name: ("AgglomerativeClustering", {"linkage": name}) for name in LINKAGES},
+}
+
+
+# --- Clusterers ---
+
+
+class FastKMeans(NamedTuple):
+    """The parameters of ``small_kmeans``, which replaces the estimator."""
+
+    n_init: int = 3
+    unit: bool = False  # centers of length one
+
+
+def get_clusterer(method: Any, *, name: str) -> Any:
+    """The estimator with this name, or the estimator itself."""
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise ValueError(
+                f"{name}(method={method!r}) is unknown. Choose from {', '.join(METHODS)}, or "
+                "give an estimator."
+            )
+        import tacit.cluster
+
+        kind, settings = METHODS[method]
+        return getattr(tacit.cluster, kind)(**settings)
+    two_steps = hasattr(method, "fit") and hasattr(method, "predict")
+    if isinstance(method, type) or not (hasattr(method, "fit_predict") or two_steps):
+        raise TypeError(
+            f"{name} needs a clusterer with fit_predict, or with fit and predict, but got "
+            f"{method!r}. Give an estimator such as KMeans(n_clusters=8), or the name of one: "
+            f"{', '.join(METHODS)}."
+        )
+    return method
+
+
+def k_parameter(estimator: Any, *, name: str) -> str:
+    """The name of the parameter for the number of clusters."""
+    known = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    for parameter in ("n_clusters", "n_components"):
+        if parameter in known:
+            return parameter
+    raise TypeError(
+        f"{name} tries several numbers of clusters, but {type(estimator).__name__} has no "
+        "parameter n_clusters or n_components. Give an estimator that has one."
+    )
+
+
+def copy_with_seed(estimator: Any, seed: int, **settings: Any) -> Any:
+    """An unfitted copy with this seed that runs in the calling thread."""
+    if not hasattr(estimator, "get_params"):
+        return deepcopy(estimator)
+    copy = clone(estimator)
+    local: dict[str, Any] = {"random_state": seed, "engine": Serial(), "callbacks": None}
+    for name in copy.get_params(deep=True):  # also of the steps of a pipeline
+        last = name.rpartition("__")[2]
+        if last in local:
+            settings.setdefault(name, local[last])
+    return copy.set_params(**settings)
+
+
+def find_labels(model: Any, rows: Any) -> np.ndarray:
+    """Fit the model and return the label of every row."""
+    if hasattr(model, "fit_predict"):
+        return np.asarray(model.fit_predict(rows))
+    return np.asarray(model.fit(rows).predict(rows))
+
+
+def labels_for_each_k(
+    estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]
+) -> list[np.ndarray]:
+    """The labels of the rows for every k; a tree is built once and cut many times."""
+    from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
+    from tacit.cluster.hierarchy.dendrogram import cut
+
+    if isinstance(estimator, FastKMeans):
+        if are_units(rows):
+            rows = rows.astype(np.float32)  # products of such rows keep six digits
+        n_init, unit = estimator
+        return [
+            small_kmeans(rows, k, seed, starts=n_init, unit=unit).labels
+            for k, seed in zip(ks, seeds, strict=True)
+        ]
+    if isinstance(estimator, AgglomerativeClustering) and estimator.compress is None:
+        model = copy_with_seed(estimator, 0, n_clusters=1, distance_threshold=None).fit(rows)
+        return [cut(model.linkage_matrix_, k=k) for k in ks]
+    parameter = k_parameter(estimator, name="choose_k")
+    labels = []
+    for k, seed in zip(ks, seeds, strict=True):
+        check_stop()
+        if k == 1:
+            labels.append(np.zeros(rows.shape[0], np.int32))
+        else:
+            model = copy_with_seed(estimator, seed, **{parameter: k})
+            labels.append(find_labels(model, rows))
+    return labels
+
+
+# --- Trials ---
 
 
 class Trials(NamedTuple):
@@ -89,14 +210,10 @@ def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, di
         "calinski_harabasz": [],
         "apart": [share_apart(trials.rows, each) for each in labels],
     }
-    unit = are_units(trials.rows)
-    for each, within in zip(labels, spread, strict=True):
+    for each in labels:
         check_stop()
         compact = ratio = None
-        if each.any() and unit:  # all 0 is one cluster
-            compact = unit_davies_bouldin(trials.rows, each)
-            ratio = calinski_harabasz(trials.rows, int(each.max()) + 1, float(within))
-        elif each.any():
+        if each.any():  # all 0 is one cluster
             compact = davies_bouldin_score(trials.rows, each, engine=Serial())
             ratio = calinski_harabasz_score(trials.rows, each, engine=Serial())
         measures["davies_bouldin"].append(compact)
@@ -164,19 +281,42 @@ def figures_of(rows: np.ndarray, labels: list[np.ndarray]) -> tuple[np.ndarray, 
     return spread, sharp
 
 
-def calinski_harabasz(rows: np.ndarray, k: int, within: float) -> float:
-    """Variance between the clusters over that within, per degree of freedom."""
-    n = len(rows)
-    total = float(((rows - rows.mean(axis=0)) ** 2).sum())
-    return (total - within) * (n - k) / (within * (k - 1)) if within > 0 and n > k else 0.0
-
-
 def seeds(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
     """A seed for every k, in scikit-learn's range."""
     return [int(key(trials.seed, 0, *items, k)) % 2**31 for k in ks]
 
 
-# --- Figures of rows of length one ---
+# --- Figures ---
+
+
+def share_apart(rows: np.ndarray, labels: np.ndarray) -> float:
+    """The fraction of rows that are in clusters which stand apart; labels count from 0.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.random((400, 2)) * [4, 1]
+    >>> labels = rows[:, 0].astype(int)  # a band in four pieces
+    >>> share_apart(rows, labels)
+    0.0
+    >>> share_apart(rows + 3 * labels[:, None], labels)
+    1.0
+    """
+    sizes = np.bincount(labels)
+    k, rows = len(sizes), rows - rows.mean(axis=0)  # a large offset would cost digits
+    means = np.stack([rows[labels == i].mean(axis=0) for i in range(k)])
+    squares = np.einsum("kd,kd->k", means, means)
+    near = [rows[labels == i] @ means.T - squares / 2 for i in range(k)]
+    apart = np.ones(k, bool)
+    for i in range(k):
+        for j in range(i):
+            length = squares[i] + squares[j] - 2 * means[i] @ means[j]
+            # The middle is at 0, and the means are at -length / 2 and length / 2.
+            places = [near[side][:, j] - near[side][:, i] for side in (i, j)]
+            width = WINDOW * length
+            middle = sum(np.count_nonzero(np.abs(each) < width) for each in places)
+            around = [np.abs(each - np.median(each)) < width for each in places]
+            if middle >= FILLED * min(map(np.count_nonzero, around)):
+                apart[i] = apart[j] = False
+    return float(sizes[apart].sum() / len(rows))
 
 
 def unit_figures(
@@ -213,24 +353,6 @@ def unit_figures(
             silhouette[i] += values.sum(dtype=np.float64)
     one = [int((size > 0).sum()) < 2 for size in sizes]
     return inertia, np.where(one, np.nan, silhouette / n)
-
-
-def unit_davies_bouldin(rows: np.ndarray, labels: np.ndarray) -> float:
-    """The Davies-Bouldin index; at least two clusters, labels from 0 without a gap.
-
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [-0.6, 0.8]])
-    >>> unit_davies_bouldin(rows, np.array([0, 0, 1, 1]))
-    0.4714...
-    """
-    counts = np.bincount(labels)
-    each = (np.ones(len(rows)), labels, np.arange(len(rows) + 1))
-    members = sp.csr_array(each, shape=(len(rows), len(counts)))
-    centers = (members.T @ rows) / counts[:, None]
-    away = np.sqrt(((rows - centers[labels]) ** 2).sum(axis=1))
-    widths = (members.T @ away) / counts
-    apart = np.sqrt(((centers[:, None] - centers) ** 2).sum(axis=2))
-    apart[apart == 0] = np.inf  # the cluster itself, and centers in the same place
-    return float(((widths[:, None] + widths) / apart).max(axis=1).mean())
 
 
 def of_panel(sums: np.ndarray, own: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -34,8 +34,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster.hierarchy.dendrogram import cut
 from tacit.cluster.hierarchy.linkage import linkage
-from tacit.cluster.k_trials import recovery
-from tacit.cluster.partitions import copy_with_seed, find_labels, get_clusterer
+from tacit.cluster.k_trials import copy_with_seed, find_labels, get_clusterer, recovery
 from tacit.core.engines import Engine, Serial, get_engine, one_blas_thread
 from tacit.core.kernel import kernel
 from tacit.core.moments import MomentsParams, collect

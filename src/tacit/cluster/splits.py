@@ -8,7 +8,7 @@ between it grows with every group that repeats, so one vague group does not deci
 Data without groups share information too: a long cloud is cut across its length by both halves.
 So the same is done with references that have no groups (``null_reference``, and for text the
 documents with their words dealt out again), and only what exceeds all of them counts; or what
-repeats exactly and has gaps between its groups (``separation``), which no long cloud has. The
+repeats exactly and has gaps between its groups (``k_trials``), which no long cloud has. The
 excess over log k is the score of k. The first peak of the score is taken, the coarsest division
 that repeats: finer ones are found inside its groups.
 
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.separation import share_apart
+from tacit.cluster.k_trials import share_apart
 from tacit.cluster.small_kmeans import SmallFit, small_kmeans
 from tacit.core.engines import check_stop
 from tacit.core.randoms import key, permutation

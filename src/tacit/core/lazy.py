@@ -3,7 +3,7 @@
 A package lists its public names once, as imports that only type checkers and editors follow:
 
     if TYPE_CHECKING:
-        from tacit.cluster.kmeans.kmeans import KMeans
+        from tacit.cluster.kmeans import KMeans
     else:
         __getattr__, __dir__ = attach(__name__)
 """

@@ -48,11 +48,11 @@ def parse_memory(memory: int | float | str | None, name: str = "memory") -> int 
 
 def format_bytes(size: float) -> str:
     """
-    >>> format_bytes(300), format_bytes(4_200_000), format_bytes(5.15e9)
-    ('300 bytes', '4.2 MB', '5.2 GB')
+    >>> format_bytes(1), format_bytes(300), format_bytes(4_200_000), format_bytes(5.15e9)
+    ('1 byte', '300 bytes', '4.2 MB', '5.2 GB')
     """
     if size < 1000:
-        return f"{size:.0f} bytes"
+        return "1 byte" if round(size) == 1 else f"{size:.0f} bytes"
     for limit, unit in ((1e6, "kB"), (1e9, "MB"), (1e12, "GB")):
         if size < limit:
             value = size / limit * 1000

@@ -11,8 +11,7 @@ from tacit.core.lazy import attach
 __all__ = ["Dataset", "Entry", "available", "docstrings", "load"]
 
 if TYPE_CHECKING:
-    from tacit.datasets.catalog import Entry, available, load
-    from tacit.datasets.dataset import Dataset
+    from tacit.datasets.catalog import Dataset, Entry, available, load
     from tacit.datasets.docstring_set import docstrings
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -1,24 +1,121 @@
-"""The catalog of data sets: what their folders hold, and where they come from.
+"""The form of a data set, and the catalog: what their folders hold, where they come from.
 
 The folder that TACIT_DATA names has one folder for each set, with the files listed here. Text
 is UTF-8, .gz files are gzip, .jsonl files hold one JSON object a line. Fields and columns are
-described with the loaders, in ``text_sets`` and ``number_sets``.
+described with the loaders.
 """
 
 import hashlib
-import importlib
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.core.errors import DataError
 from tacit.core.wording import did_you_mean
-from tacit.datasets.dataset import Dataset
 
-__all__ = ["VARIABLE", "Entry", "available", "checksum_of", "load"]
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["VARIABLE", "Dataset", "Entry", "available", "checksum_of", "data_folder", "load"]
 
 VARIABLE = "TACIT_DATA"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Documents or rows, with targets and metadata.
+
+    Attributes
+    ----------
+    name : str
+    documents : list of str, or None where the set is of numbers or word pairs
+    data : array or None
+        Rows of numbers; or of words, for word pairs.
+    target : array or None
+        For each document or row an index into ``target_names``, or a number to predict.
+    target_names : list of str
+        The names of the classes; empty where the target is a number.
+    metadata : dict of str to list
+        Further columns, one value per document or row, such as "id".
+    extra : dict
+        Data about the set as a whole, such as a word list or the names of columns.
+    description : str
+    licence : str
+        The terms of use, as far as known. Check them before you republish anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dataset("toy", ["good", "bad"], target=np.array([1, 0]), target_names=["no", "yes"])
+    Dataset 'toy': 2 documents, 2 classes
+    """
+
+    name: str
+    documents: list[str] | None = None
+    data: "np.ndarray | None" = None
+    target: "np.ndarray | None" = None
+    target_names: list[str] = field(default_factory=list)
+    metadata: dict[str, list] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    description: str = ""
+    licence: str = ""
+
+    def __post_init__(self) -> None:
+        if self.documents is None and self.data is None:
+            raise ValueError(f"The data set {self.name!r} has neither documents nor data.")
+        columns: dict[str, Any] = {"data": self.data, "target": self.target, **self.metadata}
+        for column, values in columns.items():
+            if values is not None and len(values) != len(self):
+                raise ValueError(
+                    f"The data set {self.name!r} has {len(values)} values of {column} for "
+                    f"{len(self)} documents or rows."
+                )
+
+    def __len__(self) -> int:
+        return len(self.documents if self.documents is not None else self.data)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        what = "documents" if self.documents is not None else "rows"
+        parts = [f"{len(self):,} {what}"]
+        if self.data is not None and self.data.ndim > 1:
+            parts[0] += " of " + " x ".join(f"{size:,}" for size in self.data.shape[1:])
+        if self.target_names:
+            parts.append(f"{len(self.target_names)} classes")
+        return f"Dataset {self.name!r}: {', '.join(parts)}"
+
+    def take(self, places: Any) -> "Dataset":
+        """Some of the documents or rows, with their targets and metadata.
+
+        >>> Dataset("toy", ["a", "b", "c"], metadata={"id": [1, 2, 3]}).take([2, 0]).metadata
+        {'id': [3, 1]}
+        """
+        places = [int(place) for place in places]
+
+        def pick(values: Any) -> Any:
+            return [values[i] for i in places] if isinstance(values, list) else values[places]
+
+        return replace(
+            self,
+            documents=None if self.documents is None else pick(self.documents),
+            data=None if self.data is None else pick(self.data),
+            target=None if self.target is None else pick(self.target),
+            metadata={name: pick(values) for name, values in self.metadata.items()},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """A summary in plain values, without the documents and rows."""
+        return {
+            "name": self.name,
+            "rows": len(self),
+            "documents": self.documents is not None,
+            "shape": None if self.data is None else list(self.data.shape),
+            "target_names": self.target_names,
+            "metadata": list(self.metadata),
+            "extra": list(self.extra),
+            "description": self.description,
+            "licence": self.licence,
+        }
 
 
 @dataclass(frozen=True)
@@ -120,8 +217,9 @@ def load(name: str, *, part: str | None = None) -> Dataset:
             "folder.",
             file=folder,
         )
-    module, _, function = entry.loader.partition(":")
-    read = getattr(importlib.import_module(f"tacit.datasets.{module}"), function)
+    from tacit.datasets import loaders
+
+    read = getattr(loaders, entry.loader)
     chosen = part or (entry.parts[0] if entry.parts else "")
     full = f"{name} ({chosen})" if chosen else name
     about = f"{entry.about} From {entry.origin}."
@@ -165,24 +263,24 @@ NLTK = "NLTK's data collection (nltk/nltk_data)"
 ENTRIES = (
     Entry("bodyfat", "252 men: percentage of body fat, age, weight, height and ten girths.",
         "StatLib (A. Garth Fisher), as in the R package faraway",
-        "Not checked; the R package is GPL.", ("bodyfat.csv",), "number_sets:bodyfat"),
+        "Not checked; the R package is GPL.", ("bodyfat.csv",), "bodyfat"),
     Entry("brown_tagged",
         "The Brown corpus: 500 texts of 15 kinds, every word with its part of speech.", NLTK,
-        "Not checked; research use.", ("brown.jsonl.gz",), "text_sets:brown_tagged"),
+        "Not checked; research use.", ("brown.jsonl.gz",), "brown_tagged"),
     Entry("enwiki_text8style",
         "5,601 Wikipedia articles in lower case letters and spaces; or a start of text8.",
         "English Wikipedia, by WikiExtractor", "CC BY-SA 3.0.",
-        ("enwiki.txt.gz", "text8_prefix.txt.gz"), "text_sets:enwiki",
+        ("enwiki.txt.gz", "text8_prefix.txt.gz"), "enwiki",
         ("enwiki", "text8_prefix")),
     Entry("federalist", "The 85 Federalist Papers, 12 of disputed and 3 of joint authorship.",
         "Project Gutenberg 1404", "Public domain.", ("federalist.csv.gz",),
-        "text_sets:federalist"),
+        "federalist"),
     Entry("langid", "27,141 sentences in 28 languages.",
         "the test data of lingua (pemistahl/lingua-py)",
         "Apache-2.0; origin of the sentences not checked.", ("sentences.jsonl.gz",),
-        "text_sets:langid", ("all", "train", "test")),
+        "langid", ("all", "train", "test")),
     Entry("mnist", "70,000 handwritten digits, 28 x 28 gray values.",
-        "LeCun, Cortes and Burges", "Not checked.", ("mnist.npz",), "number_sets:mnist",
+        "LeCun, Cortes and Burges", "Not checked.", ("mnist.npz",), "mnist",
         ("all", "train", "test")),
     Entry("movie_reviews",
         "2,000 film reviews, for or against; or 10,662 sentences of reviews; or 10,000 "
@@ -191,53 +289,53 @@ ENTRIES = (
         "Sentences and word lists CC BY 4.0; reviews with the authors' permission.",
         ("movie_reviews.jsonl.gz", "rt_polarity.jsonl.gz", "subjectivity.jsonl.gz",
         "opinion_lexicon_positive.txt", "opinion_lexicon_negative.txt"),
-        "text_sets:movie_reviews", ("reviews", "sentences", "subjectivity")),
+        "movie_reviews", ("reviews", "sentences", "subjectivity")),
     Entry("movielens_100k", "100,000 ratings of 1,682 films by 943 people.",
         "GroupLens, University of Minnesota",
         "Research use; not to be redistributed without permission.",
-        ("u.data.gz", "u.item.gz", "u.user", "u.genre"), "number_sets:movielens"),
+        ("u.data.gz", "u.item.gz", "u.user", "u.genre"), "movielens"),
     Entry("names", "7,944 first names, male and female.", f"Mark Kantrowitz, by {NLTK}",
-        "Free, with the original README.", ("male.txt", "female.txt"), "text_sets:names"),
+        "Free, with the original README.", ("male.txt", "female.txt"), "names"),
     Entry("newsgroups", "18,846 posts in 20 newsgroups, with headers, split by date.",
         "20 Newsgroups, the version called bydate",
         "None stated: public posts, long used for research.",
-        ("train.jsonl.gz", "test.jsonl.gz"), "text_sets:newsgroups", ("all", "train", "test")),
+        ("train.jsonl.gz", "test.jsonl.gz"), "newsgroups", ("all", "train", "test")),
     Entry("olivetti", "400 faces of 40 people, 64 x 64 gray values.",
         "AT&T Laboratories Cambridge, in Sam Roweis' file", "Not stated; credit asked for.",
-        ("olivetti.npz",), "number_sets:olivetti"),
+        ("olivetti.npz",), "olivetti"),
     Entry("oz",
         "30 books by L. Frank Baum and Ruth Plumly Thompson, 28 of them of the land of Oz.",
         "Project Gutenberg, by ContextLab/llm-stylometry",
-        "Public domain in the USA, not checked book by book.", ("index.csv",), "text_sets:oz"),
+        "Public domain in the USA, not checked book by book.", ("index.csv",), "oz"),
     Entry("ptb", "Sentences of the Penn Treebank, 10,000 words and <unk>, for language models.",
         "Marcus et al., in Mikolov's preparation",
         "The Treebank is the LDC's; not to be republished.",
-        ("ptb.train.txt.gz", "ptb.valid.txt.gz", "ptb.test.txt.gz"), "text_sets:ptb",
+        ("ptb.train.txt.gz", "ptb.valid.txt.gz", "ptb.test.txt.gz"), "ptb",
         ("train", "valid", "test")),
     Entry("senseval",
         "15,225 sentences with hard, interest, line or serve, and its sense in each.",
         f"Leacock et al., Bruce and Wiebe, by {NLTK}", "Distributed with permission.",
         ("hard.jsonl.gz", "interest.jsonl.gz", "line.jsonl.gz", "serve.jsonl.gz"),
-        "text_sets:senseval", ("line", "hard", "interest", "serve")),
+        "senseval", ("line", "hard", "interest", "serve")),
     Entry("shakespeare", "The works of Shakespeare, one by one; or a megabyte of speeches.",
         "martin-gorner/tensorflow-rnn-shakespeare; karpathy/char-rnn", "Public domain.",
-        ("works", "tinyshakespeare.txt.gz"), "text_sets:shakespeare", ("works", "tiny")),
+        ("works", "tinyshakespeare.txt.gz"), "shakespeare", ("works", "tiny")),
     Entry("sms_spam", "5,574 text messages, 747 of them spam.",
         "Almeida and Gomez Hidalgo, UCI repository", "Not checked.",
-        ("SMSSpamCollection.tsv.gz",), "text_sets:sms_spam"),
+        ("SMSSpamCollection.tsv.gz",), "sms_spam"),
     Entry("spelling",
         "Misspellings and what was meant, four collections; and text to learn words from.",
         "Peter Norvig's essay; Roger Mitton's files",
         "Birkbeck CC BY-NC-SA 3.0, the rest not stated. Research use.", ("norvig_testset1.csv",
         "norvig_testset2.csv", "birkbeck.csv.gz", "aspell.csv", "big.txt.gz"),
-        "number_sets:spelling",
+        "spelling",
         ("norvig_testset1", "norvig_testset2", "birkbeck", "aspell", "big")),
     Entry("word_similarity",
         "Pairs of words with how alike people find them, and 19,544 analogies.",
         "WordSim-353, SimLex-999, Rubenstein and Goodenough, Miller and Charles, Mikolov",
         "Not stated; used for research.",
         ("wordsim353.tsv", "simlex999.txt", "EN-RG-65.txt", "EN-MC-30.txt",
-        "questions-words.txt"), "number_sets:word_similarity",
+        "questions-words.txt"), "word_similarity",
         ("wordsim353", "simlex999", "rg65", "mc30", "analogies")),
 )  # fmt: skip
 CATALOG = {entry.name: entry for entry in ENTRIES}

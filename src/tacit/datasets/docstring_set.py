@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.datasets.dataset import Dataset
+from tacit.datasets.catalog import Dataset
 
 __all__ = ["PACKAGES", "docstrings"]
 

@@ -1,14 +1,20 @@
-"""Rows times a few long vectors, and back: X v, and X'X v in one pass over the rows.
+"""Products with a few long vectors: X v, X'X v in one pass over the rows, and between vectors.
 
 Vectors are stored as panels, (panels, d, 16), so that the 16 numbers multiplied by one value
 of a sparse row are contiguous. Sparse rows are processed in chunks of some thousands: T = X v,
 then X'T column by column, so that the sums of a column are loaded once for all of its values
 (row by row takes twice as long). The chunks by column may be cached for the next pass. Values
 and vectors are float32 or float64, products and sums float64.
+
+Products between vectors, the algebra of a model between two passes, are computed in stripes of
+columns. BLAS uses one thread, because with several its sums depend on their number; the stripes
+run in parallel. They depend on the length of the vectors alone and are summed in a fixed tree:
+the same bits on any engine.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +22,12 @@ import scipy.sparse as sp
 
 from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
+from tacit.core.stats import tree_sum
 from tacit.data.table import Table
-from tacit.decompose.stripes import each_stripe
 
 __all__ = [
-    "PANEL", "ChunkCache", "chunk_caches", "from_panels", "gram", "project", "to_panels",
+    "PANEL", "ChunkCache", "chunk_caches", "combine", "from_panels", "gram", "inner", "project",
+    "to_panels",
 ]  # fmt: skip
 
 PANEL = 16
@@ -28,6 +35,7 @@ CHUNK_VALUES = 2**20  # of a dense chunk: 8 MB once it is float64
 CHUNK_ROWS = 2**14  # of a sparse chunk, whose products with a panel then take 2 MB
 CHUNK_NONZEROS = 2**22  # of a sparse chunk, unless one row has more: under 100 ms a panel
 CACHE_BYTES = 2**30  # for chunks by column; a quarter of it out of core
+STRIPE = 8192  # columns
 
 
 class Chunk(NamedTuple):
@@ -226,6 +234,61 @@ def spans(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
         last = min(last, first + CHUNK_ROWS, n)
         yield first, last
         first = last
+
+
+# --- Products between vectors ---
+
+
+def each_stripe(function: Callable, columns: int, engine: Engine) -> list:
+    """``function`` of every stripe, a slice of columns; the results in order."""
+    stripes = [slice(i, min(i + STRIPE, columns)) for i in range(0, columns, STRIPE)]
+    return list(engine.each(function, stripes))
+
+
+def inner(pieces: Sequence[np.ndarray], rows: np.ndarray, engine: Engine) -> np.ndarray:
+    """Inner products of all rows of the pieces with ``rows``: (m, p).
+
+    Examples
+    --------
+    >>> from tacit.core.engines import Serial
+    >>> inner([np.eye(3)[:1], np.eye(3)[1:]], np.array([[1.0, 2.0, 3.0]]), Serial()).ravel()
+    array([1., 2., 3.])
+    """
+
+    def product(columns: slice) -> np.ndarray:
+        part = rows[:, columns].T
+        return np.concatenate([piece[:, columns] @ part for piece in pieces])
+
+    return tree_sum(each_stripe(product, rows.shape[1], engine))
+
+
+def combine(
+    weights: np.ndarray,
+    pieces: Sequence[np.ndarray],
+    engine: Engine,
+    *,
+    less_from: np.ndarray | None = None,
+) -> np.ndarray:
+    """``weights`` (q, m) times the rows of the pieces; or ``less_from`` minus that.
+
+    Examples
+    --------
+    >>> from tacit.core.engines import Serial
+    >>> combine(np.array([[2.0, 3.0]]), [np.eye(2)], Serial())
+    array([[2., 3.]])
+    """
+    edges = np.cumsum([0, *map(len, pieces)])
+    parts = [weights[:, i:j] for i, j in pairwise(edges)]
+    out = np.empty((len(weights), pieces[0].shape[1]))
+
+    def put(columns: slice) -> None:
+        total = np.zeros((len(weights), columns.stop - columns.start))
+        for part, piece in zip(parts, pieces, strict=True):
+            total += part @ piece[:, columns]
+        out[:, columns] = total if less_from is None else less_from[:, columns] - total
+
+    each_stripe(put, out.shape[1], engine)
+    return out
 
 
 # --- Kernels. A width that is a multiple of 16, but not known at compile time, gives loops

@@ -32,23 +32,20 @@ from tacit.core.moments import Moments
 from tacit.core.randoms import key, normals
 from tacit.core.stats import Stats
 from tacit.data.table import parts
-from tacit.decompose.gram_panels import PANEL, ChunkCache, from_panels, gram, to_panels
-from tacit.decompose.stripes import combine, inner
+from tacit.decompose.gram_panels import (
+    PANEL,
+    ChunkCache,
+    combine,
+    from_panels,
+    gram,
+    inner,
+    to_panels,
+)
 
 __all__ = [
-    "KrylovParams",
-    "KrylovStats",
-    "collect",
-    "leading",
-    "loss",
-    "remainder",
-    "room_for",
-    "squared_length",
-    "start",
-    "update",
-    "visible",
-    "width_for",
-]
+    "KrylovParams", "KrylovStats", "collect", "leading", "loss", "remainder", "room_for",
+    "squared_length", "start", "update", "visible", "width_for",
+]  # fmt: skip
 
 # Rounding errors relative to the largest eigenvalue, by the dtype of the vectors.
 NOISE = {"float64": 1e-12, "float32": 1e-9}
@@ -146,9 +143,7 @@ def update(
         rest = combine(across.T, basis, engine, less_from=rest)
         square = inner((rest,), rest, engine)
         before = params.values.sum()
-        params = params._replace(
-            basis=basis, restricted=bordered(params.restricted, across)
-        )
+        params = params._replace(basis=basis, restricted=bordered(params.restricted, across))
         params, vectors = with_errors(params, square)
         total = params.values.sum()
         gain = 0.0

@@ -6,23 +6,94 @@ Vectors have rank k with mean squared error e when k of their directions miss e 
 length per row (the notes' definition). For orthonormal components the error of every rank comes
 from one pass: the squared length less the squares of the first k coordinates.
 
+``ProjectionEstimator`` is what the transformers that project rows onto components share.
+
 The notes' sections on low-dimensional representation with error and on principal components.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array
 
 from tacit.core.engines import Engine, Serial
+from tacit.core.estimator import Estimator, engine_for
 from tacit.core.stats import Stats
+from tacit.data.bad_values import check_values
+from tacit.data.checked import check_table
 from tacit.data.table import Table, parts
 from tacit.decompose.gram_panels import chunks, project, to_panels
 
-__all__ = ["knee_of", "low_rank_error", "rank_errors"]
+__all__ = [
+    "Projection", "ProjectionEstimator", "knee_of", "low_rank_error", "project_block",
+    "rank_errors",
+]  # fmt: skip
 
 FLAT = 0.05  # how far below the straight line a knee must be, of the whole fall
+
+
+class Projection(NamedTuple):
+    """The vectors that rows are projected onto."""
+
+    panels: np.ndarray
+    number: int
+    center: np.ndarray | None = None  # (d,) subtracted from every row first
+
+
+def project_block(params: Projection, block: Any) -> np.ndarray:
+    """The projected rows of a block: (n, k) float64."""
+    return project(parts(block).rows, params.panels, params.number, params.center)
+
+
+class ProjectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """A transformer that projects rows onto ``components_``."""
+
+    components_: np.ndarray
+
+    def _project(
+        self, X: Any, vectors: np.ndarray, center: np.ndarray | None = None, dtype: Any = float
+    ) -> np.ndarray:
+        """(n, k) rows of X, less the center, times vectors (k, d), in the dtype of the rows."""
+        table, engine = check_table(self, X, reset=False), engine_for(self)
+        params = Projection(to_panels(vectors, engine, dtype), len(vectors), center)
+        kind = np.float32 if table.dtype == np.float32 else np.float64
+        out = np.empty((len(table), len(vectors)), kind)
+        for block, part in zip(table, engine.map(project_block, params, table), strict=True):
+            if not np.isfinite(part).all():
+                check_block(block, table, type(self).__name__)
+            out[block.start : block.stop] = part
+        return out
+
+    def _coordinates(self, X: Any, k: int, dtype: Any = (np.float64, np.float32)) -> np.ndarray:
+        """Rows of k coordinates, checked, for ``inverse_transform``."""
+        X = check_array(X, dtype=list(dtype))
+        if X.shape[1] != k:
+            raise ValueError(
+                f"{type(self).__name__}.inverse_transform needs rows of {k} components, but X "
+                f"has {X.shape[1]} columns. Give it what transform gave."
+            )
+        return X
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def check_block(block: Any, table: Table, name: str) -> None:
+    """DataError with row and column for a value that is not finite."""
+    check_values(parts(block.load()).rows, name, block.start, table.source)
+
+
+# --- The error at every rank ---
 
 
 @dataclass(frozen=True)
@@ -34,13 +105,12 @@ class RankSums(Stats):
     relative: np.ndarray  # (k + 1,) each divided by the squared length of its row first
 
 
-def collect_errors(params: tuple, block: Any) -> RankSums:
+def collect_errors(params: Projection, block: Any) -> RankSums:
     """The squared length of rows that the first 0, 1, ..., k components leave."""
-    panels, k, center = params
     rows, _, weights = parts(block)
     weights = np.ones(rows.shape[0]) if weights is None else weights
-    squares = project(rows, panels, k, center) ** 2  # (n, k)
-    lengths = squared_lengths(rows, center)
+    squares = project_block(params, block) ** 2  # (n, k)
+    lengths = squared_lengths(rows, params.center)
     # From the last component back, so that small remainders are not lost in rounding.
     beyond = np.maximum(lengths - squares.sum(axis=1), 0.0)
     left = np.concatenate([squares, beyond[:, None]], axis=1)[:, ::-1].cumsum(axis=1)[:, ::-1]
@@ -69,7 +139,7 @@ def rank_errors(
     relative: bool = False,
 ) -> np.ndarray:
     """Mean squared error of the rows at ranks 0 to k, for orthonormal components (k, d)."""
-    params = (to_panels(components, engine), len(components), center)
+    params = Projection(to_panels(components, engine), len(components), center)
     sums: RankSums = engine.reduce(collect_errors, params, table)
     return (sums.relative if relative else sums.left) / sums.weight
 

@@ -72,70 +72,42 @@ def smacof(
     callbacks: list,
 ) -> Run:
     """Move points (k, n) until an iteration lowers the stress by less than ``eps`` of the sum
-    of their squared distances. With an ``order`` of the pairs: non-metric."""
-    n = points.shape[1]
+    of their squared distances. With an ``order`` of the pairs: non-metric.
+
+    Where ``eps`` allows, iterations are in float32, with distances of at most one; the result
+    is measured in float64. Sums of a tile are float32, those of the tiles float64: the stress
+    is exact to about 1e-8 of the sum of squared distances, far below what ``eps`` asks for.
+    """
     points = points - points.mean(axis=1, keepdims=True)
-    target, fitted = distances, None
-    if order is not None:
-        target = np.zeros((n, n))
+    target, fitted, scale = distances, None, 1.0
     unit = float(distances.max(initial=0.0))
-    if order is None and eps >= SINGLE and unit > 0:
-        scaled = (distances / unit).astype(np.float32)
+    if order is not None:
+        target = np.zeros_like(distances)
+    elif eps >= SINGLE and unit > 0:
         start = np.ascontiguousarray(points / unit, np.float32)
         if np.isfinite(start).all():
-            return in_single(distances, scaled, start, unit, engine, max_iter, eps, callbacks)
+            target, points, scale = (distances / unit).astype(np.float32), start, unit**2
     stresses: list[float] = []
-    converged = False
     while True:
         if order is not None:
             fitted = order.disparities(points) if stresses else order.scaled()
             order.fill(target, fitted)
         raw, size, moved = guttman(target, points, engine)
-        stresses.append(raw)
+        stresses.append(raw * scale)
         step = len(stresses) - 1
         # The first disparities are the dissimilarities, so their stress compares with nothing.
         known = step > (0 if order is None else 1)
-        if known and stresses[-2] - raw <= eps * size:
-            converged = True
-        done = converged or step >= max_iter
-        event = Step("MDS", step, max_iter, stresses, points, done)
-        if (step and notify(callbacks, event)) or done:
-            return Run(points, stresses, size, converged, fitted)
-        points = moved
-
-
-def in_single(
-    distances: np.ndarray,
-    scaled: np.ndarray,
-    points: np.ndarray,
-    unit: float,
-    engine: Engine,
-    max_iter: int,
-    eps: float,
-    callbacks: list,
-) -> Run:
-    """The same in float32, with distances of at most one; the result is measured in float64.
-
-    Sums of a tile are float32, those of the tiles float64. The stress is exact to about 1e-8
-    of the sum of squared distances, far below what ``eps`` asks for.
-    """
-    stresses: list[float] = []
-    converged = False
-    while True:
-        raw, size, moved = guttman(scaled, points, engine)
-        stresses.append(raw * unit**2)
-        step = len(stresses) - 1
-        converged = step > 0 and stresses[-2] - stresses[-1] <= eps * size * unit**2
+        converged = known and stresses[-2] - stresses[-1] <= eps * size * scale
         done = converged or step >= max_iter
         event = Step("MDS", step, max_iter, stresses, points, done)
         if (step and notify(callbacks, event)) or done:
             break
         points = moved
-    exact = points.astype(np.float64) * unit
-    exact -= exact.mean(axis=1, keepdims=True)
-    raw, size, _ = guttman(distances, exact, engine)
-    stresses[-1] = raw
-    return Run(exact, stresses, size, converged)
+    if points.dtype == np.float32:
+        points = points.astype(np.float64) * unit
+        points -= points.mean(axis=1, keepdims=True)
+        stresses[-1], size, _ = guttman(distances, points, engine)
+    return Run(points, stresses, size, converged, fitted)
 
 
 def guttman(

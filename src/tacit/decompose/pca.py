@@ -27,33 +27,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh, svd
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.core.errors import DataError
-from tacit.core.estimator import Estimator, engine_for, with_callbacks
+from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
 from tacit.core.stats import Stats
-from tacit.data.bad_values import check_values
 from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
-from tacit.decompose.gram_panels import to_panels
 from tacit.decompose.krylov import room_for, squared_length, width_for
-from tacit.decompose.low_rank import knee_of, rank_errors
-from tacit.decompose.truncated_svd import (
-    Projection,
-    check_scale,
-    measure,
-    project_block,
-    search,
-    with_signs,
-)
+from tacit.decompose.low_rank import ProjectionEstimator, check_block, knee_of, rank_errors
+from tacit.decompose.truncated_svd import check_scale, measure, search, with_signs
 
 __all__ = ["PCA"]
 
@@ -210,9 +200,7 @@ def most_probable_rank(variances: np.ndarray, n: int) -> int:
     evidence = np.full(d, -np.inf)
     for k in range(1, min(known + 1, d)):
         noise = max(float(variances[k:].mean()), 1e-300)
-        areas = [
-            math.lgamma((d - i) / 2) - (d - i) / 2 * math.log(math.pi) for i in range(k)
-        ]
+        areas = [math.lgamma((d - i) / 2) - (d - i) / 2 * math.log(math.pi) for i in range(k)]
         volume = sum(areas) - k * math.log(2)
         used = variances[:k]
         fit = -n / 2 * (np.log(used).sum() + (d - k) * math.log(noise))
@@ -230,7 +218,7 @@ def most_probable_rank(variances: np.ndarray, n: int) -> int:
 # --- The estimator ---
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class PCA(ProjectionEstimator):
     """Reduce rows to the directions in which they vary most.
 
     Takes dense and sparse rows, in memory or on disk, without densifying. Sums are float64
@@ -368,7 +356,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 spectrum = self._solve(table, engine, callbacks)
             except DataError:  # name the row of the table, not of its block
                 for block in table:
-                    check_values(parts(block.load()).rows, "PCA", block.start, table.source)
+                    check_block(block, table, "PCA")
                 check_scale(np.inf, table, "PCA")
                 raise
         self._store(spectrum, table)
@@ -378,27 +366,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def transform(self, X: Any) -> np.ndarray:
         """The coordinates of rows along the components: (n, n_components_)."""
         check_is_fitted(self)
-        table = check_table(self, X, reset=False)
-        engine = engine_for(self)
         vectors = self.components_ * self._scales()[:, None]
-        params = Projection(to_panels(vectors, engine), len(vectors), as_float64(self.mean_))
-        dtype = np.float32 if table.dtype == np.float32 else np.float64
-        out = np.empty((len(table), len(vectors)), dtype)
-        for block, part in zip(table, engine.map(project_block, params, table), strict=True):
-            if not np.isfinite(part).all():
-                check_values(parts(block.load()).rows, "PCA", block.start, table.source)
-            out[block.start : block.stop] = part
-        return out
+        return self._project(X, vectors, as_float64(self.mean_))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from coordinates: the data, smoothed."""
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != self.n_components_:
-            raise ValueError(
-                f"PCA.inverse_transform needs rows of {self.n_components_} components, but X "
-                f"has {X.shape[1]} columns. Give it what transform gave."
-            )
+        X = self._coordinates(X, self.n_components_)
         if self.whiten:
             X = X * np.sqrt(self.explained_variance_)
         return X @ self.components_ + self.mean_
@@ -567,14 +541,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if not (isinstance(self._weight, float) and self._weight > 0):
             raise ValueError("the weight of the rows must be positive.")
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.svd_solver != "full"  # which would densify them
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

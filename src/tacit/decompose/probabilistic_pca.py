@@ -29,20 +29,20 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine, check_stop
-from tacit.core.estimator import Estimator, engine_for, with_callbacks
+from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats
 from tacit.data.checked import check_answer, check_table
 from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
+from tacit.decompose.low_rank import ProjectionEstimator
 from tacit.decompose.pca import PCA
 from tacit.decompose.truncated_svd import with_signs
 
@@ -175,15 +175,10 @@ def chunks(params: PPCAParams, block: Any):
             yield np.nan_to_num(part[~whole], nan=0.0), mask[~whole], weight[~whole]
 
 
-def fill_missing(rows: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Rows with the mean of the column where a value is missing."""
-    return np.where(np.isnan(rows), means, rows)
-
-
 # --- The estimator ---
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class ProbabilisticPCA(ProjectionEstimator):
     """Fit a linear map from few normal dimensions, plus noise; values may be missing.
 
     Parameters
@@ -289,12 +284,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from z."""
         check_is_fitted(self)
-        X = check_array(X, dtype=np.float64)
-        if X.shape[1] != len(self.components_):
-            raise ValueError(
-                f"ProbabilisticPCA.inverse_transform needs rows of {len(self.components_)} "
-                f"components, but X has {X.shape[1]} columns. Give it what transform gave."
-            )
+        X = self._coordinates(X, len(self.components_), (np.float64,))
         return X @ self._loadings().T + self.mean_
 
     def impute(self, X: Any) -> np.ndarray:
@@ -391,13 +381,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         if (self.explained_variance_ < 0).any():
             raise ValueError("variances must not be negative.")
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan, tags.input_tags.sparse = True, False
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -405,7 +391,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
 def fill_block(block: Any, means: np.ndarray) -> Any:
     """A loaded block with means for missing values."""
     batch = parts(block)
-    rows = fill_missing(batch.rows, means)
+    rows = np.where(np.isnan(batch.rows), means, batch.rows)
     return rows if batch.weights is None else batch._replace(rows=rows)
 
 

@@ -21,39 +21,34 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh, svd
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, get_engine, one_blas_thread, ready
 from tacit.core.errors import DataError
-from tacit.core.estimator import Estimator, with_callbacks
+from tacit.core.estimator import with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback
 from tacit.core.randoms import seed_from
-from tacit.data.bad_values import check_values
 from tacit.data.checked import check_results, check_table
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
-from tacit.decompose.gram_panels import chunk_caches, project, to_panels
-from tacit.decompose.low_rank import rank_errors
-from tacit.decompose.stripes import combine
+from tacit.decompose.gram_panels import chunk_caches, combine, to_panels
+from tacit.decompose.low_rank import (
+    Projection,
+    ProjectionEstimator,
+    check_block,
+    project_block,
+    rank_errors,
+)
 
 __all__ = ["TruncatedSVD"]
 
 NARROW = 512  # columns up to which X'X is summed as a whole
 LARGEST = 1e290  # squared lengths above this, or below its inverse, are out of range
-
-
-class Projection(NamedTuple):
-    """The vectors that rows are projected onto."""
-
-    panels: np.ndarray
-    number: int
-    center: np.ndarray | None = None  # (d,) subtracted from every row first
 
 
 class Components(NamedTuple):
@@ -160,11 +155,6 @@ def collect_projected(params: Projection, block: Any) -> Moments:
     return Moments.collect(project_block(params, block), weights=parts(block).weights)
 
 
-def project_block(params: Projection, block: Any) -> np.ndarray:
-    """The projected rows of a block: (n, k) float64."""
-    return project(parts(block).rows, params.panels, params.number, params.center)
-
-
 def measure(
     found: Components, table: Table, engine: Engine, center: np.ndarray | None = None
 ) -> Measured:
@@ -221,7 +211,7 @@ def residuals(errors: np.ndarray, values: np.ndarray, dtype: Any) -> np.ndarray:
 # --- The estimator ---
 
 
-class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class TruncatedSVD(ProjectionEstimator):
     """Reduce rows to their leading components, without centering.
 
     Works on sparse rows without densifying them, reads tables larger than memory a few times
@@ -359,28 +349,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def transform(self, X: Any) -> np.ndarray:
         """The rows projected onto the components: (n, n_components)."""
         check_is_fitted(self)
-        table = check_table(self, X, reset=False)
-        engine = get_engine(self.engine)
-        rows = self.components_
-        params = Projection(to_panels(rows, engine, rows.dtype), len(rows))
-        dtype = np.float32 if table.dtype == np.float32 else np.float64
-        out = np.empty((len(table), len(rows)), dtype)
-        for block, part in zip(table, engine.map(project_block, params, table), strict=True):
-            if not np.isfinite(part).all():
-                check_block(block, table)
-            out[block.start : block.stop] = part
-        return out
+        return self._project(X, self.components_, dtype=self.components_.dtype)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from projected rows."""
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != len(self.components_):
-            raise ValueError(
-                f"TruncatedSVD.inverse_transform needs rows of {len(self.components_)} "
-                f"components, but X has {X.shape[1]} columns. Give it what transform gave."
-            )
-        return X @ self.components_
+        return self._coordinates(X, len(self.components_)) @ self.components_
 
     def reconstruction_errors(self, X: Any, *, relative: bool = False) -> np.ndarray:
         """The error at ranks 0, 1, ..., n_components: the mean squared distance of rows from
@@ -411,7 +385,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             )  # fmt: skip
         except DataError:  # name the row of the table, not of its block
             for block in table:
-                check_block(block, table)
+                check_block(block, table, "TruncatedSVD")
             check_scale(np.inf, table, "TruncatedSVD")
             raise
         if found.remainder > tol and found.passes == passes and not fixed:
@@ -423,21 +397,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
                 stacklevel=4,
             )
         return found
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def check_block(block: Any, table: Table) -> None:
-    """DataError with row and column for a value that is not finite."""
-    check_values(parts(block.load()).rows, "TruncatedSVD", block.start, table.source)
 
 
 def ratios(variances: np.ndarray, found: Components) -> np.ndarray:

@@ -22,16 +22,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, one_blas_thread
-from tacit.core.estimator import Estimator, engine_for, with_callbacks
+from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
 from tacit.data.checked import check_table
 from tacit.data.table import parts
+from tacit.decompose.low_rank import ProjectionEstimator
 from tacit.decompose.truncated_svd import with_signs
 
 __all__ = ["Affine", "Whitener"]
@@ -157,7 +157,7 @@ def falling_eigenpairs(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # --- The estimator ---
 
 
-class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class Whitener(ProjectionEstimator):
     """Map rows to uncorrelated columns with mean zero and variance one.
 
     Parameters
@@ -238,12 +238,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from whitened ones."""
         check_is_fitted(self)
-        X = check_array(X, dtype=np.float64)
-        if X.shape[1] != len(self.whitening_):
-            raise ValueError(
-                f"Whitener.inverse_transform needs rows of {len(self.whitening_)} columns, but "
-                f"X has {X.shape[1]}. Give it what transform gave."
-            )
+        X = self._coordinates(X, len(self.whitening_), (np.float64,))
         return X @ self.coloring_.T + self.mean_
 
     @property
@@ -264,7 +259,6 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.stats import Stats
+from tacit.core.wording import count
 from tacit.data.text_block import Text
 from tacit.kernels.string_finder import Finder
 from tacit.language.backoff_tables import BigramIndex, Tables, score_positions
@@ -59,7 +60,7 @@ class Perplexity:
     >>> one = -math.log(7)  # every word was one of seven
     >>> sums = TextScore(sentences=1, words=3, stops=1, logprob=4 * one, stop_logprob=one)
     >>> print(Perplexity.of(sums))
-    1 sentence(s), 3 words, 0 OOVs, 0 zero probabilities
+    1 sentence, 3 words, 0 OOVs, 0 zero probabilities
     ppl 7.00, without stop tokens 7.00, without OOVs and zero probabilities 7.00
     """
 
@@ -103,8 +104,9 @@ class Perplexity:
 
     def __str__(self) -> str:
         return (
-            f"{self.sentences:,} sentence(s), {self.words:,} words, {self.oovs:,} OOVs, "
-            f"{self.zeroprobs:,} zero probabilities\n"
+            f"{count(self.sentences, 'sentence')}, {count(self.words, 'word')}, "
+            f"{count(self.oovs, 'OOV')}, "
+            f"{count(self.zeroprobs, 'zero probability', 'zero probabilities')}\n"
             f"ppl {self.ppl:.2f}, without stop tokens {self.ppl1:.2f}, without OOVs and zero "
             f"probabilities {self.ppl_known:.2f}"
         )

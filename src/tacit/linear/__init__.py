@@ -11,10 +11,9 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from tacit.linear.explanation import Explanation, explain
+    from tacit.linear.linear_classifier import Explanation, explain
     from tacit.linear.logistic import LogisticRegression
-    from tacit.linear.passive_aggressive import PassiveAggressiveClassifier
-    from tacit.linear.perceptron import Perceptron
+    from tacit.linear.perceptron import PassiveAggressiveClassifier, Perceptron
     from tacit.linear.svm import LinearSVC
 else:
     __getattr__, __dir__ = attach(__name__)

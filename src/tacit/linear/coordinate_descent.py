@@ -30,7 +30,7 @@ large-scale L1-regularized linear classification. JMLR 11. Friedman, Hastie and 
 Statistical Software 33.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,11 +42,10 @@ from tacit.core.kernel import kernel
 from tacit.core.progress import Callback
 from tacit.core.randoms import key, permutation
 from tacit.core.sweep import Sequential, Visited, sweep
-from tacit.linear.dual import DualSolution, Measured
+from tacit.linear.dual import Measured, Solution
 from tacit.linear.losses import log_probabilities
 
-__all__ = ["CoordinateDescent", "CoordinateState", "HingeDescent", "solve_coordinates",
-           "solve_hinge_coordinates"]  # fmt: skip
+__all__ = ["CoordinateDescent", "CoordinateState", "HingeDescent", "solve_coordinates"]
 
 INNER = 0.1  # coordinate descent ends when violations have fallen to this fraction
 PASSES = 50  # of coordinate descent to a Newton step, at most
@@ -66,6 +65,7 @@ def solve_coordinates(
     weights: np.ndarray,
     columns: int,
     *,
+    loss: str,
     l1: float,
     l2: float,
     intercept: bool,
@@ -74,9 +74,11 @@ def solve_coordinates(
     seed: np.uint64,
     callbacks: Sequence[Callback] = (),
     name: str = "fit",
-) -> DualSolution:
-    """Fit weights by passes over all classes; ``weights`` (n,) are those of the rows."""
-    model = CoordinateDescent(rows, codes, weights, columns, l1, l2, intercept, tol, seed)
+) -> Solution:
+    """Fit weights by passes over all classes; ``weights`` (n,) are those of the rows, ``loss``
+    is "logistic" or "squared_hinge"."""
+    kind = CoordinateDescent if loss == "logistic" else HingeDescent
+    model = kind(rows, codes, weights, columns, l1, l2, intercept, tol, seed)
     state = model.start()
     swept = sweep(
         model, state, Serial(), max_iter=max_iter, stop=model.stop, callbacks=callbacks,
@@ -86,7 +88,7 @@ def solve_coordinates(
     intercepts = state.intercept
     if columns > 1:  # determined up to a constant
         intercepts = intercepts - intercepts.mean()
-    return DualSolution(
+    return Solution(
         np.ascontiguousarray(state.weights.T), intercepts, measured, len(swept.losses),
         swept.converged,
     )  # fmt: skip
@@ -126,33 +128,47 @@ class CoordinateDescent(Sequential):
 
     def visit(self, state: CoordinateState, part: int, number: int) -> Visited:
         """A proximal Newton step for class ``part``."""
-        j, w, scores = part, state.weights[part], state.scores[part]
-        right = self.codes == (1 if self.k == 1 else j)
-        rest = np.zeros_like(scores)
-        if self.k > 1:
-            rest = logsumexp(np.delete(state.scores, j, axis=0), axis=0)
-        p = expit(scores - rest)
-        residuals = self.weights * (p - right)
-        curvatures = np.maximum(self.weights * p * (1 - p), 1e-15 * self.weights)
-        gradient = self.columns.T @ residuals
-        offset = float(residuals.sum()) if self.intercept else 0.0
+        w, scores = state.weights[part], state.scores[part]
+        expansion = self._expand(state, part)
+        gradient = self.columns.T @ expansion.residuals
+        offset = float(expansion.residuals.sum()) if self.intercept else 0.0
         violations = self._violations(gradient, w)
         self.violation = max(self.violation, float(violations.max(initial=0.0)), abs(offset))
-        loss = float(self.weights @ np.logaddexp(rest, scores)) - float(
-            self.weights[right] @ scores[right]
-        )
         active = np.flatnonzero((w != 0) | (violations > 0))
-        active = active[permutation(key(self.seed, number, j), len(active))]
+        active = active[permutation(key(self.seed, number, part), len(active))]
+        curvatures = expansion.curvatures
         step = ColumnStep(
             active, w[active], gradient[active], np.zeros(len(active)), np.zeros(len(active)),
             curvatures, np.zeros(len(scores)), np.array([0.0, offset, curvatures.sum()]),
             offset,
         )  # fmt: skip
         self._descend(step, min(PASSES, 5 * (number + 1)))  # early steps need not be exact
-        self.decrease += self._search_line(state, j, rest, right, step)
-        if j == self.k - 1 and self.k > 1:
+        self.decrease += self._search_line(state, part, step, expansion.change)
+        if part == self.k - 1:
+            self._end_pass_over_classes(state)
+        return Visited(1.0 / self.k, expansion.loss / self.k)
+
+    def _expand(self, state: CoordinateState, j: int) -> "Expansion":
+        """The loss as a function of the scores of class j, those of the others fixed."""
+        scores, a = state.scores[j], self.weights
+        right = self.codes == (1 if self.k == 1 else j)
+        rest = np.zeros_like(scores)
+        if self.k > 1:
+            rest = logsumexp(np.delete(state.scores, j, axis=0), axis=0)
+        p = expit(scores - rest)
+        before = np.logaddexp(rest, scores)
+
+        def change(moved: np.ndarray, length: float) -> float:
+            gain = float(a @ (np.logaddexp(rest, scores + length * moved) - before))
+            return gain - length * float(a[right] @ moved[right])
+
+        loss = float(a @ before) - float(a[right] @ scores[right])
+        curvatures = np.maximum(a * p * (1 - p), 1e-15 * a)
+        return Expansion(loss, a * (p - right), curvatures, change)
+
+    def _end_pass_over_classes(self, state: CoordinateState) -> None:
+        if self.k > 1:
             center_features(state.weights, self.l1, self.l2)
-        return Visited(1.0 / self.k, loss / self.k)
 
     def _violations(self, gradient: np.ndarray, w: np.ndarray) -> np.ndarray:
         """The partial derivatives of the objective; at zero, the least of them."""
@@ -176,15 +192,12 @@ class CoordinateDescent(Sequential):
                 break
 
     def _search_line(
-        self, state: CoordinateState, j: int, rest: np.ndarray, right: np.ndarray,
-        step: "ColumnStep",
-    ) -> float:  # fmt: skip
+        self, state: CoordinateState, j: int, step: "ColumnStep", loss_change: Callable
+    ) -> float:
         """Take the step, or the first half, quarter, ... of it that lowers the objective.
         Returns the decrease."""
-        active, scores, a = step.active, state.scores[j], self.weights
-        old = state.weights[j, active]
+        old = state.weights[j, step.active]
         change, moved = step.weights - old, step.scores + step.offset[0]
-        before = np.logaddexp(rest, scores)
         promised = float(
             step.gradient @ change + step.offset[0] * step.offset_gradient
             + self._penalty(step.weights) - self._penalty(old)
@@ -192,13 +205,11 @@ class CoordinateDescent(Sequential):
         length = 1.0
         for _ in range(40):
             there = old + length * change
-            gain = float(a @ (np.logaddexp(rest, scores + length * moved) - before))
-            gain -= length * float(a[right] @ moved[right])
-            gain += self._penalty(there) - self._penalty(old)
+            gain = loss_change(moved, length) + (self._penalty(there) - self._penalty(old))
             if gain <= 0.01 * length * promised + 1e-14:
-                state.weights[j, active] = there if length < 1 else step.weights
+                state.weights[j, step.active] = there if length < 1 else step.weights
                 state.intercept[j] += length * step.offset[0]
-                scores += length * moved
+                state.scores[j] += length * moved
                 return -gain
             length /= 2
         return 0.0
@@ -259,51 +270,24 @@ class CoordinateDescent(Sequential):
 class HingeDescent(CoordinateDescent):
     """The mean squared hinge loss of every class against the rest, and an L1 penalty."""
 
-    def start(self) -> CoordinateState:
-        """Zeros."""
-        n, v = self.rows.shape
-        return CoordinateState(np.zeros((self.k, v)), np.zeros(self.k), np.zeros((self.k, n)))
+    def _shortfalls(self, scores: np.ndarray, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Signs of the rows, by whether class j is theirs, and what margins lack to 1."""
+        signs = np.where(self.codes == (1 if self.k == 1 else j), 1.0, -1.0)
+        return signs, np.maximum(1 - signs * scores, 0.0)
 
-    def visit(self, state: CoordinateState, part: int, number: int) -> Visited:
-        """A proximal Newton step for class ``part`` against the rest."""
-        w, scores = state.weights[part], state.scores[part]
-        signs = np.where(self.codes == (1 if self.k == 1 else part), 1.0, -1.0)
-        short = np.maximum(1 - signs * scores, 0.0)
-        gradient = self.columns.T @ (-2 * self.weights * signs * short)
-        violations = self._violations(gradient, w)
-        self.violation = max(self.violation, float(violations.max(initial=0.0)))
-        active = np.flatnonzero((w != 0) | (violations > 0))
-        active = active[permutation(key(self.seed, number, part), len(active))]
-        curvatures = np.where(short > 0, 2.0, 1e-6) * self.weights
-        step = ColumnStep(
-            active, w[active], gradient[active], np.zeros(len(active)), np.zeros(len(active)),
-            curvatures, np.zeros(len(scores)), np.array([0.0, 0.0, 1.0]), 0.0,
-        )  # fmt: skip
-        self._descend(step, min(PASSES, 5 * (number + 1)))
-        self.decrease += self._take(state, part, signs, short, step)
-        return Visited(1.0 / self.k, float(self.weights @ short**2) / self.k)
+    def _expand(self, state: CoordinateState, j: int) -> "Expansion":
+        scores, a = state.scores[j], self.weights
+        signs, short = self._shortfalls(scores, j)
 
-    def _take(
-        self, state: CoordinateState, j: int, signs: np.ndarray, short: np.ndarray,
-        step: "ColumnStep",
-    ) -> float:  # fmt: skip
-        """Take as much of the step as lowers the objective. Returns the decrease."""
-        old = state.weights[j, step.active]
-        change, length = step.weights - old, 1.0
-        promised = float(
-            step.gradient @ change + self._penalty(step.weights) - self._penalty(old)
-        )
-        for _ in range(40):
-            there = old + length * change
-            after = np.maximum(1 - signs * (state.scores[j] + length * step.scores), 0.0)
-            gain = float(self.weights @ (after**2 - short**2))
-            gain += self._penalty(there) - self._penalty(old)
-            if gain <= 0.01 * length * promised + 1e-14:
-                state.weights[j, step.active] = there if length < 1 else step.weights
-                state.scores[j] += length * step.scores
-                return -gain
-            length /= 2
-        return 0.0
+        def change(moved: np.ndarray, length: float) -> float:
+            after = np.maximum(1 - signs * (scores + length * moved), 0.0)
+            return float(a @ (after**2 - short**2))
+
+        curvatures = np.where(short > 0, 2.0, 1e-6) * a
+        return Expansion(float(a @ short**2), -2 * a * signs * short, curvatures, change)
+
+    def _end_pass_over_classes(self, state: CoordinateState) -> None:
+        """Classes against the rest share no constant."""
 
     def measure(self, state: CoordinateState) -> Measured:
         """Objective, gap and largest partial derivative. The dual variables are the losses'
@@ -311,8 +295,7 @@ class HingeDescent(CoordinateDescent):
         state.scores[:] = (self.rows @ state.weights.T).T
         objective = gap = largest = 0.0
         for j, (w, scores) in enumerate(zip(state.weights, state.scores, strict=True)):
-            signs = np.where(self.codes == (1 if self.k == 1 else j), 1.0, -1.0)
-            short = np.maximum(1 - signs * scores, 0.0)
+            signs, short = self._shortfalls(scores, j)
             gradient = self.columns.T @ (-2 * self.weights * signs * short)
             largest = max(largest, float(self._violations(gradient, w).max(initial=0.0)))
             value = float(self.weights @ short**2) + self._penalty(w)
@@ -323,23 +306,13 @@ class HingeDescent(CoordinateDescent):
         return Measured(objective, gap, largest)
 
 
-def solve_hinge_coordinates(
-    rows: sp.csr_array, codes: np.ndarray, weights: np.ndarray, columns: int, *, tol: float,
-    max_iter: int, seed: np.uint64, callbacks: Sequence[Callback] = (), name: str = "fit",
-) -> DualSolution:  # fmt: skip
-    """Minimize |w|_1 plus the sum of squared hinge losses, each times its row's weight."""
-    l1 = 1 / float(weights.sum())
-    model = HingeDescent(rows, codes, weights, columns, l1, 0.0, False, tol, seed)
-    state = model.start()
-    swept = sweep(
-        model, state, Serial(), max_iter=max_iter, stop=model.stop, callbacks=callbacks,
-        name=name,
-    )  # fmt: skip
-    measured = model.measured if swept.converged else model.measure(state)
-    return DualSolution(
-        np.ascontiguousarray(state.weights.T), np.zeros(columns), measured, len(swept.losses),
-        swept.converged,
-    )  # fmt: skip
+class Expansion(NamedTuple):
+    """The loss of all rows as a function of the scores of one class."""
+
+    loss: float
+    residuals: np.ndarray  # (n,) first derivatives
+    curvatures: np.ndarray  # (n,) second derivatives
+    change: Callable[[np.ndarray, float], float]  # of the loss, by a length of a move of scores
 
 
 class ColumnStep(NamedTuple):

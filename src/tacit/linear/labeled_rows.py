@@ -4,12 +4,13 @@
     check_more      the same for ``partial_fit``, whose first call names the classes
     weigh_rows      the weight of every row: its own times that of its class
     in_memory       rows, codes and weights of a table in memory, as one batch
+    RowByRow        passes over them in an order drawn from (seed, pass)
 
 Arrays are checked as scikit-learn does; values that are not finite are met in the pass, where
 their row and column are known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from tacit.core.estimator import check_weights
+from tacit.core.randoms import key, permutation
+from tacit.core.sweep import Sequential, Visited
 from tacit.data.checked import FLOATS, check_table
-from tacit.data.table import Batch, BatchRows, Table
+from tacit.data.table import Batch, BatchRows, Table, parts
+from tacit.linear.linear_classifier import Csr, csr_arrays
 from tacit.measure.labels import Codes, codes_of
 
 __all__ = [
-    "Labeled", "check_factors", "check_labeled", "check_labels", "check_more",
+    "Labeled", "RowByRow", "check_factors", "check_labeled", "check_labels", "check_more",
     "check_two_classes", "in_memory", "labels_of", "weigh_rows",
 ]  # fmt: skip
 
@@ -212,3 +216,37 @@ def check_more(
     return first, check_labeled(
         estimator, X, y, sample_weight, classes=known, reset=first, dtypes=dtypes
     )
+
+
+class RowByRow(Sequential):
+    """Passes over the rows of a labeled table: those in memory are shuffled together, those of
+    a file block by block and within blocks."""
+
+    def __init__(self, table: Table, seed: Any, name: str, *, shuffle: bool = True) -> None:
+        self.table, self.seed, self.name, self.shuffle = table, seed, name, shuffle
+        self.whole: Batch | None = None
+        if table.in_memory:
+            rows, codes, weights = in_memory(table)
+            self.whole = Batch(csr_arrays(rows, name), codes, weights)
+
+    def rounds(self, number: int) -> Iterable[Sequence[int]]:
+        """One block after another; rows in memory are one block."""
+        blocks = len(self.table.blocks) if self.whole is None else 1
+        return [[int(b)] for b in self._order(blocks, number)]
+
+    def visit(self, state: Any, part: int, number: int) -> Any:
+        """Visit the rows of a block, in their order."""
+        rows, codes, weights = self.whole or parts(self.table.blocks[part].load())
+        csr = rows if isinstance(rows, Csr) else csr_arrays(rows, self.name)
+        order = self._order(len(codes), number, part)
+        return self.visit_rows(state, csr, codes, weights, order, number)
+
+    def visit_rows(
+        self, state: Any, rows: Csr, codes: np.ndarray, weights: np.ndarray | None,
+        order: np.ndarray, number: int,
+    ) -> Visited:  # fmt: skip
+        """Change the state by these rows."""
+        raise NotImplementedError
+
+    def _order(self, n: int, *items: int) -> np.ndarray:
+        return permutation(key(self.seed, *items), n) if self.shuffle else np.arange(n)

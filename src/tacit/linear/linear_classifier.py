@@ -8,6 +8,11 @@ against the first.
     csr_arrays       the rows of a block as the three arrays that kernels take, of fixed types
     scores           (n, k) scores of a block
     LinearClassifier decision_function, predict, coef_, top_features, explain
+    explain          why a document was put into its class, in words and numbers
+
+A score is a sum, so a decision comes apart without remainder: every word adds its value times
+the difference of its weights for the winner and for the runner-up, the intercepts add theirs,
+and together they are the lead of the winner.
 
 The notes' chapter on linear classification writes the same as theta . f(x, y), where f(x, y)
 holds x and an offset of 1 in the place of class y and zeros elsewhere. What a fit checks
@@ -15,27 +20,26 @@ first is in ``labeled_rows``.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import check_stop, get_engine
+from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
-from tacit.core.kernel import kernel
 from tacit.data.bad_values import check_values
 from tacit.data.checked import NUMBERS, check_rows, check_table
 from tacit.data.table import parts
-from tacit.kernels.sparse_rows import chunks
-from tacit.linear.explanation import check_listed
 
 __all__ = [
-    "Csr", "LinearClassifier", "Scorer", "check_finite", "csr_arrays", "csr_matrix", "csr_rows",
-    "scores", "top_classes",
+    "Csr", "Explanation", "LinearClassifier", "Scorer", "check_finite", "check_listed",
+    "csr_arrays", "csr_matrix", "csr_rows", "explain", "scores", "top_classes",
 ]  # fmt: skip
 
 
@@ -100,16 +104,8 @@ def scores(params: Any, block: Any) -> np.ndarray:
 def top_classes(params: Any, block: Any) -> np.ndarray:
     """The code of each row's class: its highest score, the first of equals; for one column,
     whether it is above 0."""
-    rows = parts(block).rows
-    if params.weights.shape[1] == 1 or not sp.issparse(rows):
-        table = scores(params, block)
-        return table[:, 0] > 0 if table.shape[1] == 1 else table.argmax(axis=1)
-    csr = csr_arrays(rows, "predict")
-    best = np.empty(len(csr.indptr) - 1, np.int64)
-    for order in chunks(csr.indptr, np.arange(len(best))):
-        check_stop()
-        find_top(csr, params.weights, params.intercept, order, best)
-    return best
+    table = scores(params, block)
+    return table[:, 0] > 0 if table.shape[1] == 1 else table.argmax(axis=1)
 
 
 # --- The estimator they share ---
@@ -158,8 +154,8 @@ class LinearClassifier(ClassifierMixin, Estimator):
     @available_if(decides)
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n, k), or with two classes (n,), that of the second against the first."""
-        scores = np.concatenate(list(self._score_blocks(X)))
-        return against_first(scores) if len(self.classes_) == 2 else scores
+        table = np.concatenate(list(self._map_blocks(scores, X)))
+        return against_first(table) if len(self.classes_) == 2 else table
 
     @property
     def coef_(self) -> np.ndarray:
@@ -200,10 +196,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
         """
         check_is_fitted(self)
         check_listed(n, "top_features")
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"There is only the class {self.classes_.tolist()[0]!r}: nothing decided."
-            )
+        self._check_two_classes()
         weights = against_others(self.weights_, self._code(class_))
         order = np.argsort(-weights, kind="stable")[:n]
         return [(named(names, j), float(weights[j])) for j in order]
@@ -228,7 +221,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
         rows = sp.csr_array(csr_rows(check_rows(self, X, reset=False, finite=True)))
         if rows.shape[0] != 1:
             raise ValueError(f"explain takes one row, but X has {rows.shape[0]}. Give X[[i]].")
-        winner, rival = self._pair(np.concatenate(list(self._score_blocks(rows)))[0])
+        winner, rival = self._pair(np.concatenate(list(self._map_blocks(scores, rows)))[0])
         winner = winner if class_ is None else self._code(class_)
         if against is not None:
             rival = self._code(against)
@@ -239,9 +232,6 @@ class LinearClassifier(ClassifierMixin, Estimator):
         pushes = rows.data * (weights[j, winner] - weights[j, rival])
         order = np.lexsort((j, -np.abs(pushes)))[:n]
         return [(named(names, j[i]), float(pushes[i])) for i in order]
-
-    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
-        return self._map_blocks(scores, X)
 
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
         """``scores`` or ``top_classes`` of the blocks of X."""
@@ -265,16 +255,19 @@ class LinearClassifier(ClassifierMixin, Estimator):
 
     def _pair(self, row: np.ndarray) -> tuple[int, int]:
         """The best and the second best class of a row of scores."""
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"There is only the class {self.classes_.tolist()[0]!r}: nothing decided."
-            )
+        self._check_two_classes()
         if len(row) == 1:
             row = np.array([0.0, row[0]])
         best = int(np.argmax(row))
         others = row.copy()
         others[best] = -np.inf
         return best, int(np.argmax(others))
+
+    def _check_two_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"There is only the class {self.classes_.tolist()[0]!r}: nothing decided."
+            )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -301,23 +294,129 @@ def against_others(weights: np.ndarray, code: int) -> np.ndarray:
     return weights[:, code] - rest
 
 
+def check_listed(n: int | None, method: str = "explain") -> None:
+    """How many words are to be listed: a negative number would leave out the last ones."""
+    if n is not None and n < 0:
+        raise ValueError(f"{method}(n={n}) lists n words. Give at least 0, or None for all.")
+
+
 def named(names: Sequence[str] | None, column: int) -> Any:
     return int(column) if names is None else str(names[column])
 
 
-@kernel
-def find_top(rows, weights, intercept, order, best):
-    k = weights.shape[1]
-    score = np.empty(k)
-    for i in order:
-        score[:] = 0.0
-        for t in range(rows.indptr[i], rows.indptr[i + 1]):
-            row, x = weights[rows.indices[t]], rows.data[t]
-            for c in range(k):
-                score[c] += x * row[c]
-        top = 0
-        for c in range(k):
-            score[c] += intercept[c]
-            if score[c] > score[top]:
-                top = c
-        best[i] = top
+# --- Explanations ---
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What pushed a decision: ``offset`` and all pushes add up to ``lead``."""
+
+    class_: Any
+    against: Any  # the runner-up
+    lead: float  # the score of the winner less that of the runner-up
+    offset: float  # the part of it that no word has: the intercepts
+    pushes: tuple[tuple[Any, float], ...]  # the strongest first
+    rest: float  # the sum of the pushes that are not listed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [f"{self.class_} rather than {self.against}, by {self.lead:.3g}"]
+        lines += [f"{push:+9.3f}  {word}" for word, push in self.pushes]
+        if self.rest:
+            lines.append(f"{self.rest:+9.3f}  (other words)")
+        if self.offset:
+            lines.append(f"{self.offset:+9.3f}  (whatever the words)")
+        return "\n".join(lines)
+
+
+def explain(
+    model: Any, vectorizer_or_names: Any, document: Any, *, n: int | None = 10
+) -> Explanation:
+    """Say which words of a document pushed the decision of a classifier, and by how much.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A linear one of ``tacit.classify``, a LexiconClassifier, a TextClassifier, or a
+        scikit-learn Pipeline that ends in one of the first kind.
+    vectorizer_or_names : fitted vectorizer, sequence of str or None
+        What turned documents into rows; or the names of the columns, the document is a row
+        then. None where the model reads text itself.
+    document : str, or one row
+    n : int or None
+        How many words to list; None for all.
+
+    Examples
+    --------
+    >>> from tacit.classify import MultinomialNB
+    >>> from tacit.text import CountVectorizer
+    >>> texts = ["win money now", "money money", "lunch now", "lunch at noon"]
+    >>> words = CountVectorizer().fit(texts)
+    >>> model = MultinomialNB().fit(words.transform(texts), ["spam", "spam", "ham", "ham"])
+    >>> print(explain(model, words, "money at lunch", n=2))
+    ham rather than spam, by 0.405
+       -1.386  money
+       +1.099  lunch
+       +0.693  (other words)
+    """
+    check_listed(n)
+    if isinstance(model, Pipeline):
+        if vectorizer_or_names is None:
+            vectorizer_or_names = model[:-1]
+        model = model[-1]
+    if hasattr(model, "mentions") or hasattr(model, "classifier_"):  # these read text
+        pushes = model.explain(document, n=None)
+        scores = scores_of(model, [document])
+    else:
+        row, names = as_row(vectorizer_or_names, document)
+        pushes = model.explain(row, n=None, names=names)
+        scores = scores_of(model, row)
+    # The first of equals wins, as in predict.
+    order = np.lexsort((np.arange(len(scores)), -scores))
+    winner, rival = int(order[0]), int(order[1])
+    lead = float(scores[winner] - scores[rival])
+    listed = pushes if n is None else pushes[:n]
+    rest = float(sum(push for _, push in pushes[len(listed) :]))
+    offset = lead - float(sum(push for _, push in pushes))
+    if abs(offset) < 1e-12 * max(1.0, abs(lead), *(abs(push) for _, push in pushes)):
+        offset = 0.0
+    classes = model.classes_
+    won, lost = (c.item() if hasattr(c, "item") else c for c in classes[[winner, rival]])
+    return Explanation(won, lost, lead, offset, tuple(listed), rest)
+
+
+def scores_of(model: Any, rows: Any) -> np.ndarray:
+    """One score for every class, up to a number they share."""
+    if hasattr(model, "decision_function"):
+        scores = np.atleast_1d(model.decision_function(rows)[0])
+        return scores if len(scores) > 1 else np.array([0.0, scores[0]])
+    return model.predict_log_proba(rows)[0]
+
+
+def as_row(vectorizer_or_names: Any, document: Any) -> tuple[Any, Sequence[str] | None]:
+    """The document as one row, and the names of the columns."""
+    if hasattr(vectorizer_or_names, "transform"):
+        if not isinstance(document, str):
+            raise TypeError(
+                f"explain with a vectorizer takes the document as a str, but was given "
+                f"{type(document).__name__}. Give its text, or the names of the columns "
+                "instead of the vectorizer."
+            )
+        names = vectorizer_or_names.get_feature_names_out()
+        return vectorizer_or_names.transform([document]), names
+    if isinstance(document, str):
+        raise TypeError(
+            "explain was given a text but no vectorizer to turn it into a row. Give the "
+            "fitted vectorizer as the second argument."
+        )
+    row = document if sp.issparse(document) else np.atleast_2d(np.asarray(document))
+    names = vectorizer_or_names
+    if names is not None and len(names) != row.shape[1]:
+        raise ValueError(
+            f"explain was given {len(names)} names for {row.shape[1]} columns. Give one for "
+            "each column."
+        )
+    return row, names

@@ -34,7 +34,7 @@ from tacit.core.sweep import no_gain_for, run_pass, sweep
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
 from tacit.linear.coordinate_descent import solve_coordinates
-from tacit.linear.dual import DualSolution, solve_dual
+from tacit.linear.dual import Solution, solve_dual
 from tacit.linear.labeled_rows import (
     Labeled,
     check_labeled,
@@ -43,7 +43,7 @@ from tacit.linear.labeled_rows import (
     in_memory,
     weigh_rows,
 )
-from tacit.linear.linear_classifier import LinearClassifier, csr_matrix
+from tacit.linear.linear_classifier import LinearClassifier, csr_matrix, scores
 from tacit.linear.losses import (
     LogisticParams,
     collect,
@@ -321,7 +321,7 @@ class LogisticRegression(LinearClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities, columns in the order of ``classes_``."""
-        return np.concatenate([probabilities(scores) for scores in self._score_blocks(X)])
+        return np.concatenate([probabilities(each) for each in self._map_blocks(scores, X)])
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of ``predict_proba``."""
@@ -427,19 +427,19 @@ class LogisticRegression(LinearClassifier):
             self._minimize(objective, start, callbacks, rest)
             self.n_iter_ += solution.passes
 
-    def _solve(self, objective: Objective, callbacks: list, passes: int) -> DualSolution:
+    def _solve(self, objective: Objective, callbacks: list, passes: int) -> Solution:
         rows, codes, weights = in_memory(objective.table)
         rows = csr_matrix(rows, "LogisticRegression")
         columns = width_of(len(self.classes_))
         settings: dict[str, Any] = {
-            "intercept": bool(self.fit_intercept), "tol": self.tol, "max_iter": passes,
-            "seed": seed_from(self.random_state), "callbacks": callbacks,
+            "loss": "logistic", "intercept": bool(self.fit_intercept), "tol": self.tol,
+            "max_iter": passes, "seed": seed_from(self.random_state), "callbacks": callbacks,
             "name": "LogisticRegression",
         }  # fmt: skip
         if self.solver_ == "coordinate":
             settings |= {"l1": objective.l1, "l2": objective.l2}
             return solve_coordinates(rows, codes, weights, columns, **settings)
-        return solve_dual(rows, codes, self.C * weights, columns, loss="logistic", **settings)
+        return solve_dual(rows, codes, self.C * weights, columns, **settings)
 
     # --- Row by row ---
 

@@ -18,9 +18,6 @@ their number: w <- soft(w, lag s l1) / (1 + lag s l2), s = eta / sqrt(h).
 Pegasos takes subgradient steps at the rate 1 / (lambda t) with lambda = 1 / (C n), and returns
 the mean of the weights in the second half of the steps.
 
-Passes are run by ``core.sweep``: rows in memory are shuffled together, those of a file block
-by block and within blocks, in an order drawn from (seed, pass).
-
 The notes' section on online optimization. Duchi, Hazan and Singer (2011), Adaptive subgradient
 methods. JMLR 12. Carpenter (2008), Lazy sparse stochastic gradient descent.
 Bottou (2012), Stochastic gradient descent tricks. Shalev-Shwartz, Singer and Srebro (2007),
@@ -36,35 +33,15 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import key, permutation
 from tacit.core.sweep import Sequential, Visited
-from tacit.data.table import Batch, Table, parts
+from tacit.data.table import Table
 from tacit.kernels.sparse_rows import chunks, row_squares
-from tacit.linear.labeled_rows import in_memory
-from tacit.linear.linear_classifier import Csr, csr_arrays
+from tacit.linear.labeled_rows import RowByRow
+from tacit.linear.linear_classifier import Csr
 from tacit.linear.losses import to_residual
 
-__all__ = ["Pegasos", "PegasosState", "Sgd", "SgdSettings", "SgdState", "block_orders"]
+__all__ = ["Pegasos", "PegasosState", "Sgd", "SgdSettings", "SgdState"]
 
 SCHEDULES = {"optimal": 0, "constant": 1, "invscaling": 2}
-
-
-def block_orders(
-    table: Table, seed: Any, number: int, *, shuffle: bool = True
-) -> Iterable[tuple[Any, int]]:
-    """The blocks that pass ``number`` visits and their places in the table, in order. Rows in
-    memory are a single block."""
-    blocks = [InMemory(table)] if table.in_memory else table.blocks
-    order = permutation(key(seed, number), len(blocks)) if shuffle else range(len(blocks))
-    for b in order:
-        yield blocks[b], int(b)
-
-
-class InMemory(NamedTuple):
-    """A table in memory as a single block."""
-
-    table: Table
-
-    def load(self) -> Batch:
-        return in_memory(self.table)
 
 
 # --- Logistic regression ---
@@ -100,25 +77,21 @@ class SgdSettings(NamedTuple):
     intercept: bool
 
 
-class Sgd(Sequential):
+class Sgd(RowByRow):
     """Passes of SGD or AdaGrad over a table whose labels are codes."""
 
     def __init__(self, table: Table, settings: SgdSettings, seed: np.uint64) -> None:
-        self.table, self.settings, self.seed = table, settings, seed
+        super().__init__(table, seed, "LogisticRegression")
+        self.settings = settings
 
-    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
-        """One block after another."""
-        for block in block_orders(self.table, self.seed, number):
-            yield [block]
-
-    def visit(self, state: SgdState, part: tuple[Any, int], number: int) -> Visited:
+    def visit_rows(
+        self, state: SgdState, rows: Csr, codes: np.ndarray, weights: np.ndarray | None,
+        order: np.ndarray, number: int,
+    ) -> Visited:  # fmt: skip
         """Step by the rows of a block; the loss of every row just before its step, summed."""
-        rows, codes, weights = parts(part[0].load())
-        csr = csr_arrays(rows, "LogisticRegression")
         weights = np.ones(len(codes)) if weights is None else weights
-        order = permutation(key(self.seed, number, part[1]), len(codes))
         run = self._adagrad if self.settings.adaptive else self._sgd
-        loss = run(state, csr, codes, weights, order)
+        loss = run(state, rows, codes, weights, order)
         if not np.isfinite(loss):
             raise ValueError(
                 "LogisticRegression: the weights overflowed. Lower eta0, or scale the columns "

@@ -32,9 +32,9 @@ from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep
-from tacit.data.table import Table
-from tacit.linear.coordinate_descent import solve_hinge_coordinates
-from tacit.linear.dual import solve_dual
+from tacit.data.table import Batch, Table
+from tacit.linear.coordinate_descent import solve_coordinates
+from tacit.linear.dual import Measured, Solution, solve_dual
 from tacit.linear.labeled_rows import check_labeled, check_two_classes, in_memory, weigh_rows
 from tacit.linear.linear_classifier import LinearClassifier, csr_arrays, csr_matrix
 from tacit.linear.losses import HingeParams, collect_squared_hinge, hinge_losses, width_of
@@ -163,10 +163,12 @@ class LinearSVC(LinearClassifier):
         self.classes_ = labeled.classes
         self.solver_ = self._choose(labeled.table)
         table = labeled.table.with_weights(self.C * weigh_rows(self, labeled))
+        self._extra = float(self.intercept_scaling) * bool(self.fit_intercept)
         solve = {"newton": self._newton, "dual": self._dual, "pegasos": self._pegasos,
                  "coordinate": self._coordinate}  # fmt: skip
         with self._fit_callbacks() as callbacks:
             solve[self.solver_](table, callbacks)
+        del self._extra
         if self.solver_ != "pegasos" and not self.converged_ and self.n_iter_ == self.max_iter:
             warnings.warn(
                 f"LinearSVC(max_iter={self.max_iter}) stopped "
@@ -228,29 +230,28 @@ class LinearSVC(LinearClassifier):
 
     def _coordinate(self, table: Table, callbacks: list) -> None:
         """The L1 penalty, on the weight of the intercept's feature too, as in LIBLINEAR."""
-        rows, codes, costs = in_memory(table)
-        extra, v = float(self.intercept_scaling) * bool(self.fit_intercept), table.shape[1]
-        matrix = csr_matrix(rows, "LinearSVC")
-        if extra:
-            column = sp.csr_array(np.full((len(codes), 1), extra))
-            matrix = csr_matrix(sp.hstack([matrix, column], format="csr"), "LinearSVC")
-        solution = solve_hinge_coordinates(
-            matrix, codes, costs, width_of(len(self.classes_)), tol=self.tol,
-            max_iter=self.max_iter, seed=seed_from(self.random_state), callbacks=callbacks,
-            name="LinearSVC",
-        )  # fmt: skip
+        rows, codes, costs = self._augmented(table)
         total = float(costs.sum())
-        self.objective_ = solution.measured.objective * total
-        self.gap_ = solution.measured.gap * total
-        self.n_iter_, self.converged_ = solution.passes, solution.converged
-        weights = solution.weights
-        self.weights_ = np.ascontiguousarray(weights[:v])
-        self.intercept_ = weights[v] * extra if extra else np.zeros(weights.shape[1])
+        solution = solve_coordinates(
+            rows, codes, costs, width_of(len(self.classes_)), loss="squared_hinge",
+            l1=1 / total, l2=0.0, intercept=False, **self._settings(callbacks),
+        )  # fmt: skip
+        self._set_solution(solution, total)
+
+    def _dual(self, table: Table, callbacks: list) -> None:
+        rows, codes, costs = in_memory(table)
+        k = len(self.classes_)
+        solution = solve_dual(
+            csr_matrix(rows, "LinearSVC"), codes, costs,
+            k if self._crammer_singer else width_of(k),
+            loss="crammer_singer" if self._crammer_singer else self.loss,
+            intercept=self._extra, **self._settings(callbacks),
+        )  # fmt: skip
+        self._set_solution(solution, float(costs.sum()))
 
     def _newton(self, table: Table, callbacks: list) -> None:
-        v, extra = table.shape[1], float(self.intercept_scaling) * bool(self.fit_intercept)
-        shape = (v + bool(extra), width_of(len(self.classes_)))
-        total = sum(float(block.weights.load().sum()) for block in table)
+        shape = (table.shape[1] + bool(self._extra), width_of(len(self.classes_)))
+        extra, total = self._extra, sum(float(each.weights.load().sum()) for each in table)
 
         def to_params(point: np.ndarray) -> HingeParams:
             return HingeParams(point.reshape(shape), extra)
@@ -260,66 +261,66 @@ class LinearSVC(LinearClassifier):
             collect_hessian=collect_with_hessian, scale=1 / total, l2=1 / total, tol=self.tol,
             max_iter=self.max_iter, callbacks=callbacks, name="LinearSVC",
         )  # fmt: skip
-        weights, stats = solution.params.weights, solution.stats
-        self.objective_ = solution.value * total
+        stats, objective = solution.stats, solution.value * total
         # The weights of the dual variables are minus the gradient of the loss, and the sum of
         # their squares over 4 C is the loss.
         dual = stats.duals - 0.5 * float(np.vdot(stats.gradient, stats.gradient)) - stats.loss
-        self.gap_ = max(0.0, self.objective_ - dual)
-        self.n_iter_ = solution.iterations
-        self.converged_ = solution.converged and self.gap_ <= self.tol * self.objective_
-        self.weights_ = np.ascontiguousarray(weights[:v])
-        self.intercept_ = weights[v] * extra if extra else np.zeros(shape[1])
-
-    def _dual(self, table: Table, callbacks: list) -> None:
-        rows, codes, costs = in_memory(table)
-        k = len(self.classes_)
-        solution = solve_dual(
-            csr_matrix(rows, "LinearSVC"), codes, costs,
-            k if self._crammer_singer else width_of(k),
-            loss="crammer_singer" if self._crammer_singer else self.loss,
-            intercept=float(self.intercept_scaling) * bool(self.fit_intercept),
-            tol=self.tol, max_iter=self.max_iter, seed=seed_from(self.random_state),
-            callbacks=callbacks, name="LinearSVC",
+        gap = max(0.0, objective - dual)
+        converged = solution.converged and gap <= self.tol * objective
+        self._set_solution(
+            Solution(
+                solution.params.weights, np.zeros(shape[1]), Measured(objective, gap),
+                solution.iterations, converged,
+            )
         )  # fmt: skip
-        total = float(costs.sum())
-        self.objective_ = solution.measured.objective * total
-        self.gap_ = solution.measured.gap * total
-        self.n_iter_, self.converged_ = solution.passes, solution.converged
-        self._set_weights(solution.weights, solution.intercept)
 
     def _pegasos(self, table: Table, callbacks: list) -> None:
-        rows, codes, costs = in_memory(table)
-        v, k = table.shape[1], len(self.classes_)
-        extra = float(self.intercept_scaling) * bool(self.fit_intercept)
-        matrix = csr_matrix(rows, "LinearSVC")
-        if extra:
-            column = sp.csr_array(np.full((len(codes), 1), extra))
-            matrix = sp.hstack([matrix, column], format="csr")
+        rows, codes, costs = self._augmented(table)
+        k, together = len(self.classes_), self._crammer_singer
         passes = min(self.max_iter, 20)
-        together = self._crammer_singer
         model = Pegasos(
-            csr_arrays(matrix, "LinearSVC"), codes, costs, passes,
-            seed_from(self.random_state), crammer_singer=together,
+            csr_arrays(rows, "LinearSVC"), codes, costs, passes, seed_from(self.random_state),
+            crammer_singer=together,
         )  # fmt: skip
-        shape = (matrix.shape[1], k if together else width_of(k))
+        shape = (rows.shape[1], k if together else width_of(k))
         state = PegasosState(np.zeros(shape), np.zeros(shape), np.array([1.0, 0.0, 0.0]))
         swept = sweep(
             model, state, Serial(), max_iter=passes, callbacks=callbacks, name="LinearSVC"
         )
         weights = model.mean(state)
-        losses = hinge_losses(matrix @ weights, codes, squared=False, crammer_singer=together)
-        self.objective_ = 0.5 * float(np.vdot(weights, weights)) + float(costs @ losses)
-        self.gap_ = self.objective_  # the dual objective is at least 0
-        self.n_iter_, self.converged_ = len(swept.losses), False
-        intercept = weights[v] * extra if extra else np.zeros(shape[1])
-        self._set_weights(weights[:v], intercept)
+        losses = hinge_losses(rows @ weights, codes, squared=False, crammer_singer=together)
+        objective = 0.5 * float(np.vdot(weights, weights)) + float(costs @ losses)
+        measured = Measured(objective, gap=objective)  # the dual objective is at least 0
+        intercept = np.zeros(shape[1])
+        self._set_solution(Solution(weights, intercept, measured, len(swept.losses), False))
 
-    def _set_weights(self, weights: np.ndarray, intercept: np.ndarray) -> None:
-        """Two classes keep one column: the second against the first."""
+    def _settings(self, callbacks: list) -> dict[str, Any]:
+        return {
+            "tol": self.tol, "max_iter": self.max_iter, "seed": seed_from(self.random_state),
+            "callbacks": callbacks, "name": "LinearSVC",
+        }  # fmt: skip
+
+    def _augmented(self, table: Table) -> Batch:
+        """The rows with the feature that stands for the intercept, their codes and costs."""
+        rows, codes, costs = in_memory(table)
+        matrix = csr_matrix(rows, "LinearSVC")
+        if self._extra:
+            column = sp.csr_array(np.full((len(codes), 1), self._extra))
+            matrix = csr_matrix(sp.hstack([matrix, column], format="csr"), "LinearSVC")
+        return Batch(matrix, codes, costs)
+
+    def _set_solution(self, solution: Solution, scale: float = 1.0) -> None:
+        """Set the weights: of augmented rows the last is the intercept's, and two classes keep
+        one column, the second against the first."""
+        weights, intercept, v = solution.weights, solution.intercept, self.n_features_in_
+        if len(weights) > v:
+            weights, intercept = weights[:v], weights[v] * self._extra
         if len(self.classes_) == 2 and weights.shape[1] == 2:
             weights, intercept = weights[:, 1:] - weights[:, :1], intercept[1:] - intercept[:1]
         self.weights_, self.intercept_ = np.ascontiguousarray(weights), intercept
+        self.objective_ = solution.measured.objective * scale
+        self.gap_ = solution.measured.gap * scale
+        self.n_iter_, self.converged_ = solution.passes, solution.converged
 
 
 def collect_with_hessian(params: HingeParams, block: Any) -> Any:

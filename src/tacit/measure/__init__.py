@@ -50,9 +50,14 @@ if TYPE_CHECKING:
         wilson_interval,
     )
     from tacit.measure.cross_validation import CrossValidation, cross_predict, leave_one_out
-    from tacit.measure.dunn import dunn_score
     from tacit.measure.information import cross_entropy, entropy, kl_divergence, perplexity
-    from tacit.measure.pair_scatter import Scatter, scatter
+    from tacit.measure.pair_scores import (
+        Scatter,
+        dunn_score,
+        scatter,
+        silhouette_samples,
+        silhouette_score,
+    )
     from tacit.measure.ranking import (
         RankingReport,
         average_precision,
@@ -70,6 +75,5 @@ if TYPE_CHECKING:
         mcnemar,
         paired_bootstrap,
     )
-    from tacit.measure.silhouette import silhouette_samples, silhouette_score
 else:
     __getattr__, __dir__ = attach(__name__)

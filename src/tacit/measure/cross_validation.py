@@ -119,9 +119,7 @@ def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarra
     if not np.isscalar(folds) and np.ndim(folds) == 1:
         numbers = codes_of(folds, name="cross_predict(folds=...)", rows=n).codes
         if numbers.max() == 0:
-            raise ValueError(
-                "cross_predict needs at least two folds, but all rows are in one."
-            )
+            raise ValueError("cross_predict needs at least two folds, but all rows are in one.")
         return numbers.astype(np.int64)
     if not 2 <= folds <= n:
         raise ValueError(

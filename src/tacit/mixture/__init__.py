@@ -16,7 +16,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from tacit.mixture.components import MultiComponentNB
     from tacit.mixture.gaussian import GaussianMixture
     from tacit.mixture.multinomial import (
         BernoulliMixture,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         MultinomialMixture,
     )
     from tacit.mixture.normal import MultivariateNormal
-    from tacit.mixture.semi_supervised import SemiSupervisedNB
+    from tacit.mixture.semi_supervised import MultiComponentNB, SemiSupervisedNB
     from tacit.mixture.word_senses import WordSenses
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -1,28 +1,38 @@
-"""Semi-supervised naive Bayes: a few labeled documents and many unlabeled ones.
+"""Naive Bayes from a few labels and many unlabeled documents, or with several components per
+class.
 
     collect   as for the multinomial mixture; a label restricts a document to its class
     update    naive Bayes on the expected counts of all documents
 
 Unlabeled documents count with a weight, lambda, so that many of them do not outvote few labels.
 The loss is minus the log-likelihood, log p(x, y) of a labeled document and lambda log p(x) of
-an unlabeled one, minus the log prior. EM starts from naive Bayes on the labeled documents.
+an unlabeled one, minus the log prior.
 
-``LabeledMixture`` is the common base of this model and ``components.MultiComponentNB``:
-components that belong to classes, labels of which some are unknown, posteriors summed by class.
+``SemiSupervisedNB`` has one component per class and starts from naive Bayes on the labeled
+documents. Naive Bayes takes the words of a class to be independent; where a class has subtopics
+they are not. ``MultiComponentNB`` lets words depend on each other through several components
+per class: a label restricts a document to those of its class, and the posterior of a class is
+the sum over its components. Traffic lights that are both red only when broken are the notes'
+example: naive Bayes, which multiplies two dependent signals, takes a broken light for a working
+one; with two components for "working" (north-south green, east-west green) the model is right.
 
 Nigam, McCallum, Thrun and Mitchell (2000), Text classification from labeled and unlabeled
-documents using EM. Machine Learning 39. The notes' section on semi-supervised learning.
+documents using EM. Machine Learning 39; section 5.3 for several components. The notes' sections
+on semi-supervised learning and on multi-component modeling.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
@@ -35,6 +45,7 @@ from tacit.data.table import Table
 from tacit.mixture.em import posterior, run_em
 from tacit.mixture.multinomial import (
     CountParams,
+    MultinomialMixture,
     collect,
     keywords,
     log_joint,
@@ -43,11 +54,12 @@ from tacit.mixture.multinomial import (
     update,
 )
 
-__all__ = ["LabeledMixture", "SemiSupervisedNB", "read_labels"]
+__all__ = ["LabeledMixture", "MultiComponentNB", "SemiSupervisedNB", "read_labels"]
 
 WEIGHTS = (0.0, 0.1, 0.3, 1.0)  # of unlabeled documents, tried by "auto"
 WEIGHT = 1.0  # plain EM, where no label can be held out
 FOLDS, FOLD_ITERATIONS = 3, 10
+CHOICES = (1, 2, 3, 5)  # components per class, tried by "auto"
 
 
 def read_labels(y: Any, n: int, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -139,14 +151,28 @@ class LabeledMixture(ClassifierMixin, Estimator):
 
     # --- Fitting ---
 
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, np.ndarray, np.ndarray]:
+        """The rows, their codes (-1 where the label is unknown) and their weights; sets
+        ``classes_``."""
+        table = check_count_table(self, X, reset=True)
+        self.classes_, codes = read_labels(y, len(table), type(self).__name__)
+        weights = check_weights(sample_weight, np.empty((len(table), 1)))
+        return table, codes, np.ones(len(table)) if weights is None else weights
+
     def _em(
-        self, table: Table, allowed: np.ndarray, first: np.ndarray, weights: np.ndarray,
-        unlabeled: np.ndarray, engine: Engine, callbacks: list,
+        self, table: Table, codes: np.ndarray, allowed: np.ndarray, first: np.ndarray,
+        given: np.ndarray, unlabeled_weight: float, callbacks: list,
     ) -> Fit:  # fmt: skip
-        """EM over rows whose components are restricted by ``allowed``.
+        """EM over rows of weights ``given``, whose components are restricted by ``allowed``.
 
         ``first`` restricts the first pass, over labeled rows alone, to one component a row.
         """
+        engine, unlabeled = engine_for(self), codes < 0
+        weights = np.where(unlabeled, unlabeled_weight * given, given)
+        if not weights[~unlabeled].any():
+            raise ValueError(
+                f"{type(self).__name__}: the labeled rows have no weight. Give some above 0."
+            )
         k = allowed.shape[1]
         params = uniform(k, table.shape[1], np.array([0, table.shape[1]]))
         labeled = np.where(unlabeled, 0.0, weights)
@@ -273,47 +299,25 @@ class SemiSupervisedNB(LabeledMixture):
         None means any.
         """
         self._validate_params()
-        name = type(self).__name__
-        table = check_count_table(self, X, reset=True)
-        n = len(table)
-        self.classes_, codes = read_labels(y, n, name)
-        given = check_weights(sample_weight, np.empty((n, 1)))
-        given = np.ones(n) if given is None else given
-        allowed = mask_of(codes, self.classes_, partial_labels, name)
-        engine = engine_for(self)
-        self.unlabeled_weight_ = self._choose(table, codes, allowed, given, engine)
+        table, codes, given = self._read(X, y, sample_weight)
+        allowed = mask_of(codes, self.classes_, partial_labels, type(self).__name__)
+        self.unlabeled_weight_ = self._choose(table, codes, allowed, given)
         with self._fit_callbacks() as callbacks:
-            fit = self._fit_weight(
-                self.unlabeled_weight_, table, codes, allowed, given, engine, callbacks
+            fit = self._em(
+                table, codes, allowed, allowed, given, self.unlabeled_weight_, callbacks
             )
         self._store(fit, np.arange(len(self.classes_)))
         return self
 
-    def _fit_weight(
-        self, weight: float, table: Table, codes: np.ndarray, allowed: np.ndarray,
-        given: np.ndarray, engine: Engine, callbacks: list,
-    ) -> Fit:  # fmt: skip
-        unlabeled = codes < 0
-        weights = np.where(unlabeled, weight * given, given)
-        if not weights[~unlabeled].any():
-            raise ValueError(
-                "SemiSupervisedNB: the labeled rows have no weight. Give some above 0."
-            )
-        return self._em(table, allowed, allowed, weights, unlabeled, engine, callbacks)
-
     def _choose(
-        self, table: Table, codes: np.ndarray, allowed: np.ndarray, given: np.ndarray,
-        engine: Engine,
-    ) -> float:  # fmt: skip
+        self, table: Table, codes: np.ndarray, allowed: np.ndarray, given: np.ndarray
+    ) -> float:
         """The weight of unlabeled documents, by cross-validation on the labeled ones."""
         if self.unlabeled_weight != "auto":
             return float(self.unlabeled_weight)
         counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
         if not (codes < 0).any() or len(self.classes_) < 2 or counts.min() < 2:
             return WEIGHT  # a class of one document cannot be held out
-        from sklearn.model_selection import StratifiedKFold
-        from sklearn.utils import check_random_state
-
         labeled = np.flatnonzero(codes >= 0)
         folds = StratifiedKFold(
             int(min(FOLDS, counts.min())), shuffle=True,
@@ -329,7 +333,7 @@ class SemiSupervisedNB(LabeledMixture):
             open_mask[rows] = True
             test = table.take(rows)
             for i, weight in enumerate(WEIGHTS):
-                fit = quick._fit_weight(weight, table, hidden, open_mask, given, engine, [])
+                fit = quick._em(table, hidden, open_mask, open_mask, given, weight, [])
                 joint = log_joint(fit.params, test)
                 evidence, _ = posterior(joint.copy())
                 truth = codes[rows]
@@ -340,6 +344,142 @@ class SemiSupervisedNB(LabeledMixture):
             for weight, hits in zip(WEIGHTS, right, strict=True)
         }
         return WEIGHTS[max(range(len(WEIGHTS)), key=lambda i: (right[i], likelihood[i]))]
+
+
+class MultiComponentNB(LabeledMixture):
+    """Classify documents by a mixture of several components per class.
+
+    Parameters
+    ----------
+    n_components : int, dict of class to int, or "auto"
+        Components per class. "auto" chooses 1, 2, 3 or 5 for each class, by the likelihood of
+        held-out documents of that class.
+    alpha : float
+        Added to every expected count of a word, and of a component.
+    unlabeled_weight : float from 0 to 1
+        What an unlabeled document (label -1 or None) counts, relative to a labeled one.
+    n_init : int
+        Runs to make, each from its own start; the most likely one is kept.
+    random_state : int, RandomState or None
+        Seed of the starts, and of the held-out documents.
+    tol, max_iter, engine, callbacks : as for ``SemiSupervisedNB``
+
+    Attributes
+    ----------
+    component_classes_ : array of shape (n,), the class of each component, as a place in
+        ``classes_``
+    log_weights_ : array of shape (n,)
+    log_probs_ : array of shape (n_features, n), log P(word | component)
+    classes_, lower_bounds_, n_iter_, converged_ : as for ``SemiSupervisedNB``
+
+    Examples
+    --------
+    >>> X = np.array([[1, 0, 0, 1]] * 3 + [[0, 1, 1, 0]] * 3 + [[0, 1, 0, 1]])
+    >>> y = ["works"] * 6 + ["broken"]
+    >>> MultiComponentNB(2, alpha=0.01, random_state=0).fit(X, y).predict([[0, 1, 0, 1]])
+    array(['broken'], dtype='<U6')
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **LabeledMixture._parameter_constraints,
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"), dict, StrOptions({"auto"}),
+        ],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Mapping | str = 2,
+        *,
+        alpha: float = 1.0,
+        unlabeled_weight: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        n_init: int = 1,
+        random_state: Any = None,
+        engine: str | Engine = "threads",
+        callbacks: list | None = None,
+    ) -> None:
+        self.n_components, self.alpha = n_components, alpha
+        self.unlabeled_weight, self.tol, self.max_iter = unlabeled_weight, tol, max_iter
+        self.n_init, self.random_state, self.engine = n_init, random_state, engine
+        self.callbacks = callbacks
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit from rows and labels, -1 or None where a label is unknown."""
+        self._validate_params()
+        name = type(self).__name__
+        if self.unlabeled_weight == "auto":
+            raise ValueError(f"{name}(unlabeled_weight='auto'): give a number from 0 to 1.")
+        table, codes, given = self._read(X, y, sample_weight)
+        rng = check_random_state(self.random_state)
+        sizes = self._sizes(table, codes, rng)
+        component_classes = np.repeat(np.arange(len(self.classes_)), sizes)
+        allowed = mask_of(codes, self.classes_, None, name)[:, component_classes]
+        fits, weight = [], float(self.unlabeled_weight)
+        with self._fit_callbacks() as callbacks:
+            for _ in range(self.n_init):
+                first = self._first(table, codes, sizes, given, rng)
+                fits.append(self._em(table, codes, allowed, first, given, weight, callbacks))
+        self._store(min(fits, key=lambda fit: fit.losses[-1]), component_classes)
+        return self
+
+    # --- Parts ---
+
+    def _sizes(self, table: Table, codes: np.ndarray, rng: Any) -> np.ndarray:
+        """Components per class, at most one for each labeled row."""
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
+        if isinstance(self.n_components, Mapping):
+            place = {value: i for i, value in enumerate(self.classes_.tolist())}
+            unknown = [value for value in self.n_components if value not in place]
+            given = self.n_components.values()
+            whole = all(isinstance(size, Integral) and int(size) >= 1 for size in given)
+            if unknown or not whole:
+                raise ValueError(
+                    "MultiComponentNB(n_components=...) needs whole numbers of at least 1 for "
+                    f"classes that occur, such as {list(place)[:5]}."
+                )
+            sizes = np.array([self.n_components.get(value, 1) for value in place])
+        elif self.n_components == "auto":
+            sizes = np.array([self._choose(table, codes == c, rng) for c in range(len(counts))])
+        else:
+            sizes = np.full(len(counts), int(self.n_components))
+        return np.minimum(sizes, np.maximum(counts, 1))
+
+    def _choose(self, table: Table, member: np.ndarray, rng: Any) -> int:
+        """The number of components of one class, by the likelihood of held-out documents."""
+        rows = rng.permutation(np.flatnonzero(member))
+        held, used = np.sort(rows[: len(rows) // 4]), np.sort(rows[len(rows) // 4 :])
+        seed = int(rng.randint(2**31))
+        scores = {}
+        for size in CHOICES:
+            if len(held) < 5 or len(used) < 4 * size:
+                break
+            model = MultinomialMixture(
+                size, alpha=self.alpha, max_iter=20, random_state=seed, engine=self.engine
+            )
+            scores[size] = model.fit(table.take(used)).score(table.take(held))
+        return max(scores, key=lambda size: (scores[size], -size)) if scores else 1
+
+    def _first(
+        self, table: Table, codes: np.ndarray, sizes: np.ndarray, given: np.ndarray, rng: Any
+    ) -> np.ndarray:
+        """One component for every labeled row: its class, divided by spherical k-means."""
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        first = np.zeros((len(codes), int(starts[-1])), bool)
+        first[codes < 0] = True
+        for c, size in enumerate(sizes):
+            rows = np.flatnonzero(codes == c)
+            labels = np.zeros(len(rows), np.int64)
+            if size > 1:
+                start = MultinomialMixture(int(size), random_state=rng, engine=self.engine)
+                content = Table.from_array(sp.csr_array(table.take(rows)))
+                content = content.with_weights(given[rows])
+                labels = start._first_labels(content, rng)
+            first[rows, starts[c] + labels] = True
+        return first
 
 
 def mask_of(

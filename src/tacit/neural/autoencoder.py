@@ -30,29 +30,34 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.checkpoint import finish
 from tacit.core.estimator import with_callbacks
-from tacit.core.randoms import key
+from tacit.core.randoms import key, seed_from
 from tacit.data.checked import check_answer, check_table
-from tacit.data.table import Table
-from tacit.neural.draws import normal, uniform
-from tacit.neural.extra import jax, jnp, optax
 from tacit.neural.layers import (
     ACTIVATIONS,
+    cast,
     check_layers,
+    check_widths,
     first_layers,
     forward,
-    to_numpy,
+    jax,
+    jnp,
+    normal,
+    optax,
+    uniform,
 )
 from tacit.neural.training import (
     Columns,
+    EncoderNetwork,
     Frame,
-    NeuralNetwork,
+    check_unit_range,
     dense,
     describe_columns,
+    log_odds,
     optimizer,
     zeros_for,
 )
@@ -202,7 +207,7 @@ class Coder(NamedTuple):
 # --- The estimator ---
 
 
-class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
+class Autoencoder(EncoderNetwork):
     """Learn codes of rows, and rows from codes: linear, deep, tied, sparse or denoising.
 
     Rows are an array, a sparse matrix (made dense one mini-batch at a time) or a Table, whose
@@ -283,7 +288,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **NeuralNetwork._parameter_constraints,
+        **EncoderNetwork._parameter_constraints,
         "layers": [tuple, list],
         "activation": [StrOptions(set(ACTIVATIONS))],
         "code_activation": [StrOptions({*ACTIVATIONS, "auto"})],
@@ -346,7 +351,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         table = check_table(self, X, reset=True)
         columns = describe_columns(table, type(self).__name__)
         frame = self._frame(columns)
-        network, seed = self._network(len(table)), self._seed()
+        network, seed = self._network(len(table)), seed_from(self.random_state)
         tree = network.start(
             key(seed), self._first_output(columns, frame),
             self._noise_values(columns, frame),
@@ -358,7 +363,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         )  # fmt: skip
         self.mean_, self.scale_ = frame.mean.astype(np.float64), float(frame.scale)
         self._store(tree)
-        self._finish()
+        finish(self.callbacks)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -369,19 +374,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_features) rows from codes."""
-        check_is_fitted(self)
-        codes = np.asarray(X)
-        codes = codes if codes.dtype == np.float32 else codes.astype(np.float64)
-        if codes.ndim != 2 or codes.shape[1] != self.layers[-1]:
-            raise ValueError(
-                f"Autoencoder.inverse_transform takes codes of {self.layers[-1]} columns, but "
-                f"got an array of shape {codes.shape}. Give what transform returned."
-            )
-        return self._map_rows(self.decoder_.apply, Table.from_array(codes))
-
-    def reconstruct(self, X: Any) -> np.ndarray:
-        """(n_rows, n_features) rows as they come back through their codes."""
-        return self.inverse_transform(self.transform(X))
+        codes = self._codes(X)
+        return self._map_rows(self.decoder_.apply, codes)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Minus the squared distance between every row and its reconstruction."""
@@ -391,8 +385,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         def distances(xp: Any, rows: Any) -> Any:
             return -xp.square(rows - decode(xp, encode(xp, rows))).sum(axis=1)
 
-        found = self._map_rows(distances, check_table(self, X, reset=False))
-        return check_answer(self, "score_samples", found)
+        values = self._map_rows(distances, check_table(self, X, reset=False))
+        return check_answer(self, "score_samples", values)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance between a row and its reconstruction."""
@@ -464,7 +458,6 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
         return {k: np.asarray(v, np.float32) for k, v in {**seen, "level": level}.items()}
 
     def _store(self, tree: Any) -> None:
-        tree = to_numpy(tree)
         encoder, decoder = tree["params"]["encoder"], tree["params"]["decoder"]
         self.encoder_weights_ = [weights for weights, _ in encoder]
         self.encoder_biases_ = [bias for _, bias in encoder]
@@ -489,51 +482,4 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwo
             self.decoder_weights_
         ):
             raise ValueError("the layers do not match the parameters.")
-        if not isinstance(self.scale_, float) or not 0 < self.scale_ < np.inf:
-            raise ValueError(f"scale_ must be a number above 0, not {self.scale_!r}.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def cast(layers: Any, rows: Any) -> Any:
-    """The layers in the precision of the rows."""
-    return [
-        (weights.astype(rows.dtype, copy=False), bias.astype(rows.dtype, copy=False))
-        for weights, bias in layers
-    ]
-
-
-def check_widths(name: str, parameter: str, widths: Any, *, empty: bool = False) -> None:
-    """ValueError unless widths are whole numbers of at least 1."""
-    good = isinstance(widths, tuple | list) and (empty or len(widths))
-    if not good or not all(
-        isinstance(width, Integral) and not isinstance(width, bool) and int(width) >= 1
-        for width in widths
-    ):
-        raise ValueError(
-            f"{name}({parameter}={widths!r}) needs numbers of units of at least 1. Give for "
-            "example (64, 16)."
-        )
-
-
-def check_unit_range(who: str, columns: Columns, instead: str) -> None:
-    """ValueError unless all values are from 0 to 1."""
-    bad = np.flatnonzero((columns.low < 0) | (columns.high > 1))
-    if len(bad):
-        j = int(bad[0])
-        raise ValueError(
-            f"{who} takes values from 0 to 1, but column {j} has values from "
-            f"{columns.low[j]:.4g} to {columns.high[j]:.4g}. Scale the columns, or use "
-            f"{instead}."
-        )
-
-
-def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
-    """The biases of sigmoid units of these means, away from 0 and 1 by half a row."""
-    margin = 0.5 / (rows + 1)
-    mean = np.clip(mean, margin, 1 - margin)
-    return np.log(mean) - np.log1p(-mean)
+        self._check_scale()

@@ -25,25 +25,31 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.checkpoint import finish
 from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key, normals, seed_from
 from tacit.data.checked import check_table
 from tacit.data.table import Table
-from tacit.neural.autoencoder import cast, check_unit_range, check_widths
 from tacit.neural.diagnosis import Diagnosis, diagnose
-from tacit.neural.draws import fold, normal, uniform
-from tacit.neural.extra import jax, jnp, optax
 from tacit.neural.layers import (
     ACTIVATIONS,
+    cast,
     check_layers,
+    check_widths,
     first_layers,
+    fold,
     forward,
-    to_numpy,
+    jax,
+    jnp,
+    normal,
+    optax,
+    uniform,
 )
 from tacit.neural.training import (
     Columns,
     Frame,
     NeuralNetwork,
+    check_unit_range,
     describe_columns,
     optimizer,
     zeros_for,
@@ -207,12 +213,7 @@ class GAN(NeuralNetwork):
         the last weights.
     batch_size, max_iter : int
         Rows in a mini-batch; passes.
-    device : {"cpu", "gpu"}
-        Where the networks are trained.
-    random_state : int, RandomState or None
-        Seed. The same seed gives the same bits on the same kind of device.
-    callbacks : list or None
-        Called after every pass; see ``tacit.core.progress``.
+    device, random_state, callbacks : as for ``Autoencoder``
 
     Attributes
     ----------
@@ -285,9 +286,9 @@ class GAN(NeuralNetwork):
         self._check_widths()
         table = check_table(self, X, reset=True)
         columns = describe_columns(table, type(self).__name__)
-        frame, seed, network = self._frame(columns), self._seed(), self._network()
+        frame, seed = self._frame(columns), seed_from(self.random_state)
+        network = self._network()
         tree = self._train(network, network.start(key(seed)), table, frame, columns, seed)
-        tree = to_numpy(tree)
         self.generator_weights_, self.generator_biases_ = unzip(tree["average"])
         self.discriminator_weights_, self.discriminator_biases_ = unzip(tree["discriminator"])
         turns = self._log[:, 2]
@@ -296,7 +297,7 @@ class GAN(NeuralNetwork):
         ).tolist()
         del self._log
         self.mean_, self.scale_ = frame.mean.astype(np.float64), float(frame.scale)
-        self._finish()
+        finish(self.callbacks)
         return self
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
@@ -401,13 +402,7 @@ class GAN(NeuralNetwork):
             check_layers(name, weights, biases, sizes)
             if len(weights) != len(sizes) - 1:
                 raise ValueError(f"the {name} lacks weights.")
-        if not isinstance(self.scale_, float) or not 0 < self.scale_ < np.inf:
-            raise ValueError(f"scale_ must be a number above 0, not {self.scale_!r}.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        self._check_scale()
 
 
 def unzip(layers: Any) -> tuple[list, list]:

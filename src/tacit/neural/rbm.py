@@ -24,24 +24,23 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.core.checkpoint import finish
 from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key, normals, seed_from, uniforms
 from tacit.data.checked import check_table
-from tacit.data.table import Table
-from tacit.neural.autoencoder import check_unit_range, log_odds
-from tacit.neural.draws import fold, normal, uniform
-from tacit.neural.extra import jnp, optax
-from tacit.neural.layers import activate, to_numpy
+from tacit.neural.layers import activate, fold, jnp, normal, optax, uniform
 from tacit.neural.training import (
     Columns,
+    EncoderNetwork,
     Frame,
-    NeuralNetwork,
+    check_unit_range,
+    dense,
     describe_columns,
+    log_odds,
     optimizer,
     padded_batch,
     zeros_for,
@@ -167,7 +166,7 @@ def has_pseudo_likelihood(model: Any) -> bool:
     return True
 
 
-class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
+class RBM(EncoderNetwork):
     """Learn hidden units that explain rows: a restricted Boltzmann machine.
 
     Attributes are called as in scikit-learn's BernoulliRBM; ``max_iter`` is its ``n_iter``.
@@ -189,12 +188,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
         Added to the gradient per unit of weight.
     batch_size, max_iter : int
         Rows in a mini-batch; passes.
-    device : {"cpu", "gpu"}
-        Where the machine is trained.
-    random_state : int, RandomState or None
-        Seed. The same seed gives the same bits on the same kind of device.
-    callbacks : list or None
-        Called after every pass; see ``tacit.core.progress``.
+    device, random_state, callbacks : as for ``Autoencoder``
 
     Attributes
     ----------
@@ -217,7 +211,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **NeuralNetwork._parameter_constraints,
+        **EncoderNetwork._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "visible": [StrOptions({"bernoulli", "gaussian"})],
         "persistent": ["boolean"],
@@ -261,21 +255,21 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
         self._validate_params()
         table = check_table(self, X, reset=True)
         columns = describe_columns(table, type(self).__name__)
-        frame, seed = self._frame(columns), self._seed()
+        frame, seed = self._frame(columns), seed_from(self.random_state)
         network = self._network()
         bias = np.zeros(len(columns.mean))
         if self.visible == "bernoulli":
             bias = log_odds(columns.mean, columns.rows)
         batch = padded_batch(self.batch_size, len(table))
         tree = network.start(key(seed), self.n_components, bias, batch)
-        params = to_numpy(self._train(network, tree, table, frame, columns, seed)["params"])
+        params = self._train(network, tree, table, frame, columns, seed)["params"]
         del self._log
         self.components_ = np.ascontiguousarray(params["weights"].T)
         self.intercept_hidden_ = params["hidden"]
         self.intercept_visible_ = params["visible"]
         self.mean_ = np.asarray(frame.mean, np.float64)
         self.scale_ = np.asarray(frame.scale, np.float64)
-        self._finish()
+        finish(self.callbacks)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -284,24 +278,13 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_features) the means of the visible units, given the hidden ones."""
-        check_is_fitted(self)
-        hidden = np.asarray(X, np.float32 if np.asarray(X).dtype == np.float32 else np.float64)
-        if hidden.ndim != 2 or hidden.shape[1] != self.n_components:
-            raise ValueError(
-                f"RBM.inverse_transform takes {self.n_components} columns, one per hidden "
-                f"unit, but got an array of shape {hidden.shape}. Give what transform returned."
-            )
-        network, frame = self._network(), self._stored_frame()
+        codes, network, frame = self._codes(X), self._network(), self._stored_frame()
         return self._map_rows(
             lambda xp, rows: frame.undo(
                 network.visible_means(xp, self._params(rows.dtype), rows)
             ),
-            Table.from_array(hidden),
+            codes,
         )
-
-    def reconstruct(self, X: Any) -> np.ndarray:
-        """(n_rows, n_features) rows as they come back from their hidden units."""
-        return self.inverse_transform(self.transform(X))
 
     def free_energy(self, X: Any) -> np.ndarray:
         """F of every row: minus its log-probability, up to a constant."""
@@ -320,8 +303,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
         """The mean log pseudo-likelihood of a row; minus the squared reconstruction error of
         Gaussian units."""
         if self.visible == "gaussian":
-            rows = check_table(self, X, reset=False).load()
-            rows = rows.toarray() if hasattr(rows, "toarray") else rows
+            rows = dense(check_table(self, X, reset=False).load())
             return -float(np.square(rows - self.reconstruct(X)).sum(axis=1).mean())
         return float(self.score_samples(X).mean())
 
@@ -340,9 +322,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
     def gibbs(self, v: Any, n_steps: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows after steps of Gibbs sampling that start at the rows ``v``."""
         check_is_fitted(self)
-        table = check_table(self, v, reset=False)
-        rows = table.load()
-        rows = rows.toarray() if hasattr(rows, "toarray") else rows
+        rows = dense(check_table(self, v, reset=False).load())
         seed = seed_from(random_state)
         network, params, frame = self._network(), self._params(rows.dtype), self._stored_frame()
         visible = frame.apply(rows)
@@ -372,8 +352,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
             if self.visible == "gaussian":
                 first = self.mean_ + self.scale_ * normals(key(seed, -1), (n_samples, d))
         else:
-            rows = check_table(self, start, reset=False).load()
-            rows = rows.toarray() if hasattr(rows, "toarray") else rows
+            rows = dense(check_table(self, start, reset=False).load())
             first = rows[np.arange(n_samples) % len(rows)]
         return self.gibbs(first, n_steps, random_state=int(key(seed, 0)))
 
@@ -421,12 +400,6 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
         self._validate_params()
         if not (self.scale_ > 0).all():
             raise ValueError("scale_ must be above 0.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 # --- Likelihoods ---

@@ -19,28 +19,31 @@ that was never interrupted.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.checkpoint import begin, finish
+from tacit.core.checkpoint import begin
 from tacit.core.engines import Serial, Threads
 from tacit.core.estimator import Estimator
-from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.randoms import key, permutation
 from tacit.core.stats import Stats, tree_sum
 from tacit.core.sweep import Sequential, Visited, no_gain_for, sweep
 from tacit.data.bad_values import check_values
 from tacit.data.shuffled_rows import shuffled_chunks
 from tacit.data.table import Table, parts
-from tacit.neural.draws import fold, key_words
-from tacit.neural.extra import device_of, jax, jnp, optax
+from tacit.neural.layers import device_of, fold, jax, jnp, key_words, optax, to_numpy
 
 __all__ = [
-    "Columns", "Frame", "NeuralNetwork", "Trained", "Training", "dense", "describe_columns",
-    "optimizer", "padded_batch", "zeros_for",
+    "Columns", "EncoderNetwork", "Frame", "NeuralNetwork", "Trained", "Training",
+    "check_unit_range", "dense", "describe_columns", "log_odds", "optimizer", "padded_batch",
+    "zeros_for",
 ]  # fmt: skip
 
 WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
@@ -95,13 +98,13 @@ def describe_columns(table: Table, name: str) -> Columns:
     """The columns of a table, in one pass; an error with its place for a bad value."""
     if not len(table):
         raise ValueError(f"{name} needs at least one row, but the data has none.")
-    found = []
+    stats = []
     with np.errstate(all="ignore"):  # values that are not finite are reported below
         for block, each in zip(table, Threads().map(collect_columns, None, table), strict=True):
             if not np.isfinite(each.deviations).all():
                 check_values(parts(block.load()).rows, name, block.start, table.source)
-            found.append(each)
-    columns = tree_sum(found)
+            stats.append(each)
+    columns = tree_sum(stats)
     largest = float(np.maximum(np.abs(columns.low), np.abs(columns.high)).max(initial=0.0))
     if largest > 1e30:
         raise ValueError(
@@ -109,6 +112,25 @@ def describe_columns(table: Table, name: str) -> Columns:
             "in float32. Rescale it, for example divide by that number."
         )
     return columns
+
+
+def check_unit_range(who: str, columns: Columns, instead: str) -> None:
+    """ValueError unless all values are from 0 to 1."""
+    bad = np.flatnonzero((columns.low < 0) | (columns.high > 1))
+    if len(bad):
+        j = int(bad[0])
+        raise ValueError(
+            f"{who} takes values from 0 to 1, but column {j} has values from "
+            f"{columns.low[j]:.4g} to {columns.high[j]:.4g}. Scale the columns, or use "
+            f"{instead}."
+        )
+
+
+def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
+    """The biases of sigmoid units of these means, away from 0 and 1 by half a row."""
+    margin = 0.5 / (rows + 1)
+    mean = np.clip(mean, margin, 1 - margin)
+    return np.log(mean) - np.log1p(-mean)
 
 
 class Frame(NamedTuple):
@@ -337,10 +359,11 @@ class NeuralNetwork(Estimator):
     device: str
     random_state: Any
     callbacks: list | None
+    scale_: Any
 
     def _train(
-        self, network: Any, tree: Any, table: Table, frame: Frame, columns: Columns, seed: Any,
-        *, held_out: float = 0.0, patience: int = 0, tol: float = 0.0,
+        self, network: Any, tree: Any, table: Table, frame: Frame, columns: Columns,
+        seed: np.uint64, *, held_out: float = 0.0, patience: int = 0, tol: float = 0.0,
     ) -> Any:  # fmt: skip
         """Train, and return the tree. ``held_out`` is the fraction of the rows to hold out;
         the fit stops after ``patience`` passes without gain on them, and returns the best."""
@@ -369,9 +392,10 @@ class NeuralNetwork(Estimator):
             return no_gain_for([*earlier.tolist(), loss], patience, tol)
 
         settings = {k: v for k, v in self.get_params().items() if k != "callbacks"}
-        facts = (columns.mean.tobytes(), columns.deviations.tobytes())
+        facts = blake2b(columns.mean.tobytes() + columns.deviations.tobytes(), digest_size=8)
+        number = int.from_bytes(facts.digest(), "little")
         with self._fit_callbacks() as callbacks:
-            begin(callbacks, f"{name} {settings} {table.shape} {key(0, hash_of(facts))}")
+            begin(callbacks, f"{name} {settings} {table.shape} {key(0, number)}")
             swept = sweep(
                 training, state, Serial(), max_iter=self.max_iter, stop=stop,
                 callbacks=callbacks, name=name,
@@ -382,7 +406,7 @@ class NeuralNetwork(Estimator):
         self.converged_ = swept.converged
         self._log = state.log[: self.n_iter_]
         floats = state.best if len(state.best) else state.floats
-        return training.unpack(floats, state.integers)
+        return to_numpy(training.unpack(floats, state.integers))
 
     def _hold_out(self, table: Table, frame: Frame, fraction: float, seed: Any) -> Any:
         """A mask of the rows to train on, and the others in mini-batches; or nothing."""
@@ -405,12 +429,6 @@ class NeuralNetwork(Estimator):
         counts = np.clip(size - batch * np.arange(batches), 0, batch).astype(np.float32)
         return used, (rows.reshape(batches, batch, -1), counts)
 
-    def _seed(self) -> np.uint64:
-        return seed_from(self.random_state)
-
-    def _finish(self) -> None:
-        finish(self.callbacks)
-
     def _map_rows(self, function: Any, table: Table) -> np.ndarray:
         """``function(xp, rows)`` of every block of dense rows, in order: in NumPy and in the
         precision of the rows, or on the GPU in float32."""
@@ -430,15 +448,45 @@ class NeuralNetwork(Estimator):
             for piece in Serial().map(apply_to_rows, (function, jnp), table):
                 yield None if piece is None else np.asarray(piece, table.dtype)
 
+    def _check_scale(self) -> None:
+        """ValueError unless a loaded ``scale_`` is one number above 0."""
+        if not isinstance(self.scale_, float) or not 0 < self.scale_ < np.inf:
+            raise ValueError(f"scale_ must be a number above 0, not {self.scale_!r}.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class EncoderNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNetwork):
+    """Base class of the networks that encode rows, and decode what they encoded."""
+
+    def reconstruct(self, X: Any) -> np.ndarray:
+        """(n_rows, n_features) rows as they come back from their codes."""
+        return self.inverse_transform(self.transform(X))
+
+    def _codes(self, X: Any) -> Table:
+        """What ``transform`` returned, checked."""
+        check_is_fitted(self)
+        codes = np.asarray(X)
+        codes = codes if codes.dtype == np.float32 else codes.astype(np.float64)
+        if codes.ndim != 2 or codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"{type(self).__name__}.inverse_transform takes codes of "
+                f"{self._n_features_out} columns, but got an array of shape {codes.shape}. "
+                "Give what transform returned."
+            )
+        return Table.from_array(codes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
 
 def apply_to_rows(call: tuple[Any, Any], block: Any) -> Any:
     """None where a value is not finite: the caller knows where the block is."""
     function, xp = call
     rows = dense(block)
     return function(xp, rows) if np.isfinite(rows).all() else None
-
-
-def hash_of(facts: tuple[bytes, ...]) -> int:
-    from hashlib import blake2b
-
-    return int.from_bytes(blake2b(b"".join(facts), digest_size=8).digest(), "little")

@@ -12,19 +12,17 @@ from tacit.plot.axes import (
     FAINT,
     NEUTRAL,
     PALETTE,
+    axes_or_new,
     cluster_colors,
     draw_dots,
+    finish,
     legend_beside,
-    new_axes,
-    quiet_frame,
-    title_and_note,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tacit.style.authorship import Authorship
-    from tacit.style.rolling_attribution import Rolling
+    from tacit.style.authorship import Authorship, Rolling
 
 __all__ = ["author_map", "rolling_attribution"]
 
@@ -79,8 +77,7 @@ def author_map(
     codes = model.text_authors_[known.texts]
     authors = [str(author) for author in model.classes_]
     shown = [known.points]
-    if ax is None:
-        ax = new_axes(7.5, 5.5)
+    ax = axes_or_new(ax, 7.5, 5.5)
     draw_dots(ax, known.points, codes, len(authors), palette)
     marks: list[Any] = []
     if texts is not None:
@@ -91,13 +88,10 @@ def author_map(
         marks = draw_unknown(ax, others.points, others.texts, called)
     write_words(ax, model.words_, known.axes, np.concatenate(shown), words)
     legend_beside(ax, authors, np.bincount(codes, minlength=len(authors)), palette, marks)
-    ax.set_xlabel("first principal direction of the function words")
-    ax.set_ylabel("second principal direction")
-    quiet_frame(ax)
     block = "whole texts" if model.block is None else f"blocks of {model.block:,} words"
     note = f"{block}, {len(model.words_)} words; {known.explained:.0%} of the variance shown"
-    title_and_note(ax, title, note)
-    return ax
+    across = "first principal direction of the function words"
+    return finish(ax, title, note, xlabel=across, ylabel="second principal direction")
 
 
 def draw_unknown(
@@ -182,8 +176,7 @@ def rolling_attribution(
     >>> [line.get_label() for line in ax.get_lines()]
     ['Ann', 'Bob']
     """
-    if ax is None:
-        ax = new_axes(8.0, 3.6)
+    ax = axes_or_new(ax, 8.0, 3.6)
     middles = (rolled.starts + rolled.stops) / 2
     colors = cluster_colors(len(rolled.authors), palette)
     for segment in rolled.segments():
@@ -195,14 +188,10 @@ def rolling_attribution(
             marker="o" if len(middles) == 1 else None,
         )  # fmt: skip
     ax.set_xlim(float(rolled.starts[0]), float(rolled.stops[-1]))
-    ax.set_xlabel("word of the text")
-    ax.set_ylabel("distance from the author")
-    ax.yaxis.grid(True, color=FAINT, linewidth=0.6)
     legend = ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8.5)
     for text in legend.get_texts():
         text.set_parse_math(False)
-    quiet_frame(ax)
     size = int((rolled.stops - rolled.starts).max())
     note = f"windows of {size:,} words; the background is the nearest author"
-    title_and_note(ax, title, note)
-    return ax
+    up = "distance from the author"
+    return finish(ax, title, note, xlabel="word of the text", ylabel=up, grid="y")

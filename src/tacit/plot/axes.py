@@ -1,7 +1,7 @@
 """What all pictures share: colors, axes to draw into, frames, titles, dots, legends."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "FAINT", "NEUTRAL", "PALETTE", "cluster_colors", "darker", "draw_dots", "in_words",
-    "legend_beside", "new_axes", "new_grid", "quiet_frame", "title_and_note", "write_name",
+    "FAINT", "NEUTRAL", "PALETTE", "axes_or_new", "check_names", "cluster_colors", "darker",
+    "draw_dots", "finish", "in_words", "legend_beside", "new_grid", "quiet_frame",
+    "title_and_note", "write_name",
 ]  # fmt: skip
 
 # Tol's "muted" scheme: nine colors that remain distinct to color-blind eyes, on white.
@@ -34,8 +35,10 @@ def darker(color: str) -> str:
     return "#" + "".join(f"{int(scale * part):02x}" for part in (red, green, blue))
 
 
-def new_axes(width: float, height: float) -> "Axes":
-    """Axes in a new figure of this size in inches."""
+def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
+    """These axes, or without any new ones in a figure of this size in inches."""
+    if ax is not None:
+        return ax
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
@@ -83,6 +86,37 @@ def title_and_note(ax: "Axes", title: str | None, note: str = "") -> None:
             note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
             fontsize=8.5, color=NEUTRAL, parse_math=False,
         )  # fmt: skip
+
+
+def finish(
+    ax: "Axes",
+    title: str | None,
+    note: str = "",
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    grid: Literal["x", "y", "both"] | None = None,
+    spines: Sequence[str] = ("left", "bottom"),
+) -> "Axes":
+    """The frame of a finished picture: names of the axes, a grid of "x", "y" or "both", title
+    and note. Names are text, never formulas."""
+    ax.set_xlabel(xlabel, parse_math=False)
+    ax.set_ylabel(ylabel, parse_math=False)
+    if grid is not None:
+        ax.grid(True, axis=grid, color=FAINT, linewidth=0.6)
+    quiet_frame(ax, spines=spines)
+    title_and_note(ax, title, note)
+    return ax
+
+
+def check_names(names: Sequence[Any] | None, known: Any, name: str, of: str) -> list[str]:
+    """Names as text, one for each that is known; those that are known otherwise."""
+    called = [str(each) for each in (known if names is None else names)]
+    if len(called) != len(known):
+        raise ValueError(
+            f"{name} needs {len(known)} names, one per {of}, but got {len(called)}."
+        )
+    return called
 
 
 def cluster_colors(k: int, palette: Sequence[str]) -> list[str]:

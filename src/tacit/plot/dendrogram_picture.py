@@ -20,7 +20,7 @@ from tacit.cluster.hierarchy.dendrogram import (
     subtree_heights,
 )
 from tacit.cluster.hierarchy.dendrogram import cut as cut_tree
-from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, darker, new_axes, title_and_note
+from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, axes_or_new, darker, title_and_note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,10 +95,8 @@ def dendrogram(
         )
     clusters = None if cut is None else labels_of(Z, cut)
     sideways = orientation in ("left", "right")
-    if ax is None:
-        # The figure grows with the leaves, within reason.
-        side = float(np.clip(0.18 * n, 4.0, 12.0))
-        ax = new_axes(*((8.0, side) if sideways else (max(6.0, side), 5.0)))
+    side = float(np.clip(0.18 * n, 4.0, 12.0))  # the figure grows with the leaves
+    ax = axes_or_new(ax, *((8.0, side) if sideways else (max(6.0, side), 5.0)))
     box = ax.get_window_extent()
     room = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
     p = groups_to_draw(n, truncate, room, clusters)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.plot.axes import NEUTRAL, new_axes, title_and_note
+from tacit.plot.axes import NEUTRAL, axes_or_new, title_and_note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,8 +153,8 @@ def draw(
     height, width = image_shape(rows.shape[1], shape, name)
     columns = columns or int(np.ceil(np.sqrt(len(rows))))
     lines = -(-len(rows) // columns)
-    if ax is None:
-        ax = new_axes(max(2.5, INCH * columns), max(1.0, INCH * lines * height / width + 0.4))
+    tall = max(1.0, INCH * lines * height / width + 0.4)
+    ax = axes_or_new(ax, max(2.5, INCH * columns), tall)
     page = tiled(rows.reshape(-1, height, width), columns, low)
     ax.imshow(page, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
     ax.set_xticks([])
@@ -218,9 +218,9 @@ def contact_sheet(
         columns = min(n, max(1, round(np.sqrt(1.6 * n * height / width))))
     rows = -(-n // columns)
     wide, high = width * (1 + GAP), height * (1 + GAP + (CAPTION if captions else 0))
-    if ax is None:
-        inches = min(10.0, 1.25 * columns)
-        ax = new_axes(inches, inches * rows * high / (columns * wide) + (0.4 if title else 0))
+    inches = min(10.0, 1.25 * columns)
+    tall = inches * rows * high / (columns * wide) + (0.4 if title else 0)
+    ax = axes_or_new(ax, inches, tall)
     for i, picture in enumerate(as_gray(pictures, scale)):
         row, column = divmod(i, columns)
         left, top = column * wide, row * high

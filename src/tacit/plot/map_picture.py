@@ -1,14 +1,19 @@
-"""Rows and items as a map. Rows: by the two directions in which they differ most, in the color
-of their cluster.
+"""Rows, columns and items as points in the plane, in the colors of their groups.
 
-The regions behind the dots are those of the picture, not of the model: what is nearest to the
-mean of each cluster as drawn. The note says how much of the variance the picture shows, and how
-many rows lie in the region of their own cluster: where that is few, the clusters differ in
-directions that the picture does not have.
+``cluster_map`` draws rows by the two directions in which they differ most. The regions behind
+the dots are those of the picture, not of the model: what is nearest to the mean of each cluster
+as drawn. The note says how much of the variance the picture shows, and how many rows lie in the
+region of their own cluster: where that is few, the clusters differ in directions that the
+picture does not have. ``decision_regions`` colors the plane by what a model predicts.
 
-Items of a recommender are drawn by the two directions in which their vectors differ most:
-neighbors on the map are items that the same users like. Names are written for a few items, the
-ones with the most ratings first, where they do not cover each other; all items are dots.
+``biplot`` adds columns as arrows: how far a row moves when its value in that column is one
+standard deviation larger. Columns that vary together point the same way.
+
+``item_map`` draws the items of a recommender: neighbors are items that the same users like.
+Names are written for a few, the ones with the most ratings first, where they do not cover each
+other.
+
+One file: five maps that share their plane, dots and legend.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,26 +23,27 @@ import numpy as np
 
 from tacit.measure.labels import codes_of
 from tacit.plot.axes import (
+    NEUTRAL,
     PALETTE,
+    axes_or_new,
+    check_names,
     cluster_colors,
     darker,
     draw_dots,
+    finish,
     in_words,
     legend_beside,
-    new_axes,
-    quiet_frame,
-    title_and_note,
     write_name,
 )
-from tacit.plot.plane import plane_of, rows_of
-from tacit.plot.regions_picture import limits_of, paint_regions
+from tacit.plot.plane import limits_of, paint, paint_regions, plane_of, predict_grid, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["cluster_map", "item_map"]
+__all__ = ["biplot", "cluster_map", "codes", "decision_regions", "item_map"]
 
 LONGEST = 28  # characters of the name of an item
+REACH = 0.85  # of the longest arrow, relative to the farthest dot
 
 
 def cluster_map(
@@ -81,13 +87,8 @@ def cluster_map(
     rows = rows_of(X, "cluster_map")
     codes = codes_of(labels, name="cluster_map", rows=rows.shape[0])
     k = len(codes.names)
-    called = [str(each) for each in (codes.names if names is None else names)]
-    if len(called) != k:
-        raise ValueError(
-            f"cluster_map needs {k} names, one per cluster, but got {len(called)}."
-        )
-    if ax is None:
-        ax = new_axes(7.5, 5.5)
+    called = check_names(names, codes.names, "cluster_map", "cluster")
+    ax = axes_or_new(ax, 7.5, 5.5)
     plane = plane_of(rows)
     points = plane.project(rows)
     means = np.array([points[codes.codes == j].mean(axis=0) for j in range(k)])
@@ -109,13 +110,247 @@ def cluster_map(
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
     across, up = plane.labels()
-    ax.set_xlabel(across)
-    ax.set_ylabel(up)
     if not up:
         ax.set_yticks([])
-    quiet_frame(ax)
-    title_and_note(ax, title, "; ".join(notes))
-    return ax
+    return finish(ax, title, "; ".join(notes), xlabel=across, ylabel=up)
+
+
+def decision_regions(
+    model: Any,
+    X: Any,
+    *,
+    labels: Any = None,
+    names: Sequence[str] | None = None,
+    columns: Sequence[str] = ("column 1", "column 2"),
+    resolution: int = 300,
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Color the plane by what a model predicts there, and draw the rows on top.
+
+    Parameters
+    ----------
+    model : fitted model with ``predict``, or a function
+        Returns a label for every row of an array of two columns.
+    X : array of shape (n, 2)
+        Rows to draw. They set the limits of the picture.
+    labels : sequence of n, optional
+        The true class of every row, of the same names as the model's: rows whose prediction
+        differs get a ring. By default rows are drawn in the color of their prediction.
+    names : sequence of str, optional
+        Of the labels, in sorted order.
+    columns : two str
+        Names of the axes.
+    resolution : int
+        Predictions along each side.
+    palette, title, ax
+        As for ``dendrogram``.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 0.0], [1.0, 3.0], [8.0, 2.0], [9.0, 0.0]])
+    >>> ax = decision_regions(lambda at: np.where(at[:, 0] < 5, "left", "right"), rows)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['left: 2', 'right: 2']
+    """
+    rows = rows_of(X, "decision_regions")
+    if rows.shape[1] != 2:
+        raise ValueError(
+            f"decision_regions draws rows of two columns, but X has {rows.shape[1]}. Fit the "
+            "model on two of them, or use cluster_map, which takes any number."
+        )
+    if resolution < 2:
+        raise ValueError(f"decision_regions(resolution={resolution}) must be at least 2.")
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+    predict = model.predict if hasattr(model, "predict") else model
+    if not callable(predict):
+        raise TypeError(
+            f"decision_regions needs a fitted model with predict, or a function, not a "
+            f"{type(model).__name__}."
+        )
+    predicted = np.asarray(predict(rows))
+    shown = predicted if labels is None else np.asarray(labels)
+    if len(shown) != len(rows):
+        raise ValueError(
+            f"decision_regions needs {len(rows)} labels, one per row, but got {len(shown)}."
+        )
+    limits = limits_of(rows)
+    grid = predict_grid(predict, limits, resolution)
+    kinds = codes_of(np.concatenate([shown, predicted, grid.ravel()]), name="decision_regions")
+    k, n = len(kinds.names), len(rows)
+    called = check_names(names, in_words(kinds.names), "decision_regions", "label")
+    ax = axes_or_new(ax, 7.5, 5.5)
+    colors = cluster_colors(k, palette)
+    paint(ax, kinds.codes[2 * n :].reshape(grid.shape), limits, colors)
+    draw_dots(ax, rows, kinds.codes[:n], k, palette)
+    note = ""
+    if labels is not None:
+        wrong = kinds.codes[:n] != kinds.codes[n : 2 * n]
+        ax.scatter(
+            rows[wrong, 0], rows[wrong, 1], s=90, facecolors="none", edgecolors=NEUTRAL,
+            linewidths=1.1, zorder=3,
+        )  # fmt: skip
+        note = f"{int(wrong.sum()):,} of {n:,} rows, with a ring, are in another's region"
+    legend_beside(ax, called, np.bincount(kinds.codes[:n], minlength=k), palette)
+    ax.set_xlim(limits[0])
+    ax.set_ylim(limits[1])
+    return finish(ax, title, note, xlabel=columns[0], ylabel=columns[1])
+
+
+def codes(
+    Z: Any, labels: Any = None, *, names: Sequence[str] | None = None,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
+    """Draw codes in the plane, in the colors of their labels.
+
+    Two columns are drawn as they are, more by the first two principal directions.
+
+    Examples
+    --------
+    >>> ax = codes(np.array([[0.0, 1.0], [2.0, 3.0]]), [0, 1])
+    >>> len(ax.collections)
+    2
+    """
+    rows = rows_of(Z, "codes")
+    given = np.zeros(rows.shape[0], int) if labels is None else labels
+    found = codes_of(given, name="codes", rows=rows.shape[0])
+    ax = axes_or_new(ax, 6.2, 5.0)
+    plane = plane_of(rows)
+    draw_dots(ax, plane.project(rows), found.codes, len(found.names), palette)
+    if labels is not None:
+        words = check_names(names, in_words(found.names), "codes", "label")
+        legend_beside(ax, words, found.counts, palette)
+    across, up = plane.labels()
+    note = f"{plane.explained:.0%} of the variance shown" if rows.shape[1] > 2 else ""
+    return finish(ax, title, note, xlabel=across, ylabel=up)
+
+
+# --- Rows and columns ---
+
+
+def biplot(
+    model: Any,
+    X: Any,
+    *,
+    labels: Any = None,
+    names: Sequence[str] | None = None,
+    axes: tuple[int, int] = (0, 1),
+    arrows: int = 12,  # columns with an arrow, the longest ones
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw rows and columns on two components of a fitted PCA.
+
+    Parameters
+    ----------
+    model : PCA, fitted, with two components or more
+    X : rows, as for its ``transform``
+    labels : sequence of n, optional
+        A color per label, and a legend.
+    names : sequence of d, optional
+        The names of the columns; their numbers otherwise.
+    axes : two numbers
+        The components to draw, counted from 0.
+    arrows : int
+        The number of columns with an arrow, the longest ones; 0 for none.
+    palette, title, ax
+        As for ``dendrogram``.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from tacit.decompose import PCA
+    >>> X = np.random.default_rng(0).normal(size=(30, 3)) * [5, 2, 1]
+    >>> ax = biplot(PCA(2).fit(X), X, names=["age", "weight", "height"])
+    >>> sorted(text.get_text() for text in ax.texts if text.get_text())
+    ['age', 'weight']
+    """
+    i, j = axes
+    k, d = model.components_.shape
+    if not (0 <= i < k and 0 <= j < k):
+        raise ValueError(
+            f"biplot(axes={tuple(axes)}) needs two of the model's components, of which it "
+            f"has {k}, counted from 0. Fit more, or choose others."
+        )
+    names = check_names(names, range(d), "biplot", "column")
+    points = np.asarray(model.transform(X), np.float64)[:, [i, j]]
+    ax = axes_or_new(ax, 7.0, 6.0)
+    own = np.zeros(len(points), np.int64)
+    if labels is not None:
+        known, own = np.unique(np.asarray(labels), return_inverse=True)
+        if len(own) != len(points):
+            raise ValueError(
+                f"biplot needs {len(points)} labels, one per row, but got {len(own)}."
+            )
+    dots = [*palette[1:], *palette[:1]]  # the first color is that of the arrows
+    ax.axhline(0, color="#EEEEEE", lw=1, zorder=0)
+    ax.axvline(0, color="#EEEEEE", lw=1, zorder=0)
+    draw_dots(ax, points, own, int(own.max(initial=0)) + 1, dots)
+    draw_arrows(ax, model, points, (i, j), names, arrows, palette[0])
+    if labels is not None:
+        legend_beside(ax, in_words(known), np.bincount(own), dots)
+    ax.margins(0.08)
+    ratios = np.asarray(model.explained_variance_ratio_)
+    across, up = (f"component {c + 1}: {ratios[c]:.1%} of the variance" for c in (i, j))
+    return finish(ax, title, xlabel=across, ylabel=up)
+
+
+def draw_arrows(
+    ax: "Axes",
+    model: Any,
+    points: np.ndarray,
+    axes: tuple[int, int],
+    names: Sequence[str],
+    number: int,
+    color: str,
+) -> None:
+    """The longest arrows, scaled to the dots."""
+    pair = list(axes)
+    deviations = np.sqrt(np.asarray(model.explained_variance_, np.float64)[pair])
+    tips = np.asarray(model.components_, np.float64)[pair].T * deviations  # (d, 2)
+    lengths = np.hypot(*tips.T)
+    longest = np.argsort(-lengths, kind="stable")[:number]
+    longest = longest[lengths[longest] > 0.05 * lengths.max(initial=0.0)]
+    reach = np.abs(points).max(axis=0, initial=0.0)
+    widest = np.abs(tips[longest]).max(axis=0, initial=0.0)
+    if not len(longest) or not (reach > 0).any():
+        return
+    # As long as the dots of both axes leave room for.
+    fits = [r / w for r, w in zip(reach, widest, strict=True) if r > 0 and w > 0]
+    tips = tips * (REACH * min(fits, default=1.0))
+    for c in longest:
+        ax.annotate(
+            "", tips[c], (0, 0), zorder=4,
+            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.4, "shrinkA": 0,
+                        "shrinkB": 0},
+        )  # fmt: skip
+    for c, at in zip(longest, apart(1.1 * tips[longest], reach), strict=True):
+        write_name(ax, at, names[c], color if number <= 20 else NEUTRAL)
+
+
+def apart(places: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Places of names, moved up where the name below would be written over."""
+    places = places.copy()
+    room, near = 0.09 * reach[1], 0.5 * reach[0]
+    order = np.argsort(places[:, 1], kind="stable")
+    for i, c in enumerate(order):
+        for below in order[:i]:
+            close = abs(places[c, 0] - places[below, 0]) < near
+            if close and places[c, 1] - places[below, 1] < room:
+                places[c, 1] = places[below, 1] + room
+    return places
+
+
+# --- Items ---
 
 
 def item_map(
@@ -164,43 +399,24 @@ def item_map(
             raise ValueError(f"item_map({name}={value}) must be at least 1.")
     counts = np.bincount(model.ratings_.indices, minlength=len(model.item_ids_))
     chosen = np.argsort(-counts, kind="stable")[:top]
-    points, explained = project(model.item_factors_[chosen].astype(np.float64))
-    if ax is None:
-        ax = new_axes(9.0, 6.5)
+    vectors = model.item_factors_[chosen].astype(np.float64)
+    plane = plane_of(vectors)
+    points = plane.project(vectors)
+    ax = axes_or_new(ax, 9.0, 6.5)
     sizes = 6 + 40 * counts[chosen] / max(1, counts.max())
     color = palette[4 % len(palette)]
-    ax.scatter(
-        points[:, 0],
-        points[:, 1],
-        s=sizes,
-        c=color,
-        alpha=0.7,
-        linewidths=0.3,
-        edgecolors="white",
-    )
+    x, y = points.T
+    ax.scatter(x, y, s=sizes, c=color, alpha=0.7, linewidths=0.3, edgecolors="white")
     low, high = points.min(axis=0), points.max(axis=0)
     span = np.maximum(high - low, 1e-12)
     ax.set_xlim(low[0] - 0.04 * span[0], high[0] + 0.16 * span[0])
     ax.set_ylim(low[1] - 0.05 * span[1], high[1] + 0.05 * span[1])
     called = [shortened(each, names or {}) for each in model.item_ids_[chosen].tolist()]
     write_names(ax, points, called, (points - low) / span, labels, darker(palette[1]))
-    quiet_frame(ax, spines=())
     ax.set_xticks([])
     ax.set_yticks([])
-    note = f"{len(chosen):,} items with the most ratings; {explained:.0%} of the variance shown"
-    title_and_note(ax, title, note)
-    return ax
-
-
-def project(vectors: np.ndarray) -> tuple[np.ndarray, float]:
-    """Points in the plane of the largest variance, and the fraction of the variance there."""
-    centered = vectors - vectors.mean(axis=0)
-    U, s, _ = np.linalg.svd(centered, full_matrices=False)
-    points = np.zeros((len(vectors), 2))
-    kept = min(2, len(s))
-    points[:, :kept] = U[:, :kept] * s[:kept]
-    signs = np.where(points.sum(axis=0) < 0, -1.0, 1.0)  # the same picture every time
-    return points * signs, float((s[:2] ** 2).sum() / max((s**2).sum(), 1e-300))
+    note = f"{len(chosen):,} items with the most ratings; {plane.explained:.0%} of the variance"
+    return finish(ax, title, f"{note} shown", spines=())
 
 
 def shortened(id: Any, names: Mapping[Any, str]) -> str:

@@ -1,14 +1,21 @@
-"""Rows of any width as points in the plane: the two directions in which they differ most."""
+"""The plane of a picture: rows of any width as points, in the two directions in which they
+differ most, and the regions of a model behind them."""
 
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-__all__ = ["Plane", "plane_of", "rows_of"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Limits", "Plane", "limits_of", "paint", "paint_regions", "plane_of", "predict_grid",
+           "rows_of"]  # fmt: skip
 
 GOLDEN = 0.6180339887498949
-WIDE = 2000  # columns from which directions are computed one by one
+CHUNK = 16384  # points predicted at a time
+Limits = tuple[tuple[float, float], tuple[float, float]]
 
 
 class Plane(NamedTuple):
@@ -63,46 +70,64 @@ def plane_of(X: Any) -> Plane:
     array([[1., 0., 0.],
            [0., 1., 0.]])
     """
-    d = X.shape[1]
+    from tacit.decompose import PCA
+
+    n, d = X.shape
     if d <= 2:
         return Plane(np.zeros(d), np.eye(2, d), 1.0)
-    mean = np.asarray(X.mean(axis=0)).ravel()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows that are all equal have a picture too
+        pca = PCA(min(2, n), random_state=0).fit(X)
     axes = np.zeros((2, d))
-    leading, variance, total = directions(X, mean)
-    for i, axis in enumerate(leading[:2]):
-        axes[i] = axis * (1.0 if axis[np.argmax(np.abs(axis))] > 0 else -1.0)
-    return Plane(mean, axes, float(variance[:2].sum() / total) if total > 0 else 1.0)
+    axes[: len(pca.components_)] = pca.components_ * (pca.explained_variance_ > 0)[:, None]
+    varies = pca.total_variance_ > 0
+    return Plane(pca.mean_, axes, float(pca.explained_variance_ratio_.sum()) if varies else 1.0)
 
 
-def directions(X: Any, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The first principal directions, their sums of squares, and the sum of all."""
-    n, d = X.shape
-    if min(n, d) <= WIDE:
-        if n <= d:  # fewer rows than columns: their products have the same spectrum
-            products = X @ X.T
-            products = products.toarray() if sp.issparse(products) else products
-            side = np.asarray(X @ mean).ravel()
-            products = products - side[:, None] - side[None, :] + mean @ mean
-            squares, right = np.linalg.eigh(products)
-            places = [p for p in (-1, -2) if squares[p] > 1e-12 * max(squares[-1], 1e-300)]
-            axes = np.array([(X.T @ right[:, p]) - mean * right[:, p].sum() for p in places])
-            axes = axes.reshape(-1, d)
-            axes /= np.linalg.norm(axes, axis=1, keepdims=True)
-            return axes, squares[places], float(squares.sum())
-        products = X.T @ X
-        products = products.toarray() if sp.issparse(products) else products
-        squares, axes = np.linalg.eigh(products - n * np.outer(mean, mean))
-        squares = np.maximum(squares, 0.0)
-        return axes.T[::-1][:2], squares[::-1][:2], float(squares.sum())
-    from scipy.sparse.linalg import LinearOperator, svds
+# --- Regions ---
 
-    def forward(v: np.ndarray) -> np.ndarray:
-        return X @ v.ravel() - mean @ v.ravel()
 
-    def back(u: np.ndarray) -> np.ndarray:
-        return X.T @ u.ravel() - mean * u.sum()
+def limits_of(points: np.ndarray) -> Limits:
+    """The limits of the picture: all points and a margin."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.06 * (high - low)
+    margin = np.where(margin > 0, margin, np.maximum(0.5, 0.06 * np.abs(high)))
+    (left, down), (right, up) = (low - margin).tolist(), (high + margin).tolist()
+    return (left, right), (down, up)
 
-    shifted = LinearOperator((n, d), matvec=forward, rmatvec=back, dtype=np.float64)
-    _, values, axes = svds(shifted, k=2, v0=np.ones(min(n, d)))
-    squares = X.multiply(X) if sp.issparse(X) else X * X
-    return axes[::-1], values[::-1] ** 2, float(squares.sum() - n * mean @ mean)
+
+def grid_places(limits: Limits, sizes: Sequence[int]) -> list[np.ndarray]:
+    """The centers of the squares along each side."""
+    sides = zip(limits, sizes, strict=True)
+    return [start + (np.arange(n) + 0.5) * (end - start) / n for (start, end), n in sides]
+
+
+def predict_grid(predict: Callable, limits: Limits, resolution: int) -> np.ndarray:
+    """Labels at the centers of a grid of squares, from the bottom, a chunk at a time."""
+    across, up = grid_places(limits, (resolution, resolution))
+    points = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
+    pieces = [predict(points[i : i + CHUNK]) for i in range(0, len(points), CHUNK)]
+    return np.concatenate([np.asarray(piece) for piece in pieces]).reshape(resolution, -1)
+
+
+def paint_regions(ax: "Axes", predict: Callable, limits: Limits, colors: list[str]) -> None:
+    """Color the regions of ``predict``, which returns positions in ``colors``."""
+    paint(ax, predict_grid(predict, limits, 300), limits, colors)
+
+
+def paint(ax: "Axes", codes: np.ndarray, limits: Limits, colors: list[str]) -> None:
+    """Tints for the regions, a white line where two meet."""
+    from matplotlib.colors import to_rgb
+    from scipy.ndimage import gaussian_filter
+
+    tints = 1 - 0.20 * (1 - np.array([to_rgb(color) for color in colors]))
+    ax.imshow(
+        tints[codes], extent=(*limits[0], *limits[1]), origin="lower", aspect="auto",
+        interpolation="nearest", zorder=0,
+    )  # fmt: skip
+    places = grid_places(limits, codes.shape[::-1])
+    kinds = np.unique(codes)
+    for j in kinds if len(kinds) > 1 else ():
+        # Steps of the grid are smoothed away; the line hides what is left of them.
+        soft = gaussian_filter((codes == j).astype(np.float64), 1.2, mode="nearest")
+        ax.contour(*places, soft, levels=[0.5], colors="white", linewidths=1.6, zorder=1)

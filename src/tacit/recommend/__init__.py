@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from tacit.recommend.attributes import AttributeRecommender
     from tacit.recommend.baselines import Biases, GlobalMean, ItemKNN, Popularity
     from tacit.recommend.completion import Completion, complete
-    from tacit.recommend.results import Explanation, Receipt, Recommendations, UnknownIdWarning
+    from tacit.recommend.recommender import (
+        Explanation,
+        Receipt,
+        Recommendations,
+        UnknownIdWarning,
+    )
     from tacit.recommend.sgd import BiasedSGD
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -285,18 +285,18 @@ class Alternating(FactorModel):
     random_state: Any
     callbacks: list | None
 
-    def _settings(self) -> Settings:
-        raise NotImplementedError
+    _collect: Callable = staticmethod(collect)
+    _implicit: ClassVar[bool] = False
 
-    def _collect(self) -> Callable:
-        return collect
+    def _settings(self) -> Settings:
+        return Settings(
+            self.mean_, float(self.reg), bool(self.weighted), bool(self.bias),
+            bool(self.nonnegative), 0,
+        )  # fmt: skip
 
     def _matrix(self) -> sp.csr_array:
         """What is factorized."""
         return self.ratings_
-
-    def _is_implicit(self) -> bool:
-        return False
 
     def _fit(self, ratings: Ratings) -> None:
         name, (n, m), k = type(self).__name__, ratings.shape, self.n_factors
@@ -304,21 +304,19 @@ class Alternating(FactorModel):
             16 * len(ratings) + 12 * (n + m) * k,
             f"{name}(n_factors={k}) on {len(ratings):,} ratings", "Lower n_factors.",
         )  # fmt: skip
-        self.mean_ = (
-            float(np.mean(ratings.values, dtype=np.float64)) if self._uses_bias() else 0.0
-        )
+        self.mean_ = float(np.mean(ratings.values, dtype=np.float64)) if self.bias else 0.0
         settings, latest = self._settings(), Latest()
         seed = seed_from(self.random_state)
         start = normals(key(seed, 0), (m, k)).astype(np.float32)
-        start *= np.float32(0.1 if self._uses_bias() else 1 / np.sqrt(k))
+        start *= np.float32(0.1 if self.bias else 1 / np.sqrt(k))
         if settings.nonnegative:
             start = np.abs(start)
         with self._fit_callbacks() as callbacks, ready(engine_for(self)) as engine:
-            steps = Alternation(settings, self._matrix(), engine, implicit=self._is_implicit())
+            steps = Alternation(settings, self._matrix(), engine, implicit=self._implicit)
             begin(callbacks, self._fit_key(ratings) if callbacks else name)
             try:
                 fit = iterate(
-                    steps.begin(start), partial(self._collect(), settings), steps.update,
+                    steps.begin(start), partial(self._collect, settings), steps.update,
                     steps.by_user, engine, max_iter=self.max_iter, tol=self.tol,
                     penalty=steps.penalty, callbacks=[*callbacks, latest], name=name,
                     figure=partial(self._figure, steps),
@@ -413,21 +411,6 @@ class ALS(Alternating):
         self.nonnegative, self.max_iter, self.tol = nonnegative, max_iter, tol
         self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
-    def _uses_bias(self) -> bool:
-        return bool(self.bias)
-
-    def _weighted(self) -> bool:
-        return bool(self.weighted)
-
-    def _nonnegative(self) -> bool:
-        return bool(self.nonnegative)
-
-    def _settings(self) -> Settings:
-        return Settings(
-            self.mean_, float(self.reg), bool(self.weighted), bool(self.bias),
-            bool(self.nonnegative), 0,
-        )  # fmt: skip
-
 
 class ImplicitALS(Alternating):
     """Matrix factorization of implicit feedback: what was bought, played or clicked.
@@ -484,21 +467,12 @@ class ImplicitALS(Alternating):
         self.cg_steps, self.max_iter, self.tol = cg_steps, max_iter, tol
         self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
-    def _uses_bias(self) -> bool:
-        return False
-
-    def _weighted(self) -> bool:
-        return False
-
-    def _is_implicit(self) -> bool:
-        return True
-
-    def _collect(self) -> Callable:
-        return collect_implicit
+    bias = weighted = False
+    _collect = staticmethod(collect_implicit)
+    _implicit = True
 
     def _settings(self) -> Settings:
-        steps = self.cg_steps if self.solver == "cg" else 0
-        return Settings(0.0, float(self.reg), False, False, False, steps)
+        return super()._settings()._replace(steps=self.cg_steps if self.solver == "cg" else 0)
 
     def _matrix(self) -> sp.csr_array:
         return self._confidences(self.ratings_)

@@ -22,8 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.data.ratings import Ratings, as_objects
 from tacit.recommend.baselines import Biases
 from tacit.recommend.factor_model import FactorModel, joined
-from tacit.recommend.recommender import as_ratings, check_count
-from tacit.recommend.results import Receipt, Recommendations
+from tacit.recommend.recommender import Receipt, Recommendations, as_ratings, check_count
 
 __all__ = ["AttributeRecommender"]
 
@@ -64,6 +63,7 @@ class AttributeRecommender(FactorModel):
     _file_schema: ClassVar[dict] = {**FactorModel._file_schema, "attributes_": ("width",)}
 
     attributes_: list[str]
+    weighted = False
 
     def __init__(self, *, reg: float = 5.0, engine: Any = "threads") -> None:
         self.reg, self.engine = reg, engine
@@ -129,9 +129,6 @@ class AttributeRecommender(FactorModel):
         self.user_factors_, self.user_biases_ = solved
         self._add_described({each: held for each, held in vectors.items() if each not in rated})
         return self
-
-    def _weighted(self) -> bool:
-        return False
 
     def affinity(self, user: Any, item: Any) -> float:
         """The product of the taste and the attribute vector."""

@@ -32,8 +32,7 @@ from tacit.core.stats import Stats
 from tacit.data.ratings import Ratings
 from tacit.data.table import Table, parts
 from tacit.recommend.factor_model import FactorModel
-from tacit.recommend.recommender import Recommender, check_count, row_of
-from tacit.recommend.results import Explanation, Support
+from tacit.recommend.recommender import Explanation, Recommender, Support, check_count, row_of
 
 __all__ = ["Biases", "GlobalMean", "ItemKNN", "Popularity"]
 
@@ -160,8 +159,7 @@ class GlobalMean(Plain):
     def __init__(self, *, engine: Any = "threads") -> None:
         self.engine = engine
 
-    def _uses_bias(self) -> bool:
-        return False
+    bias = False
 
     def _fit(self, ratings: Ratings) -> None:
         moments = engine_for(self).reduce(collect_mean, None, Table.from_array(self.ratings_))

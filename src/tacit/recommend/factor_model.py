@@ -20,8 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import one_blas_thread
 from tacit.data.ratings import Ratings, as_objects, to_csr
-from tacit.recommend.recommender import Recommender, as_ratings, check_count, row_of
-from tacit.recommend.results import Explanation, Receipt, Support
+from tacit.recommend.recommender import (
+    Explanation,
+    Receipt,
+    Recommender,
+    Support,
+    as_ratings,
+    check_count,
+    row_of,
+)
 from tacit.recommend.row_solves import solve_rows
 
 __all__ = ["FactorModel", "System"]
@@ -58,6 +65,10 @@ class FactorModel(Recommender):
     user_biases_: np.ndarray
     item_biases_: np.ndarray
     reg: float
+    # What a model without these parameters does.
+    bias: bool = True
+    weighted: bool = True
+    nonnegative: bool = False
 
     def _after_load(self) -> None:
         super()._after_load()
@@ -96,15 +107,6 @@ class FactorModel(Recommender):
 
     # --- The rows of one side, given the other ---
 
-    def _uses_bias(self) -> bool:
-        return True
-
-    def _weighted(self) -> bool:
-        return True
-
-    def _nonnegative(self) -> bool:
-        return False
-
     def _solve(
         self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -114,8 +116,8 @@ class FactorModel(Recommender):
         with one_blas_thread():
             solve_rows(
                 (matrix.indptr, matrix.indices, matrix.data), np.ascontiguousarray(others),
-                np.float32(self.mean_) + biases, np.float32(self.reg), self._weighted(),
-                self._uses_bias(), self._nonnegative(), X, bias,
+                np.float32(self.mean_) + biases, np.float32(self.reg), bool(self.weighted),
+                bool(self.bias), bool(self.nonnegative), X, bias,
             )  # fmt: skip
         return X, bias
 
@@ -133,9 +135,9 @@ class FactorModel(Recommender):
         """The problem whose solution is the factors of a user with these ratings."""
         rows = self.item_factors_[items].astype(np.float64)
         targets = values - self.mean_ - self.item_biases_[items].astype(np.float64)
-        if self._uses_bias():
+        if self.bias:
             rows = np.column_stack([rows, np.ones(len(rows))])
-        penalty = self.reg * (len(items) if self._weighted() else 1)
+        penalty = self.reg * (len(items) if self.weighted else 1)
         return System(rows.T @ rows + penalty * np.eye(rows.shape[1]), rows, targets)
 
     def explain(self, user: Any, item: Any, n: int = 10) -> Explanation:
@@ -221,18 +223,11 @@ class FactorModel(Recommender):
             self.user_biases_ if side else self.item_biases_,
             side,
         )
-        first = len(self.item_ids_ if side else self.user_ids_)
+        first = self._append(sides[side], X, bias, side)
         if side:
-            self.item_ids_ = joined(self.item_ids_, given.item_ids)
-            self.item_factors_ = np.concatenate([self.item_factors_, X])
-            self.item_biases_ = np.concatenate([self.item_biases_, bias])
             self.ratings_ = stacked([self.ratings_, rows.T], sp.hstack)
         else:
-            self.user_ids_ = joined(self.user_ids_, given.user_ids)
-            self.user_factors_ = np.concatenate([self.user_factors_, X])
-            self.user_biases_ = np.concatenate([self.user_biases_, bias])
             self.ratings_ = stacked([self.ratings_, rows], sp.vstack)
-        self._forget_ids()
         return self._receipt(rows, first, side, kind, dropped)
 
     def _receipt(
@@ -317,21 +312,20 @@ class FactorModel(Recommender):
         codes = self._index(side).find(ids)
         new = np.flatnonzero(codes < 0)
         if len(new):
-            known = self.item_ids_ if side else self.user_ids_
-            codes[new] = len(known) + np.arange(len(new))
-            k = self.item_factors_.shape[1]
-            zeros = np.zeros((len(new), k), np.float32), np.zeros(len(new), np.float32)
-            all_ids = joined(known, ids[new])
-            if side:
-                self.item_ids_ = all_ids
-                self.item_factors_ = np.concatenate([self.item_factors_, zeros[0]])
-                self.item_biases_ = np.concatenate([self.item_biases_, zeros[1]])
-            else:
-                self.user_ids_ = all_ids
-                self.user_factors_ = np.concatenate([self.user_factors_, zeros[0]])
-                self.user_biases_ = np.concatenate([self.user_biases_, zeros[1]])
-            self._forget_ids()
+            n, k = len(new), self.item_factors_.shape[1]
+            zeros = np.zeros((n, k), np.float32), np.zeros(n, np.float32)
+            codes[new] = self._append(ids[new], *zeros, side) + np.arange(n)
         return codes
+
+    def _append(self, ids: np.ndarray, X: np.ndarray, bias: np.ndarray, side: int) -> int:
+        """Add users (side 0) or items (1) with their factors and biases; the first code."""
+        kind = "item" if side else "user"
+        known = getattr(self, f"{kind}_ids_")
+        setattr(self, f"{kind}_ids_", joined(known, ids))
+        for name, new in ((f"{kind}_factors_", X), (f"{kind}_biases_", bias)):
+            setattr(self, name, np.concatenate([getattr(self, name), new]))
+        self._forget_ids()
+        return len(known)
 
 
 def joined(known: np.ndarray, new: np.ndarray) -> np.ndarray:

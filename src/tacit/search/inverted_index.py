@@ -389,9 +389,8 @@ class InvertedIndex(Estimator):
         bound = bind(parse(query, operator), query, index.rule, index.postings, max_expansions)
         ranking = Ranking(rank, index.norms, index.mean_length, self.k1, self.b)
         rows, scores, total = answer(bound, index.postings, ranking, top)
-        wanted = to_mark(
-            {bound.terms[leaf] for leaf in bound.wanted()}, index.postings.vocabulary
-        )
+        terms = {bound.terms[leaf] for leaf in bound.wanted()} if snippet else set()
+        wanted = to_mark(terms, index.postings.vocabulary)
         hits = index.stored.hits(rows, scores, wanted, index.rule.token, snippet)
         return Hits(hits, total=total, notes=bound.notes)
 

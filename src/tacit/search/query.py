@@ -174,7 +174,8 @@ class Token(NamedTuple):
 
 
 OPERATORS = {"AND": "and", "OR": "or", "NOT": "not"}
-SIGNS = {"and": "AND", "or": "OR", "phrase": "quotes"}  # what a search by meaning ignores
+# What a search by meaning ignores.
+SIGNS = {"and": "AND", "or": "OR", "phrase": "quotes", "open": "parentheses"}
 
 
 class Parser:

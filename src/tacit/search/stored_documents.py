@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.core.errors import ModelFileError
 from tacit.core.string_array import StringArray, are_offsets
+from tacit.core.wording import did_you_mean
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text
 from tacit.search.results import Hit
@@ -23,6 +24,7 @@ __all__ = [
     "join_names", "merge_texts", "names_of", "pack_texts",
 ]  # fmt: skip
 
+MOST_GUESSED = 20_000  # documents to find a mistyped name among
 PIECE = 2**13  # bytes, before compression
 CODEC = "zstd"
 LARGEST = 2**31  # bytes that a piece may claim to unpack to
@@ -118,7 +120,8 @@ class StoredDocuments(NamedTuple):
         if self.names is not None:
             row = self.names.find(str(id))
             if row < 0:
-                raise KeyError(f"There is no document {id!r} in the index.")
+                meant = did_you_mean(str(id), self.ids()) if self.n <= MOST_GUESSED else ""
+                raise KeyError(f"There is no document {id!r} in the index.{meant}")
             return row
         number = str(id)
         row = int(number) if number.isascii() and number.isdigit() else -1

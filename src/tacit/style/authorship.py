@@ -3,10 +3,18 @@
 Texts are cut into blocks of words, and the frequencies of the words in a block are a row. The
 rows give the scale of every word (``deltas``). An author's profile is the frequency of each
 word in all of the author's texts; a text belongs to the author whose profile is nearest in
-Delta. How sure that is comes from leaving texts out (``leave_one_out``).
+Delta. How sure that is comes from leaving texts out.
+
+Texts by several hands change the author at some word. ``rolling`` slides a window over a text:
+the distance of the window from every author's profile shows where, to within about half a
+window.
+
+One file: the estimator, its results, and the same attribution along a text.
 
 Burrows (2002) and others: see ``deltas``. Binongo (2003), Who wrote the 15th Book of Oz?
-Chance 16: the map. The notes' section on stylometry.
+Chance 16: the map. van Dalen-Oskam and van Zundert (2007), Delta for Middle Dutch. Literary and
+Linguistic Computing 22. Eder (2016), Rolling stylometry. Digital Scholarship in the Humanities
+31. The notes' section on stylometry.
 """
 
 from collections.abc import Sequence
@@ -23,9 +31,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator
 from tacit.decompose import TruncatedSVD
-from tacit.style.deltas import VARIANTS, Scale
-from tacit.style.function_words import FunctionWords, WordBlocks, read_texts
-from tacit.style.leave_one_out import (
+from tacit.style.deltas import (
+    VARIANTS,
+    Scale,
     Unit,
     add_up,
     find_sharpness,
@@ -35,8 +43,12 @@ from tacit.style.leave_one_out import (
     scale_of,
     units_of,
 )
+from tacit.style.function_words import FunctionWords, WordBlocks, read_texts
 
-__all__ = ["Authorship", "Evaluation", "StyleMap", "TellingWord", "Verdict"]
+__all__ = [
+    "Authorship", "Evaluation", "Rolling", "Segment", "StyleMap", "TellingWord", "Verdict",
+    "rolling",
+]  # fmt: skip
 
 
 # --- Results ---
@@ -64,10 +76,10 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON values."""
-        found = asdict(self)
+        fields = asdict(self)
         for key in ("distances", "votes"):
-            found[key] = {str(author): value for author, value in found[key].items()}
-        return {**found, "author": str(self.author)}
+            fields[key] = {str(author): value for author, value in fields[key].items()}
+        return {**fields, "author": str(self.author)}
 
 
 @dataclass(frozen=True)
@@ -232,25 +244,24 @@ class Authorship(ClassifierMixin, Estimator):
             )
         self.text_authors_ = codes
         self.function_words_ = self._function_words().fit(documents)
-        found = self._count(documents, self.text_names_)
+        blocks = self._count(documents, self.text_names_)
         self.n_words_ = len(self.words_)
-        self.block_counts_, self.block_lengths_ = found.counts, found.lengths
-        self.block_texts_, self.block_starts_ = found.texts, found.starts
-        center = found.frequencies.mean(axis=0)
-        units = units_of(found, found.texts, codes, center)
+        self.block_counts_, self.block_lengths_, self.block_texts_, self.block_starts_ = blocks
+        center = blocks.frequencies.mean(axis=0)
+        units = units_of(blocks, blocks.texts, codes, center)
         sums = add_up(units, len(self.classes_))
         self.profiles_ = profiles_of(sums)
         self.scale_ = np.array(scale_of(sums))
-        self._leave_out(units, found, center)
+        self._leave_out(units, blocks, center)
         return self
 
-    def _leave_out(self, units: list[Unit], found: WordBlocks, center: np.ndarray) -> None:
+    def _leave_out(self, units: list[Unit], blocks: WordBlocks, center: np.ndarray) -> None:
         """Attribute every text by the others; blocks where no author has two texts."""
         self.left_out_unit_, authors = "text", self.text_authors_
         if np.bincount(authors).max() == 1:
             self.left_out_unit_ = "block"
-            authors = authors[found.texts]
-            units = units_of(found, np.arange(len(authors)), authors, center)
+            authors = authors[blocks.texts]
+            units = units_of(blocks, np.arange(len(authors)), authors, center)
         self.left_out_distances_ = leave_one_out(
             units, len(self.classes_), self.variant, self.compare
         )
@@ -275,15 +286,15 @@ class Authorship(ClassifierMixin, Estimator):
         self, texts: Any, names: Sequence[Any], step: int | None = None, size: int | None = None
     ) -> WordBlocks:
         """The blocks of texts; ValueError for a text without words."""
-        found = self.function_words_.blocks(texts, size=size or self.block, step=step)
-        empty = np.setdiff1d(np.arange(len(names)), found.texts)
+        blocks = self.function_words_.blocks(texts, size=size or self.block, step=step)
+        empty = np.setdiff1d(np.arange(len(names)), blocks.texts)
         if len(empty):
             raise ValueError(
                 f"Authorship: the text {names[empty[0]]!r} has no words"
                 + (f", nor have {len(empty) - 1} others" if len(empty) > 1 else "")
                 + ". Leave it out."
             )
-        return found
+        return blocks
 
     # --- What is known ---
 
@@ -304,15 +315,14 @@ class Authorship(ClassifierMixin, Estimator):
         if unit == "block":
             texts = self.block_texts_
         elif by_block:
-            found = self.known_blocks()
-            rows = found.frequencies
-            units = units_of(found, found.texts, authors, rows.mean(axis=0))
-            order = np.argsort(found.texts, kind="stable")
-            parts = [rows[found.texts == i] for i in range(len(units))]
+            blocks = self.known_blocks()
+            rows = blocks.frequencies
+            units = units_of(blocks, blocks.texts, authors, rows.mean(axis=0))
+            parts = [rows[blocks.texts == i] for i in range(len(units))]
             distances = leave_one_out(
                 units, len(self.classes_), self.variant, self.compare, parts
             )
-            unit, texts = "block", found.texts[order]
+            unit, texts = "block", np.sort(blocks.texts)
             authors = authors[texts]
         tested = testable(distances, authors)
         posterior = self._posterior(distances[tested])
@@ -389,8 +399,8 @@ class Authorship(ClassifierMixin, Estimator):
         shown, places = scores, known.texts
         if texts is not None:
             documents = read_texts(texts)
-            found = self._count(documents, list(documents.ids))
-            shown, places = self.scores(found.frequencies), found.texts
+            blocks = self._count(documents, list(documents.ids))
+            shown, places = self.scores(blocks.frequencies), blocks.texts
         return StyleMap((shown - middle) @ axes.T, places, axes, explained)
 
     # --- Attributing ---
@@ -399,8 +409,8 @@ class Authorship(ClassifierMixin, Estimator):
         """(texts, authors) the Delta between texts and authors."""
         check_is_fitted(self)
         documents = read_texts(texts)
-        found = self._count(documents, list(documents.ids))
-        return self.row_distances(pooled(found, len(documents)))
+        blocks = self._count(documents, list(documents.ids))
+        return self.row_distances(pooled(blocks, len(documents)))
 
     def row_distances(self, frequencies: np.ndarray) -> np.ndarray:
         """(rows, authors) the Delta between rows of frequencies and authors."""
@@ -447,14 +457,14 @@ class Authorship(ClassifierMixin, Estimator):
         check_is_fitted(self)
         documents = read_texts(texts)
         called = [str(name) for name in (documents.ids if names is None else names)]
-        found = self._count(documents, called)
-        distances = self.row_distances(pooled(found, len(documents)))
+        blocks = self._count(documents, called)
+        distances = self.row_distances(pooled(blocks, len(documents)))
         posterior, typical = self._posterior(distances), self._typicality(distances)
-        votes = self.row_distances(found.frequencies).argmin(axis=1)
+        votes = self.row_distances(blocks.frequencies).argmin(axis=1)
         authors = self.classes_.tolist()
         verdicts = []
         for i, name in enumerate(called):
-            own = found.texts == i
+            own = blocks.texts == i
             best = int(distances[i].argmin())
             shares = np.bincount(votes[own], minlength=len(authors)) / own.sum()
             verdicts.append(
@@ -462,7 +472,7 @@ class Authorship(ClassifierMixin, Estimator):
                     name, authors[best], float(posterior[i, best]), float(typical[i, best]),
                     dict(zip(authors, distances[i].tolist(), strict=True)),
                     dict(zip(authors, shares.tolist(), strict=True)),
-                    int(own.sum()), int(found.lengths[own].sum()),
+                    int(own.sum()), int(blocks.lengths[own].sum()),
                 )
             )  # fmt: skip
         return verdicts
@@ -503,11 +513,11 @@ def testable(distances: np.ndarray, authors: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.isfinite(distances[np.arange(len(authors)), authors]))
 
 
-def pooled(found: WordBlocks, n: int) -> np.ndarray:
+def pooled(blocks: WordBlocks, n: int) -> np.ndarray:
     """(n, words) frequencies of whole texts from those of their blocks."""
-    counts, words = np.zeros((n, found.counts.shape[1])), np.zeros(n)
-    np.add.at(counts, found.texts, found.counts)
-    np.add.at(words, found.texts, found.lengths)
+    counts, words = np.zeros((n, blocks.counts.shape[1])), np.zeros(n)
+    np.add.at(counts, blocks.texts, blocks.counts)
+    np.add.at(words, blocks.texts, blocks.lengths)
     return counts / words[:, None]
 
 
@@ -546,3 +556,105 @@ def read_authors(authors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
             f"Authorship.fit needs texts of two authors or more, but got {classes.tolist()}."
         )
     return classes, codes.astype(np.int64)
+
+
+# --- Along a text ---
+
+
+class Segment(NamedTuple):
+    """A part of a text whose windows are nearest to one author."""
+
+    start: int  # first word
+    stop: int  # one past the last word
+    author: Any
+    margin: float  # mean of how much farther the next author is
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """The distances of the windows of one text from every author."""
+
+    authors: list
+    starts: np.ndarray  # (windows,) first word
+    stops: np.ndarray  # (windows,) one past the last word
+    distances: np.ndarray  # (windows, authors)
+
+    @property
+    def nearest(self) -> list:
+        """The nearest author of every window."""
+        return [self.authors[j] for j in self.distances.argmin(axis=1)]
+
+    @property
+    def margins(self) -> np.ndarray:
+        """(windows,) how much farther the second author is than the first."""
+        two = np.partition(self.distances, 1, axis=1)
+        return two[:, 1] - two[:, 0]
+
+    def segments(self) -> list[Segment]:
+        """Neighboring windows of one author as parts of the text.
+
+        A part ends halfway between the middles of the windows on either side.
+        """
+        best = self.distances.argmin(axis=1)
+        changes = np.flatnonzero(np.diff(best)) + 1
+        middles = (self.starts + self.stops) / 2
+        inner = np.round((middles[changes - 1] + middles[changes]) / 2).astype(np.int64)
+        edges = [int(self.starts[0]), *inner.tolist(), int(self.stops[-1])]
+        pieces = np.split(np.arange(len(best)), changes)
+        margins = self.margins
+        return [
+            Segment(
+                edges[i], edges[i + 1], self.authors[best[piece[0]]],
+                float(margins[piece].mean()),
+            )
+            for i, piece in enumerate(pieces)
+        ]  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return {
+            "authors": [str(author) for author in self.authors],
+            "starts": self.starts.tolist(),
+            "stops": self.stops.tolist(),
+            "distances": self.distances.tolist(),
+            "segments": [
+                {**each._asdict(), "author": str(each.author)} for each in self.segments()
+            ],
+        }
+
+
+def rolling(
+    model: Authorship, text: str, *, window: int | None = None, step: int | None = None
+) -> Rolling:
+    """Attribute every part of a text.
+
+    Parameters
+    ----------
+    model : Authorship, fitted
+    text : str
+    window : int or None
+        Words of a window; the model's block by default, or 5000. Shorter windows place a
+        change of author better and are less sure of the author.
+    step : int or None
+        Words from one window to the next; a tenth of the window by default.
+
+    Examples
+    --------
+    >>> land, sea = "the cow of the barn and the hay ", "a ship on a sea or a rock on a wave "
+    >>> model = Authorship(["the", "of", "and", "a/an", "on", "or"], block=None)
+    >>> model = model.fit([land, land, sea, sea], ["Ann", "Ann", "Bob", "Bob"])
+    >>> rolled = rolling(model, 20 * land + 20 * sea, window=40, step=10)
+    >>> [(part.author, round(part.stop, -1)) for part in rolled.segments()]
+    [('Ann', 160), ('Bob', 380)]
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"rolling takes one text as str, but got {type(text).__name__}.")
+    size = window or model.block or 5000
+    pace = step or max(1, size // 10)
+    if size < 1 or pace < 1:
+        raise ValueError(f"rolling(window={window}, step={step}) must be numbers of words.")
+    windows = model._count([text], ["0"], step=pace, size=size)
+    return Rolling(
+        model.classes_.tolist(), windows.starts, windows.starts + windows.lengths,
+        model.row_distances(windows.frequencies),
+    )  # fmt: skip

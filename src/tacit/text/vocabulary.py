@@ -207,8 +207,11 @@ def leading_bytes(data, begin, length):
 
 @kernel
 def compare(a, a_begin, a_length, b, b_begin, b_length):
-    """Below, at or above 0 as the first string sorts before, with or after the second."""
-    for q in range(min(a_length, b_length)):
+    """Below, at or above 0 as the first string sorts before, with or after the second.
+
+    For strings of one key, which agree in their first eight bytes.
+    """
+    for q in range(8, min(a_length, b_length)):
         difference = np.int64(a[a_begin + q]) - np.int64(b[b_begin + q])
         if difference:
             return difference

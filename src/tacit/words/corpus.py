@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.language.brown_clusters import number_words
-from tacit.language.sentences import Reader
+from tacit.language.sentences import Reader, check_tokenizer
 
-__all__ = ["LONGEST", "WordCorpus", "pairs", "read_corpus"]
+__all__ = ["LONGEST", "WordCorpus", "corpus_for", "pairs", "read_corpus"]
 
 LONGEST = 10_000  # words of a sentence
 
@@ -25,6 +25,16 @@ class WordCorpus(NamedTuple):
     counts: np.ndarray  # int64
     ids: np.ndarray  # int32, of the words that are kept
     edges: np.ndarray  # int64, (sentences + 1,)
+
+
+def corpus_for(model: Any, data: Any, known: Sequence[str] = ()) -> WordCorpus:
+    """``read_corpus`` as the parameters of an estimator say."""
+    check_tokenizer(model.tokenizer)
+    reader = Reader(model.tokenizer, model.lowercase, lines=False)
+    return read_corpus(
+        data, reader, model.engine, min_count=model.min_count, name=type(model).__name__,
+        known=known,
+    )  # fmt: skip
 
 
 def read_corpus(

@@ -31,9 +31,8 @@ from tacit.core.kernel import kernel
 from tacit.core.stats import tree_sum
 from tacit.decompose.truncated_svd import TruncatedSVD
 from tacit.language.key_counts import KeyCounts
-from tacit.language.sentences import Reader, check_tokenizer
-from tacit.words.corpus import WordCorpus, read_corpus
-from tacit.words.vectors import WordVectors
+from tacit.words.corpus import WordCorpus, corpus_for
+from tacit.words.vectors import WordVectors, vectors_for
 
 __all__ = ["PPMIVectors", "count_neighbors", "ppmi"]
 
@@ -128,11 +127,7 @@ class PPMIVectors(Estimator):
     def fit(self, X: Any, y: Any = None) -> "PPMIVectors":
         """Learn from sentences: lists of words, str, Documents, a dataframe, a path."""
         self._validate_params()
-        check_tokenizer(self.tokenizer)
-        reader = Reader(self.tokenizer, self.lowercase, lines=False)
-        corpus = read_corpus(
-            X, reader, self.engine, min_count=self.min_count, name="PPMIVectors"
-        )
+        corpus = corpus_for(self, X)
         if len(corpus.words) <= self.vector_size:
             raise ValueError(
                 f"PPMIVectors(vector_size={self.vector_size}) needs more words than that, but "
@@ -148,11 +143,7 @@ class PPMIVectors(Estimator):
             rows = svd.fit_transform(values)
         singular = np.asarray(svd.singular_values_, np.float64)
         scale = np.where(singular > 0, np.maximum(singular, 1e-300) ** (self.power - 1), 0.0)
-        self.vectors_ = WordVectors.of(
-            corpus.words, rows * scale, corpus.counts,
-            tokenizer=self.tokenizer if isinstance(self.tokenizer, str) else "words",
-            lowercase=self.lowercase,
-        )  # fmt: skip
+        self.vectors_ = vectors_for(self, corpus.words, rows * scale, corpus.counts)
         self.singular_values_ = singular
         total = float((values.data**2).sum())
         self.explained_ = float(min(1.0, (singular**2).sum() / total)) if total else 0.0

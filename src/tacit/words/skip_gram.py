@@ -187,18 +187,17 @@ class SkipGramPairs(Sequential):
         s = self.schedule
         first, last = self.cuts[place], self.cuts[place + 1]
         begin, end = s.edges[first], s.edges[last]
-        cells = np.zeros(self.groups**2 + 1, np.int64)
         kept, reach, ends = (np.empty(end - begin, np.int32) for _ in range(3))
         n = choose_words(
             s.ids, s.edges[first : last + 1], s.keep, s.window, s.shrink,
             key(s.seed, TEXT, number), kept, reach, ends,
         )  # fmt: skip
-        count_pairs(kept[:n], reach, ends, self.in_group, self.out_group, self.groups, cells)
+        text, groups = (kept[:n], reach, ends), (self.in_group, self.out_group, self.groups)
+        counts, none = np.zeros(self.groups**2, np.int64), np.empty(0, np.int32)
+        place_pairs(text, groups, counts, none, none)
+        cells = np.concatenate([[0], np.cumsum(counts)])
         centers, contexts = (np.empty(cells[-1], np.int32) for _ in range(2))
-        fill_pairs(
-            kept[:n], reach, ends, self.in_group, self.out_group, self.groups,
-            cells[:-1].copy(), centers, contexts,
-        )  # fmt: skip
+        place_pairs(text, groups, cells[:-1].copy(), centers, contexts)
         return Listed(centers, contexts, cells, s.rate(number, int(begin)))
 
     def _visit_cell(self, state: Weights, cell: Cell, number: int) -> Visited:
@@ -323,30 +322,20 @@ def choose_words(ids, edges, keep, window, shrink, own, kept, reach, ends):
 
 
 @kernel
-def count_pairs(kept, reach, ends, in_group, out_group, groups, cells):
+def place_pairs(text, groups, at, centers, contexts):
+    """Put every pair at the next place of its cell, or only count where there is no room."""
+    kept, reach, ends = text
+    in_group, out_group, n = groups
     begin = 0
     for i in range(kept.size):
         if i > 0 and ends[i] != ends[i - 1]:
             begin = i
-        row = np.int64(out_group[kept[i]]) * groups
-        for j in range(max(begin, i - reach[i]), min(ends[i], i + reach[i] + 1)):
-            if j != i:
-                cells[row + in_group[kept[j]] + 1] += 1
-    for c in range(cells.size - 1):
-        cells[c + 1] += cells[c]
-
-
-@kernel
-def fill_pairs(kept, reach, ends, in_group, out_group, groups, at, centers, contexts):
-    begin = 0
-    for i in range(kept.size):
-        if i > 0 and ends[i] != ends[i - 1]:
-            begin = i
-        row = np.int64(out_group[kept[i]]) * groups
+        row = np.int64(out_group[kept[i]]) * n
         for j in range(max(begin, i - reach[i]), min(ends[i], i + reach[i] + 1)):
             if j != i:
                 c = row + in_group[kept[j]]
-                centers[at[c]], contexts[at[c]] = kept[i], kept[j]
+                if centers.size:
+                    centers[at[c]], contexts[at[c]] = kept[i], kept[j]
                 at[c] += 1
 
 

@@ -31,7 +31,7 @@ from tacit.language.sentences import (
     sentence_blocks,
 )
 
-__all__ = ["Neighbor", "WordVectors"]
+__all__ = ["Neighbor", "WordVectors", "vectors_for"]
 
 BLOCK = 256  # words whose neighbors are searched at one time
 ROWS = 1 << 16  # rows of a matrix that are read at one time
@@ -402,3 +402,11 @@ def as_matrix(vectors: Any) -> np.ndarray:
     if matrix.dtype.kind not in "fiu":
         raise TypeError(f"Vectors must be numbers, but their type is {matrix.dtype}.")
     return np.ascontiguousarray(matrix, np.float32)
+
+
+def vectors_for(model: Any, words: Sequence[str], vectors: Any, counts: Any) -> WordVectors:
+    """The vectors that an estimator learned, with its rule of what a word is."""
+    tokenizer = model.tokenizer if isinstance(model.tokenizer, str) else "words"
+    return WordVectors.of(
+        words, vectors, counts, tokenizer=tokenizer, lowercase=model.lowercase
+    )

@@ -10,14 +10,20 @@ Every window reads rows that any other may have changed (the root of the tree, a
 context), so an ordered pass is one sequence of steps: its result cannot depend on threads, and
 a second thread does not help it. ``updates="hogwild"`` runs chunks of text at the same time.
 
+The tree of hierarchical softmax is Huffman's: a frequent word has a short path. With
+probabilities s(c . x) and 1 - s(c . x) at the two branches of an inner node, those of all
+leaves sum to one, at the cost of one path instead of the whole vocabulary.
+
 CBOW divides the gradient of the mean among the words of the context, which word2vec and gensim
 forget. Mikolov, Chen, Corrado and Dean (2013), Efficient estimation of word representations in
 vector space. ICLR workshop. Irsoy, Benton and Stratos (2021), Corrected CBOW performs as well
-as skip-gram. Workshop on Insights from Negative Results in NLP.
+as skip-gram. Workshop on Insights from Negative Results in NLP. Huffman (1952), A method for
+the construction of minimum-redundancy codes. Proc. IRE 40. Morin and Bengio (2005),
+Hierarchical probabilistic neural network language model. AISTATS.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +31,6 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import bits, key
 from tacit.core.sweep import Sequential, Visited
-from tacit.words.huffman import Paths
 from tacit.words.skip_gram import (
     CELL,
     LANES,
@@ -43,12 +48,113 @@ from tacit.words.skip_gram import (
     noise_tables,
 )
 
-__all__ = ["HIERARCHICAL", "NEGATIVE", "SOFTMAX", "WindowOrder"]
+__all__ = [
+    "HIERARCHICAL", "NEGATIVE", "SOFTMAX", "Paths", "WindowOrder", "graft", "huffman_paths",
+]  # fmt: skip
 
 U = np.uint64
 F = np.float32
 NEGATIVE, HIERARCHICAL, SOFTMAX = 0, 1, 2
 CALL = 100_000_000  # multiplications of one kernel call, about 50 ms
+
+
+# --- The tree of hierarchical softmax ---
+
+
+class Paths(NamedTuple):
+    """The inner nodes from the root to each word, and the branches taken there."""
+
+    edges: np.ndarray  # int64, (v + 1,)
+    nodes: np.ndarray  # int32
+    codes: np.ndarray  # uint8, 0 or 1
+
+
+def huffman_paths(counts: np.ndarray) -> Paths:
+    """The tree of words whose counts descend; counts of zero count as one.
+
+    Examples
+    --------
+    >>> paths = huffman_paths(np.array([5, 2, 1, 1]))
+    >>> np.diff(paths.edges)
+    array([1, 2, 3, 3])
+    """
+    counts = np.maximum(np.asarray(counts, np.int64), 1)
+    if (np.diff(counts) > 0).any():
+        raise ValueError("huffman_paths needs counts in descending order. Sort them first.")
+    parent, branch = merge_rarest(counts)
+    return Paths(*list_paths(parent, branch, len(counts)))
+
+
+def graft(old: Paths, new: Paths) -> Paths:
+    """One tree of two: a new root, the old words to its left, the new ones to its right.
+
+    Nodes of the old tree keep their numbers, those of the new tree follow, the root is last.
+    """
+    first = number_of_nodes(old)
+    root = first + number_of_nodes(new)
+    paths = [lengthen(old, root, 0, 0), lengthen(new, root, 1, first)]
+    edges = np.concatenate([paths[0].edges, paths[0].edges[-1] + paths[1].edges[1:]])
+    nodes = np.concatenate([path.nodes for path in paths])
+    return Paths(edges, nodes, np.concatenate([path.codes for path in paths]))
+
+
+def lengthen(paths: Paths, root: int, code: int, shift: int) -> Paths:
+    """Paths that pass the root first."""
+    starts = paths.edges[:-1]
+    nodes = np.insert(paths.nodes + np.int32(shift), starts, np.int32(root))
+    codes = np.insert(paths.codes, starts, np.uint8(code))
+    return Paths(paths.edges + np.arange(len(paths.edges)), nodes, codes)
+
+
+def number_of_nodes(paths: Paths) -> int:
+    """Inner nodes of the tree: one less than words."""
+    return len(paths.edges) - 2
+
+
+@kernel
+def merge_rarest(counts):
+    """Merge the two rarest trees again and again: the words from the end, and the merged trees
+    in order of their making, are two sorted queues."""
+    v = counts.size
+    total = np.zeros(2 * v - 1, np.int64)
+    parent, branch = np.zeros(2 * v - 1, np.int64), np.zeros(2 * v - 1, np.uint8)
+    total[:v] = counts
+    word, merged = v - 1, v
+    for node in range(v, 2 * v - 1):
+        for code in range(2):
+            if word >= 0 and (merged >= node or total[word] <= total[merged]):
+                child = word
+                word -= 1
+            else:
+                child = merged
+                merged += 1
+            total[node] += total[child]
+            parent[child], branch[child] = node, code
+    return parent, branch
+
+
+@kernel
+def list_paths(parent, branch, v):
+    edges = np.zeros(v + 1, np.int64)
+    root = 2 * v - 2
+    for w in range(v):
+        at, length = w, 0
+        while at != root:
+            at = parent[at]
+            length += 1
+        edges[w + 1] = edges[w] + length
+    nodes, codes = np.empty(edges[v], np.int32), np.empty(edges[v], np.uint8)
+    for w in range(v):
+        at, place = w, edges[w + 1]
+        while at != root:
+            place -= 1
+            codes[place] = branch[at]
+            at = parent[at]
+            nodes[place] = at - v
+    return edges, nodes, codes
+
+
+# --- Passes ---
 
 
 class WindowOrder(Sequential):

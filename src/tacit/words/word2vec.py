@@ -27,12 +27,18 @@ from tacit.core.memory import check_memory
 from tacit.core.randoms import key, seed_from, uniforms
 from tacit.core.string_array import are_offsets
 from tacit.core.sweep import Sequential, sweep
-from tacit.language.sentences import Reader, check_tokenizer
-from tacit.words.corpus import WordCorpus, read_corpus
-from tacit.words.huffman import Paths, graft, huffman_paths
+from tacit.words.corpus import WordCorpus, corpus_for
 from tacit.words.skip_gram import LANES, Schedule, SkipGramPairs, Weights
-from tacit.words.vectors import WordVectors
-from tacit.words.windows import HIERARCHICAL, NEGATIVE, SOFTMAX, WindowOrder
+from tacit.words.vectors import WordVectors, vectors_for
+from tacit.words.windows import (
+    HIERARCHICAL,
+    NEGATIVE,
+    SOFTMAX,
+    Paths,
+    WindowOrder,
+    graft,
+    huffman_paths,
+)
 
 __all__ = ["Word2Vec"]
 
@@ -187,12 +193,8 @@ class Word2Vec(Estimator):
 
     def _fit(self, X: Any, epochs: int, *, first: bool) -> "Word2Vec":
         self._validate_params()
-        check_tokenizer(self.tokenizer)
         known = [] if first else self.vectors_.words
-        reader = Reader(self.tokenizer, self.lowercase, lines=False)
-        corpus = read_corpus(
-            X, reader, self.engine, min_count=self.min_count, name="Word2Vec", known=known
-        )
+        corpus = corpus_for(self, X, known)
         if len(corpus.ids) == 0:
             raise ValueError("Word2Vec found no known or frequent word. Lower min_count.")
         fits = 0 if first else self._fits
@@ -220,11 +222,7 @@ class Word2Vec(Estimator):
             raise ValueError(
                 f"Word2Vec(alpha={self.alpha}): the vectors overflowed. Lower alpha."
             )
-        self.vectors_ = WordVectors.of(
-            corpus.words, state.inputs[:, :size].copy(), counts,
-            tokenizer=self.tokenizer if isinstance(self.tokenizer, str) else "words",
-            lowercase=self.lowercase,
-        )  # fmt: skip
+        self.vectors_ = vectors_for(self, corpus.words, state.inputs[:, :size].copy(), counts)
         self.output_vectors_ = state.outputs[:, :size].copy()
         self.losses_, self.n_iter_ = [float(loss) for loss in swept.losses], len(swept.losses)
         self.n_words_ = len(corpus.ids)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tacit.cluster.contrast import log_odds
+from tacit.cluster.descriptions import log_odds
 from tacit.explore.ask import compare, neighbors
 from tacit.explore.questions.text_search import matching_rows
 

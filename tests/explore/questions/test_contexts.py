@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.core import ModelFileError
 from tacit.explore.ask import concordance
-from tacit.explore.stages.index import stream_of
+from tacit.explore.stages.live import stream_of
 from tacit.search import InvertedIndex, QueryError
 from tacit.text import tokenize
 from tests.explore.corpora import HOSTILE, letters, table

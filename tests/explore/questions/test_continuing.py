@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.explore.ask import generate, next_words, surprise
-from tacit.explore.stages.language import running_text, spaced_sentences
+from tacit.explore.stages.live import running_text, spaced_sentences
 from tests.explore.questions.conftest import live_of
 
 TALES = [

@@ -9,8 +9,8 @@ A graph in several components ends in one cluster for each; those then merge as 
 
 Points and Ward, centroid or median linkage need no distance matrix, only centers. Otherwise
 distances are combined in a square matrix by the formula of Lance and Williams (1967). Nearest
-neighbors are stored as in ``centroid``, among the neighbors in the graph. Ties: the lowest
-names (lowest rows) first.
+neighbors are stored as in ``center_linkage``, among the neighbors in the graph. Ties: the
+lowest names (lowest rows) first.
 
 Guo (2008), Regionalization with dynamically constrained agglomerative clustering and
 partitioning. Int. J. Geogr. Inf. Sci. 22.
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.cluster.hierarchy.dendrogram import Merges, linkage_in_order, root_of
 from tacit.cluster.hierarchy.distance_rows import LANES, argmin, padded
 from tacit.cluster.hierarchy.inputs import (
     CENTERED,
@@ -32,7 +33,6 @@ from tacit.cluster.hierarchy.inputs import (
     square_matrix,
 )
 from tacit.cluster.hierarchy.linkage import build_linkage
-from tacit.cluster.hierarchy.merges import Merges, linkage_in_order, root_of
 from tacit.core.engines import Engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory

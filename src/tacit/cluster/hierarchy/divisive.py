@@ -34,18 +34,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.hierarchy.agglomerative import TreeClustering
-from tacit.cluster.hierarchy.dendrogram import cut
-from tacit.cluster.hierarchy.inputs import METRICS, check_input, square_matrix
-from tacit.cluster.hierarchy.linkage import notify_merges
-from tacit.cluster.hierarchy.merges import Merges, sorted_linkage
-from tacit.cluster.hierarchy.nearest_cluster import (
+from tacit.cluster.hierarchy.agglomerative import (
+    TreeClustering,
     gather_rows,
     nearest_clusters,
     row_weights,
     sort_rows,
 )
-from tacit.cluster.kmeans.kmeans import KMeans
+from tacit.cluster.hierarchy.dendrogram import Merges, cut, sorted_linkage
+from tacit.cluster.hierarchy.inputs import METRICS, check_input, square_matrix
+from tacit.cluster.hierarchy.linkage import notify_merges
+from tacit.cluster.kmeans import KMeans
 from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel

@@ -95,7 +95,7 @@ def check_input(
     return from_rows(X, method, metric, engine, name)
 
 
-def square_matrix(data: LinkageInput, engine: Engine) -> np.ndarray:
+def square_matrix(data: LinkageInput, engine: Engine | None = None) -> np.ndarray:
     """All distances as a square matrix; for kind "square" the input itself."""
     if data.kind == "points":
         squares = distance_matrix(data.values, "sqeuclidean", engine=engine)

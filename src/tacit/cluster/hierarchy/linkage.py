@@ -12,8 +12,8 @@ left. The linkage defines how far apart two clusters are:
     ward       by how much merging them raises the sum of squares within clusters
 
 Each has its algorithm: a minimum spanning tree (single, here), nearest-neighbor chains
-(``nn_chain``, and ``ward`` for points), stored nearest neighbors (``centroid``: centroid,
-median). All take O(n^2) time.
+(``nn_chain``), or centers (``center_linkage``: centroid, median, and ward of points). All take
+O(n^2) time.
 
 Ties: clusters are named by their lowest row; of equally close pairs the one with the lowest
 names merges first. For single linkage the pair is the two rows that link the clusters.
@@ -31,7 +31,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.cluster.hierarchy.centroid import merge_closest_centers, merge_closest_in_matrix
+from tacit.cluster.hierarchy.center_linkage import (
+    merge_closest_centers,
+    merge_closest_in_matrix,
+    ward_chain,
+)
+from tacit.cluster.hierarchy.dendrogram import (
+    Merges,
+    linkage_in_order,
+    linkage_of_edges,
+    sorted_linkage,
+)
 from tacit.cluster.hierarchy.distance_rows import (
     LANES,
     POINTS,
@@ -42,15 +52,14 @@ from tacit.cluster.hierarchy.distance_rows import (
     padded,
     read_row,
 )
-from tacit.cluster.hierarchy.inputs import SMALLER, LinkageInput, check_input, distances_from
-from tacit.cluster.hierarchy.merges import (
-    Merges,
-    linkage_in_order,
-    linkage_of_edges,
-    sorted_linkage,
+from tacit.cluster.hierarchy.inputs import (
+    SMALLER,
+    LinkageInput,
+    check_input,
+    distances_from,
+    square_matrix,
 )
 from tacit.cluster.hierarchy.nn_chain import nn_chain, pool_size
-from tacit.cluster.hierarchy.ward import ward_chain
 from tacit.core.engines import Engine, get_engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
@@ -163,11 +172,13 @@ def by_spanning_tree(data: LinkageInput, pause: Pause) -> np.ndarray:
 def by_stored_neighbors(
     data: LinkageInput, method: str, weights: np.ndarray, pause: Pause
 ) -> np.ndarray:
-    halfway = method == "median"
+    n, halfway = data.n, method == "median"
     if data.kind == "points":
         merges = merge_closest_centers(data.values, weights, halfway=halfway, pause=pause)
     else:
-        squares = squared_matrix(data, method)
+        memory = (8 if data.kind == "square" else 16) * n * n
+        check_memory(memory, f"{method} linkage of {n:,} rows from distances", SMALLER)
+        squares = np.square(square_matrix(data))
         merges = merge_closest_in_matrix(squares, weights, halfway=halfway, pause=pause)
     return linkage_in_order(merges)
 
@@ -186,19 +197,6 @@ def by_chain(data: LinkageInput, method: str, weights: np.ndarray, pause: Pause)
     if squared:
         distances_from(Z[:, 2], form)
     return Z
-
-
-def squared_matrix(data: LinkageInput, method: str) -> np.ndarray:
-    """A square matrix of squared distances that may be overwritten."""
-    n = data.n
-    check_memory(8 * n * n, f"{method} linkage of {n:,} rows from distances", SMALLER)
-    if data.kind == "square":
-        return data.values * data.values
-    from scipy.spatial.distance import squareform
-
-    matrix = squareform(data.values, checks=False)
-    matrix *= matrix
-    return matrix
 
 
 def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Pause:

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cluster.hierarchy.dendrogram import check_linkage
-from tacit.cluster.hierarchy.merges import Merges, linkage_in_order
+from tacit.cluster.hierarchy.dendrogram import Merges, check_linkage, linkage_in_order
 
 __all__ = ["from_newick", "to_newick"]
 

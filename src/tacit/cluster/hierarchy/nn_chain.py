@@ -36,6 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.cluster.hierarchy.dendrogram import Merges
 from tacit.cluster.hierarchy.distance_rows import (
     LANES,
     POINTS,
@@ -45,7 +46,6 @@ from tacit.cluster.hierarchy.distance_rows import (
     padded,
     read_row,
 )
-from tacit.cluster.hierarchy.merges import Merges
 from tacit.core.kernel import kernel
 
 __all__ = ["nn_chain", "pool_size"]

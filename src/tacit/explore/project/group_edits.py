@@ -1,13 +1,15 @@
-"""Merges, splits and pins of groups: kept in the project, and applied again after every run.
+"""What a user does to groups: names, merges, splits and pins, applied again after every run.
 
-An edit is kept with documents that its groups had, as names are (``group_names``), since a run
-may find other groups: it applies to the groups that overlap most with those that were edited,
-half at least. An edit that finds no such group stays in the list, and the project says so. What
-the edits make of the groups is an output of its own, ``edited_groups``, beside the stage's.
+A run may find other groups, so a name or an edit is kept with documents that its group had: it
+goes to the group that overlaps most with that one, half at least; a name to such a group of
+any level. An edit that finds no such group stays in the list, and the project says so. What the
+merges, splits and pins make of the groups is an output of its own, ``edited_groups``, beside
+the stage's. ``group_names.json`` and ``group_edits.json`` are written whole or not at all.
 """
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,20 +18,46 @@ import numpy as np
 from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError
 from tacit.explore.project.folder import ProjectFolder, digest, key_of
-from tacit.explore.project.group_names import MOST_BYTES, GivenName, mark_of
 
 if TYPE_CHECKING:
     from tacit.explore.stages.stage import Context
 
 __all__ = [
-    "EDITED", "GROUP_EDITS", "GroupEdit", "add_edit", "read_edits", "replay_edits", "undo_edit",
+    "EDITED", "GROUP_EDITS", "GROUP_NAMES", "GivenName", "GroupEdit", "add_edit", "give_name",
+    "read_edits", "read_names", "replay_edits", "undo_edit", "with_given_names",
 ]  # fmt: skip
 
-GROUP_EDITS = "group_edits.json"
+GROUP_NAMES, GROUP_EDITS = "group_names.json", "group_edits.json"
 EDITED = "edited_groups"  # the output, in the place of a stage's
 VERSION = 1
 KINDS = ("merge", "split", "pin")
-MOST_EDITS = 1000
+KEPT = 200  # documents that stand for a group
+HALF = 0.5
+MOST_NAMES, MOST_EDITS = 10_000, 1000
+MOST_BYTES = 2**26
+
+
+class GivenName(NamedTuple):
+    """A name, the size of the group that got it, and some of its documents, by id."""
+
+    name: str
+    size: int
+    documents: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, documents: Sequence[str]) -> "GivenName":
+        """What stands for a group that has these documents."""
+        step = max(1, len(documents) // KEPT)
+        return cls(name, len(documents), tuple(documents[::step][:KEPT]))
+
+    @classmethod
+    def read(cls, entry: Any) -> "GivenName":
+        """From JSON that a stranger may have written."""
+        found = cls(entry["name"], entry["size"], tuple(entry["documents"]))
+        texts = (found.name, *found.documents)
+        if not all(isinstance(t, str) for t in texts) or type(found.size) is not int:
+            raise ValueError("a group is not text")
+        return found
 
 
 class GroupEdit(NamedTuple):
@@ -38,81 +66,116 @@ class GroupEdit(NamedTuple):
     kind: str
     groups: tuple[GivenName, ...]
 
+    @classmethod
+    def read(cls, entry: Any) -> "GroupEdit":
+        """From JSON that a stranger may have written."""
+        found = cls(entry["edit"], tuple(map(GivenName.read, entry["groups"])))
+        if found.kind not in KINDS or not found.groups:
+            raise ValueError("there is an edit of no known kind")
+        return found
+
+
+# --- The two files ---
+
+
+def read_names(project: Path) -> list[GivenName]:
+    """The names that were given, in the order they were given."""
+    return read_entries(project / GROUP_NAMES, "names", GivenName.read, MOST_NAMES)
+
 
 def read_edits(project: Path) -> list[GroupEdit]:
-    """The edits, in the order they were made. A stranger may have written the file: whatever
-    is not as it should be is an error."""
-    path = project / GROUP_EDITS
+    """The merges, splits and pins, in the order they were made."""
+    return read_entries(project / GROUP_EDITS, "edits", GroupEdit.read, MOST_EDITS)
+
+
+def read_entries(path: Path, what: str, read: Callable[[Any], Any], most: int) -> list[Any]:
+    """A list of entries; whatever is not as it should be is an error."""
     if not path.exists():
         return []
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ValueError("it is too large")
-        entries = json.loads(path.read_bytes())["edits"]
-        found = [
-            GroupEdit(
-                each["edit"],
-                tuple(
-                    GivenName(g["name"], g["size"], tuple(g["documents"]))
-                    for g in each["groups"]
-                ),
-            )
-            for each in entries[:MOST_EDITS]
-        ]
-        for edit in found:
-            if edit.kind not in KINDS or not edit.groups:
-                raise ValueError("there is an edit of no known kind")
-            for group in edit.groups:
-                texts = (group.name, *group.documents)
-                if not all(isinstance(t, str) for t in texts) or type(group.size) is not int:
-                    raise ValueError("a group is not text")
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError, RecursionError) as error:
+        return [read(each) for each in json.loads(path.read_bytes())[what][:most]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(
-            f"is damaged ({str(error)[:80]}). Remove it to go on without the edits of groups.",
+            f"is damaged ({str(error)[:80]}). Remove it to go on without the {what} of groups.",
             file=path,
         ) from None
-    return found
 
 
-def write_edits(project: Path, edits: Sequence[GroupEdit]) -> None:
-    entries = [
-        {
-            "edit": edit.kind,
-            "groups": [
-                {"name": g.name, "size": g.size, "documents": list(g.documents)}
-                for g in edit.groups
-            ],
-        }
-        for edit in edits
-    ]
-    text = json.dumps({"format": 1, "edits": entries}, ensure_ascii=False, indent=1)
-    with atomic_write(project / GROUP_EDITS) as file:
+def write_entries(path: Path, what: str, entries: list[dict[str, Any]]) -> None:
+    text = json.dumps({"format": 1, what: entries}, ensure_ascii=False, indent=1)
+    with atomic_write(path) as file:
         file.write(text.encode("utf-8", "replace") + b"\n")
 
 
-def edits_key(folder: ProjectFolder) -> str | None:
-    """The key of what the edits make of the groups; None without edits or groups."""
-    path, entry = folder.path / GROUP_EDITS, folder.record["stages"].get("groups")
-    if entry is None or not read_edits(folder.path):
-        return None
-    own = {"edits": digest(path.read_bytes())}
-    return key_of(EDITED, VERSION, own, {"groups": entry["key"]})
+# --- Names ---
+
+
+def give_name(project: Path, name: str | None, documents: Sequence[str]) -> None:
+    """Keep a name for the group that has these documents; None takes it away."""
+    own = set(documents)
+    before = ((each, sum(d in own for d in each.documents)) for each in read_names(project))
+    kept = [each for each, shared in before if overlap(shared, each, len(own)) < HALF]
+    if name is not None:
+        kept.append(GivenName.of(name, documents))
+    write_entries(project / GROUP_NAMES, "names", [each._asdict() for each in kept])
+
+
+def overlap(shared: int, given: GivenName, size: int) -> float:
+    """The Jaccard overlap of a group with the one that was named, estimated from the kept
+    documents that it holds."""
+    both = shared / max(len(given.documents), 1) * given.size
+    return both / max(given.size + size - both, 1)
+
+
+def with_given_names(
+    facts: dict[str, Any], given: list[GivenName], ids: Sequence[Any],
+    labels: np.ndarray, leaf: np.ndarray | None,
+) -> dict[str, Any]:  # fmt: skip
+    """The facts of groups with the names that were given to them."""
+    groups = [dict(group) for group in facts.get("groups", [])]
+    nodes = [dict(node) for node in facts.get("nodes", [])]
+    wanted = {document for each in given for document in each.documents}
+    row_of = {str(each): row for row, each in enumerate(ids) if str(each) in wanted}
+    for each in given:
+        rows = [row_of[document] for document in each.documents if document in row_of]
+        rename(groups, each, Counter(int(labels[row]) for row in rows))
+        if leaf is not None and nodes:
+            inside: Counter[int] = Counter()
+            for row in rows:
+                node = int(leaf[row])
+                while 0 <= node < len(nodes):
+                    inside[node] += 1
+                    parent = nodes[node].get("parent", -1)
+                    node = parent if isinstance(parent, int) and parent < node else -1
+            rename(nodes, each, inside)
+    return {**facts, "groups": groups, **({"nodes": nodes} if nodes else {})}
+
+
+def rename(groups: list[dict[str, Any]], given: GivenName, shared: Counter[int]) -> None:
+    scores = [overlap(shared[g], given, int(group["size"])) for g, group in enumerate(groups)]
+    if scores and max(scores) >= HALF:
+        best = groups[int(np.argmax(scores))]
+        best["name"], best["renamed"] = [given.name], True
+
+
+# --- Merges, splits and pins; the caller holds the folder ---
 
 
 def replay_edits(folder: ProjectFolder, context: "Context") -> None:
-    """Apply the edits to the groups that the last run found. The caller holds the folder."""
-    key = edits_key(folder)
-    if key is None or context.found("groups").get("skipped") is not None:
-        if EDITED in folder.record["stages"]:
-            folder.drop({EDITED})
-            folder.commit()
+    """Apply the edits to the groups that the last run found."""
+    edits, entry = read_edits(folder.path), folder.record["stages"].get("groups")
+    if not edits or entry is None or context.found("groups").get("skipped") is not None:
+        folder.drop({EDITED})
         return
+    own = {"edits": digest((folder.path / GROUP_EDITS).read_bytes())}
+    key = key_of(EDITED, VERSION, own, {"groups": entry["key"]})
     if folder.holds(EDITED, key):
         return
     from tacit.explore.stages.edited_groups import edit_groups
     from tacit.explore.stages.stage import write_output
 
-    edits = read_edits(folder.path)
     made = edit_groups(context, edits)
     folder.keep(EDITED, key, lambda home: write_output(home, made))
 
@@ -120,32 +183,33 @@ def replay_edits(folder: ProjectFolder, context: "Context") -> None:
 def add_edit(
     folder: ProjectFolder, context: "Context", kind: str, groups: Sequence[int]
 ) -> None:
-    """Edit the groups that are there now. The caller holds the folder."""
+    """Edit the groups that are there now."""
+    from tacit.explore.stages.edited_groups import edit_groups
+
     facts, labels = context.facts("groups"), np.asarray(context.arrays("groups")["labels"])
     ids = context.documents().ids
     marks = []
     for group in groups:
         documents = [str(ids[row]) for row in np.flatnonzero(labels == group).tolist()]
         name = " · ".join(map(str, facts["groups"][group].get("name") or []))
-        mark = mark_of(name, documents)
+        mark = GivenName.of(name, documents)
         marks.append(mark._replace(documents=tuple(documents)) if kind == "pin" else mark)
     edits = [*read_edits(folder.path), GroupEdit(kind, tuple(marks))]
-    from tacit.explore.stages.edited_groups import edit_groups
-
     last = edit_groups(context, edits, describe=False).facts["edits"][-1]
     if not last["applies"]:
         raise ValueError(f"The groups cannot be edited so: {last['why']}.")
-    write_edits(folder.path, edits)
-    replay_edits(folder, context)
+    keep_edits(folder, context, edits)
 
 
-def undo_edit(folder: ProjectFolder, context: "Context") -> dict[str, Any] | None:
-    """Take the last edit back; which it was, None if there is none. The caller holds the
-    folder."""
+def undo_edit(folder: ProjectFolder, context: "Context") -> bool:
+    """Take the last edit back; False if there is none."""
     edits = read_edits(folder.path)
-    if not edits:
-        return None
-    write_edits(folder.path, edits[:-1])
+    if edits:
+        keep_edits(folder, context, edits[:-1])
+    return bool(edits)
+
+
+def keep_edits(folder: ProjectFolder, context: "Context", edits: list[GroupEdit]) -> None:
+    entries = [{"edit": kind, "groups": [g._asdict() for g in of]} for kind, of in edits]
+    write_entries(folder.path / GROUP_EDITS, "edits", entries)
     replay_edits(folder, context)
-    last = edits[-1]
-    return {"edit": last.kind, "groups": [group.name for group in last.groups]}

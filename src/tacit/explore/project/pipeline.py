@@ -16,10 +16,9 @@ from tacit.explore.project.settings import Choice, Settings
 from tacit.explore.stages.counts import count_words
 from tacit.explore.stages.fields import compare_fields
 from tacit.explore.stages.groups import find_groups, group_otherwise
-from tacit.explore.stages.index import index_texts
 from tacit.explore.stages.ingest import Source, facts_of, read_through, write_documents
-from tacit.explore.stages.language import learn_language
 from tacit.explore.stages.languages import guess_languages
+from tacit.explore.stages.live import index_texts, learn_language
 from tacit.explore.stages.meaning import draw_map, find_meaning, find_word_neighbors
 from tacit.explore.stages.oddities import find_duplicates, find_outliers
 from tacit.explore.stages.reading import read_documents

@@ -22,8 +22,7 @@ from tacit.core.wording import count
 from tacit.data.documents import Documents
 from tacit.explore import ask
 from tacit.explore.project.folder import RECORD, SUFFIX, ProjectFolder, folder_for, sensible
-from tacit.explore.project.group_edits import add_edit, undo_edit
-from tacit.explore.project.group_names import give_name
+from tacit.explore.project.group_edits import add_edit, give_name, undo_edit
 from tacit.explore.project.labels import change_labels, clean_name, keys_of_rows, label_rows
 from tacit.explore.project.pipeline import OnEvent, keys_of, run_stages
 from tacit.explore.project.plan import make_plan, open_documents
@@ -301,7 +300,7 @@ class Project:
         with self._folder.writing():
             undone = undo_edit(self._folder, self._context)
             self._groups_changed()
-        return undone is not None
+        return undone
 
     @property
     def group_edits(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Two selections of documents: the words that set them apart.
 
 In how many documents of either side a word is, as log-odds with an informative prior over
-their standard error (``tacit.cluster.contrast``): the score that also finds the words of
+their standard error (``tacit.cluster.descriptions``): the score that also finds the words of
 groups.
 """
 
@@ -61,7 +61,7 @@ def compare(
 def telling_words(
     reader: ProjectReader, first: np.ndarray, second: np.ndarray
 ) -> list[dict[str, Any]]:
-    from tacit.cluster.contrast import log_odds
+    from tacit.cluster.descriptions import log_odds
 
     inside, outside = documents_with(reader, first), documents_with(reader, second)
     every = inside + outside

@@ -13,11 +13,15 @@ import numpy as np
 
 from tacit.core.notebook import Markup, html_table
 from tacit.data.text_block import text_of
-from tacit.explore.questions.documents import check_count, check_text, shown_id
-from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.questions.reader import (
+    ProjectReader,
+    check_count,
+    check_text,
+    shown_id,
+)
 from tacit.explore.questions.text_search import joined
 from tacit.explore.report.clean_text import clean_line
-from tacit.explore.stages.index import TokenStream
+from tacit.explore.stages.live import TokenStream
 from tacit.search.inverted_index import EXPANSIONS
 from tacit.search.query import Leaf, QueryError, bind, look_up
 from tacit.search.snippets import locate

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from tacit.core.randoms import key, seed_from
-from tacit.explore.questions.documents import check_count
-from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.questions.reader import ProjectReader, check_count
 from tacit.explore.report.clean_text import clean_line
-from tacit.explore.stages.language import running_text, spaced_sentences
+from tacit.explore.stages.live import running_text, spaced_sentences
 from tacit.kernels.sorting import highest
 from tacit.language.generate import generate_words
 from tacit.language.sentences import SPECIAL, STOP, spelled

@@ -13,8 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.errors import DataError
-from tacit.explore.questions.documents import check_count, check_text
-from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.questions.reader import ProjectReader, check_count, check_text
 from tacit.explore.stages.meaning import use_words, word_weights
 from tacit.kernels.unit_rows import unit_rows
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from tacit.explore.questions.documents import check_count, check_text, pieces, shown_hit
 from tacit.explore.questions.meaning_space import (
     NOISE,
     best_first,
@@ -15,7 +14,13 @@ from tacit.explore.questions.meaning_space import (
     weights_of,
     words_in,
 )
-from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.questions.reader import (
+    ProjectReader,
+    check_count,
+    check_text,
+    pieces,
+    shown_hit,
+)
 from tacit.search import Hit, Hits
 from tacit.search.inverted_index import EXPANSIONS, to_mark
 from tacit.search.matching import Ranking, answer, match

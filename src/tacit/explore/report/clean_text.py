@@ -1,11 +1,19 @@
-"""Texts that may go on a page: without controls, of one line, and cut."""
+"""Texts that may go on a page, without controls, of one line, and cut; and the titles of
+documents: a column of them, or their first line."""
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["OPENING", "TITLE", "clean_line", "clean_text", "cut", "title_and_opening"]
+from tacit.explore.stages.cleaning import clean_markup
+
+__all__ = [
+    "OPENING", "TITLE", "TITLES", "clean_line", "clean_text", "cut", "title_and_opening",
+    "title_column",
+]  # fmt: skip
 
 TITLE, OPENING = 90, 170  # characters
+TITLES = ("title", "subject", "headline", "name", "heading")  # columns that name documents
 READ = 2000  # characters of a document that are read
 ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 # Characters that reorder or hide what follows. Joiners, which scripts and emoji need, stay.
@@ -77,3 +85,11 @@ def lines_of(text: str) -> list[str]:
     """The lines with something to read; rules of dashes and the like are none."""
     cleaned: Iterable[str] = (clean_line(line) for line in text.splitlines())
     return [line for line in cleaned if line and not RULED.match(line)]
+
+
+def title_column(documents: Any) -> list[str | None] | None:
+    """The column that names documents for people, if there is one."""
+    name = next((name for name in documents.columns if str(name).lower() in TITLES), None)
+    if name is None:
+        return None
+    return [None if v is None else clean_markup(str(v)) for v in documents.column(name)]

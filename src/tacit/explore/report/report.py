@@ -17,10 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.explore.project.pipeline import result_hash, stage_titles
-from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
+from tacit.explore.report.clean_text import (
+    clean_line,
+    cut,
+    title_and_opening,
+    title_column,
+)
 from tacit.explore.report.colors import SLOTS
 from tacit.explore.stages.stage import Context
-from tacit.explore.stages.titles import title_column
 
 __all__ = ["LISTED", "Report", "Shown", "copies", "copy_sets", "texts_of", "tree_order"]
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from tacit.explore import ask
-from tacit.explore.project.group_names import give_name
+from tacit.explore.project.group_edits import give_name
 from tacit.explore.project.labels import MOST_NAME, clean_name, keys_of_rows
 from tacit.explore.project.plan import closure
 from tacit.explore.project.settings import EFFORTS

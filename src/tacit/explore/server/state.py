@@ -15,8 +15,7 @@ from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError, Locked
 from tacit.explore.ask import ProjectReader
 from tacit.explore.project.folder import RECORD, ProjectFolder, digest, sensible
-from tacit.explore.project.group_edits import GROUP_EDITS
-from tacit.explore.project.group_names import GROUP_NAMES
+from tacit.explore.project.group_edits import GROUP_EDITS, GROUP_NAMES
 from tacit.explore.project.labels import LABELS, Key, Labels, places_of, rows_of_keys
 from tacit.explore.project.locks import LOCK, Ownership, holder_of, locked
 from tacit.explore.project.pipeline import missing_live, result_hash

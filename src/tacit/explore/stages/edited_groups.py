@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.randoms import key, seed_from
-from tacit.explore.project.group_edits import GroupEdit
-from tacit.explore.project.group_names import HALF, GivenName, overlap
+from tacit.explore.project.group_edits import HALF, GivenName, GroupEdit, overlap
 from tacit.explore.stages.group_tree import centers_of
 from tacit.explore.stages.groups import (
     describe_groups,

@@ -198,7 +198,7 @@ def words_of(
     those beyond what the largest of all comparisons reaches by chance."""
     from scipy.stats import norm
 
-    from tacit.cluster.contrast import Contrast, contrasts, log_odds
+    from tacit.cluster.descriptions import Contrast, contrasts, log_odds
 
     known = np.array([kind != NONE for kind in column.kinds])
     inside = np.where(known[codes], codes, -1)  # missing values are not compared

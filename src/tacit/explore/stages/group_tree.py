@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.null_reference import draw, fit_reference
+from tacit.cluster.null_reference import deal_words, draw, fit_reference
 from tacit.cluster.splits import Split, split_rows
-from tacit.cluster.word_association import deal_words
 from tacit.core.engines import Engine, Serial, one_blas_thread
 from tacit.core.randoms import key, permutation
 from tacit.explore.stages.meaning import word_weights

@@ -18,15 +18,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.stages.stage import Context, Output
+from tacit.explore.stages.stop_lists import NAMES as LANGUAGES
 
 __all__ = ["NAMES", "UNKNOWN", "guess_languages"]
 
-NAMES = {
-    "de": "German", "en": "English", "es": "Spanish", "fi": "Finnish", "fr": "French",
-    "it": "Italian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "sv": "Swedish",
-    "zh": "Chinese", "ja": "Japanese", "ko": "Korean", "el": "Greek", "he": "Hebrew",
-    "th": "Thai", "cyrl": "Cyrillic script", "arab": "Arabic script",
-    "deva": "Devanagari script",
+TOLD = ("de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv", "ko", "el")
+NAMES = {code: LANGUAGES[code] for code in TOLD} | {
+    "zh": "Chinese", "ja": "Japanese", "he": "Hebrew", "th": "Thai",
+    "cyrl": "Cyrillic script", "arab": "Arabic script", "deva": "Devanagari script",
 }  # fmt: skip
 SCRIPTS = {  # ranges of characters; kana before Han, as Japanese has both
     "ja": ((0x3041, 0x30FF), (0xFF66, 0xFF9F)),

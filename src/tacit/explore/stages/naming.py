@@ -22,11 +22,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.stages.korean import is_hangul
+from tacit.explore.report.clean_text import title_and_opening, title_column
 from tacit.explore.stages.stage import Context
 from tacit.explore.stages.stop_lists import NAMES
-from tacit.explore.stages.titles import Titles
-from tacit.explore.stages.wording import Sample, Wording, is_particle, without_article
+from tacit.explore.stages.wording import (
+    Sample,
+    Wording,
+    is_hangul,
+    is_particle,
+    without_article,
+)
 
 __all__ = [
     "NAMELESS", "Named", "context_wording", "forms_of_one", "name_groups", "name_them",
@@ -65,10 +70,16 @@ def name_them(
     """The facts of groups with their names, the words that set them apart, and the title of
     the most typical document. Group i has the documents with label i."""
     wording = wording or context_wording(context)
-    titles = Titles(context)
+    documents = context.documents()
+    titles = title_column(documents)
+
+    def title(group: dict[str, Any]) -> str:
+        row = group["typical"][0]
+        return title_and_opening(documents[row], titles[row] if titles else None)[0]
+
     return [
         {**group, "name": named.name, "words": named.words or group["words"],
-         "title": titles.of(group["typical"][0]) if group["typical"] else ""}
+         "title": title(group) if group["typical"] else ""}
         for group, named in zip(groups, name_groups(wording, labels), strict=True)
     ]  # fmt: skip
 
@@ -194,7 +205,7 @@ def own_language(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> str 
     best = int(votes.argmax())
     if votes[best] < ONE_LANGUAGE * max(int(rows.sum()), 1):
         return None
-    if every[best] > OTHERS * max(int(every.sum()), 1) or codes[best] not in NAMES:
+    if every[best] > OTHERS * max(int(every.sum()), 1):
         return None
     return f"{NAMES[codes[best]]}-language"
 

@@ -24,8 +24,7 @@ from tacit.core.string_array import are_offsets
 from tacit.core.tensorfile import open_tensors, write_tensors
 from tacit.data.documents import Documents
 from tacit.explore.project.folder import ProjectFolder, read_json
-from tacit.explore.project.group_edits import EDITED
-from tacit.explore.project.group_names import read_names, with_given_names
+from tacit.explore.project.group_edits import EDITED, read_names, with_given_names
 from tacit.explore.project.settings import Settings
 
 __all__ = ["Context", "Output", "Stage", "read_arrays", "write_output"]

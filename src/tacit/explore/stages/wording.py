@@ -2,7 +2,7 @@
 words say nothing.
 
 A *term* is a word with its plural and possessive ("rate", "rates", "rate's"), without an elided
-article ("d'images") and without Korean particles (``korean``). Terms are counted in all
+article ("d'images") and without Korean particles (``Stems``). Terms are counted in all
 documents; how they are written, and which words stand next to each other, comes from a sample
 of the texts. Left out are numbers, single letters, what stands in addresses, tags and entities
 more often than in text, two letters that are not capitals, and the remains of text decoded
@@ -12,7 +12,7 @@ wrongly; function words are left out for groups in their language.
 import html
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.stages.korean import Stems, is_hangul
-from tacit.explore.stages.stop_lists import CHARACTERS, stop_languages, stop_list
+from tacit.explore.stages.stop_lists import stop_characters, stop_languages, stop_list
 from tacit.text.characters import UNSPACED
 
 __all__ = ["Languages", "Sample", "Terms", "Wording", "singular"]
@@ -117,6 +116,78 @@ class Wording(NamedTuple):
         """The runs of scripts without spaces in the documents of a mask, a line each."""
         runs = (run for row, found in self.sample.runs.items() if rows[row] for run in found)
         return "\n".join(runs)
+
+
+# --- Korean ---
+
+PARTICLES = """
+에서는 에서도 으로는 으로도 에게는 에게서 까지도 들에게 이라는 이라고 에서 에게 으로 부터
+까지 이나 이란 보다 처럼 마다 조차 들이 들은 들을 들의 에는 에도 과의 와의 은 는 이 가 을
+를 의 에 와 과 도 만 로
+"""
+VERBS = """
+하는 되는 하고 되고 하여 되어 하며 되며 하게 하기 하지 하면 되면 했던 하던 습니다 니다
+이다 적인 적으로 스러운 다며 라며 다고 라고 다는 라는 지만 면서 려고 도록 는데 했고 됐고
+되지 시킨 시키는
+"""
+ENDINGS, VERBAL = tuple(PARTICLES.split()), tuple(VERBS.split())
+ADNOMINAL = ("는", "한", "된", "할", "될", "던", "고", "운")
+FIRST, LAST = 0xAC00, 0xD7A3
+
+
+def is_hangul(word: str) -> bool:
+    """Whether a word is written in Korean syllables alone.
+
+    >>> is_hangul("경제"), is_hangul("sea"), is_hangul("FTA를")
+    (True, False, False)
+    """
+    return bool(word) and all(FIRST <= ord(c) <= LAST for c in word)
+
+
+class Stems(NamedTuple):
+    """Korean words of a collection and the particles that they stand with. A particle is taken
+    off where the rest is a word of the collection, or stands with other particles too: the
+    last syllable of a noun may look like one.
+
+    >>> stems = Stems.of(["경제의", "경제를", "고양이", "문제", "문제에", "캐나다에"])
+    >>> [stems.stem(word) for word in ("경제의", "고양이", "문제에")]
+    ['경제', '고양이', '문제']
+    >>> [stems.is_verb(word) for word in ("나왔다", "캐나다", "상당한", "문제")]
+    [True, False, True, False]
+    """
+
+    words: frozenset[str]
+    with_particles: dict[str, int]  # how many forms of each stem there are
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> "Stems":
+        known = frozenset(word for word in words if is_hangul(word))
+        forms: defaultdict[str, int] = defaultdict(int)
+        for word in known:
+            for particle in ENDINGS:
+                if word.endswith(particle) and len(word) - len(particle) >= 2:
+                    forms[word[: -len(particle)]] += 1
+        return cls(known, dict(forms))
+
+    def stem(self, word: str) -> str:
+        """A word without its particle."""
+        for particle in ENDINGS:  # the longest first
+            rest = word[: -len(particle)]
+            if not word.endswith(particle) or len(rest) < 2:
+                continue
+            if rest in self.words or self.with_particles.get(rest, 0) > 1:
+                return rest
+        return word
+
+    def is_verb(self, word: str) -> bool:
+        """Whether a word looks like a form of a verb or an adjective."""
+        if not is_hangul(word) or len(word) < 2 or word in self.with_particles:
+            return False
+        if word.endswith("다"):
+            return True
+        if len(word) < 3 or self.stem(word) != word:
+            return False
+        return word.endswith((*VERBAL, *ADNOMINAL))
 
 
 # --- Terms ---
@@ -243,7 +314,7 @@ def names_nothing(word: str) -> bool:
 
 def is_particle(c: str) -> bool:
     """Whether a character of Chinese or Japanese is no part of a name."""
-    return "\u3041" <= c <= "\u309f" or c in CHARACTERS
+    return "\u3041" <= c <= "\u309f" or c in stop_characters()
 
 
 def is_short(word: str) -> bool:

@@ -324,7 +324,8 @@ def input_notes(report: Report) -> list[str]:
     """What reading the input changed, and what was missing from it."""
     facts, lines = report.facts, list(report.facts["ingest"]["sentences"])
     if blanks := facts["meaning"].get("blank", 0):
-        lines.append(f"{blanks:,} document(s) without a word to compare by, not on the map.")
+        wordless = count(blanks, "document")
+        lines.append(f"{wordless} without a word to compare by, not on the map.")
     if report.meta["n"] and not report.meta["fields"]:
         lines.append("No column with 2 to 24 values came along to color the map by.")
     return [*lines, *column_notes(report), *time_notes(facts["time"])]
@@ -359,13 +360,14 @@ def time_notes(found: dict[str, Any]) -> list[str]:
     out = []
     if unread := found.get("unreadable"):
         such = ", ".join(f"“{cut(clean_line(each), 30)}”" for each in found["unread"][:2])
-        out.append(f"{unread:,} date(s) that could not be read, such as {such}.")
+        out.append(f"{count(unread, 'date')} that could not be read, such as {such}.")
     if "source" in found and (missing := found["missing"]):
-        out.append(f"{missing:,} document(s) without a date.")
+        out.append(f"{count(missing, 'document')} without a date.")
     if outside := found.get("outside"):
-        out.append(f"{outside:,} date(s) far from all others, not on the time line.")
+        out.append(f"{count(outside, 'date')} far from all others, not on the time line.")
     if "periods" not in found and (had := found["in_header"]):
-        out.append(f"{had:,} document(s) with a date in the header: too few for a time line.")
+        dated = count(had, "document")
+        out.append(f"{dated} with a date in the header: too few for a time line.")
     elif "periods" not in found:
         out.append(f"No time line: {found['why']}.")
     return out

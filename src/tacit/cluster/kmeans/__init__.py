@@ -1,1 +1,0 @@
-"""k-means and its kin: hard clusters around centers."""

@@ -1,1 +1,0 @@
-"""k-medoids: clusters around one of their own items, by any distance."""

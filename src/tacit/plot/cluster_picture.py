@@ -1,0 +1,308 @@
+"""A clustering: how k-means converges, and how well every row fits its cluster.
+
+In every panel of ``kmeans_steps`` rows have the color of their nearest center, and a line shows
+how each center moved since the iteration before.
+
+Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of cluster
+analysis. Journal of Computational and Applied Mathematics 20.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacit.measure.labels import codes_of
+from tacit.plot.axes import (
+    NEUTRAL,
+    PALETTE,
+    axes_or_new,
+    check_names,
+    cluster_colors,
+    darker,
+    draw_dots,
+    finish,
+    new_grid,
+    quiet_frame,
+)
+from tacit.plot.plane import Plane, limits_of, paint_regions, plane_of, rows_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tacit.core.progress import Step
+
+__all__ = ["kmeans_steps", "silhouette"]
+
+MOST_BARS = 2000  # of a cluster in the silhouette; of more rows, evenly spaced ones
+
+
+# --- k-means, iteration by iteration ---
+
+
+class Iteration(NamedTuple):
+    """The centers after some updates."""
+
+    number: int
+    centers: np.ndarray
+    loss: float  # mean square to the nearest center
+
+
+def kmeans_steps(
+    X: Any,
+    model: Any = 3,
+    *,
+    random_state: Any = None,
+    max_panels: int = 8,
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    axes: "Sequence[Axes] | None" = None,
+) -> "np.ndarray":
+    """Draw how the centers of k-means move, one panel for every iteration.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows. Of more than two columns, the first two principal directions are drawn.
+    model : int or KMeans
+        How many clusters, or a ``tacit.cluster.KMeans`` with the settings wanted; it is not
+        changed. One start is made.
+    random_state : int, RandomState or None
+        Seed of the first centers, where ``model`` is a number.
+    max_panels : int
+        Where there are more iterations, the first ones and the last are drawn.
+    palette, title
+        As for ``dendrogram``.
+    axes : sequence of matplotlib Axes, optional
+        Where to draw, as many panels as there are axes at most; a new figure otherwise.
+
+    Returns
+    -------
+    axes : array of matplotlib Axes, one for every panel
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [9.0, 2.0]])
+    >>> axes = kmeans_steps(rows, 2, random_state=0)
+    >>> axes[0].get_title(loc="left")
+    'first centers'
+    """
+    rows = rows_of(X, "kmeans_steps")
+    most = max_panels if axes is None else len(axes)
+    if most < 2:
+        raise ValueError(f"kmeans_steps needs at least two panels, but may draw {most}.")
+    iterations = record_iterations(rows, model, random_state)
+    shown = choose_panels(len(iterations), most)
+    if axes is None:
+        columns = min(len(shown), 4 if len(shown) > 6 or len(shown) == 4 else 3)
+        grid = new_grid(len(shown), columns, panel=(2.9, 2.75))
+    else:
+        grid = np.array([*axes], object)[: len(shown)]
+    plane = plane_of(rows)
+    points = plane.project(rows)
+    places = [plane.project(iteration.centers) for iteration in iterations]
+    for each in places:
+        if rows.shape[1] == 1:
+            each[:, 1] = 0.0  # centers of a single column sit in the middle of the strip
+    limits = limits_of(np.vstack([points, *places]))
+    for ax, i in zip(grid, shown, strict=True):
+        codes = nearest_centers(rows, iterations[i].centers)
+        draw_iteration(ax, plane, points, codes, places[max(0, i - 1) : i + 1], limits, palette)
+        number = iterations[i].number
+        name = "first centers" if number == 0 else f"iteration {number}"
+        if i == len(iterations) - 1 and i > 0:
+            name += " (last)"
+        ax.set_title(name, loc="left", fontsize=10)
+        ax.set_title(f"loss {iterations[i].loss:.4g}", loc="right", fontsize=8.5, color=NEUTRAL)
+    if title is not None:
+        grid[0].figure.suptitle(title, x=0.01, ha="left", fontsize=12)
+    return grid
+
+
+def record_iterations(rows: Any, model: Any, random_state: Any) -> list[Iteration]:
+    """Run k-means and keep the centers after every update."""
+    from sklearn.base import clone
+
+    from tacit.cluster.kmeans import KMeans
+
+    if isinstance(model, KMeans):
+        chosen = clone(model)
+    elif isinstance(model, int | np.integer) and not isinstance(model, bool):
+        chosen = KMeans(int(model), random_state=random_state)
+    else:
+        raise TypeError(
+            "kmeans_steps needs a number of clusters or a tacit.cluster.KMeans, not a "
+            f"{type(model).__name__}."
+        )
+    iterations: list[Iteration] = []
+
+    def record(step: "Step") -> None:
+        centers = np.array(step.params.centers, np.float64)
+        iterations.append(Iteration(step.number, centers, float(step.losses[-1])))
+
+    chosen.set_params(n_init=1, callbacks=[record]).fit(rows)
+    return iterations
+
+
+def choose_panels(n: int, most: int) -> list[int]:
+    """All of n, or the first of them and the last.
+
+    >>> choose_panels(3, 8), choose_panels(20, 4)
+    ([0, 1, 2], [0, 1, 2, 19])
+    """
+    return list(range(n)) if n <= most else [*range(most - 1), n - 1]
+
+
+def nearest_centers(rows: Any, centers: np.ndarray) -> np.ndarray:
+    """The nearest center of every row, in all columns and not in the picture alone."""
+    middle = centers.mean(axis=0)
+    away = centers - middle
+    products = np.asarray(rows @ away.T) - middle @ away.T
+    return (0.5 * (away**2).sum(axis=1) - products).argmin(axis=1)
+
+
+def draw_iteration(
+    ax: "Axes",
+    plane: Plane,
+    points: np.ndarray,
+    codes: np.ndarray,
+    path: list[np.ndarray],
+    limits: Any,
+    palette: Sequence[str],
+) -> None:
+    """One panel; ``path`` is where the centers are, and before that where they were."""
+    centers = path[-1]
+    k = len(centers)
+    colors = cluster_colors(k, palette)
+    paint_regions(ax, lambda at: plane.nearest(at, centers), limits, colors)
+    draw_dots(ax, points, codes, k, palette, room=0.4)
+    for j in range(k):
+        tint = darker(colors[j])
+        if len(path) > 1:
+            ax.plot(*np.array([path[0][j], centers[j]]).T, color=tint, lw=1.4, zorder=3)
+        ax.plot(
+            *centers[j], marker="X", markersize=11, color=tint, markeredgecolor="white",
+            markeredgewidth=1.3, zorder=4,
+        )  # fmt: skip
+    ax.set_xlim(limits[0])
+    ax.set_ylim(limits[1])
+    ax.set_xticks([])
+    ax.set_yticks([])
+    quiet_frame(ax, spines=("left", "bottom", "right", "top"))
+
+
+# --- Silhouettes ---
+
+
+def silhouette(
+    X: Any,
+    labels: Any,
+    *,
+    metric: Any = "euclidean",
+    values: Any = None,
+    names: Sequence[str] | None = None,
+    palette: Sequence[str] = PALETTE,
+    title: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the silhouette of every row, cluster by cluster, the best rows first.
+
+    Wide, full shapes are well separated clusters; rows below zero are nearer to another
+    cluster.
+
+    Parameters
+    ----------
+    X : what was clustered
+        As for ``tacit.measure.silhouette_samples``.
+    labels : sequence of n
+        The cluster of every row, at least two different ones.
+    metric : str or function
+        The distance between two rows.
+    values : array of n, optional
+        Silhouettes computed before; X may then be None.
+    names : sequence of str, optional
+        Of the clusters, in the order of the sorted labels.
+    palette, title, ax
+        As for ``dendrogram``.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> ax = silhouette(np.array([[0.0], [1.0], [9.0], [10.0]]), [0, 0, 1, 1])
+    >>> ax.get_xlabel()
+    'silhouette'
+    """
+    if values is None:
+        from tacit.measure.pair_scores import silhouette_samples
+
+        values = silhouette_samples(X, labels, metric=metric)
+    values = np.asarray(values, np.float64)
+    codes = codes_of(labels, name="silhouette", rows=len(values))
+    k = len(codes.names)
+    called = check_names(names, codes.names, "silhouette", "cluster")
+    if not (np.abs(values) <= 1).all():
+        raise ValueError("silhouette(values=...) must lie between -1 and 1.")
+    ax = axes_or_new(ax, 6.5, float(np.clip(1.5 + 0.5 * k, 3.5, 10.0)))
+    gap = 0.02 * len(values) + 0.5
+    middle, start = [], 0.0
+    colors = cluster_colors(k, palette)
+    for j in range(k):
+        own = np.sort(values[codes.codes == j])[::-1]
+        height = len(own)
+        picked = own[np.linspace(0, height - 1, min(height, MOST_BARS)).round().astype(int)]
+        edges = start + np.linspace(0, height, len(picked) + 1)
+        ax.stairs(picked, edges, orientation="horizontal", fill=True, color=colors[j], lw=0)
+        middle.append(start + height / 2)
+        mean = float(own.mean())
+        ax.plot([mean, mean], [start, start + height], color="white", lw=1.2, alpha=0.9)
+        start += height + gap
+    total = float(values.mean())
+    ax.axvline(0.0, color=NEUTRAL, lw=0.8)
+    ax.axvline(total, color=NEUTRAL, lw=0.8, linestyle=(0, (5, 4)))
+    ax.set_ylim(start - gap / 2, -gap / 2)  # the first cluster on top
+    ax.set_xlim(min(-0.05, 1.08 * float(values.min())), max(0.3, 1.05 * float(values.max())))
+    below = float(np.mean(values < 0))
+    note = f"mean {total:.2f} (dashed); {below:.1%} of the rows below 0"
+    finish(ax, title, note, xlabel="silhouette", grid="x", spines=("bottom",))
+    write_clusters(ax, middle, called, codes.counts, values, codes.codes, colors)
+    return ax
+
+
+def write_clusters(
+    ax: "Axes",
+    middle: list[float],
+    called: list[str],
+    counts: np.ndarray,
+    values: np.ndarray,
+    codes: np.ndarray,
+    colors: list[str],
+) -> None:
+    """Names left of the clusters, sizes and means right of them."""
+    means = np.bincount(codes, values) / counts
+    box = ax.get_window_extent()
+    slot = float(box.height) * 72 / ax.figure.dpi * float(counts.min() / counts.sum())
+    ax.set_yticks(middle if len(middle) <= 40 else [])
+    if len(middle) > 40:
+        return
+    crowded = slot < 9 and len(middle) > 12
+    texts = [
+        name if crowded else f"{name}: {int(count):,}"
+        for name, count in zip(called, counts, strict=True)
+    ]
+    ax.set_yticklabels(texts, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    for j, label in enumerate(ax.get_yticklabels()):
+        label.set_color(darker(colors[j]))
+    if not crowded:
+        ax.annotate(
+            "mean", (1.0, 1.0), (4, 5), xycoords="axes fraction", fontsize=8.5, color=NEUTRAL,
+            textcoords="offset points",
+        )  # fmt: skip
+        for place, mean in zip(middle, means, strict=True):
+            ax.annotate(
+                f"{mean:.2f}", (1.0, place), (4, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", fontsize=8.5, color=NEUTRAL, va="center",
+            )  # fmt: skip
