@@ -46,6 +46,24 @@ def test_topics_of_a_file(letters, tmp_path, tacit):
     assert len(rows) == 41
 
 
+def test_markup_is_no_topic_unless_asked_for(tmp_path, tacit):
+    path = tmp_path / "news.csv"
+    rows = [f"{(SEA if i % 2 else LAND)} &lt;b&gt;{i}&lt;/b&gt; it#39;s" for i in range(40)]
+    path.write_text("\n".join(["text", *rows]), encoding="utf8")
+
+    def words(*options):
+        run = tacit("topics", path, "-k", 2, "--passes", 20, "--json", *options)
+        topics = json.loads(run.out)["topics"]
+        return {word["word"] for topic in topics for word in topic["words"]}, run.err
+
+    cleaned, said = words()
+    assert cleaned == {*SEA.split(), *LAND.split()}
+    assert "HTML entities of 40 documents were decoded." in said
+    raw, said = words("--no-clean")
+    assert {"lt", "gt", "39"} <= raw
+    assert "entities" not in said
+
+
 def test_the_number_of_topics_is_chosen(letters, tacit):
     run = tacit("topics", letters, "--passes", "20", "--json")
     answer = json.loads(run.out)

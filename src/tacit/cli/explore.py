@@ -12,6 +12,7 @@ from tacit.cli.inputs import check_exists, check_whole, describe_table, open_doc
 from tacit.cli.options import (
     DocumentOptions,
     RunOptions,
+    clean_option,
     debug_option,
     document_options,
     k_option,
@@ -47,9 +48,7 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
               help="Print every stage with its expected time and memory, and stop.")
 @click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas, with the "
               "stages that they need  [default: all]")
-@click.option("--clean/--no-clean", "clean_texts", default=True,
-              help="Decode HTML entities and quoted-printable text; set aside tags, e-mail "
-              "headers, signatures and repeated passages; read titles as text.")
+@clean_option
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")
 @partial(document_options, memory=memory_option(None))
 @run_options

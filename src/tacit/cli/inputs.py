@@ -84,6 +84,20 @@ def open_documents(
     return documents
 
 
+def clean_documents(documents: "Documents", wanted: bool) -> "Documents":
+    """The documents as ``tacit explore`` reads them: markup, headers and repeated passages are
+    set aside, and a note says so."""
+    if not wanted:
+        return documents
+    from tacit.data.documents import Documents
+    from tacit.explore.stages.cleaning import Cleaned
+
+    cleaned = Cleaned(documents)
+    texts = Documents.of(cleaned.texts())
+    say(*cleaned.found.sentences(), quiet=is_quiet())
+    return texts
+
+
 def refuse_unused(path: str, documents: "Documents") -> None:
     """Refuse options for tables and folders where the documents come from something else."""
     if click.get_current_context(silent=True) is None:

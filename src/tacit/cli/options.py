@@ -283,6 +283,13 @@ allow_partial_option = click.option(
 )  # fmt: skip
 
 
+clean_option = click.option(
+    "--clean/--no-clean", "clean_texts", default=True,
+    help="Decode HTML entities and quoted-printable text; set aside tags, e-mail headers, "
+    "signatures and repeated passages; read titles as text.",
+)  # fmt: skip
+
+
 def memory_option(default: str | None = "1GB") -> Any:
     """--memory, for commands that can do with less."""
     past_it = "beyond it, work goes to temporary files" if default else (

@@ -5,13 +5,20 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import ask_column, check_whole, open_documents, open_model
+from tacit.cli.inputs import (
+    ask_column,
+    check_whole,
+    clean_documents,
+    open_documents,
+    open_model,
+)
 from tacit.cli.options import (
     CommandGroup,
     DocumentOptions,
     OneOf,
     RunOptions,
     ShowOptions,
+    clean_option,
     document_options,
     k_option,
     model_option,
@@ -79,11 +86,13 @@ def topics() -> None:
               "word  [default: 5, fewer for small collections]")
 @model_option
 @out_option("the topic proportions of every document")
+@clean_option
 @document_options
 @run_options
 def fit(
     path: str, k: int | None, method: str, passes: int, column: str | None, min_df: int | None,
-    model_path: str | None, out: str | None, documents: DocumentOptions, run: RunOptions,
+    model_path: str | None, out: str | None, clean_texts: bool, documents: DocumentOptions,
+    run: RunOptions,
 ) -> None:  # fmt: skip
     """Find the topics of the documents at PATH, a folder or a file.
 
@@ -107,7 +116,7 @@ def fit(
     counter = topic_vectorizer(len(texts), engine=run.engine, **settings)
     try:
         with Running("Counting words"):
-            counts = counter.fit_transform(texts)
+            counts = counter.fit_transform(clean_documents(texts, clean_texts))
     except ValueError as error:
         raise DataError(str(error)) from None
     base = make_model(method, passes)
@@ -208,11 +217,12 @@ def show(
 @click.argument("path")
 @top_option(3)
 @out_option("all proportions")
+@clean_option
 @document_options
 @show_options
 def infer(
-    model_path: str, path: str, top: int, out: str | None, documents: DocumentOptions,
-    show: ShowOptions,
+    model_path: str, path: str, top: int, out: str | None, clean_texts: bool,
+    documents: DocumentOptions, show: ShowOptions,
 ) -> None:  # fmt: skip
     """Infer the topics of the documents at PATH with MODEL, which does not change.
 
@@ -223,7 +233,7 @@ def infer(
     check_target(out)
     model = load(model_path)
     texts = open_documents(path, documents)
-    theta = model.transform(texts)
+    theta = model.transform(clean_documents(texts, clean_texts))
     if out is not None:
         write_proportions(out, texts.ids, theta)
     best = (-theta).argsort(axis=1, kind="stable")[:, :top]
@@ -255,11 +265,13 @@ def infer(
 @click.option("--likelihood", type=OneOf(["completion", "left-to-right"]), default="completion",
               help="Likelihood: completion scores every other token given the rest, "
               "left-to-right scores all")
+@clean_option
 @document_options
 @show_options
 def evaluate(
-    model_path: str, path: str, likelihood: str, documents: DocumentOptions, show: ShowOptions
-) -> None:
+    model_path: str, path: str, likelihood: str, clean_texts: bool, documents: DocumentOptions,
+    show: ShowOptions,
+) -> None:  # fmt: skip
     """Evaluate MODEL on the documents at PATH, which should not be those it was fitted to.
 
     Prints the held-out log-likelihood per token, the perplexity, and the coherence of the
@@ -276,7 +288,7 @@ def evaluate(
 
     model = load(model_path)
     texts = open_documents(path, documents)
-    counts = model.counts(texts)
+    counts = model.counts(clean_documents(texts, clean_texts))
     try:
         score = model.model_.held_out_likelihood(counts, method=likelihood.replace("-", "_"))
     except ValueError as error:
