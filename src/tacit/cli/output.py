@@ -233,12 +233,7 @@ def check_picture(path: str | None) -> None:
         raise click.UsageError(
             f"--plot {path}: the name must end in {', '.join(f'.{kind}' for kind in PICTURES)}."
         )
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "--plot needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
-        ) from error
+    need_matplotlib("--plot")
 
 
 def need_matplotlib(option: str) -> None:

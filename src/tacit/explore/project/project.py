@@ -319,8 +319,7 @@ class Project:
         return [int(each) for each in np.unique(now[before])]
 
     def _check_group(self, group: Any) -> int:
-        groups = self.live.groups
-        there = 0 if groups is None else int(groups.max(initial=-1)) + 1
+        there = self.live.n_groups
         if isinstance(group, bool) or not isinstance(group, int | np.integer):
             raise TypeError(f"A group is given by its number, not by {group!r}.")
         if not 0 <= group < there:

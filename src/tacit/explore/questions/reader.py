@@ -246,6 +246,11 @@ class ProjectReader:
 
         return learn_characters(self.documents.texts(), self.n)[0]
 
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are; 0 where the documents are not divided."""
+        return 0 if self.groups is None else int(self.groups.max(initial=-1)) + 1
+
     @once
     def groups(self) -> np.ndarray | None:
         """The group of every document, -1 for none."""
