@@ -101,7 +101,7 @@ def show_example(name: str, folder: Path, run: RunOptions) -> None:
         output.note("The picture needs matplotlib: pip install 'tacit-learn[plot]'")
         drawn = None
     else:
-        figure = Figure(figsize=outcome.size, layout="constrained")
+        figure = Figure(figsize=example.size, layout="constrained")
         outcome.draw(figure)
         output.save_figure(figure, str(picture))
         drawn = str(picture)
