@@ -6,7 +6,7 @@ Every change is one transaction on the disk (journal_mode=DELETE, synchronous=FU
 is answered, and can be taken back; so can the one before it. Renaming a label, merging it into
 another and deleting it are such changes, of all documents that have it.
 
-The file may come from a stranger. Its tables must be the ones below, word for word: a trigger
+The file is untrusted. Its tables must be the ones below, word for word: a trigger
 or a view that came along is damage. It is never repaired or replaced here.
 """
 

@@ -350,7 +350,7 @@ def plan_again(
 
 def recorded_choice(record: dict[str, Any]) -> Choice | None:
     """The stages and the memory that a project was last explored with; None where its record,
-    which a stranger or an older Tacit may have written, does not have them.
+    which is untrusted or of an older Tacit, does not have them.
 
     >>> recorded_choice({"asked": {"stages": ["map"], "memory": 4_000_000_000}}).asked()
     {'stages': ['map'], 'memory': 4000000000}

@@ -85,7 +85,7 @@ class Project:
         folder = ProjectFolder(path)
         folder.check()
         project = cls(folder)
-        project._sense = lambda: sensible(folder.path)  # a stranger may have made it
+        project._sense = lambda: sensible(folder.path)  # it is untrusted
         with project._sense():
             _ = str(project), repr(project), project._repr_html_()
         return project
@@ -434,8 +434,8 @@ class Project:
             return make_map(points, labels, names, ids, width=width, height=height)
 
     def _repr_html_(self) -> str:
-        """The groups as a table, with a link to the report. A document comes from a stranger:
-        its words are text."""
+        """The groups as a table, with a link to the report. Documents are
+        untrusted: their words are text."""
         groups = self.summary["groups"]
         table = html_table(
             ["Documents", "Share", "Verdict", "Group"],
@@ -565,7 +565,7 @@ def explored(
             folder.record["origin"] = folder.origin_of(source)  # the next commit writes it
         run_stages(folder, documents, settings, engine=engine, on_event=on_event,
                    callbacks=callbacks, choice=choice)  # fmt: skip
-        # A stranger may have made what is reused.
+        # What is reused is untrusted.
         with sensible(folder.path) if reused else nullcontext():
             write_report(folder)
     return Project(folder)

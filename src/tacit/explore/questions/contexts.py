@@ -1,7 +1,7 @@
 """Concordance: every place of a word or phrase, with what stands around it.
 
 Places are found and sorted in the stream of words (``token_stream``), where the order of
-numbers is that of words; only the lines that are shown are looked up in the texts.
+numbers is that of words; only the lines that are shown are read from the texts.
 """
 
 import unicodedata
@@ -264,7 +264,7 @@ class ContextLines(list[dict[str, Any]]):
         return "\n".join([*rows, f"{len(self):,} of {self.total:,} places in {inside}"])
 
     def _repr_html_(self) -> str:
-        """A document comes from a stranger: its words are text."""
+        """Documents are untrusted: their words are text."""
         rows = (
             [
                 line["left"],

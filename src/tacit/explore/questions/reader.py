@@ -294,7 +294,7 @@ class ProjectReader:
 
 
 def load_checked(path: Path) -> Any:
-    """A model of a project, which a stranger may have made, checked before it is used.
+    """A model of a project, which is untrusted, checked before it is used.
 
     A file past ``MAPPED`` is read and checked, then mapped. One that does not fit into memory
     is mapped as it is, and its numbers are trusted.

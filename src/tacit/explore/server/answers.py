@@ -189,7 +189,7 @@ def delete_label(asked: Asked) -> dict[str, Any]:
 
 
 def old_name(given: Values) -> str:
-    """The name of a label as the file has it, which a stranger may have written."""
+    """The name of a label as the file has it, which is untrusted."""
     return given.text("name", most=MOST_NAME, empty=True, exact=True)
 
 

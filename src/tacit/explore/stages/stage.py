@@ -2,8 +2,8 @@
 
 A stage reads nothing but its ``Context`` and writes nothing but its ``Output``; where outputs
 live, whether they are there already and how they get to the disk is the pipeline's business.
-A project may come from a stranger: what the arrays of each stage hold is declared here as in
-model files (``core.modelfile``), and checked when they are read.
+A project is untrusted: what the arrays of each stage hold is declared here as in model files
+(``core.modelfile``), and checked when they are read.
 """
 
 import json
@@ -110,7 +110,7 @@ class Context(NamedTuple):
         """A CSR matrix that another stage wrote, a row for every document."""
         arrays, shape = self.arrays(stage), tuple(self.facts(stage)[f"{name}.shape"])
         data, indices, indptr = (arrays[f"{name}.{x}"] for x in ("data", "indices", "indptr"))
-        # SciPy checks none of this before its C++ code runs, and a stranger may have made it.
+        # SciPy checks none of this before its C++ code runs, and the file is untrusted.
         if not (
             len(shape) == 2 and shape[0] == len(indptr) - 1 and type(shape[1]) is int
             and are_offsets(indptr, len(indices))
