@@ -45,7 +45,7 @@ def code_of(example: Example) -> Code:
     draw = next(each for each in computed if getattr(each, "name", "") == "draw")
     assert isinstance(end, ast.Return), end
     assert isinstance(end.value, ast.Call), end
-    numbers, _draw, *size = end.value.args
+    _draw, numbers = end.value.args
     rows = source.splitlines()
     before = rows[computed[0].lineno - 1 : draw.lineno - 1]
     after = rows[draw.end_lineno : end.lineno - 1]
@@ -53,7 +53,8 @@ def code_of(example: Example) -> Code:
     ours = [
         name
         for name, thing in vars(demo_examples).items()
-        if name in used and name != "Outcome" and inspect.getmodule(thing) is demo_examples
+        if name in used - {"Outcome", "example"}
+        and inspect.getmodule(thing) is demo_examples
     ]
     setup = [f"from tacit.cli.demo_examples import {', '.join(ours)}", ""]
     if "Any" in used:
@@ -67,7 +68,7 @@ def code_of(example: Example) -> Code:
         tidy("\n".join([*before, *after])),
         tidy("lines = " + closed_up(ast.get_source_segment(source, numbers) or "")),
         tidy("\n".join(rows[draw.lineno - 1 : draw.end_lineno])),
-        ast.unparse(size[0]) if size else str(Outcome._field_defaults["size"]),
+        str(example.size),
     )
 
 
@@ -187,7 +188,7 @@ def write_examples(folder: Path = FOLDER) -> list[Path]:
     for name in EXAMPLES:
         outcome = run(name)
         if outcome is not None:
-            figure = Figure(figsize=outcome.size, layout="constrained")
+            figure = Figure(figsize=EXAMPLES[name].size, layout="constrained")
             outcome.draw(figure)
             figure.savefig(folder / f"{name}.png", dpi=110, metadata={"Software": None})
         texts = {

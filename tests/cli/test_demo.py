@@ -63,7 +63,7 @@ def test_overlap_is_the_best_jaccard_index():
 def test_pictures_have_a_plain_form(monkeypatch):
     center = np.linspace(0, 16, 64)
     assert "█" in "".join(picture(center))
-    monkeypatch.setattr("tacit.cli.demo.can_print", lambda _: False)
+    monkeypatch.setattr("tacit.cli.output.can_print", lambda _: False)
     lines = picture(center)
     assert "".join(lines).isascii()
     assert {len(line) for line in lines} == {16}

@@ -37,7 +37,7 @@ def test_the_cells_are_the_code_of_the_demo(name):
     _setup, compute, lines, picture = sources(name)
     assert dumped(compute) == list(map(ast.dump, computed))
     numbers, *_ = ast.parse(lines).body
-    assert ast.dump(numbers.value) == ast.dump(end.value.args[0])
+    assert ast.dump(numbers.value) == ast.dump(end.value.args[1])
     assert dumped(picture)[0] == ast.dump(draw)
 
 

@@ -7,35 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tacit.cli.inputs import (
-    LabelOption,
-    check_whole,
-    open_documents,
-    read_labels,
-    read_text,
-)
-from tacit.cli.options import (
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    document_options,
-    model_option,
-    out_option,
-    plot_option,
-    run_options,
-)
-from tacit.cli.output import (
-    check_outputs,
-    check_picture,
-    clean,
-    draw_table,
-    note,
-    open_output,
-    print_json,
-    save_figure,
-    say_written,
-    write_csv,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import DocumentOptions, OneOf, RunOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count, listed
 
@@ -46,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["authors"]
 
-AUTHOR = LabelOption("--author", "authors", ("author", "authors", "writer", "by"))
+AUTHOR = inputs.LabelOption("--author", "authors", ("author", "authors", "writer", "by"))
 UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 WORD = re.compile(r"[^\W_]")  # a letter or a digit, of which words are made
@@ -83,15 +56,15 @@ class Text(NamedTuple):
               help="Number of words in a block of text; 0 takes whole texts")
 @click.option("--variant", type=OneOf(["burrows", "eder", "cosine", "quadratic"]),
               default="cosine", help="Variant of Delta, the distance between texts")
-@plot_option(": a map of the texts")
-@out_option("the attribution of each part of a text", name="--rolling")
+@options.plot_option(": a map of the texts")
+@options.out_option("the attribution of each part of a text", name="--rolling")
 @click.option("--tree", "tree_path", metavar="FILE",
               help="File for the consensus tree of all texts, in Newick format  [default: "
               "none]")
-@out_option("the verdicts")
-@model_option
-@document_options
-@run_options
+@options.out_option("the verdicts")
+@options.model_option
+@options.document_options
+@options.run_options
 def authors(
     path: str, who: tuple[str, ...], column: str | None, unknown: tuple[str, ...], words: int,
     most_frequent: bool, block: int, variant: str, plot_path: str | None, rolling: str | None,
@@ -113,14 +86,14 @@ def authors(
     typicality, which is low if perhaps none of them did; the fraction of blocks that agree; the
     score of the General Impostors method; and the words that distinguish the authors.
     """
-    check_outputs(out, [plot_path, tree_path, model_path], as_json=run.as_json)
-    check_outputs(rolling, as_json=run.as_json, option="--rolling")
+    output.check_outputs(out, [plot_path, tree_path, model_path], as_json=run.as_json)
+    output.check_outputs(rolling, as_json=run.as_json, option="--rolling")
     if out == rolling == "-":
         raise click.UsageError("--out - and --rolling - both want standard output. Drop one.")
-    check_picture(plot_path)
+    output.check_picture(plot_path)
     from tacit.style import Authorship, FunctionWords, impostors
 
-    source = open_documents(path, documents)
+    source = inputs.open_documents(path, documents)
     everything = read_table_or_folder(source, path, column, unknown or UNKNOWN)
     known, asked = sort_out(everything, path, who, documents, run)
     counted = FunctionWords(n_words=words) if most_frequent else english(words)
@@ -147,12 +120,12 @@ def authors(
         draw_map(plot_path, model, questions, names)
     report = summary(model, verdicts, verified)
     if run.as_json:
-        print_json({"path": path, **report, "plot": plot_path, "model_file": model_path})
+        output.print_json({"path": path, **report, "plot": plot_path, "model_file": model_path})
     else:
-        show(model, report, stderr="-" in (out, rolling))
-    say_written(verdicts=out, plot=plot_path, tree=tree_path,
-                attribution=rolling, model=model_path)  # fmt: skip
-    check_whole(source, documents)
+        show(model, report)
+    output.say_written(verdicts=out, plot=plot_path, tree=tree_path,
+                       attribution=rolling, model=model_path)  # fmt: skip
+    inputs.check_whole(source, documents)
 
 
 # --- Input ---
@@ -165,7 +138,7 @@ def read_table_or_folder(
     strangers = {name.casefold() for name in unknown}
     ids = [str(name) for name in source.ids]
     if source.report.text_column is not None:  # a table
-        authors = read_labels(source, path, column, optional=True, option=AUTHOR)
+        authors = inputs.read_labels(source, path, column, optional=True, option=AUTHOR)
         rows = zip(ids, authors, source.texts(), strict=True)
         return [Text(name, known_or_none(who, strangers), text) for name, who, text in rows]
     if not Path(path).is_dir():
@@ -187,7 +160,7 @@ def read_table_or_folder(
         found.append(Text(name, known_or_none(who, strangers), text))
     if nameless:
         were, it = ("was", "it") if len(nameless) == 1 else ("were", "them")
-        note(
+        output.note(
             f"{listed(nameless, 3)} {were} left out: there is no author in the name. Call {it} "
             f"author_title.txt or unknown_title.txt, or give {it} with --who.",
         )
@@ -237,7 +210,7 @@ def sort_out(
     for group in (known, asked):
         empty = [each for each in group if not WORD.search(each.text)]
         for each in empty:
-            note(f"{each.name} has no words and was left out.")
+            output.note(f"{each.name} has no words and was left out.")
             group.remove(each)
     number = len({each.author for each in known})
     if number < 2:
@@ -254,8 +227,8 @@ def read_question(place: str, documents: DocumentOptions) -> list[Text]:
     target = Path(place)
     if place == "-" or (target.is_file() and not is_table(target)):
         name = "standard input" if place == "-" else target.name
-        return [Text(name, None, read_text(place))]
-    source = open_documents(place, documents)
+        return [Text(name, None, inputs.read_text(place))]
+    source = inputs.open_documents(place, documents)
     names = [str(name) for name in source.ids]
     return [Text(n, None, t) for n, t in zip(names, source.texts(), strict=True)]
 
@@ -318,33 +291,28 @@ def summary(
     return report
 
 
-def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
+def show(model: "Authorship", report: dict[str, Any]) -> None:
     known = ", ".join(f"{author} ({n:,})" for author, n in report["authors"].items())
     cut = "whole texts" if model.block is None else f"blocks of {model.block:,} words"
-    click.echo(
-        clean(f"Authors and their texts: {known}. {len(model.words_)} words, {cut}."),
-        err=stderr,
-    )
+    output.echo(f"Authors and their texts: {known}. {len(model.words_)} words, {cut}.")
     tested = model.evaluation()
     if tested.tested:
-        click.echo(f"{tested}.", err=stderr)
+        output.echo(f"{tested}.")
         for name, author, predicted in tested.wrong[:10]:
-            click.echo(clean(f"  {name} by {author} went to {predicted}."), err=stderr)
+            output.echo(f"  {name} by {author} went to {predicted}.")
     else:
-        click.echo(
+        output.echo(
             "No author has two texts or blocks, so no text could be tested: do not rely on the "
-            "probabilities.",
-            err=stderr,
+            "probabilities."
         )
     rows = [
         [author, ", ".join(f"{w['word']} ({w['rate']:.2g} : {w['other_rate']:.2g})"
                            for w in found)]
         for author, found in report["telling_words"].items()
     ]  # fmt: skip
-    draw_table(["Author", "Distinctive words (per 1,000 words : by the others)"], rows,
-               stderr=stderr)  # fmt: skip
+    output.draw_table(["Author", "Distinctive words (per 1,000 words : by the others)"], rows)
     if not report["verdicts"]:
-        click.echo("There is no text to attribute. Give one with --who.", err=stderr)
+        output.echo("There is no text to attribute. Give one with --who.")
         return
     rows = [
         [
@@ -355,28 +323,22 @@ def show(model: "Authorship", report: dict[str, Any], *, stderr: bool) -> None:
         for v in report["verdicts"]
     ]  # fmt: skip
     titles = ["Text", "Author", "Probability", "Typicality", "Blocks", "Impostors"]
-    draw_table(titles, rows, right=[2, 3, 4, 5], stderr=stderr)
+    output.draw_table(titles, rows, right=[2, 3, 4, 5])
     strange = [v for v in report["verdicts"] if is_strange(v, report["authors"])]
     if strange:
         each, number = strange[0], len(strange) - 1
         more = f" The same holds for {number} more." if number else ""
-        click.echo(
-            clean(
-                f"{each['name']} is less like {each['author']} than nearly all known texts by "
-                f"that author; perhaps none of the authors wrote it.{more}"
-            ),
-            err=stderr,
+        output.echo(
+            f"{each['name']} is less like {each['author']} than nearly all known texts by "
+            f"that author; perhaps none of the authors wrote it.{more}"
         )
     short = [v for v in report["verdicts"] if v["words"] < SHORT]
     if short:
-        each = short[0]
-        click.echo(
-            clean(
-                f"{each['name']} has {count(each['words'], 'word')}"
-                + (f", and {len(short) - 1} more texts are short" if len(short) > 1 else "")
-                + f": attributions of texts under {SHORT} words are guesses."
-            ),
-            err=stderr,
+        each, number = short[0], len(short) - 1
+        more = f", and {number} more texts are short" if number else ""
+        output.echo(
+            f"{each['name']} has {count(each['words'], 'word')}{more}: attributions of texts "
+            f"under {SHORT} words are guesses."
         )
 
 
@@ -390,7 +352,7 @@ def write_verdicts(out: str, verdicts: list, verified: Any) -> None:
     known = list(verdicts[0].distances) if verdicts else []
     titles = ["text", "author", "probability", "typicality", "blocks", "words", "impostors",
               "verified"]  # fmt: skip
-    write_csv(
+    output.write_csv(
         out,
         [*titles, *(f"distance_{author}" for author in known)],
         (
@@ -421,7 +383,7 @@ def write_rolling(path: str, model: "Authorship", asked: list[Text]) -> None:
                 [title(each.name), start, stop, author, *(f"{d:.6g}" for d in distances)]
             )
     titles = ["text", "start", "stop", "author", *(f"distance_{author}" for author in known)]
-    write_csv(path, titles, rows)
+    output.write_csv(path, titles, rows)
 
 
 def write_tree(path: str, model: "Authorship", texts: list[Text], seed: int) -> None:
@@ -431,7 +393,7 @@ def write_tree(path: str, model: "Authorship", texts: list[Text], seed: int) -> 
     tree = consensus_tree(
         rows, [title(each.name) for each in texts], variant=model.variant, random_state=seed
     )
-    with open_output(path) as stream:
+    with output.open_output(path) as stream:
         stream.write(tree.newick + "\n")
 
 
@@ -442,4 +404,4 @@ def draw_map(path: str, model: "Authorship", texts: list[str], names: list[str])
 
     figure = Figure(figsize=(8.5, 5.8), layout="constrained")
     author_map(model, texts or None, names=names or None, ax=figure.subplots())
-    save_figure(figure, path)
+    output.save_figure(figure, path)

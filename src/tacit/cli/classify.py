@@ -6,34 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import (
-    check_whole,
-    label_text,
-    open_documents,
-    open_model,
-    read_labels,
-)
-from tacit.cli.options import (
-    CommandGroup,
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    document_options,
-    label_option,
-    run_options,
-    show_options,
-    top_option,
-)
-from tacit.cli.output import (
-    check_file,
-    check_target,
-    clean,
-    draw_table,
-    note,
-    print_json,
-    write_csv,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes
 from tacit.core.wording import count, did_you_mean, listed
@@ -62,7 +36,7 @@ def classify() -> None:
 @classify.command()
 @click.argument("path")
 @click.option("--out", required=True, metavar="FILE", help="Model file to write (.safetensors)")
-@label_option
+@options.label_option
 @click.option("--model", "name", type=OneOf(["auto", *NAMES]), default="auto",
               help="Classifier; auto takes the one that is best in cross-validation")
 @click.option("--folds", type=click.IntRange(2), default=5,
@@ -74,8 +48,8 @@ def classify() -> None:
               help="Use n-grams of characters  [default: the better of words and characters]")
 @click.option("--min-df", type=click.IntRange(1), default=1,
               help="Minimum number of documents with a term")
-@document_options
-@run_options
+@options.document_options
+@options.run_options
 def train(
     path: str, out: str, label_column: str | None, name: str, folds: int, ngrams: int | None,
     characters: bool, min_df: int, documents: DocumentOptions, run: RunOptions,
@@ -86,12 +60,12 @@ def train(
     .tsv, .jsonl or .parquet file with a column of labels, each also compressed; - is standard
     input.
     """
-    check_file(out)
+    output.check_file(out)
 
     from tacit.classify.text_classifier import choose_classifier
 
-    texts = open_documents(path, documents)
-    labels = read_labels(texts, path, label_column)
+    texts = inputs.open_documents(path, documents)
+    labels = inputs.read_labels(texts, path, label_column)
     folds = possible_folds(labels, folds)
     vectorizer = None
     if characters or ngrams or min_df > 1:
@@ -110,7 +84,7 @@ def train(
     model = choice.model
     model.save(out)
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "model": out,
                 "documents": model.n_documents_,
@@ -129,8 +103,8 @@ def train(
             f"{count(model.n_documents_, 'document')}, {count(model.n_terms_, 'term')}, "
             f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
         )
-    note(f"Model ({choice.best}) written to {out}.")
-    check_whole(texts, documents)
+    output.note(f"Model ({choice.best}) written to {out}.")
+    inputs.check_whole(texts, documents)
 
 
 @classify.command()
@@ -138,17 +112,17 @@ def train(
 @click.argument("path")
 @click.option("--out", default="-", show_default=False, metavar="CSV",
               help="File for the labels  [default: standard output]")
-@document_options
-@show_options
+@options.document_options
+@options.show_options
 def predict(
     file: str, path: str, out: str, documents: DocumentOptions, show: ShowOptions
 ) -> None:
     """Predict the labels of the documents at PATH; - is standard input, one per line."""
     if show.as_json and out != "-":
         raise click.UsageError("--json prints to standard output. Drop it, or --out.")
-    check_target(None if show.as_json else out)
+    output.check_target(None if show.as_json else out)
     model = open_classifier(file)
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     labels, probabilities = predict_labels(model, texts)
     titles = ["id", "label"]
     columns = [texts.ids, labels.tolist()]
@@ -158,20 +132,21 @@ def predict(
     rows = zip(*columns, strict=True)
     if show.as_json:
         listed = [dict(zip(titles, row, strict=True)) for row in rows]
-        print_json({"model": file, "path": path, "labels": listed})
+        output.print_json({"model": file, "path": path, "labels": listed})
     else:
-        write_csv(out, titles, ([*row[:2], *(f"{p:.6g}" for p in row[2:])] for row in rows))
-    check_whole(texts, documents)
+        cells = ([*row[:2], *(f"{p:.6g}" for p in row[2:])] for row in rows)
+        output.write_csv(out, titles, cells)
+    inputs.check_whole(texts, documents)
 
 
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
-@label_option
+@options.label_option
 @click.option("--against", metavar="MODEL",
               help="Second model to compare with  [default: none]")
-@document_options
-@show_options
+@options.document_options
+@options.show_options
 def evaluate(
     file: str, path: str, label_column: str | None, against: str | None,
     documents: DocumentOptions, show: ShowOptions,
@@ -185,8 +160,8 @@ def evaluate(
     from tacit.measure import calibration, confusion, mcnemar, paired_bootstrap, wilson_interval
 
     model = open_classifier(file)
-    texts = open_documents(path, documents)
-    labels = as_classes(read_labels(texts, path, label_column), model)
+    texts = inputs.open_documents(path, documents)
+    labels = as_classes(inputs.read_labels(texts, path, label_column), model)
     predicted, probabilities = predict_labels(model, texts)
     table = confusion(labels, predicted)
     low, high = wilson_interval(table.accuracy, len(labels))
@@ -199,7 +174,7 @@ def evaluate(
     }
     known = np.isin(labels, model.classes_)
     if not known.all():
-        note(
+        output.note(
             f"{count(int((~known).sum()), 'document has', 'documents have')} labels that the "
             "model does not know; these count as wrong.",
         )
@@ -219,15 +194,15 @@ def evaluate(
             "bootstrap": bootstrap.to_dict(),
         }
     if show.as_json:
-        print_json(result)
+        output.print_json(result)
     else:
-        click.echo(clean(table))
+        output.echo(table)
         click.echo(f"95% confidence interval of the accuracy: {low:.4f} to {high:.4f}")
         if curve is not None:
             click.echo(f"Expected calibration error: {curve.error:.4f}")
         if against is not None:
-            click.echo(f"Against {clean(against)}: {bootstrap}; McNemar {test}")
-    check_whole(texts, documents)
+            click.echo(f"Against {output.clean(against)}: {bootstrap}; McNemar {test}")
+    inputs.check_whole(texts, documents)
 
 
 @classify.command()
@@ -235,8 +210,8 @@ def evaluate(
 @click.argument("text", nargs=-1)
 @click.option("--class", "class_", metavar="LABEL",
               help="Class to explain  [default: the predicted one]")
-@top_option(10)
-@show_options
+@options.top_option(10)
+@options.show_options
 def explain(
     file: str, text: tuple[str, ...], class_: str | None, top: int, show: ShowOptions
 ) -> None:
@@ -259,10 +234,10 @@ def explain(
         words = {str(each): model.top_features(each, n=top) for each in classes}
         if show.as_json:
             listed = {name: as_json(pairs) for name, pairs in words.items()}
-            print_json({"model": file, "top_features": listed})
+            output.print_json({"model": file, "top_features": listed})
         else:
             for name, pairs in words.items():
-                click.echo(clean(name))
+                output.echo(name)
                 draw_weights(pairs)
         return
     document = " ".join(text)
@@ -275,9 +250,10 @@ def explain(
     else:
         weights, details = model.explain(document, class_=chosen, n=top), {"class_": chosen}
     if show.as_json:
-        print_json({"model": file, "label": label, **details, "pushes": as_json(weights)})
+        pushes = as_json(weights)
+        output.print_json({"model": file, "label": label, **details, "pushes": pushes})
         return
-    click.echo(clean(label if chosen is not None else explanation).splitlines()[0])
+    click.echo(output.clean(label if chosen is not None else explanation).splitlines()[0])
     if not weights:
         click.echo("The model knows none of its words.")
     draw_weights(weights)
@@ -305,8 +281,8 @@ def make_features(
 
 
 def open_classifier(file: str) -> "TextClassifier":
-    command = "tacit classify train PATH --out MODEL"
-    return open_model(file, ["classifier_", "counter_"], "a classifier of documents", command)
+    wanted, command = "a classifier of documents", "tacit classify train PATH --out MODEL"
+    return inputs.open_model(file, ["classifier_", "counter_"], wanted, command)
 
 
 def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
@@ -326,7 +302,7 @@ def possible_folds(labels: list, folds: int) -> int:
         )
     if folds > len(labels):
         n = len(labels)
-        note(f"{n} documents allow at most {n} folds, so {n} are used.")
+        output.note(f"{n} documents allow at most {n} folds, so {n} are used.")
     return min(folds, len(labels))
 
 
@@ -339,7 +315,7 @@ def as_classes(labels: list, model: "TextClassifier", option: str = "--label") -
 
     kind = model.classes_.dtype.kind
     if kind in "OUT":
-        return np.asarray([label_text(label) for label in labels])
+        return np.asarray([inputs.label_text(label) for label in labels])
     convert: Any = {"b": truth, "f": float}.get(kind, whole)
     for label in labels:
         try:
@@ -390,7 +366,7 @@ def draw_choice(choice: "ModelChoice") -> None:
         for trial in choice.table
     ]
     titles = ["Classifier", "Accuracy", "95% interval", "p against best", "Seconds"]
-    draw_table(titles, rows, right=range(1, 5))
+    output.draw_table(titles, rows, right=range(1, 5))
     click.echo(f"Accuracy in cross-validation with {choice.folds} folds.")
 
 
@@ -400,4 +376,4 @@ def as_json(weights: list) -> list:
 
 def draw_weights(weights: list) -> None:
     for word, weight in weights:
-        click.echo(f"{weight:+10.3f}  {clean(word)}")
+        click.echo(f"{weight:+10.3f}  {output.clean(word)}")

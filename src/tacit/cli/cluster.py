@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli import inputs, options, output
 from tacit.cli.cluster_methods import (
     ANY_METRIC,
     METHODS,
@@ -17,30 +18,7 @@ from tacit.cli.cluster_methods import (
     rate_confidence,
     rows_for,
 )
-from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
-from tacit.cli.options import (
-    OneOf,
-    RunOptions,
-    TableOptions,
-    k_option,
-    model_option,
-    out_option,
-    plot_option,
-    refuse_given,
-    run_options,
-    table_options,
-)
-from tacit.cli.output import (
-    check_outputs,
-    check_picture,
-    clean,
-    draw_table,
-    note,
-    print_json,
-    save_figure,
-    say_written,
-    write_csv,
-)
+from tacit.cli.options import OneOf, RunOptions, TableOptions
 from tacit.core.wording import count, listed
 
 if TYPE_CHECKING:
@@ -60,7 +38,7 @@ MOST_ROWS = 5000  # dots on a map; of more rows, evenly spaced ones
 
 @click.command()
 @click.argument("file")
-@k_option("Number of clusters; auto chooses it and gives the reasons")
+@options.k_option("Number of clusters; auto chooses it and gives the reasons")
 @click.option("--k-max", type=click.IntRange(2), default=12,
               help="Largest number of clusters that auto tries")
 @click.option("--method", type=OneOf(list(METHODS)), default="kmeans",
@@ -73,13 +51,13 @@ MOST_ROWS = 5000  # dots on a map; of more rows, evenly spaced ones
               "rows]")
 @click.option("--confidence", is_flag=True,
               help="Also cluster resampled rows and print how stable each cluster is.")
-@out_option("the cluster of every row")
-@plot_option(": the map of the clusters, or the tree of a hierarchy")
-@model_option
+@options.out_option("the cluster of every row")
+@options.plot_option(": the map of the clusters, or the tree of a hierarchy")
+@options.model_option
 @click.option("--scale", is_flag=True,
               help="Scale every column to mean 0 and standard deviation 1 first.")
-@table_options
-@run_options
+@options.table_options
+@options.run_options
 def cluster(
     file: str, k: int | None, k_max: int, method: str, metric: str | None, compress: int | None,
     confidence: bool, out: str | None, plot_path: str | None, model_path: str | None,
@@ -100,22 +78,22 @@ def cluster(
     settings = ClusterSettings(method, metric, compress, run.seed, run.engine)
     check_settings(settings)
     if k is not None:
-        refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
-    check_picture(plot_path)
-    check_outputs(out, [model_path, plot_path], as_json=run.as_json)
-    opened = read_number_file(file, table)
+        options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
+    output.check_picture(plot_path)
+    output.check_outputs(out, [model_path, plot_path], as_json=run.as_json)
+    opened = inputs.read_number_file(file, table)
     report = opened.report
     notes: list[str] = []
     if k is not None and k > report.rows:
         rows = count(report.rows, "row")
         notes.append(f"The file has {rows}, so k is {report.rows}, not {k}.")
         k = report.rows
-    note(*notes)
+    output.note(*notes)
     values, facts = rows_for(settings, opened.values, report.source)
 
     def locate(rows: Any) -> None:  # k-means names the row and column of a bad value
         plain = settings._replace(method="kmeans", metric=None, compress=None)
-        with named_rows(opened):
+        with inputs.named_rows(opened):
             make(plain, 1, n=report.rows).fit(rows)
 
     mean, deviation = mean_and_deviation(values, settings.engine, locate)
@@ -127,12 +105,12 @@ def cluster(
         if k == choice.table[-1].k == k_max:
             facts.append(f"{k} was the largest k tried; --k-max sets the limit.")
     assert k is not None
-    with named_rows(opened):
+    with inputs.named_rows(opened):
         model = fit(settings, k, values)
     labels, sizes = label_rows(model, values, k)
     saved = model_path is not None
     facts += notes_on_columns(opened.names, deviation, scale=scale, saved=saved)
-    note(*facts)
+    output.note(*facts)
     if out is not None:
         write_labels(labels, opened, out)
     centers = centers_of(model, values, labels, k, method)
@@ -140,7 +118,7 @@ def cluster(
         centers = centers * deviation + mean
     groups = describe(centers, sizes, mean, deviation, opened.names)
     for group, row in zip(groups, getattr(model, "medoid_indices_", ()), strict=False):
-        group["medoid"] = row_names(opened)[1][int(row)]
+        group["medoid"] = inputs.row_names(opened)[1][int(row)]
     agreement = None
     if confidence and k > 1:
         agreement = rate_confidence(settings, values, labels, k, groups)
@@ -156,7 +134,7 @@ def cluster(
             silhouettes=samples, choice=choice,
         )  # fmt: skip
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "file": report.source,
                 "method": method,
@@ -178,9 +156,8 @@ def cluster(
             }
         )
     else:
-        stderr = out == "-"
         if choice is not None:
-            click.echo(clean(explain(choice)) + "\n", err=stderr)
+            output.echo(explain(choice), "")
         sentences = [sentence] if sentence else []
         if silhouette is not None:
             sentences.append(
@@ -191,9 +168,9 @@ def cluster(
                 f"Clusters of resampled rows agree with these: adjusted Rand index "
                 f"{agreement:.2f} (1: always, 0: as by chance)."
             )
-        draw(groups, sentences, stderr=stderr)
-    say_written(labels=out, picture=plot_path, model=model_path)
-    check_whole(opened, table)
+        draw(groups, sentences)
+    output.say_written(labels=out, picture=plot_path, model=model_path)
+    inputs.check_whole(opened, table)
 
 
 # --- Rows and columns ---
@@ -254,8 +231,8 @@ def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: st
 
 def write_labels(labels: "np.ndarray", table: "NumberTable", out: str) -> None:
     """Write the label of every row, by its id or its number."""
-    title, names = row_names(table)
-    write_csv(out, [title, "cluster"], zip(names, map(int, labels), strict=True))
+    title, names = inputs.row_names(table)
+    output.write_csv(out, [title, "cluster"], zip(names, map(int, labels), strict=True))
 
 
 def explain(choice: Any) -> str:
@@ -362,7 +339,7 @@ def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
     return facts, f"{name.title()} {facts[name]:.6g} after {done}."
 
 
-def draw(groups: list[dict[str, Any]], sentences: list[str], *, stderr: bool) -> None:
+def draw(groups: list[dict[str, Any]], sentences: list[str]) -> None:
     """Print the clusters as a table, the largest first, then the sentences."""
     rated = any("confidence" in group for group in groups)
     titles = ["Cluster", "Rows", "Share", *(["Stability"] if rated else [])]
@@ -376,12 +353,11 @@ def draw(groups: list[dict[str, Any]], sentences: list[str], *, stderr: bool) ->
         rows.append([*cells, apart or "nothing"])
     right = range(len(titles))
     title = "Set apart by (standard deviations from the mean)"
-    draw_table([*titles, title], rows, right=right, stderr=stderr)
+    output.draw_table([*titles, title], rows, right=right)
     if len(groups) > SHOWN:
         rest = f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)"
-        click.echo(rest, err=stderr)
-    for sentence in sentences:
-        click.echo(sentence, err=stderr)
+        output.echo(rest)
+    output.echo(*sentences)
 
 
 # --- The picture ---
@@ -408,7 +384,7 @@ def draw_picture(
             model, values, labels, title=title, names=names, silhouettes=silhouettes,
             choice=choice,
         )  # fmt: skip
-    save_figure(figure, path)
+    output.save_figure(figure, path)
 
 
 def tree_figure(

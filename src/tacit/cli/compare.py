@@ -5,18 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import read_label_file
-from tacit.cli.options import ShowOptions, header_option, out_option, show_options
-from tacit.cli.output import (
-    can_print,
-    check_outputs,
-    clean,
-    console,
-    note,
-    print_json,
-    say_written,
-    write_csv,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import ShowOptions
 from tacit.core.wording import count
 
 if TYPE_CHECKING:
@@ -50,9 +40,9 @@ MEASURES = (
               help="Column of both files with the ids of the rows  [default: id or row]")
 @click.option("--by-row", is_flag=True, help="Match rows by their order and ignore ids.")
 @click.option("--common", is_flag=True, help="Compare only rows whose ids are in both files.")
-@header_option
-@out_option("the table of counts")
-@show_options
+@options.header_option
+@options.out_option("the table of counts")
+@options.show_options
 def compare(
     a: str, b: str, label_a: str | None, label_b: str | None, id_column: str | None,
     by_row: bool, common: bool, header: bool | None, out: str | None, show: ShowOptions,
@@ -70,13 +60,13 @@ def compare(
         raise click.UsageError("Only one of the two can be standard input. Name a file.")
     if by_row and (id_column or common):
         raise click.UsageError("--by-row ignores ids. Drop it, or --id and --common.")
-    check_outputs(out, as_json=show.as_json)
-    first = read_label_file(a, label_a, id_column, header, option="--label-a")
-    second = read_label_file(b, label_b, id_column, header, option="--label-b")
+    output.check_outputs(out, as_json=show.as_json)
+    first = inputs.read_label_file(a, label_a, id_column, header, option="--label-a")
+    second = inputs.read_label_file(b, label_b, id_column, header, option="--label-b")
     notes = [f"{t.file}: {each}." for t in (first, second) for each in t.notes]
     truth, groups, how, left_out = match(first, second, by_row=by_row, common=common)
     notes.append(how)
-    note(*notes)
+    output.note(*notes)
     result: dict[str, Any] = {
         "a": {"file": first.file, "column": first.column},
         "b": {"file": second.file, "column": second.column},
@@ -90,12 +80,12 @@ def compare(
     if out is not None:
         titles = [f"{first.column} \\ {second.column}", *result["labels_b"]]
         rows = zip(result["labels_a"], result["table"], strict=True)
-        write_csv(out, titles, ([label, *counts] for label, counts in rows))
+        output.write_csv(out, titles, ([label, *counts] for label, counts in rows))
     if show.as_json:
-        print_json(result)
+        output.print_json(result)
     elif out != "-":
         draw(result)
-    say_written(table=out)
+    output.say_written(table=out)
 
 
 # --- Matching rows ---
@@ -228,10 +218,10 @@ def draw(result: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    screen = console()
+    screen = output.console()
     labels_a, labels_b, counts = result["labels_a"], result["labels_b"], result["table"]
     if len(labels_a) <= DRAWN[0] and len(labels_b) <= DRAWN[1]:
-        none = "·" if can_print("·") else "."
+        none = "·" if output.can_print("·") else "."
         for side, name in (("a", "Rows are the groups of A"), ("b", "Columns are those of B")):
             file, column = PurePath(result[side]["file"]).name, result[side]["column"]
             click.echo(f"{name}: {short(file, 40)}, column {short(column, 20)}")
@@ -262,5 +252,5 @@ def draw(result: dict[str, Any]) -> None:
 
 
 def short(label: str, most: int = WIDE) -> str:
-    text = " ".join(clean(label).split())
+    text = " ".join(output.clean(label).split())
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -5,18 +5,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents
-from tacit.cli.options import (
-    DocumentOptions,
-    RunOptions,
-    document_options,
-    engine_options,
-    out_option,
-    rule_option,
-    stop_words_option,
-    top_option,
-)
-from tacit.cli.output import check_outputs, draw_table, print_json, say_written, write_csv
+from tacit.cli import inputs, options, output
+from tacit.cli.options import DocumentOptions, RunOptions
 from tacit.cli.progress import Running, watch_blocks
 from tacit.core.wording import count
 
@@ -37,20 +27,20 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 
 @click.command()
 @click.argument("path")
-@top_option(20, least=0)
+@options.top_option(20, least=0)
 @click.option("--ngrams", type=(int, int), default=(1, 1), metavar="MIN MAX",
               help="Shortest and longest n-grams to count, in words")
 @click.option("--min-df", type=click.IntRange(1), default=1,
               help="Minimum number of documents with a term")
-@stop_words_option
-@rule_option
-@out_option("all terms and counts")
+@options.stop_words_option
+@options.rule_option
+@options.out_option("all terms and counts")
 @click.option("--matrix", metavar="FILE",
               help="File for the document-term matrix (.npz)  [default: none]")
 @click.option("--model", "model_path", metavar="FILE",
               help="File for the fitted vectorizer (.safetensors)  [default: none]")
-@document_options
-@engine_options
+@options.document_options
+@options.engine_options
 def counts(
     path: str, top: int, ngrams: tuple[int, int], min_df: int, stop_words: str | None,
     rule: str, out: str | None, matrix: str | None, model_path: str | None,
@@ -66,14 +56,14 @@ def counts(
     tacit counts letters/                          the most frequent words
     tacit counts mail.csv --ngrams 2 2 --top 50    pairs of words
     """
-    check_outputs(out, [matrix, model_path], as_json=run.as_json)
+    output.check_outputs(out, [matrix, model_path], as_json=run.as_json)
 
     import numpy as np
 
     from tacit.core.errors import DataError
     from tacit.text import CountVectorizer
 
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     vectorizer = CountVectorizer(
         ngram_range=ngrams, min_df=min_df, stop_words=stop_words, rule=rule, engine=run.engine
     )
@@ -88,14 +78,14 @@ def counts(
     order = np.lexsort([np.arange(len(terms)), -totals])
     rows = [(terms[j], int(totals[j]), int(frequencies[j])) for j in order.tolist()]
     if out is not None:
-        write_csv(out, ["term", "count", "documents"], rows)
+        output.write_csv(out, ["term", "count", "documents"], rows)
     if matrix is not None:
         save_matrix(table, matrix)
     if model_path is not None:
         vectorizer.save(model_path)
     shown = rows[:top]
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "source": texts.report.source,
                 "documents": table.shape[0],
@@ -107,13 +97,13 @@ def counts(
         )
     elif out != "-":
         cells = ((term, f"{count:,}", f"{df:,}") for term, count, df in shown)
-        draw_table(["Term", "Count", "Documents"], cells, right=(1, 2))
+        output.draw_table(["Term", "Count", "Documents"], cells, right=(1, 2))
         click.echo(
             f"{count(table.shape[0], 'document')}, {count(len(terms), 'different term')}, "
             f"{int(totals.sum()):,} in all."
         )
-    say_written(counts=out, matrix=matrix, vectorizer=model_path)
-    check_whole(texts, documents)
+    output.say_written(counts=out, matrix=matrix, vectorizer=model_path)
+    inputs.check_whole(texts, documents)
 
 
 def save_matrix(table: Any, path: str) -> None:

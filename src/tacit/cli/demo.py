@@ -11,18 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli import options, output
 from tacit.cli.demo_examples import EXAMPLES
 from tacit.cli.explore import explore
-from tacit.cli.options import RunOptions, run_options
-from tacit.cli.output import (
-    can_print,
-    clean,
-    draw_table,
-    note,
-    print_json,
-    save_figure,
-    write_csv,
-)
+from tacit.cli.options import RunOptions
 from tacit.cli.progress import Running
 
 if TYPE_CHECKING:
@@ -45,7 +37,7 @@ SHADES = " ░▒▓█"
 @click.option("--list", "listing", is_flag=True, help="List the demos and stop.")
 @click.option("--out", metavar="FOLDER", default="demo",
               help="Folder for the results")
-@run_options
+@options.run_options
 @click.pass_context
 def demo(
     context: click.Context, name: str, listing: bool, out: str, run: RunOptions
@@ -79,13 +71,13 @@ def demo(
         return
     result = digits(folder, run)
     if run.as_json:
-        print_json(result)
+        output.print_json(result)
 
 
 def list_demos(*, as_json: bool) -> None:
     """The demos, and which of them need a data set."""
     if as_json:
-        print_json(DEMOS)
+        output.print_json(DEMOS)
         return
     for name, about in DEMOS.items():
         needs = EXAMPLES[name].needs if name in EXAMPLES else None
@@ -106,21 +98,22 @@ def show_example(name: str, folder: Path, run: RunOptions) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        note("The picture needs matplotlib: pip install 'tacit-learn[plot]'")
+        output.note("The picture needs matplotlib: pip install 'tacit-learn[plot]'")
         drawn = None
     else:
-        figure = Figure(figsize=outcome.size, layout="constrained")
+        figure = Figure(figsize=example.size, layout="constrained")
         outcome.draw(figure)
-        save_figure(figure, str(picture))
+        output.save_figure(figure, str(picture))
         drawn = str(picture)
     if run.as_json:
         lines = [line._asdict() for line in outcome.lines]
-        print_json({"demo": name, "about": example.about, "lines": lines, "picture": drawn})
+        facts = {"demo": name, "about": example.about, "lines": lines, "picture": drawn}
+        output.print_json(facts)
         return
     click.echo(f"{title}\n")
-    draw_table(["", "Notes", "Tacit"], outcome.lines, right=(1, 2))
+    output.draw_table(["", "Notes", "Tacit"], outcome.lines, right=(1, 2))
     if drawn:
-        click.echo(f"\nPicture: {clean(drawn)}")
+        click.echo(f"\nPicture: {output.clean(drawn)}")
 
 
 # --- Digits ---
@@ -135,7 +128,7 @@ def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
     from tacit.measure import adjusted_rand_score
 
     images, truth = load_digits(return_X_y=True)
-    note(
+    output.note(
         f"{len(images):,} pictures of handwritten digits, {images.shape[1]} pixels each, "
         f"grouped into 10 by k-means, and again from {RUNS} other seeds.",
     )
@@ -150,7 +143,7 @@ def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
     agreement = [float(adjusted_rand_score(labels, other)) for other in again]
     labels_file, model_file = folder / "labels.csv", folder / "digits.safetensors"
     rows = zip(range(1, len(labels) + 1), labels.tolist(), truth.tolist(), strict=True)
-    write_csv(str(labels_file), ["row", "cluster", "digit"], rows)
+    output.write_csv(str(labels_file), ["row", "cluster", "digit"], rows)
     model.save(model_file)
     result = {
         "rows": len(images),
@@ -209,7 +202,7 @@ def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
         cells = (group["cluster"], group["rows"], group["digit"], purity, f"{again:.0%}")
         rows.append([*map(str, cells), verdict])
     titles = ["Group", "Rows", "Mostly", "Purity", "Found again", ""]
-    draw_table(titles, rows, right=range(5))
+    output.draw_table(titles, rows, right=range(5))
     shown = groups[:PICTURES]
     pictures = [picture(centers[group["cluster"]]) for group in shown]
     captions = [f"group {group['cluster']}: a {group['digit']}" for group in shown]
@@ -225,15 +218,15 @@ def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
         f"groups, 0: as by chance): {agreement['mean']:.2f} on average, "
         f"{agreement['lowest']:.2f} at worst.",
         "",
-        f"Labels: {clean(result['labels_file'])}",
-        f"Model:  {clean(result['model_file'])}",
+        f"Labels: {output.clean(result['labels_file'])}",
+        f"Model:  {output.clean(result['model_file'])}",
     ]
     click.echo("\n".join(lines))
 
 
 def picture(center: "np.ndarray") -> list[str]:
     """An 8 by 8 average in block characters, two of them to a pixel."""
-    shades = SHADES if can_print(SHADES) else " .:*#"
+    shades = SHADES if output.can_print(SHADES) else " .:*#"
     levels = (center.reshape(8, 8) / 16 * (len(shades) - 1) + 0.5).astype(int)
     levels = levels.clip(0, len(shades) - 1)
     return ["".join(shades[level] * 2 for level in row) for row in levels]

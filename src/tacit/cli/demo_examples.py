@@ -3,7 +3,7 @@
 Every example is a function that computes its figures and returns them with a picture. Data that
 is small lies in ``tacit.datasets.worked_examples``; the rest comes from a data set.
 
-One file: fifteen short examples of one form, which are listed at the end.
+One file: fifteen short examples of one form, in the order of ``tacit demo --list``.
 """
 
 from collections.abc import Callable
@@ -21,28 +21,60 @@ class Line(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an example found. ``draw(figure)`` draws it; ``size`` is that of the figure."""
+    """What an example computed: ``draw(figure)`` draws its picture."""
 
-    lines: list[Line]
     draw: Callable[[Any], Any]
-    size: tuple[float, float] = (7.0, 4.6)
+    lines: list[Line]
 
 
 class Example(NamedTuple):
-    """An example: what it is about, how it is computed, the data set it needs."""
+    """An example: what it is about, how it is computed, the data set it needs, and the size of
+    its picture."""
 
     about: str
     run: Callable[[int, Any], Outcome]  # of a seed and an engine
-    needs: str | None = None
+    needs: str | None
+    size: tuple[float, float]
+
+
+EXAMPLES: dict[str, Example] = {}
+
+
+def example(
+    name: str, about: str, *, needs: str | None = None, size: tuple[float, float] = (7.0, 4.6)
+) -> Callable[[Callable[[int, Any], Outcome]], Callable[[int, Any], Outcome]]:
+    """List a function as the example of this name."""
+
+    def register(run: Callable[[int, Any], Outcome]) -> Callable[[int, Any], Outcome]:
+        EXAMPLES[name] = Example(about, run, needs, size)
+        return run
+
+    return register
 
 
 def point(values: Any, digits: int = 2) -> str:
     return f"({', '.join(f'{x:.{digits}f}' for x in values)})"
 
 
-# --- Clusters ---
+def heat_map(
+    figure: Any, table: Any, rows: list[str], columns: list[str], title: str,
+    *, bold: Any = None, digits: int = 2,
+) -> None:  # fmt: skip
+    """A table of numbers as colors, with the numbers."""
+    ax = figure.subplots()
+    ax.imshow(table, cmap="Blues", vmin=0, vmax=1.4 * float(table.max()))
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    for i in range(len(rows)):
+        for j in range(len(columns)):
+            weight = "bold" if bold is not None and bold[i, j] else "normal"
+            ax.text(j, i, f"{table[i, j]:.{digits}f}", ha="center", va="center", weight=weight)
+    ax.set_title(title, fontsize=10)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
 
 
+@example("kmeans", "k-means by hand on twelve points", size=(10.5, 3.8))
 def kmeans(seed: int, engine: Any) -> Outcome:
     """Twelve points, from two centers that are badly placed."""
     from tacit.cluster import KMeans
@@ -58,22 +90,17 @@ def kmeans(seed: int, engine: Any) -> Outcome:
 
     def draw(figure: Any) -> None:
         axes = figure.subplots(1, 3, sharex=True, sharey=True).ravel()
-        kmeans_steps(
-            points, KMeans(2, init=start, tol=0), axes=axes, max_panels=3
-        )  # fmt: skip
+        kmeans_steps(points, KMeans(2, init=start, tol=0), axes=axes, max_panels=3)
 
-    return Outcome(
-        [
-            Line("first center after one iteration", "(-2.00, 2.25)", point(first[0])),
-            Line("second center after one iteration", "(0.15, -0.78)", point(first[1])),
-            Line("iterations until nothing changes", "3", str(end.n_iter_)),
-            Line("points in the clusters", "5 and 7", f"{sizes[0]} and {sizes[1]}"),
-        ],
-        draw,
-        (10.5, 3.8),
-    )
+    return Outcome(draw, [
+        Line("first center after one iteration", "(-2.00, 2.25)", point(first[0])),
+        Line("second center after one iteration", "(0.15, -0.78)", point(first[1])),
+        Line("iterations until nothing changes", "3", str(end.n_iter_)),
+        Line("points in the clusters", "5 and 7", f"{sizes[0]} and {sizes[1]}"),
+    ])  # fmt: skip
 
 
+@example("zeros-and-ones", "k-means as a classifier of digits", size=(8.0, 2.8))
 def zeros_and_ones(seed: int, engine: Any) -> Outcome:
     """k-means as a classifier of the digits 0 and 1."""
     from sklearn.datasets import load_digits
@@ -96,16 +123,13 @@ def zeros_and_ones(seed: int, engine: Any) -> Outcome:
             shown, captions=captions, scale="shared", columns=len(shown), ax=figure.subplots()
         )
 
-    return Outcome(
-        [
-            Line("images of 0 and 1", "360", str(len(images))),
-            Line("in the wrong cluster", "2", str(int(wrong.sum()))),
-        ],
-        draw,
-        (8.0, 2.8),
-    )
+    return Outcome(draw, [
+        Line("images of 0 and 1", "360", str(len(images))),
+        Line("in the wrong cluster", "2", str(int(wrong.sum()))),
+    ])  # fmt: skip
 
 
+@example("hierarchy", "five points and their dendrogram", size=(9.0, 4.0))
 def hierarchy(seed: int, engine: Any) -> Outcome:
     """Five points merged by their distances."""
     import numpy as np
@@ -127,18 +151,15 @@ def hierarchy(seed: int, engine: Any) -> Outcome:
             dendrogram(tree, labels=[1, 2, 3, 4, 5], cut=2, orientation="top",
                        title=f"{name} linkage", ax=ax)  # fmt: skip
 
-    return Outcome(
-        [
-            Line("merge heights, single linkage", "1.00, 1.41, 1.41, 2.24",
-                 heights("single")),
-            Line("merge heights, complete linkage", "1.00, 1.41, 2.00, 4.24",
-                 heights("complete")),
-        ],
-        draw,
-        (9.0, 4.0),
-    )  # fmt: skip
+    return Outcome(draw, [
+        Line("merge heights, single linkage", "1.00, 1.41, 1.41, 2.24",
+             heights("single")),
+        Line("merge heights, complete linkage", "1.00, 1.41, 2.00, 4.24",
+             heights("complete")),
+    ])  # fmt: skip
 
 
+@example("evaluation", "homogeneity, completeness and V-measure", size=(5.0, 3.8))
 def evaluation(seed: int, engine: Any) -> Outcome:
     """Homogeneity, completeness and V-measure of three clusters of shapes."""
     from math import log
@@ -166,337 +187,14 @@ def evaluation(seed: int, engine: Any) -> Outcome:
         f"homogeneity {h:.2f}, completeness {c:.2f}")
         ax.legend(frameon=False)
 
-    return Outcome(
-        [
-            Line("homogeneity, by the formula", f"{by_hand:.4f}", f"{h:.4f}"),
-            Line("completeness, by the formula", "0.5065", f"{c:.4f}"),
-            Line("V-measure, by the formula", "0.5065", f"{v:.4f}"),
-        ],
-        draw,
-        (5.0, 3.8),
-    )
-
-
-# --- Language ---
-
-
-def cowperson(seed: int, engine: Any) -> Outcome:
-    """A language of two words: n-gram models by hand."""
-    import numpy as np
-
-    from tacit.datasets.worked_examples import COWPERSON_TEXT, COWPERSON_WORDS
-    from tacit.language import NGramModel
-
-    corpus = [" ".join(COWPERSON_TEXT)]
-    plain: dict[str, Any] = {"smoothing": "mle", "markers": False, "open_vocabulary": False}
-    one, two = (NGramModel(order, **plain).fit(corpus) for order in (1, 2))
-    marked = NGramModel(2, smoothing="mle").fit(COWPERSON_TEXT)
-    smooth = NGramModel(2, smoothing="add-k", k=1, vocabulary=[*COWPERSON_WORDS, "Moo"],
-                        open_vocabulary=False).fit(COWPERSON_TEXT)  # fmt: skip
-    unigrams = [one.distribution("")[one.words_.index(word)] for word in COWPERSON_WORDS]
-    sentence = "Yee Haw Yee"
-    found = [float(np.exp(model.logprob(text))) for model, text in
-             ((two, sentence), (marked, sentence), (smooth, "Moo Moo"))]  # fmt: skip
-
-    def draw(figure: Any) -> None:
-        rows, columns = ["", *COWPERSON_WORDS], [*COWPERSON_WORDS, "</s>"]
-        index = [marked.words_.index(word) for word in columns]
-        table = np.array([[marked.distribution(row)[i] for i in index] for row in rows])
-        heat_map(figure, table, ["<s>", *COWPERSON_WORDS], columns,
-                 "Probability of the next word (column) after a word (row)")  # fmt: skip
-
-    return Outcome(
-        [
-            Line("unigrams, Yee and Haw", "5/8 and 3/8",
-                 f"{unigrams[0]:.3f} and {unigrams[1]:.3f}"),
-            Line(f"bigrams, {sentence!r}", "0.21", f"{found[0]:.4f}"),
-            Line(f"with start and stop tokens, {sentence!r}", "0.07", f"{found[1]:.4f}"),
-            Line("add-one smoothing, 'Moo Moo'", "0.01", f"{found[2]:.4f}"),
-        ],
-        draw,
-        (5.2, 4.2),
-    )  # fmt: skip
-
-
-def topics(seed: int, engine: Any) -> Outcome:
-    """The generative story of LDA: words drawn from topics that are drawn first."""
-    import numpy as np
-
-    from tacit.datasets.worked_examples import STORY_PROPORTIONS, STORY_TOPICS
-    from tacit.topics import GibbsLDA
-
-    model = GibbsLDA(4)
-    model.components_, model.alpha_ = STORY_TOPICS, np.full(4, 2.0)
-    model.n_features_in_, model.eta_ = 10, 1.0
-    words, drawn, _ = model.sample(3, 20_000, theta=STORY_PROPORTIONS, random_state=seed)
-    shares = [float((words[drawn == topic] == word).mean()) for topic, word in ((1, 4), (0, 8))]
-
-    def draw(figure: Any) -> None:
-        names = [f"topic {j + 1}" for j in range(4)]
-        heat_map(figure, STORY_TOPICS, names, [str(j + 1) for j in range(10)],
-                 "Probability of ten words in four topics")  # fmt: skip
-
-    return Outcome(
-        [
-            Line("word 5 in topic 2, of 60,000 words drawn", "0.08", f"{shares[0]:.3f}"),
-            Line("word 9 in topic 1", "0.048", f"{shares[1]:.3f}"),
-        ],
-        draw,
-        (8.0, 3.6),
-    )
-
-
-def skip_gram(seed: int, engine: Any) -> Outcome:
-    """The pairs of words that skip-gram learns from."""
-    import numpy as np
-
-    from tacit.datasets.worked_examples import SKIP_GRAM_SENTENCE
-    from tacit.words import WordVectors, pairs
-
-    found = pairs(SKIP_GRAM_SENTENCE, window=3)
-    words = list(dict.fromkeys(SKIP_GRAM_SENTENCE.split()))
-    one_hot = WordVectors.one_hot(words)
-
-    def draw(figure: Any) -> None:
-        table = np.zeros((len(words), len(words)))
-        for center, context in found:
-            table[words.index(center), words.index(context)] += 1
-        title = "Pairs: center word (row) and neighbor (column)"
-        heat_map(figure, table, words, words, title, digits=0)
-
-    return Outcome(
-        [
-            Line("pairs of a word and its neighbor", "8", str(len(found))),
-            Line("distance of two one-hot words", "1.414",
-                 f"{one_hot.distance(words[0], words[1]):.3f}"),
-        ],
-        draw,
-        (5.4, 4.6),
-    )  # fmt: skip
-
-
-def shakespeare(seed: int, engine: Any) -> Outcome:
-    """The words of Shakespeare, and how few pairs of words he wrote."""
-    import numpy as np
-
-    from tacit.datasets import load
-    from tacit.text import CountVectorizer
-
-    spoken = [  # without the names of the speakers, which stand before a tab
-        "\n".join(line.partition("\t")[2] for line in work.split("\n"))
-        for work in load("shakespeare").documents or []
-    ]
-    counts = {}
-    for n in (1, 2):
-        counter = CountVectorizer(rule="words", ngram_range=(n, n), engine=engine)
-        counts[n] = np.asarray(counter.fit_transform(spoken).sum(axis=0)).ravel()
-    words, types, bigrams = int(counts[1].sum()), len(counts[1]), len(counts[2])
-
-    def draw(figure: Any) -> None:
-        from tacit.plot.axes import PALETTE
-
-        ax = figure.subplots()
-        for n, name in ((1, "words"), (2, "pairs of words")):
-            ordered = np.sort(counts[n])[::-1]
-            ranks = np.arange(1, len(ordered) + 1)
-            ax.loglog(ranks, ordered, label=name, color=PALETTE[n - 1])
-        ax.set(xlabel="rank", ylabel="count", title="How often Shakespeare used his words")
-        ax.legend(frameon=False)
-
-    return Outcome(
-        [
-            Line("words", "884,647", f"{words:,}"),
-            Line("different words", "29,066", f"{types:,}"),
-            Line("different pairs of words", "about 300,000", f"{bigrams:,}"),
-            Line("pairs that were never written", "99.96%", f"{1 - bigrams / types**2:.2%}"),
-        ],
-        draw,
-    )
-
-
-# --- Few dimensions ---
-
-
-def principal_components(seed: int, engine: Any) -> Outcome:
-    """Points on a line have one coordinate; three vectors of rank two, exactly and nearly."""
-    import numpy as np
-
-    from tacit.datasets.worked_examples import RANK_TWO_BASIS, RANK_TWO_MOVED, RANK_TWO_ROWS
-    from tacit.decompose import PCA, low_rank_error
-
-    line = np.outer([-1.0, 0.0, 2.0], [3.0, 4.0])
-    pca = PCA(engine=engine).fit(line)
-
-    def draw(figure: Any) -> None:
-        ax = figure.subplots()
-        from tacit.plot.axes import PALETTE
-
-        ax.plot(*line.T, "o", color=PALETTE[0], markersize=8)
-        for (x, y), name in zip(4 * pca.components_, ("z1", "z2"), strict=True):
-            ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "lw": 1.6})
-            ax.annotate(name, (1.12 * x, 1.12 * y), ha="center", va="center")
-        ax.set(xlabel="x1", ylabel="x2", title="Two components of three points", aspect="equal")
-
-    return Outcome(
-        [
-            Line("first component", "(3/5, 4/5)", point(pca.components_[0])),
-            Line("error of rank 2, exact", "0",
-            f"{low_rank_error(RANK_TWO_ROWS, RANK_TWO_BASIS):.4f}"),
-            Line("error of rank 2, third vector moved", "2.28",
-                 f"{low_rank_error(RANK_TWO_MOVED, RANK_TWO_BASIS):.4f}"),
-        ],
-        draw,
-        (5.0, 5.0),
-    )  # fmt: skip
-
-
-def body(seed: int, engine: Any) -> Outcome:
-    """Principal components of sixteen measurements of the body."""
-    import numpy as np
-
-    from tacit.datasets import load
-    from tacit.datasets.worked_examples import BODY_COLUMNS, BODY_EIGENVALUES, BODY_MEANS
-    from tacit.decompose import PCA
-    from tacit.plot import scree
-
-    found = load("bodyfat")
-    assert found.data is not None
-    known = {name: found.data[:, j] for j, name in enumerate(found.extra["columns"])}
-    rows = np.column_stack([
-        known[name] if name in known else np.asarray(found.metadata[name])
-        for name in BODY_COLUMNS
+    return Outcome(draw, [
+        Line("homogeneity, by the formula", f"{by_hand:.4f}", f"{h:.4f}"),
+        Line("completeness, by the formula", "0.5065", f"{c:.4f}"),
+        Line("V-measure, by the formula", "0.5065", f"{v:.4f}"),
     ])  # fmt: skip
-    pca = PCA(engine=engine).fit(rows)
-    values = pca.eigenvalues_[::-1]
-    left = pca.reconstruction_errors(relative=True)
-
-    def draw(figure: Any) -> None:
-        scree(pca.eigenvalues_, xlabel="components", ylabel="variance", knee=None,
-              title="Variance of sixteen measurements", ax=figure.subplots())  # fmt: skip
-
-    return Outcome(
-        [
-            Line("mean weight, in pounds", f"{BODY_MEANS[3]:.4f}", f"{pca.mean_[3]:.4f}"),
-            Line("largest difference of the means", "0",
-                 f"{np.abs(pca.mean_ - BODY_MEANS).max():.5f}"),
-            Line("largest eigenvalue", f"{BODY_EIGENVALUES[-1]:.1f}", f"{values[-1]:.1f}"),
-            Line("total variance", "1404", f"{pca.total_variance_:.1f}"),
-            Line("variance left after six components", "under 1%", f"{left[6]:.2%}"),
-            Line("variance left after seven", "", f"{left[7]:.2%}"),
-        ],
-        draw,
-    )  # fmt: skip
 
 
-def faces(seed: int, engine: Any) -> Outcome:
-    """Faces from few components."""
-    import numpy as np
-
-    from tacit.datasets import load
-    from tacit.decompose import PCA
-    from tacit.plot import contact_sheet
-
-    found = load("olivetti")
-    assert found.data is not None
-    rows = found.data.astype(np.float64)
-    pca = PCA(128, random_state=seed, engine=engine).fit(rows)
-    errors = pca.reconstruction_errors(rows, relative=True)
-
-    def draw(figure: Any) -> None:
-        picked, captions, shown = [0, 57, 123, 290], [], []
-        points = pca.transform(rows[picked])
-        for rank in (8, 64, 128):
-            kept = np.where(np.arange(128) < rank, points, 0.0)
-            shown.append(pca.inverse_transform(kept))
-            captions += [f"rank {rank}"] * len(picked)
-        shown.append(rows[picked])
-        sheet = np.concatenate(shown).reshape(-1, 64, 64)
-        contact_sheet(sheet, captions=[*captions, *["original"] * len(picked)],
-                      columns=len(picked), ax=figure.subplots())  # fmt: skip
-
-    return Outcome(
-        [
-            Line("faces", "400", str(len(rows))),
-            Line("error at rank 64", "a curve", f"{errors[64]:.1%}"),
-            Line("error at rank 128", "a curve", f"{errors[128]:.1%}"),
-        ],
-        draw,
-        (6.0, 6.4),
-    )
-
-
-def dimension(seed: int, engine: Any) -> Outcome:
-    """The curse of dimension: rinds, lengths and distances in a cube."""
-    import numpy as np
-
-    from tacit.decompose.dimension import rind_share
-
-    rng, d = np.random.default_rng(seed), 30
-    X, Y = rng.uniform(-1, 1, (2, 20_000, d))
-    inner = (1 - 0.1) ** d
-
-    def draw(figure: Any) -> None:
-        from tacit.plot.axes import PALETTE
-
-        ax, dims = figure.subplots(), np.arange(1, 101)
-        for thickness, color in zip((0.01, 0.05, 0.1), PALETTE, strict=False):
-            shares = [rind_share(int(k), thickness) for k in dims]
-            ax.plot(dims, shares, label=f"rind of {thickness:.0%}", color=color)
-        ax.set(xlabel="dimension", ylabel="fraction of the volume", title=
-        "The fruit is all rind")
-        ax.legend(frameon=False)
-
-    return Outcome(
-        [
-            Line("fruit under a rind of 10%, d = 30", f"{inner:.4f}",
-                 f"{1 - rind_share(d, 0.1):.4f}"),
-            Line("mean squared length, d = 30", "10 (d/3)", f"{(X**2).sum(axis=1).mean():.2f}"),
-            Line("mean squared distance, d = 30", "20 (2d/3)",
-                 f"{((X - Y) ** 2).sum(axis=1).mean():.2f}"),
-        ],
-        draw,
-    )  # fmt: skip
-
-
-def authors(seed: int, engine: Any) -> Outcome:
-    """Who wrote The Royal Book of Oz?"""
-    import numpy as np
-
-    from tacit.datasets import load
-    from tacit.plot import author_map
-    from tacit.style import Authorship
-
-    books = load("oz")
-    texts = books.documents or []
-    labels = np.array([books.target_names[code] for code in books.target])  # type: ignore[union-attr]
-    known = np.flatnonzero(np.isin(labels, ["baum", "thompson"]))
-    model = Authorship(block=5000, engine=engine).fit(
-        [texts[i] for i in known], labels[known],
-        names=[books.metadata["title"][i] for i in known],
-    )  # fmt: skip
-    contested = [texts[i] for i in np.flatnonzero(labels == "contested")]
-    verdict = model.attribute(contested)[0]
-    tested = model.evaluation()
-
-    def draw(figure: Any) -> None:
-        author_map(model, contested, names=["The Royal Book of Oz"], ax=figure.subplots())
-
-    return Outcome(
-        [
-            Line("blocks of 5,000 words", "223", str(len(model.block_lengths_))),
-            Line("author of the Royal Book", "Thompson", verdict.author.capitalize()),
-            Line("blocks of it that fall with Thompson", "all",
-                 f"{verdict.votes['thompson']:.0%} of {verdict.blocks}"),
-            Line("other books attributed correctly", "", f"{tested.right} of {tested.tested}"),
-        ],
-        draw,
-        (8.5, 5.8),
-    )  # fmt: skip
-
-
-# --- Classes and ratings ---
-
-
+@example("naive-bayes", "a rare event, ice creams and two traffic lights", size=(5.6, 4.0))
 def naive_bayes(seed: int, engine: Any) -> Outcome:
     """What naive Bayes believes: rare events and two traffic lights."""
     import numpy as np
@@ -529,21 +227,305 @@ def naive_bayes(seed: int, engine: Any) -> Outcome:
         ax.bar_label(bars, fmt="%.2f")
         ax.set(ylim=(0, 1.1), ylabel="probability", title="Both lights red: are they broken?")
 
-    return Outcome(
-        [
-            Line("a reported parasitic gap is one", "0.002",
-            f"{rare.predict_proba([[1]])[0, 0]:.4f}"),
-            Line("ice creams that Marcia expects to eat", "2.6", f"{eaten.mean_[0]:.1f}"),
-            Line("broken against working lights", "4/28 : 6/28",
-                 f"{28 * joint[0]:.0f}/28 : {28 * joint[1]:.0f}/28"),
-            Line("broken, with two components for working lights", "",
-            f"{believed['two components']:.3f}"),
-        ],
-        draw,
-        (5.6, 4.0),
+    return Outcome(draw, [
+        Line("a reported parasitic gap is one", "0.002",
+        f"{rare.predict_proba([[1]])[0, 0]:.4f}"),
+        Line("ice creams that Marcia expects to eat", "2.6", f"{eaten.mean_[0]:.1f}"),
+        Line("broken against working lights", "4/28 : 6/28",
+             f"{28 * joint[0]:.0f}/28 : {28 * joint[1]:.0f}/28"),
+        Line("broken, with two components for working lights", "",
+        f"{believed['two components']:.3f}"),
+    ])  # fmt: skip
+
+
+@example("cowperson", "n-gram models of a language of two words", size=(5.2, 4.2))
+def cowperson(seed: int, engine: Any) -> Outcome:
+    """A language of two words: n-gram models by hand."""
+    import numpy as np
+
+    from tacit.datasets.worked_examples import COWPERSON_TEXT, COWPERSON_WORDS
+    from tacit.language import NGramModel
+
+    corpus = [" ".join(COWPERSON_TEXT)]
+    plain: dict[str, Any] = {"smoothing": "mle", "markers": False, "open_vocabulary": False}
+    one, two = (NGramModel(order, **plain).fit(corpus) for order in (1, 2))
+    marked = NGramModel(2, smoothing="mle").fit(COWPERSON_TEXT)
+    smooth = NGramModel(2, smoothing="add-k", k=1, vocabulary=[*COWPERSON_WORDS, "Moo"],
+                        open_vocabulary=False).fit(COWPERSON_TEXT)  # fmt: skip
+    unigrams = [one.distribution("")[one.words_.index(word)] for word in COWPERSON_WORDS]
+    sentence = "Yee Haw Yee"
+    found = [float(np.exp(model.logprob(text))) for model, text in
+             ((two, sentence), (marked, sentence), (smooth, "Moo Moo"))]  # fmt: skip
+
+    def draw(figure: Any) -> None:
+        rows, columns = ["", *COWPERSON_WORDS], [*COWPERSON_WORDS, "</s>"]
+        index = [marked.words_.index(word) for word in columns]
+        table = np.array([[marked.distribution(row)[i] for i in index] for row in rows])
+        heat_map(figure, table, ["<s>", *COWPERSON_WORDS], columns,
+                 "Probability of the next word (column) after a word (row)")  # fmt: skip
+
+    return Outcome(draw, [
+        Line("unigrams, Yee and Haw", "5/8 and 3/8",
+             f"{unigrams[0]:.3f} and {unigrams[1]:.3f}"),
+        Line(f"bigrams, {sentence!r}", "0.21", f"{found[0]:.4f}"),
+        Line(f"with start and stop tokens, {sentence!r}", "0.07", f"{found[1]:.4f}"),
+        Line("add-one smoothing, 'Moo Moo'", "0.01", f"{found[2]:.4f}"),
+    ])  # fmt: skip
+
+
+@example("shakespeare", "words and pairs of words in Shakespeare", needs="shakespeare")
+def shakespeare(seed: int, engine: Any) -> Outcome:
+    """The words of Shakespeare, and how few pairs of words he wrote."""
+    import numpy as np
+
+    from tacit.datasets import load
+    from tacit.text import CountVectorizer
+
+    spoken = [  # without the names of the speakers, which stand before a tab
+        "\n".join(line.partition("\t")[2] for line in work.split("\n"))
+        for work in load("shakespeare").documents or []
+    ]
+    counts = {}
+    for n in (1, 2):
+        counter = CountVectorizer(rule="words", ngram_range=(n, n), engine=engine)
+        counts[n] = np.asarray(counter.fit_transform(spoken).sum(axis=0)).ravel()
+    words, types, bigrams = int(counts[1].sum()), len(counts[1]), len(counts[2])
+
+    def draw(figure: Any) -> None:
+        from tacit.plot.axes import PALETTE
+
+        ax = figure.subplots()
+        for n, name in ((1, "words"), (2, "pairs of words")):
+            ordered = np.sort(counts[n])[::-1]
+            ranks = np.arange(1, len(ordered) + 1)
+            ax.loglog(ranks, ordered, label=name, color=PALETTE[n - 1])
+        ax.set(xlabel="rank", ylabel="count", title="How often Shakespeare used his words")
+        ax.legend(frameon=False)
+
+    return Outcome(draw, [
+        Line("words", "884,647", f"{words:,}"),
+        Line("different words", "29,066", f"{types:,}"),
+        Line("different pairs of words", "about 300,000", f"{bigrams:,}"),
+        Line("pairs that were never written", "99.96%", f"{1 - bigrams / types**2:.2%}"),
+    ])  # fmt: skip
+
+
+@example("topics", "the generative story of a topic model", size=(8.0, 3.6))
+def topics(seed: int, engine: Any) -> Outcome:
+    """The generative story of LDA: words drawn from topics that are drawn first."""
+    import numpy as np
+
+    from tacit.datasets.worked_examples import STORY_PROPORTIONS, STORY_TOPICS
+    from tacit.topics import GibbsLDA
+
+    model = GibbsLDA(4)
+    model.components_, model.alpha_ = STORY_TOPICS, np.full(4, 2.0)
+    model.n_features_in_, model.eta_ = 10, 1.0
+    words, drawn, _ = model.sample(3, 20_000, theta=STORY_PROPORTIONS, random_state=seed)
+    shares = [float((words[drawn == topic] == word).mean()) for topic, word in ((1, 4), (0, 8))]
+
+    def draw(figure: Any) -> None:
+        names = [f"topic {j + 1}" for j in range(4)]
+        heat_map(figure, STORY_TOPICS, names, [str(j + 1) for j in range(10)],
+                 "Probability of ten words in four topics")  # fmt: skip
+
+    return Outcome(draw, [
+        Line("word 5 in topic 2, of 60,000 words drawn", "0.08", f"{shares[0]:.3f}"),
+        Line("word 9 in topic 1", "0.048", f"{shares[1]:.3f}"),
+    ])  # fmt: skip
+
+
+@example("skip-gram", "the pairs of words that word2vec learns from", size=(5.4, 4.6))
+def skip_gram(seed: int, engine: Any) -> Outcome:
+    """The pairs of words that skip-gram learns from."""
+    import numpy as np
+
+    from tacit.datasets.worked_examples import SKIP_GRAM_SENTENCE
+    from tacit.words import WordVectors, pairs
+
+    found = pairs(SKIP_GRAM_SENTENCE, window=3)
+    words = list(dict.fromkeys(SKIP_GRAM_SENTENCE.split()))
+    one_hot = WordVectors.one_hot(words)
+
+    def draw(figure: Any) -> None:
+        table = np.zeros((len(words), len(words)))
+        for center, context in found:
+            table[words.index(center), words.index(context)] += 1
+        title = "Pairs: center word (row) and neighbor (column)"
+        heat_map(figure, table, words, words, title, digits=0)
+
+    return Outcome(draw, [
+        Line("pairs of a word and its neighbor", "8", str(len(found))),
+        Line("distance of two one-hot words", "1.414",
+             f"{one_hot.distance(words[0], words[1]):.3f}"),
+    ])  # fmt: skip
+
+
+@example("components", "principal components and low rank by hand", size=(5.0, 5.0))
+def principal_components(seed: int, engine: Any) -> Outcome:
+    """Points on a line have one coordinate; three vectors of rank two, exactly and nearly."""
+    import numpy as np
+
+    from tacit.datasets.worked_examples import RANK_TWO_BASIS, RANK_TWO_MOVED, RANK_TWO_ROWS
+    from tacit.decompose import PCA, low_rank_error
+
+    line = np.outer([-1.0, 0.0, 2.0], [3.0, 4.0])
+    pca = PCA(engine=engine).fit(line)
+
+    def draw(figure: Any) -> None:
+        ax = figure.subplots()
+        from tacit.plot.axes import PALETTE
+
+        ax.plot(*line.T, "o", color=PALETTE[0], markersize=8)
+        for (x, y), name in zip(4 * pca.components_, ("z1", "z2"), strict=True):
+            ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "lw": 1.6})
+            ax.annotate(name, (1.12 * x, 1.12 * y), ha="center", va="center")
+        ax.set(xlabel="x1", ylabel="x2", title="Two components of three points", aspect="equal")
+
+    return Outcome(draw, [
+        Line("first component", "(3/5, 4/5)", point(pca.components_[0])),
+        Line("error of rank 2, exact", "0",
+        f"{low_rank_error(RANK_TWO_ROWS, RANK_TWO_BASIS):.4f}"),
+        Line("error of rank 2, third vector moved", "2.28",
+             f"{low_rank_error(RANK_TWO_MOVED, RANK_TWO_BASIS):.4f}"),
+    ])  # fmt: skip
+
+
+@example("body", "principal components of body measurements", needs="bodyfat")
+def body(seed: int, engine: Any) -> Outcome:
+    """Principal components of sixteen measurements of the body."""
+    import numpy as np
+
+    from tacit.datasets import load
+    from tacit.datasets.worked_examples import BODY_COLUMNS, BODY_EIGENVALUES, BODY_MEANS
+    from tacit.decompose import PCA
+    from tacit.plot import scree
+
+    found = load("bodyfat")
+    assert found.data is not None
+    known = {name: found.data[:, j] for j, name in enumerate(found.extra["columns"])}
+    rows = np.column_stack([
+        known[name] if name in known else np.asarray(found.metadata[name])
+        for name in BODY_COLUMNS
+    ])  # fmt: skip
+    pca = PCA(engine=engine).fit(rows)
+    values = pca.eigenvalues_[::-1]
+    left = pca.reconstruction_errors(relative=True)
+
+    def draw(figure: Any) -> None:
+        scree(pca.eigenvalues_, xlabel="components", ylabel="variance", knee=None,
+              title="Variance of sixteen measurements", ax=figure.subplots())  # fmt: skip
+
+    return Outcome(draw, [
+        Line("mean weight, in pounds", f"{BODY_MEANS[3]:.4f}", f"{pca.mean_[3]:.4f}"),
+        Line("largest difference of the means", "0",
+             f"{np.abs(pca.mean_ - BODY_MEANS).max():.5f}"),
+        Line("largest eigenvalue", f"{BODY_EIGENVALUES[-1]:.1f}", f"{values[-1]:.1f}"),
+        Line("total variance", "1404", f"{pca.total_variance_:.1f}"),
+        Line("variance left after six components", "under 1%", f"{left[6]:.2%}"),
+        Line("variance left after seven", "", f"{left[7]:.2%}"),
+    ])  # fmt: skip
+
+
+@example("faces", "faces from few components", needs="olivetti", size=(6.0, 6.4))
+def faces(seed: int, engine: Any) -> Outcome:
+    """Faces from few components."""
+    import numpy as np
+
+    from tacit.datasets import load
+    from tacit.decompose import PCA
+    from tacit.plot import contact_sheet
+
+    found = load("olivetti")
+    assert found.data is not None
+    rows = found.data.astype(np.float64)
+    pca = PCA(128, random_state=seed, engine=engine).fit(rows)
+    errors = pca.reconstruction_errors(rows, relative=True)
+
+    def draw(figure: Any) -> None:
+        picked, captions, shown = [0, 57, 123, 290], [], []
+        points = pca.transform(rows[picked])
+        for rank in (8, 64, 128):
+            kept = np.where(np.arange(128) < rank, points, 0.0)
+            shown.append(pca.inverse_transform(kept))
+            captions += [f"rank {rank}"] * len(picked)
+        shown.append(rows[picked])
+        sheet = np.concatenate(shown).reshape(-1, 64, 64)
+        contact_sheet(sheet, captions=[*captions, *["original"] * len(picked)],
+                      columns=len(picked), ax=figure.subplots())  # fmt: skip
+
+    return Outcome(draw, [
+        Line("faces", "400", str(len(rows))),
+        Line("error at rank 64", "a curve", f"{errors[64]:.1%}"),
+        Line("error at rank 128", "a curve", f"{errors[128]:.1%}"),
+    ])  # fmt: skip
+
+
+@example("dimension", "the curse of dimension")
+def dimension(seed: int, engine: Any) -> Outcome:
+    """The curse of dimension: rinds, lengths and distances in a cube."""
+    import numpy as np
+
+    from tacit.decompose.dimension import rind_share
+
+    rng, d = np.random.default_rng(seed), 30
+    X, Y = rng.uniform(-1, 1, (2, 20_000, d))
+    inner = (1 - 0.1) ** d
+
+    def draw(figure: Any) -> None:
+        from tacit.plot.axes import PALETTE
+
+        ax, dims = figure.subplots(), np.arange(1, 101)
+        for thickness, color in zip((0.01, 0.05, 0.1), PALETTE, strict=False):
+            shares = [rind_share(int(k), thickness) for k in dims]
+            ax.plot(dims, shares, label=f"rind of {thickness:.0%}", color=color)
+        ax.set(xlabel="dimension", ylabel="fraction of the volume", title=
+        "The fruit is all rind")
+        ax.legend(frameon=False)
+
+    return Outcome(draw, [
+        Line("fruit under a rind of 10%, d = 30", f"{inner:.4f}",
+             f"{1 - rind_share(d, 0.1):.4f}"),
+        Line("mean squared length, d = 30", "10 (d/3)", f"{(X**2).sum(axis=1).mean():.2f}"),
+        Line("mean squared distance, d = 30", "20 (2d/3)",
+             f"{((X - Y) ** 2).sum(axis=1).mean():.2f}"),
+    ])  # fmt: skip
+
+
+@example("authors", "who wrote The Royal Book of Oz?", needs="oz", size=(8.5, 5.8))
+def authors(seed: int, engine: Any) -> Outcome:
+    """Who wrote The Royal Book of Oz?"""
+    import numpy as np
+
+    from tacit.datasets import load
+    from tacit.plot import author_map
+    from tacit.style import Authorship
+
+    books = load("oz")
+    texts = books.documents or []
+    labels = np.array([books.target_names[code] for code in books.target])  # type: ignore[union-attr]
+    known = np.flatnonzero(np.isin(labels, ["baum", "thompson"]))
+    model = Authorship(block=5000, engine=engine).fit(
+        [texts[i] for i in known], labels[known],
+        names=[books.metadata["title"][i] for i in known],
     )  # fmt: skip
+    contested = [texts[i] for i in np.flatnonzero(labels == "contested")]
+    verdict = model.attribute(contested)[0]
+    tested = model.evaluation()
+
+    def draw(figure: Any) -> None:
+        author_map(model, contested, names=["The Royal Book of Oz"], ax=figure.subplots())
+
+    return Outcome(draw, [
+        Line("blocks of 5,000 words", "223", str(len(model.block_lengths_))),
+        Line("author of the Royal Book", "Thompson", verdict.author.capitalize()),
+        Line("blocks of it that fall with Thompson", "all",
+             f"{verdict.votes['thompson']:.0%} of {verdict.blocks}"),
+        Line("other books attributed correctly", "", f"{tested.right} of {tested.tested}"),
+    ])  # fmt: skip
 
 
+@example("recommender", "ratings that can and cannot be completed", size=(5.0, 4.4))
 def recommender(seed: int, engine: Any) -> Outcome:
     """Ratings with gaps that have a completion of rank 1, and ratings that have none."""
     import numpy as np
@@ -562,51 +544,9 @@ def recommender(seed: int, engine: Any) -> Outcome:
     def row(matrix: Any) -> str:
         return "  ".join(f"{x:.0f}" for x in matrix[2])
 
-    return Outcome(
-        [
-            Line("third row of the completion", row(expected), row(found.matrix)),
-            Line("largest difference from the notes' matrix", "0",
-                 f"{np.abs(found.matrix - expected).max():.1g}"),
-            Line("the second matrix has a completion", "no", "yes" if none.possible else "no"),
-        ],
-        draw,
-        (5.0, 4.4),
-    )  # fmt: skip
-
-
-def heat_map(
-    figure: Any, table: Any, rows: list[str], columns: list[str], title: str,
-    *, bold: Any = None, digits: int = 2,
-) -> None:  # fmt: skip
-    """A table of numbers as colors, with the numbers."""
-    ax = figure.subplots()
-    ax.imshow(table, cmap="Blues", vmin=0, vmax=1.4 * float(table.max()))
-    ax.set_xticks(range(len(columns)), columns)
-    ax.set_yticks(range(len(rows)), rows)
-    for i in range(len(rows)):
-        for j in range(len(columns)):
-            weight = "bold" if bold is not None and bold[i, j] else "normal"
-            ax.text(j, i, f"{table[i, j]:.{digits}f}", ha="center", va="center", weight=weight)
-    ax.set_title(title, fontsize=10)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-
-
-EXAMPLES = {
-    "kmeans": Example("k-means by hand on twelve points", kmeans),
-    "zeros-and-ones": Example("k-means as a classifier of digits", zeros_and_ones),
-    "hierarchy": Example("five points and their dendrogram", hierarchy),
-    "evaluation": Example("homogeneity, completeness and V-measure", evaluation),
-    "naive-bayes": Example("a rare event, ice creams and two traffic lights", naive_bayes),
-    "cowperson": Example("n-gram models of a language of two words", cowperson),
-    "shakespeare": Example("words and pairs of words in Shakespeare", shakespeare,
-    "shakespeare"),
-    "topics": Example("the generative story of a topic model", topics),
-    "skip-gram": Example("the pairs of words that word2vec learns from", skip_gram),
-    "components": Example("principal components and low rank by hand", principal_components),
-    "body": Example("principal components of body measurements", body, "bodyfat"),
-    "faces": Example("faces from few components", faces, "olivetti"),
-    "dimension": Example("the curse of dimension", dimension),
-    "authors": Example("who wrote The Royal Book of Oz?", authors, "oz"),
-    "recommender": Example("ratings that can and cannot be completed", recommender),
-}
+    return Outcome(draw, [
+        Line("third row of the completion", row(expected), row(found.matrix)),
+        Line("largest difference from the notes' matrix", "0",
+             f"{np.abs(found.matrix - expected).max():.1g}"),
+        Line("the second matrix has a completion", "no", "yes" if none.possible else "no"),
+    ])  # fmt: skip

@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_exists, check_whole, describe_table, open_documents
-from tacit.cli.options import (
-    DocumentOptions,
-    RunOptions,
-    clean_option,
-    debug_option,
-    document_options,
-    k_option,
-    memory_option,
-    refuse_given,
-    run_options,
-)
-from tacit.cli.output import clean, is_quiet, note, print_json, say
+from tacit.cli import inputs, options, output
+from tacit.cli.options import DocumentOptions, RunOptions
 from tacit.cli.progress import Running, make_bar
 from tacit.core.wording import count
 
@@ -39,7 +28,7 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
 @click.command()
 @click.argument("path", required=False)
 @click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
-@k_option("Number of groups")
+@options.k_option("Number of groups")
 @click.option("--topics", default="auto", metavar="auto|INTEGER|none",
               help="Number of themes")
 @click.option("--quick", is_flag=True, help="Take less time: fewer trials and repeats.")
@@ -48,10 +37,10 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
               help="Print every stage with its expected time and memory, and stop.")
 @click.option("--stages", metavar="NAMES", help="Stages to run, separated by commas, with the "
               "stages that they need  [default: all]")
-@clean_option
+@options.clean_option
 @click.option("--docs", is_flag=True, help="Explore the docstrings of installed packages.")
-@partial(document_options, memory=memory_option(None))
-@run_options
+@partial(options.document_options, memory=options.memory_option(None))
+@options.run_options
 def explore(
     path: str | None, out: str | None, k: int | None, topics: str, quick: bool, thorough: bool,
     only_plan: bool, stages: str | None, clean_texts: bool, docs: bool,
@@ -81,7 +70,8 @@ def explore(
     if quick and thorough:
         raise click.UsageError("--quick and --thorough contradict each other. Give one.")
     if docs:
-        refuse_given({*DocumentOptions._fields} - {"memory"}, "is for a PATH, not for --docs.")
+        unused = {*DocumentOptions._fields} - {"memory"}
+        options.refuse_given(unused, "is for a PATH, not for --docs.")
     names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
     if names == []:
         raise click.UsageError(
@@ -106,10 +96,10 @@ def explore(
     target = folder_for("docstrings" if docs else path, out)
     if docs or path is None:
         texts = docstring_documents()
-        note(*texts.report.lines())
+        output.note(*texts.report.lines())
     else:
-        texts = open_documents(path, documents)
-        if (why := describe_table(texts, path)) is not None:
+        texts = inputs.open_documents(path, documents)
+        if (why := inputs.describe_table(texts, path)) is not None:
             raise DataError(why, file=path)
     effort = "quick" if quick else "thorough" if thorough else "normal"
     settings = Settings(run.seed, k, effort, clean_texts, themes)
@@ -128,11 +118,11 @@ def explore(
         raise click.UsageError(str(error)) from None
     if only_plan:
         if run.as_json:
-            print_json(plan.to_dict())
+            output.print_json(plan.to_dict())
         else:
-            click.echo("\n".join(clean(line) for line in plan.lines()))
+            click.echo("\n".join(output.clean(line) for line in plan.lines()))
         return
-    note(*plan.short_lines())
+    output.note(*plan.short_lines())
     with StageDisplay(expected=plan.planned()) as display:
         project = explored(
             target, texts, settings, engine, display.on_event, [display.on_step],
@@ -140,16 +130,16 @@ def explore(
         )  # fmt: skip
     report = target / REPORT
     summary = project.summary
-    note(*summary["input"]["sentences"][len(texts.report.lines()) :])
+    output.note(*summary["input"]["sentences"][len(texts.report.lines()) :])
     if k is not None and summary["k"] is not None and summary["k"] < k:
         groups = count(summary["k"], "group")
-        note(f"-k {k} is more than these documents allow: {groups}.")
+        output.note(f"-k {k} is more than these documents allow: {groups}.")
     if run.as_json:
-        print_json({**summary, "report": str(report)})
+        output.print_json({**summary, "report": str(report)})
     else:
-        click.echo("\n".join(clean(line) for line in summary_lines(summary)))
-        click.echo(f"Report: {clean(report)}")
-    check_whole(texts, documents)
+        click.echo("\n".join(output.clean(line) for line in summary_lines(summary)))
+        click.echo(f"Report: {output.clean(report)}")
+    inputs.check_whole(texts, documents)
     if not len(texts):
         raise DataError("there are no documents in it. Give some.", file=path)
     why = summary["skipped"].get("counts")
@@ -178,7 +168,7 @@ def docstring_documents() -> "Documents":
               "project, report_redacted.html with --redact]")
 @click.option("--redact", is_flag=True, help="Leave out the texts: no titles, openings or ids "
               "of documents, no search, no word of fewer than five documents.")
-@debug_option
+@options.debug_option
 def report(project: str, out: str | None, redact: bool) -> None:
     """Write the report of a PROJECT that tacit explore made as one HTML file.
 
@@ -186,10 +176,10 @@ def report(project: str, out: str | None, redact: bool) -> None:
     tacit report letters.tacit --out letters.html
     tacit report letters.tacit --redact         to share without the texts
     """
-    check_exists(project)
+    inputs.check_exists(project)
     from tacit.explore.project.project import Project
 
-    click.echo(f"Report: {clean(Project.open(project).report(out, redact=redact))}")
+    click.echo(f"Report: {output.clean(Project.open(project).report(out, redact=redact))}")
 
 
 # --- Progress ---
@@ -205,7 +195,7 @@ class StageDisplay:
 
         self.pace = Pace(expected or {})  # seconds, by stage
         self._begun = 0.0
-        self.quiet = is_quiet() if quiet is None else quiet
+        self.quiet = output.is_quiet() if quiet is None else quiet
         self.live = not self.quiet and sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
@@ -243,7 +233,7 @@ class StageDisplay:
         if self._bar is not None:
             self._bar.console.print(line)
         else:
-            say(line, quiet=self.quiet)
+            output.say(line, quiet=self.quiet)
 
     def estimate(self, event: "StageEvent", own: float | None = None) -> str:
         """The time of this stage, as planned and corrected or as its steps show (``own``), and

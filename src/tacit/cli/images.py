@@ -5,23 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import (
-    IMAGE_SIZE,
-    NUMBERS,
-    RunOptions,
-    refuse_given,
-    run_options,
-    top_option,
-)
-from tacit.cli.output import (
-    draw_table,
-    need_matplotlib,
-    note,
-    print_json,
-    save_figure,
-    say,
-    write_numbers,
-)
+from tacit.cli import options, output
+from tacit.cli.options import RunOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +20,7 @@ SAMPLES = 6  # images that are reconstructed
 
 @click.command()
 @click.argument("source", metavar="FOLDER|NPZ")
-@click.option("--ranks", type=NUMBERS, default="16,64,128",
+@click.option("--ranks", type=options.NUMBERS, default="16,64,128",
               help="Numbers of components to compare")
 @click.option("--near", metavar="IMAGE",
               help="Image whose nearest images are shown: a name, or a number from 1  "
@@ -45,12 +30,12 @@ SAMPLES = 6  # images that are reconstructed
     metavar="SUM",
     help='Sum of images, such as "0.5*3 + 0.5*17", written to combination.png  [default: none]',
 )
-@click.option("--size", type=IMAGE_SIZE,
+@click.option("--size", type=options.IMAGE_SIZE,
               help="Size to scale all images of a folder to  [default: as they are]")
 @click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model  "
               "[default: none]")
-@top_option(5)
-@run_options
+@options.top_option(5)
+@options.run_options
 def images(
     source: str, ranks: tuple[int, ...], near: str | None, combine: str | None,
     size: tuple[int, int] | None, out: str | None, top: int, run: RunOptions,
@@ -70,9 +55,9 @@ def images(
     if combine is not None and out is None:
         raise click.UsageError("--combine needs a folder for the image: add --out FOLDER.")
     if near is None:
-        refuse_given(["top"], "is the number of nearest images: add --near IMAGE.")
+        options.refuse_given(["top"], "is the number of nearest images: add --near IMAGE.")
     if not Path(source).is_dir():
-        refuse_given(["size"], f"is for a folder of images, and {source} is not one.")
+        options.refuse_given(["size"], f"is for a folder of images, and {source} is not one.")
     folder = None if out is None else make_folder(out)
     import numpy as np
 
@@ -83,7 +68,7 @@ def images(
     n, pixels = stack.rows.shape
     height, width = stack.size
     if not run.as_json:
-        note(f"Read {n:,} images of {width} x {height} pixels from {stack.source}.")
+        output.note(f"Read {n:,} images of {width} x {height} pixels from {stack.source}.")
     if n < 2:
         raise click.ClickException(
             f"{source} has one image, but components need at least two. Add images."
@@ -91,7 +76,7 @@ def images(
     most = min(n - 1, pixels)
     tried = sorted({min(rank, most) for rank in ranks})
     if max(ranks) > most:
-        note(f"{n:,} images have at most {most:,} components; the ranks are {tried}.")
+        output.note(f"{n:,} images have at most {most:,} components; the ranks are {tried}.")
     place = None if near is None else stack.find(near)
     mixed = None if combine is None else stack.combine(combine)
     model = PCA(tried[-1], random_state=run.seed, engine=run.engine).fit(stack.rows)
@@ -115,7 +100,7 @@ def images(
             folder, stack, model, points, errors, tried, place, top, mixed
         )
     if run.as_json:
-        print_json(answer)
+        output.print_json(answer)
     else:
         draw(answer, near)
 
@@ -124,7 +109,7 @@ def make_folder(out: str) -> Path:
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"--out {out} is a file, but a folder is needed.")
-    need_matplotlib("--out")
+    output.need_matplotlib("--out")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -175,7 +160,7 @@ def write_all(
     def keep(ax: Any, name: str) -> None:
         import matplotlib.pyplot as plt
 
-        save_figure(ax.figure, str(folder / name))
+        output.save_figure(ax.figure, str(folder / name))
         plt.close(ax.figure)
         written.append(name)
 
@@ -215,7 +200,7 @@ def write_all(
         keep(plot.contact_sheet(mixed[None]), "combination.png")
     model.save(folder / "model.safetensors")
     table = str(folder / "coordinates.csv")
-    write_numbers(table, ("image", stack.names), "c", points, first=1, digits=8)
+    output.write_numbers(table, ("image", stack.names), "c", points, first=1, digits=8)
     return [*written, "coordinates.csv", "model.safetensors"]
 
 
@@ -226,13 +211,13 @@ def draw(answer: dict[str, Any], near: str | None) -> None:
         for rank, each in answer["ranks"].items()
     ]
     titles = ["Components", "Error", *(["Nearest has the same label"] if labeled else [])]
-    draw_table(titles, rows, right=range(len(titles)))
+    output.draw_table(titles, rows, right=range(len(titles)))
     if near is not None:
         click.echo(f"Nearest to {near}:")
-        draw_table(
+        output.draw_table(
             ["Image", "Distance"],
             [[each["image"], f"{each['distance']:.4g}"] for each in answer["near"]],
             right=[1],
         )
     if "files" in answer:
-        say(f"Written: {', '.join(answer['files'])}.")
+        output.say(f"Written: {', '.join(answer['files'])}.")

@@ -6,34 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents, open_model
-from tacit.cli.options import (
-    CommandGroup,
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    document_options,
-    memory_option,
-    out_option,
-    refuse_given,
-    rule_option,
-    run_options,
-    show_options,
-    stop_words_option,
-    top_option,
-    trust_option,
-)
-from tacit.cli.output import (
-    check_file,
-    check_outputs,
-    clean,
-    console,
-    note,
-    print_json,
-    say_written,
-    write_csv,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes
 from tacit.core.wording import count
@@ -55,15 +29,15 @@ def index() -> None:
 @index.command()
 @click.argument("path")
 @click.option("--out", required=True, metavar="FILE", help="Index file to write (.safetensors)")
-@rule_option
-@stop_words_option
+@options.rule_option
+@options.stop_words_option
 @click.option("--no-text", is_flag=True,
               help="Leave the documents out of the index: half the size, but no snippets.")
 @click.option("--semantic", is_flag=True, help="Index by meaning (latent semantic analysis).")
 @click.option("-k", "--components", type=click.IntRange(1), default=100,
               help="Number of components of the latent semantic analysis, with --semantic")
-@partial(document_options, memory=memory_option())
-@run_options
+@partial(options.document_options, memory=options.memory_option())
+@options.run_options
 def build(
     path: str, out: str, rule: str, stop_words: str | None, no_text: bool, semantic: bool,
     components: int, documents: DocumentOptions, run: RunOptions,
@@ -78,17 +52,18 @@ def build(
     tacit index build letters/ --out letters.index
     tacit index build letters/ --semantic --out meaning.index    search by meaning
     """
-    check_file(out)
+    output.check_file(out)
     if semantic:
-        refuse_given(["memory"], "is for an index of words. Leave it out with --semantic.")
+        why = "is for an index of words. Leave it out with --semantic."
+        options.refuse_given(["memory"], why)
     else:
-        refuse_given(["components"], "is for an index by meaning: add --semantic.")
-        refuse_given(["seed"], "is for an index by meaning: add --semantic.")
+        why = "is for an index by meaning: add --semantic."
+        options.refuse_given(["components", "seed"], why)
 
     from tacit.search import InvertedIndex, SemanticIndex
     from tacit.text import CountVectorizer
 
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     ids = [str(each) for each in texts.ids]  # without ids, numbers from 1 as in the file
     with Running("Indexing"):
         if semantic:
@@ -113,7 +88,7 @@ def build(
     model.save(out)
     size = os.path.getsize(out)
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "index": out,
                 "kind": type(model).__name__,
@@ -130,20 +105,20 @@ def build(
             f"{count(model.n_documents_, 'document')}, {count(words, 'different word')}"
             f"{in_all}; {format_bytes(size)}."
         )
-    say_written(index=out)
-    check_whole(texts, documents)
+    output.say_written(index=out)
+    inputs.check_whole(texts, documents)
 
 
 @index.command()
 @click.argument("file", metavar="INDEX")
 @click.argument("query", nargs=-1, required=True)
-@top_option(10, least=0)
+@options.top_option(10, least=0)
 @click.option("--rank", type=OneOf(["bm25", "tfidf"]), default="bm25",
               help="Ranking function")
 @click.option("--operator", type=OneOf(["and", "or"]), default="and",
               help="Operator between words without one")
-@trust_option
-@show_options
+@options.trust_option
+@options.show_options
 def search(
     file: str, query: tuple[str, ...], top: int, rank: str, operator: str, trust: bool,
     show: ShowOptions,
@@ -168,7 +143,8 @@ def search(
     if isinstance(model, InvertedIndex):
         hits = model.search(words, top=top, rank=rank, operator=operator)
     else:
-        refuse_given(["rank", "operator"], f"is for an index of words; {file} is by meaning.")
+        why = f"is for an index of words; {file} is by meaning."
+        options.refuse_given(["rank", "operator"], why)
         plain, excluded, notes = split_meaning(words)
         if excluded:
             raise QueryError(
@@ -183,16 +159,16 @@ def search(
 @index.command()
 @click.argument("file", metavar="INDEX")
 @click.argument("id")
-@top_option(10, least=0)
-@trust_option
-@show_options
+@options.top_option(10, least=0)
+@options.trust_option
+@options.show_options
 def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> None:
     """Find the documents in INDEX that are most similar to document ID."""
     model = open_index(file, trust)
     try:
         hits = model.similar_documents(id, top=top)
     except KeyError as error:
-        raise click.BadParameter(clean(error.args[0]), param_hint="ID") from None
+        raise click.BadParameter(output.clean(error.args[0]), param_hint="ID") from None
     show_hits(hits, {"index": file, "id": id}, show)
 
 
@@ -202,9 +178,9 @@ def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> Non
               help="Lowest Jaccard similarity of near-duplicates, from 0 to 1")
 @click.option("--shingle", type=click.IntRange(1, 1000), default=4,
               help="Number of words in a shingle")
-@out_option("the group of every document")
-@partial(document_options, memory=memory_option())
-@run_options
+@options.out_option("the group of every document")
+@partial(options.document_options, memory=options.memory_option())
+@options.run_options
 def duplicates(
     path: str, threshold: float, shingle: int, out: str | None, documents: DocumentOptions,
     run: RunOptions,
@@ -214,11 +190,11 @@ def duplicates(
     Two documents are near-duplicates if they share enough shingles (sequences of words).
     Documents without words are counted but are never duplicates.
     """
-    check_outputs(out, as_json=run.as_json)
+    output.check_outputs(out, as_json=run.as_json)
 
     from tacit.search import NearDuplicates
 
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     model = NearDuplicates(
         threshold,
         shingle=shingle,
@@ -230,9 +206,9 @@ def duplicates(
         model.fit(texts)
     if out is not None:
         labels = ("" if label < 0 else label for label in model.labels_.tolist())
-        write_csv(out, ["id", "group"], zip(texts.ids, labels, strict=True))
+        output.write_csv(out, ["id", "group"], zip(texts.ids, labels, strict=True))
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "path": path,
                 "threshold": threshold,
@@ -248,15 +224,15 @@ def duplicates(
             }
         )
     else:
-        draw_groups(model, stderr=out == "-")
-    say_written(groups=out)
-    check_whole(texts, documents)
+        draw_groups(model)
+    output.say_written(groups=out)
+    inputs.check_whole(texts, documents)
 
 
 def open_index(file: str, trust: bool) -> Any:
     """An inverted or a semantic index."""
-    command = "tacit index build PATH --out INDEX"
-    return open_model(file, ["search", "similar_documents"], "an index", command, mmap=trust)
+    can, command = ["search", "similar_documents"], "tacit index build PATH --out INDEX"
+    return inputs.open_model(file, can, "an index", command, mmap=trust)
 
 
 # --- Printing ---
@@ -265,9 +241,9 @@ def open_index(file: str, trust: bool) -> Any:
 def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
     """Print hits, or one JSON document of them and of the request."""
     if show.as_json:
-        print_json({**request, **hits.to_dict()})
+        output.print_json({**request, **hits.to_dict()})
         return
-    page = console()
+    page = output.console()
     for hit in hits:
         page.print(head(hit), soft_wrap=True)
         if hit.snippet:
@@ -276,13 +252,13 @@ def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
         click.echo(f"{len(hits):,} of {count(hits.total, 'document')}.")
     else:
         click.echo("No document matches.")
-    note(*hits.notes)
+    output.note(*hits.notes)
 
 
 def head(hit: "Hit") -> Any:
     from rich.text import Text
 
-    name = " ".join(clean(hit.id).split())
+    name = " ".join(output.clean(hit.id).split())
     return Text.assemble((name, "bold"), f"  {hit.score:.3f}")
 
 
@@ -293,23 +269,23 @@ def marked(hit: "Hit", on_terminal: bool) -> Any:
 
     text = Text()
     for piece, is_match in hit.parts():
-        piece = clean(piece)
+        piece = output.clean(piece)
         if is_match and not on_terminal:
             piece = f"[{piece}]"
         text.append(piece, "bold yellow" if is_match else "")
     return Padding(text, (0, 0, 0, 4), expand=False)
 
 
-def draw_groups(model: "NearDuplicates", *, stderr: bool) -> None:
-    page = console(stderr=stderr)
+def draw_groups(model: "NearDuplicates") -> None:
+    page = output.console()
     groups = model.groups()
     for members in groups[:SHOWN]:
-        names = [" ".join(clean(each).split()) for each in members[:MEMBERS]]
+        names = [" ".join(output.clean(each).split()) for each in members[:MEMBERS]]
         more = f" and {len(members) - MEMBERS:,} more" if len(members) > MEMBERS else ""
         page.print(f"{len(members):>6,}  {', '.join(names)}{more}", soft_wrap=True)
     if len(groups) > SHOWN:
         rest = f"and {len(groups) - SHOWN:,} smaller groups (--json lists all)"
-        click.echo(rest, err=stderr)
+        output.echo(rest)
     inside = sum(map(len, groups))
     empty = len(model.empty_)
     sentences = [
@@ -318,5 +294,4 @@ def draw_groups(model: "NearDuplicates", *, stderr: bool) -> None:
         f"removed.",
         *([f"{count(empty, 'document is', 'documents are')} empty."] if empty else []),
     ]
-    click.echo(" ".join(sentences if groups else ["No near-duplicates.", *sentences[2:]]),
-               err=stderr)  # fmt: skip
+    output.echo(" ".join(sentences if groups else ["No near-duplicates.", *sentences[2:]]))

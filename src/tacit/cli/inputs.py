@@ -59,21 +59,10 @@ def open_documents(
             f"tacit serve {path}",
             file=path,
         )
+    settings = {**options._asdict(), "allow_partial": True}  # check_whole sets the exit code
+    del settings["memory"]
     try:
-        documents = Documents.open(
-            path,
-            text=options.text_column,
-            id=options.id_column,
-            format=options.kind,
-            encoding=options.encoding,
-            errors=options.errors,
-            duplicate_ids=options.duplicate_ids,
-            duplicate_keys=options.duplicate_keys,
-            max_document=options.max_document,
-            oversize=options.oversize,
-            follow_links=options.follow_links,
-            allow_partial=True,  # check_whole sets the exit code when the work is done
-        )
+        documents = Documents.open(path, **settings)
     except DataError as error:
         error.args = (spelled(str(error)),)
         raise
@@ -107,7 +96,7 @@ def refuse_unused(path: str, documents: "Documents") -> None:
     what = "a folder of text files" if is_folder else "text with one document per line"
     if documents.report.text_column is None:
         refuse_given(
-            ["text_column", "id_column"],
+            ["text", "id"],
             f"names a column of a table, but {path} is {what}. Leave it out, or name the "
             "format with --format.",
         )
@@ -116,7 +105,7 @@ def refuse_unused(path: str, documents: "Documents") -> None:
             f"is for tables, but {path} is {what}. Leave it out.",
         )
     if is_folder:
-        refuse_given(["kind"], f"is for a file, but {path} is a folder. Leave it out.")
+        refuse_given(["format"], f"is for a file, but {path} is a folder. Leave it out.")
     else:
         refuse_given(["follow_links"], f"is for folders, but {path} is not one. Leave it out.")
     if kind == "parquet":
@@ -128,7 +117,7 @@ def refuse_unused(path: str, documents: "Documents") -> None:
 
 def format_of(path: str) -> str:
     """The format of a file of documents: what --format says, or the end of its name."""
-    given = click.get_current_context().params.get("kind")
+    given = click.get_current_context().params.get("format")
     return given or Path(re.sub(r"\.(gz|zst)$", "", path)).suffix.lower().removeprefix(".")
 
 

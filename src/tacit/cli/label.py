@@ -2,17 +2,8 @@
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents, read_labels
-from tacit.cli.options import (
-    DocumentOptions,
-    Parsed,
-    RunOptions,
-    document_options,
-    label_option,
-    out_option,
-    run_options,
-)
-from tacit.cli.output import check_outputs, draw_table, note, print_json, say_written, write_csv
+from tacit.cli import inputs, options, output
+from tacit.cli.options import DocumentOptions, Parsed, RunOptions
 from tacit.cli.progress import Running
 
 __all__ = ["label"]
@@ -33,15 +24,15 @@ WEIGHT = Parsed("auto|NUMBER", parse_weight, "is neither auto nor a number from 
 
 @click.command()
 @click.argument("file")
-@label_option
-@out_option("the labels of all documents")
+@options.label_option
+@options.out_option("the labels of all documents")
 @click.option("--weight", type=WEIGHT, default="auto",
               help="Weight of an unlabeled document, from 0 to 1; auto chooses it by "
               "cross-validation")
 @click.option("--min-df", type=click.IntRange(1), default=2,
               help="Minimum number of documents with a word")
-@document_options
-@run_options
+@options.document_options
+@options.run_options
 def label(
     file: str, label_column: str | None, out: str | None, weight: float | str, min_df: int,
     documents: DocumentOptions, run: RunOptions,
@@ -52,20 +43,20 @@ def label(
     is unknown. Semi-supervised naive Bayes learns from labeled and unlabeled documents; --out
     writes the most probable label of every document, its probability, and whether it was given.
     """
-    check_outputs(out, as_json=run.as_json)
+    output.check_outputs(out, as_json=run.as_json)
     import numpy as np
 
     from tacit.core.errors import DataError
     from tacit.mixture import SemiSupervisedNB
     from tacit.text import CountVectorizer
 
-    texts = open_documents(file, documents)
-    labels = read_labels(texts, file, label_column, optional=True)
+    texts = inputs.open_documents(file, documents)
+    labels = inputs.read_labels(texts, file, label_column, optional=True)
     known = np.array([each is not None for each in labels])
     if not known.any():
         raise DataError("no document has a label. Label some of each class.", file=file)
     if known.all():
-        note("Every document already has a label; the labels stay as they are.")
+        output.note("Every document already has a label; the labels stay as they are.")
     vectorizer = CountVectorizer(
         min_df=min_df, stop_words="english-function-words", engine=run.engine
     )
@@ -83,7 +74,7 @@ def label(
     ]
     if out is not None:
         sure = np.where(known, 1.0, posterior.max(axis=1))
-        write_csv(
+        output.write_csv(
             out,
             ["id", "label", "probability", "given"],
             (
@@ -102,7 +93,7 @@ def label(
         for j, name in enumerate(model.classes_.tolist())
     ]
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "file": file,
                 "documents": len(answer),
@@ -120,12 +111,12 @@ def label(
             for each in classes
         ]  # fmt: skip
         titles = ["Label", "Given", "Documents", "Words"]
-        draw_table(titles, rows, right=[1, 2], stderr=out == "-")
+        output.draw_table(titles, rows, right=[1, 2])
         accuracy = getattr(model, "unlabeled_weights_", {}).get(str(model.unlabeled_weight_))
         if accuracy is not None:
-            note(
+            output.note(
                 f"Weight of unlabeled documents: {model.unlabeled_weight_:g}. Accuracy on "
                 f"held-out labels: {accuracy:.0%}.",
             )
-    say_written(labels=out)
-    check_whole(texts, documents)
+    output.say_written(labels=out)
+    inputs.check_whole(texts, documents)

@@ -5,27 +5,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
-from tacit.cli.options import (
-    OneOf,
-    RunOptions,
-    TableOptions,
-    k_option,
-    model_option,
-    out_option,
-    refuse_given,
-    run_options,
-    table_options,
-)
-from tacit.cli.output import (
-    check_outputs,
-    draw_table,
-    note,
-    print_json,
-    say,
-    say_written,
-    write_csv,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import OneOf, RunOptions, TableOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -37,17 +18,17 @@ SHOWN = 6  # columns of means in the table
 
 @click.command()
 @click.argument("file")
-@k_option("Number of components; auto takes the one with the lowest BIC")
+@options.k_option("Number of components; auto takes the one with the lowest BIC")
 @click.option("--k-max", type=click.IntRange(1), default=8,
               help="Largest number of components that auto tries")
 @click.option("--covariance", "kind", type=OneOf(TYPES), default="full",
               help="Form of the components' covariances")
 @click.option("--n-init", type=click.IntRange(1), default=3,
               help="Number of EM runs; the best one is used")
-@out_option("the probabilities of every row")
-@model_option
-@table_options
-@run_options
+@options.out_option("the probabilities of every row")
+@options.model_option
+@options.table_options
+@options.run_options
 def mixture(
     file: str, k: int | None, k_max: int, kind: str, n_init: int, out: str | None,
     model_path: str | None, table: TableOptions, run: RunOptions,
@@ -63,15 +44,15 @@ def mixture(
     tacit mixture heights.csv -k 2 --covariance diag --out probabilities.csv
     """
     if k is not None:
-        refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
-    check_outputs(out, [model_path], as_json=run.as_json)
+        options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
+    output.check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.mixture import GaussianMixture
 
-    opened = read_number_file(file, table, gaps=True)
+    opened = inputs.read_number_file(file, table, gaps=True)
     rows = opened.values
     sizes = range(1, min(k_max, len(rows)) + 1) if k is None else [min(k, len(rows))]
     if k is not None and k > len(rows):
-        note(f"The file has {count(len(rows), 'row')}, so k is {len(rows)}, not {k}.")
+        output.note(f"The file has {count(len(rows), 'row')}, so k is {len(rows)}, not {k}.")
     fits, warned = {}, {}
     for size in sizes:
         model = GaussianMixture(
@@ -79,7 +60,7 @@ def mixture(
         )
         title = f"Fitting {count(size, 'component')}"
         with (
-            Running(title) as stage, named_rows(opened),
+            Running(title) as stage, inputs.named_rows(opened),
             warnings.catch_warnings(record=True) as warned[size],
         ):  # fmt: skip
             warnings.simplefilter("always")
@@ -89,13 +70,13 @@ def mixture(
     best = min(scores, key=lambda size: (scores[size], size))
     model = fits[best]
     for warning in warned[best]:  # those of the other sizes do not matter
-        say(f"Warning: {str(warning.message).replace('n_components', '-k')}")
+        output.say(f"Warning: {str(warning.message).replace('n_components', '-k')}")
     if model_path:
         model.save(model_path)
     if out is not None:
-        write_probabilities(model, rows, row_names(opened), out)
+        write_probabilities(model, rows, inputs.row_names(opened), out)
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "file": opened.report.source,
                 "k": best,
@@ -119,16 +100,16 @@ def mixture(
             }
         )
     else:
-        draw(model, scores, best, opened.names, stderr=out == "-")
-    say_written(probabilities=out, model=model_path)
-    check_whole(opened, table)
+        draw(model, scores, best, opened.names)
+    output.say_written(probabilities=out, model=model_path)
+    inputs.check_whole(opened, table)
 
 
 def write_probabilities(model: Any, rows: Any, named: tuple[str, Any], out: str) -> None:
     posterior, (title, names) = model.predict_proba(rows), named
     titles = [title, "component"]
     titles += [f"p{j}" for j in range(posterior.shape[1])]
-    write_csv(
+    output.write_csv(
         out,
         titles,
         (
@@ -138,16 +119,14 @@ def write_probabilities(model: Any, rows: Any, named: tuple[str, Any], out: str)
     )
 
 
-def draw(
-    model: Any, scores: dict[int, float], best: int, names: list[str], stderr: bool
-) -> None:
+def draw(model: Any, scores: dict[int, float], best: int, names: list[str]) -> None:
     if len(scores) > 1:
         tried = ", ".join(f"{size}: {score:,.1f}" for size, score in scores.items())
         lowest = count(best, "component has", "components have")
-        click.echo(f"{lowest} the lowest BIC ({tried}).", err=stderr)
+        output.echo(f"{lowest} the lowest BIC ({tried}).")
     if model.n_missing_:
         gone = count(model.n_missing_, "missing value was", "missing values were")
-        click.echo(f"{gone} integrated out.", err=stderr)
+        output.echo(f"{gone} integrated out.")
     rows = [
         [str(j), f"{weight:.3f}", *(f"{value:.4g}" for value in mean[:SHOWN])]
         for j, (weight, mean) in enumerate(zip(model.weights_, model.means_, strict=True))
@@ -155,10 +134,7 @@ def draw(
     more = ["..."] if len(names) > SHOWN else []
     titles = ["component", "weight", *names[:SHOWN], *more]
     rows = [[*row, *(["..."] if more else [])] for row in rows]
-    draw_table(titles, rows, right=range(len(titles)), stderr=stderr)
-    click.echo(
-        f"Mean log-likelihood {model.lower_bound_:.4f} after "
-        + count(model.n_iter_, "iteration")
-        + ("." if model.converged_ else "; EM did not converge."),
-        err=stderr,
-    )
+    output.draw_table(titles, rows, right=range(len(titles)))
+    end = "." if model.converged_ else "; EM did not converge."
+    done = count(model.n_iter_, "iteration")
+    output.echo(f"Mean log-likelihood {model.lower_bound_:.4f} after {done}{end}")

@@ -5,34 +5,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import (
-    check_whole,
-    named_rows,
-    open_model,
-    read_number_file,
-    row_names,
-    wrong_model,
-)
-from tacit.cli.options import (
-    IMAGE_SIZE,
-    NUMBERS,
-    CommandGroup,
-    OneOf,
-    ShowOptions,
-    TableOptions,
-    refuse_given,
-    seed_option,
-    show_options,
-    table_options,
-)
-from tacit.cli.output import (
-    check_outputs,
-    note,
-    print_json,
-    say_written,
-    write_csv,
-    write_numbers,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import CommandGroup, OneOf, ShowOptions, TableOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -64,7 +38,7 @@ def neural() -> None:
 @click.option("--kind", type=OneOf(list(KINDS)), default="autoencoder", help="Kind of network")
 @click.option("--model", "model_path", metavar="FILE", required=True,
               help="Model file to write (.safetensors)")
-@click.option("--layers", type=NUMBERS,
+@click.option("--layers", type=options.NUMBERS,
               help="Units per layer: of the encoder, ending with the code (autoencoder); "
               "hidden units (rbm); of both networks (gan)  [default: 64,16; 64; 128,128]")
 @click.option("--latent", type=click.IntRange(1), default=32,
@@ -91,11 +65,11 @@ def neural() -> None:
 @click.option("--checkpoint", metavar="FILE",
               help="File for the state of the training; a second run resumes from it  "
               "[default: none]")
-@partial(table_options, ids=False)
-@seed_option
-@show_options
+@partial(options.table_options, ids=False)
+@options.seed_option
+@options.show_options
 def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
-          show: ShowOptions, checkpoint: str | None, **options: Any) -> None:  # fmt: skip
+          show: ShowOptions, checkpoint: str | None, **settings: Any) -> None:  # fmt: skip
     """Train a network on the rows of FILE and save it.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input.
@@ -105,21 +79,21 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     tacit neural train digits.npy --kind rbm --layers 100 --model machine.safetensors
     tacit neural train points.csv --kind gan --passes 300 --model gan.safetensors
     """
-    check_outputs(None, [model_path, checkpoint], as_json=show.as_json)
+    output.check_outputs(None, [model_path, checkpoint], as_json=show.as_json)
     for other, names in ONLY.items():
         if other != kind:
-            refuse_given(names, f"is for --kind {other}, not for {kind}.")
-    if options["noise"] is None:
-        refuse_given(["noise_level"], "needs a kind of noise: add --noise.")
+            options.refuse_given(names, f"is for --kind {other}, not for {kind}.")
+    if settings["noise"] is None:
+        options.refuse_given(["noise_level"], "needs a kind of noise: add --noise.")
     from tacit import neural as room
     from tacit.core.checkpoint import Checkpoint
 
     network = getattr(room, KINDS[kind])  # before the rows are read: the extra may be missing
-    opened = read_number_file(file, table)
+    opened = inputs.read_number_file(file, table)
     rows = opened.values
-    chosen = parameters(kind, rows, options)
+    chosen = parameters(kind, rows, settings)
     saved = [] if checkpoint is None else [Checkpoint(checkpoint)]
-    with Running(f"Training the {kind}") as stage, named_rows(opened):
+    with Running(f"Training the {kind}") as stage, inputs.named_rows(opened):
         callbacks = [*(stage.callbacks or []), *saved]
         model = network(**chosen, random_state=seed, callbacks=callbacks).fit(rows)
     model.save(model_path)
@@ -134,11 +108,11 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
         summary["explained"] = 1 - summary["error"] / variance if variance else 0.0
         summary["zero_fraction"] = model.zero_fraction_
     if show.as_json:
-        print_json(summary)
+        output.print_json(summary)
     else:
         draw(kind, summary)
-    say_written(model=model_path)
-    check_whole(opened, table)
+    output.say_written(model=model_path)
+    inputs.check_whole(opened, table)
 
 
 def spread(values: Any) -> float:
@@ -150,21 +124,21 @@ def spread(values: Any) -> float:
     return float(columns.deviations.sum() / columns.rows)
 
 
-def parameters(kind: str, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
+def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a network from the options of the command."""
-    layers = options["layers"] or LAYERS[kind]
+    layers = settings["layers"] or LAYERS[kind]
     common = {
-        "batch_size": options["batch"], "max_iter": options["passes"],
-        "device": options["device"],
+        "batch_size": settings["batch"], "max_iter": settings["passes"],
+        "device": settings["device"],
     }  # fmt: skip
-    if options["learning_rate"] is not None:
-        common["learning_rate"] = options["learning_rate"]
+    if settings["learning_rate"] is not None:
+        common["learning_rate"] = settings["learning_rate"]
     if kind == "autoencoder":
         names = ("noise", "noise_level", "sparsity", "tied", "early_stopping")
-        return {"layers": layers, **{name: options[name] for name in names}, **common}
+        return {"layers": layers, **{name: settings[name] for name in names}, **common}
     if kind == "gan":
         return {
-            "n_latent": options["latent"], "generator": layers, "discriminator": layers,
+            "n_latent": settings["latent"], "generator": layers, "discriminator": layers,
             **common,
         }  # fmt: skip
     if len(layers) > 1:
@@ -172,7 +146,7 @@ def parameters(kind: str, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
             f"{len(layers)} layers, but a restricted Boltzmann machine has one hidden layer. "
             "Give one number.", param_hint="--layers",
         )  # fmt: skip
-    visible = options["visible"]
+    visible = settings["visible"]
     if visible == "auto":
         from tacit.data.table import Table
         from tacit.neural.training import describe_columns
@@ -180,7 +154,7 @@ def parameters(kind: str, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
         found = describe_columns(Table.of(rows), "tacit neural")
         unit = found.low.min() >= 0 and found.high.max() <= 1
         visible = "bernoulli" if unit else "gaussian"
-        note(f"Visible units: {visible}, chosen by the range of the values.")
+        output.note(f"Visible units: {visible}, chosen by the range of the values.")
     return {"n_components": layers[0], "visible": visible, **common}
 
 
@@ -205,8 +179,8 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
 @click.argument("file")
 @click.option("--out", default="-", metavar="CSV",
               help="File for the codes; - is standard output")
-@table_options
-@show_options
+@options.table_options
+@options.show_options
 def encode(model_path: str, file: str, out: str, table: TableOptions,
            show: ShowOptions) -> None:  # fmt: skip
     """Encode the rows of FILE with the autoencoder or RBM in MODEL.
@@ -216,18 +190,18 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
     """
     if show.as_json and out == "-":
         out = ""  # one JSON document instead
-    check_outputs(out or None, as_json=show.as_json)
+    output.check_outputs(out or None, as_json=show.as_json)
     model = open_network(model_path, "transform")
-    opened = read_number_file(file, table)
-    with named_rows(opened):
+    opened = inputs.read_number_file(file, table)
+    with inputs.named_rows(opened):
         codes = model.transform(opened.values)
     if out:
-        write_numbers(out, row_names(opened), "code", codes)
+        output.write_numbers(out, inputs.row_names(opened), "code", codes)
     if show.as_json:
         document = {"rows": len(codes), "code": codes.shape[1], "codes_file": out or None}
-        print_json(document if out else {**document, "codes": codes.tolist()})
-    say_written(codes=out)
-    check_whole(opened, table)
+        output.print_json(document if out else {**document, "codes": codes.tolist()})
+    output.say_written(codes=out)
+    inputs.check_whole(opened, table)
 
 
 @neural.command()
@@ -237,12 +211,12 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
               help="File for the rows; - is standard output  [default: -]")
 @click.option("--picture", metavar="PNG",
               help="Picture that shows the rows as images  [default: none]")
-@click.option("--shape", type=IMAGE_SIZE,
+@click.option("--shape", type=options.IMAGE_SIZE,
               help="Height and width of the images  [default: square]")
 @click.option("--steps", type=click.IntRange(1), default=1000,
               help="Number of Gibbs steps (rbm)")
-@seed_option
-@show_options
+@options.seed_option
+@options.show_options
 def sample(model_path: str, count: int, out: str | None, picture: str | None,
            shape: tuple[int, int] | None, steps: int, seed: int,
            show: ShowOptions) -> None:  # fmt: skip
@@ -254,12 +228,12 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
     """
     if out is None and picture is None and not show.as_json:
         out = "-"
-    check_outputs(out, [picture], as_json=show.as_json)
+    output.check_outputs(out, [picture], as_json=show.as_json)
     if picture is None:
-        refuse_given(["shape"], "is the size of images: add --picture.")
+        options.refuse_given(["shape"], "is the size of images: add --picture.")
     model = open_network(model_path, "sample")
     if type(model).__name__ != "RBM":
-        refuse_given(["steps"], f"is for an RBM, and {model_path} holds a GAN.")
+        options.refuse_given(["steps"], f"is for an RBM, and {model_path} holds a GAN.")
     extra = {"n_steps": steps} if type(model).__name__ == "RBM" else {}
     rows = model.sample(count, random_state=seed, **extra)
     if picture is not None:
@@ -269,19 +243,19 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
         figure.savefig(picture, dpi=150)
     if out is not None:
         titles = [f"column{j}" for j in range(rows.shape[1])]
-        write_csv(out, titles, ([f"{x:.6g}" for x in row] for row in rows))
+        output.write_csv(out, titles, ([f"{x:.6g}" for x in row] for row in rows))
     if show.as_json:
         document = {"rows": len(rows), "columns": rows.shape[1], "rows_file": out}
         document["picture_file"] = picture
-        print_json(document if out or picture else {**document, "values": rows.tolist()})
-    say_written(rows=out, picture=picture)
+        output.print_json(document if out or picture else {**document, "values": rows.tolist()})
+    output.say_written(rows=out, picture=picture)
 
 
 def open_network(path: str, method: str) -> Any:
     """The network of a model file; one that can do what is asked."""
     able = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
     command = "tacit neural train FILE --model MODEL"
-    model = open_model(path, [method], able, command)
+    model = inputs.open_model(path, [method], able, command)
     if type(model).__name__ not in KINDS.values():
-        raise wrong_model(path, model, able, command)
+        raise inputs.wrong_model(path, model, able, command)
     return model

@@ -261,11 +261,12 @@ def engine_from(engine: str, workers: int | None) -> Any:
 
 
 class DocumentOptions(NamedTuple):
-    """How documents are read, and how much memory the work may take."""
+    """How documents are read, as ``Documents.open`` takes it, and how much memory the work may
+    take."""
 
-    text_column: str | None
-    id_column: str | None
-    kind: str | None
+    text: str | None
+    id: str | None
+    format: str | None
     encoding: str | None
     allow_partial: bool
     errors: str
@@ -303,11 +304,11 @@ def document_options(command: F, *, memory: Any = None) -> F:
     """The options of every command that reads documents, as ``documents``; ``memory`` is a
     ``memory_option``, for commands that have a limit."""
     options = [
-        click.option("--text", "text_column", metavar="COLUMN",
+        click.option("--text", metavar="COLUMN",
                      help="Column with the text  [default: guessed]"),
-        click.option("--id", "id_column", metavar="COLUMN",
+        click.option("--id", metavar="COLUMN",
                      help="Column with the ids of the documents  [default: guessed]"),
-        click.option("--format", "kind",
+        click.option("--format",
                      type=OneOf(["lines", "csv", "tsv", "jsonl", "json", "parquet"]),
                      help="File format  [default: by the file name]"),
         click.option("--encoding", help="Text encoding  [default: UTF-8]"),

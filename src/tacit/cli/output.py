@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "can_print", "check_file", "check_outputs", "check_picture", "check_target", "clean",
-    "console", "draw_table", "is_quiet", "need_matplotlib", "note", "open_output",
+    "console", "draw_table", "echo", "is_quiet", "need_matplotlib", "note", "open_output",
     "print_json", "save_figure", "say", "say_written", "write_csv", "write_numbers",
 ]  # fmt: skip
 
@@ -74,14 +74,28 @@ def note(*lines: object) -> None:
     say(*lines, quiet=is_quiet())
 
 
-def console(*, stderr: bool = False) -> "Console":
-    """The console for tables. It respects NO_COLOR and the terminal's width."""
+def echo(*lines: object) -> None:
+    """Print lines of a result; to standard error where a file goes to standard output."""
+    for line in lines:
+        click.echo(clean(line), err=stdout_is_taken())
+
+
+def stdout_is_taken() -> bool:
+    """Whether --out or another option for a text file sends that file to standard output."""
+    context = click.get_current_context(silent=True)
+    return context is not None and "-" in map(context.params.get, ("out", "rolling"))
+
+
+def console(*, stderr: bool | None = None) -> "Console":
+    """The console for tables, where ``echo`` prints too. It respects NO_COLOR and the
+    terminal's width."""
     from rich.console import Console
 
     class Page(Console):
         def on_broken_pipe(self) -> None:
             raise  # rich would exit with 1, but a reader that stopped reading is not an error
 
+    stderr = stdout_is_taken() if stderr is None else stderr
     stream = sys.stderr if stderr else sys.stdout
     # Data is never markup: a column called [bold] is a column called [bold].
     return Page(file=stream, markup=False, emoji=False, highlight=False)
@@ -105,11 +119,7 @@ def can_print(characters: Iterable[str]) -> bool:
 
 
 def draw_table(
-    titles: Iterable[str],
-    rows: Iterable[Iterable[str]],
-    *,
-    right: Iterable[int] = (),
-    stderr: bool = False,
+    titles: Iterable[str], rows: Iterable[Iterable[str]], *, right: Iterable[int] = ()
 ) -> None:
     """Print rows of text under titles; the columns numbered in ``right`` are right-aligned."""
     from rich.table import Table
@@ -119,7 +129,7 @@ def draw_table(
         table.columns[i].justify = "right"
     for row in rows:
         table.add_row(*map(clean, row))
-    console(stderr=stderr).print(table)
+    console().print(table)
 
 
 # --- Files ---
@@ -223,12 +233,7 @@ def check_picture(path: str | None) -> None:
         raise click.UsageError(
             f"--plot {path}: the name must end in {', '.join(f'.{kind}' for kind in PICTURES)}."
         )
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "--plot needs matplotlib. Install it with: pip install 'tacit-learn[plot]'"
-        ) from error
+    need_matplotlib("--plot")
 
 
 def need_matplotlib(option: str) -> None:

@@ -4,29 +4,9 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import (
-    check_exists,
-    check_whole,
-    open_model,
-    read_pairs,
-    source_of,
-)
+from tacit.cli import inputs, options, output
 from tacit.cli.interrupt import patience
-from tacit.cli.options import (
-    CommandGroup,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    TableOptions,
-    allow_partial_option,
-    header_option,
-    refuse_given,
-    run_options,
-    show_options,
-    top_option,
-    with_options,
-)
-from tacit.cli.output import check_file, clean, draw_table, note, print_json, say, say_written
+from tacit.cli.options import CommandGroup, OneOf, RunOptions, ShowOptions, TableOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -39,7 +19,7 @@ NAMES = click.option(
 )  # fmt: skip
 
 
-rating_options = with_options(
+rating_options = options.with_options(
     *(
         click.option(f"--{role}", metavar="COLUMN",
                      help=f"Column with the {role}s  [default: guessed]")
@@ -48,10 +28,10 @@ rating_options = with_options(
     click.option("--duplicates", default="last",
                  type=OneOf(["last", "first", "mean", "sum", "error"]),
                  help="Rating to use where a user rated an item twice; error stops"),
-    header_option,
-    allow_partial_option,
+    options.header_option,
+    options.allow_partial_option,
 )  # fmt: skip
-model_options = with_options(
+model_options = options.with_options(
     click.option("--model", "kind", type=OneOf(KINDS), default="als",
                  help="Model: als and sgd for ratings, implicit for counts such as plays or "
                  "purchases; the others are baselines"),
@@ -80,7 +60,7 @@ def recommend() -> None:
               help="Model file to write (.safetensors)")
 @model_options
 @rating_options
-@run_options
+@options.run_options
 def train(file: str, out: str, kind: str, factors: int, reg: float | None,
           epochs: int | None, run: RunOptions, **columns: Any) -> None:  # fmt: skip
     """Learn from the ratings in FILE and write a model.
@@ -91,7 +71,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     \b
     tacit recommend train u.data --model sgd --factors 64 --out films.safetensors
     """
-    check_file(out)
+    output.check_file(out)
     refuse_unused(kind)
     partial = columns.pop("allow_partial")
     ratings = read(file, columns)
@@ -114,7 +94,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
         "training_rmse": error, "interrupted": stopped, "input": ratings.report.to_dict(),
     }  # fmt: skip
     if run.as_json:
-        print_json(facts)
+        output.print_json(facts)
     else:
         tail = "" if error is None else f"; RMSE on these ratings {error:.4f}"
         click.echo(
@@ -122,11 +102,11 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
             f"{count(len(ratings.user_ids), 'user')}, {count(len(ratings.item_ids), 'item')}"
             f"{tail}."
         )
-    say_written(model=out)
+    output.say_written(model=out)
     if stopped:
-        say("Interrupted: the model holds the best factors so far.")
+        output.say("Interrupted: the model holds the best factors so far.")
         raise click.exceptions.Exit(130)
-    check_whole(ratings, TableOptions(None, None, partial))
+    inputs.check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command()
@@ -139,7 +119,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
 @click.option("--relevant", type=float, metavar="RATING",
               help="Lowest rating of a relevant item  [default: all are relevant]")
 @rating_options
-@run_options
+@options.run_options
 def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int | None,
              folds: int, top: int, relevant: float | None, run: RunOptions,
              **columns: Any) -> None:  # fmt: skip
@@ -185,7 +165,7 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
         f"{protocol}"
     )
     if run.as_json:
-        print_json({
+        output.print_json({
             "file": file, "folds": folds, "protocol": protocol,
             "models": {
                 each: {t: None if v != v else v for t, v in zip(titles, row, strict=True)}
@@ -196,19 +176,19 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
         cells = [
             [each, *("" if v != v else f"{v:.4f}" for v in row)] for each, row in means.items()
         ]
-        draw_table(["model", *titles], cells, right=range(1, len(titles) + 1))
+        output.draw_table(["model", *titles], cells, right=range(1, len(titles) + 1))
         click.echo(protocol)
-    check_whole(ratings, TableOptions(None, None, partial))
+    inputs.check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command(name="for")
 @click.argument("file", metavar="MODEL")
 @click.argument("user")
-@top_option(10)
+@options.top_option(10)
 @click.option("--all", "everything", is_flag=True,
               help="Include items that the user has rated.")
 @NAMES
-@show_options
+@options.show_options
 def for_user(file: str, user: str, top: int, everything: bool, names: str | None,
              show: ShowOptions) -> None:  # fmt: skip
     """Recommend items to USER.
@@ -228,10 +208,10 @@ def for_user(file: str, user: str, top: int, everything: bool, names: str | None
 @recommend.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("id")
-@top_option(10)
+@options.top_option(10)
 @click.option("--users", is_flag=True, help="Compare users instead of items.")
 @NAMES
-@show_options
+@options.show_options
 def similar(file: str, id: str, top: int, users: bool, names: str | None,
             show: ShowOptions) -> None:  # fmt: skip
     """Find the items most similar to item ID; with --users, the users most similar to user ID.
@@ -246,7 +226,7 @@ def similar(file: str, id: str, top: int, users: bool, names: str | None,
         else:
             ranked = model.similar_items(as_id(model.item_ids_, id), top)
     except KeyError as error:
-        raise click.BadParameter(clean(error.args[0]), param_hint="ID") from None
+        raise click.BadParameter(output.clean(error.args[0]), param_hint="ID") from None
     show_ranked(ranked, {} if users else read_names(names), {"model": file, "id": id}, show)
 
 
@@ -254,9 +234,9 @@ def similar(file: str, id: str, top: int, users: bool, names: str | None,
 @click.argument("file", metavar="MODEL")
 @click.argument("user")
 @click.argument("item")
-@top_option(10)
+@options.top_option(10)
 @NAMES
-@show_options
+@options.show_options
 def explain(file: str, user: str, item: str, top: int, names: str | None,
             show: ShowOptions) -> None:  # fmt: skip
     """Explain the prediction for USER and ITEM by the ratings of the user.
@@ -268,16 +248,15 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
     try:
         why = model.explain(as_id(model.user_ids_, user), as_id(model.item_ids_, item), top)
     except KeyError as error:
-        raise click.BadParameter(clean(error.args[0]), param_hint="USER or ITEM") from None
+        message = output.clean(error.args[0])
+        raise click.BadParameter(message, param_hint="USER or ITEM") from None
     called = read_names(names)
     if show.as_json:
-        print_json({"model": file, **why.to_dict()})
+        output.print_json({"model": file, **why.to_dict()})
         return
-    click.echo(
-        clean(
-            f"{why.prediction:.3f} for {user} and {label(why.item, called)}: mean "
-            f"{why.mean:.3f}, user {why.user_bias:+.3f}, item {why.item_bias:+.3f}"
-        )
+    output.echo(
+        f"{why.prediction:.3f} for {user} and {label(why.item, called)}: mean "
+        f"{why.mean:.3f}, user {why.user_bias:+.3f}, item {why.item_bias:+.3f}"
     )
     rows = [
         [f"{each.contribution:+.3f}", label(each.item, called), f"rated {each.rating:g}"]
@@ -286,7 +265,7 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
     rows.append([f"{why.others:+.3f}", "all other ratings", ""])
     if abs(why.rest) > 5e-4:
         rows.append([f"{why.rest:+.3f}", "not explained by single ratings", ""])
-    draw_table(["adds", "item", ""], rows, right=[0])
+    output.draw_table(["adds", "item", ""], rows, right=[0])
 
 
 # --- Input ---
@@ -296,10 +275,10 @@ def read(file: str, columns: dict[str, Any]) -> Any:
     """The ratings of a file; notes about them go to standard error."""
     from tacit.data.ratings import Ratings
 
-    check_exists(file)
+    inputs.check_exists(file)
     # check_whole sets the exit code when the work is done
-    ratings = Ratings.open(source_of(file), **{**columns, "allow_partial": True})
-    note(*ratings.report.lines())
+    ratings = Ratings.open(inputs.source_of(file), **{**columns, "allow_partial": True})
+    output.note(*ratings.report.lines())
     return ratings
 
 
@@ -329,14 +308,14 @@ def build(
 def refuse_unused(kind: str) -> None:
     """Refuse settings of models that learn factors where a baseline is asked for."""
     if kind not in ("als", "sgd", "implicit"):
-        refuse_given(
+        options.refuse_given(
             ["factors", "reg", "epochs"], f"is for als, sgd and implicit, not for {kind}."
         )
 
 
 def open_recommender(file: str) -> Any:
     command = "tacit recommend train RATINGS --out MODEL"
-    return open_model(file, ["recommend"], "a recommender", command)
+    return inputs.open_model(file, ["recommend"], "a recommender", command)
 
 
 def as_id(ids: Any, text: str) -> Any:
@@ -353,8 +332,8 @@ def read_names(path: str | None) -> dict[str, str]:
     """Names by id: the first two columns of a file."""
     if path is None:
         return {}
-    check_exists(path)
-    pairs = read_pairs(path, content="ids and names")
+    inputs.check_exists(path)
+    pairs = inputs.read_pairs(path, content="ids and names")
     return {key.strip(): name.strip() for key, name in pairs}
 
 
@@ -377,14 +356,14 @@ def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any], show:
             )}
             for each in ranked
         ]  # fmt: skip
-        print_json({**asked, "ranked": rows, "notes": ranked.notes})
+        output.print_json({**asked, "ranked": rows, "notes": ranked.notes})
         return
     lines = [
         [str(place), f"{each.score:.3f}", label(each.id, names)]
         for place, each in enumerate(ranked, 1)
     ]
     if lines:
-        draw_table(["", "score", "id"], lines, right=[0, 1])
+        output.draw_table(["", "score", "id"], lines, right=[0, 1])
     else:
         click.echo(nothing)
-    say(*ranked.notes)
+    output.say(*ranked.notes)

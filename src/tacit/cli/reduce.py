@@ -5,29 +5,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import check_whole, named_rows, read_number_file, row_names
-from tacit.cli.options import (
-    OneOf,
-    Parsed,
-    RunOptions,
-    TableOptions,
-    model_option,
-    out_option,
-    plot_option,
-    refuse_given,
-    run_options,
-    table_options,
-)
-from tacit.cli.output import (
-    check_outputs,
-    check_picture,
-    draw_table,
-    note,
-    print_json,
-    save_figure,
-    say_written,
-    write_numbers,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import OneOf, Parsed, RunOptions, TableOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count, listed
 
@@ -72,11 +51,11 @@ COMPONENTS = Parsed("N|FRACTION|knee", parse_components, "is neither a number of
               help="Distance between rows, for the last three methods; precomputed: FILE is a "
               "table of distances")
 @click.option("--diagnose", is_flag=True, help="Also estimate the dimension of the data.")
-@out_option("the new coordinates of every row")
-@model_option
-@plot_option(": rows and columns on two components, and the scree plot")
-@table_options
-@run_options
+@options.out_option("the new coordinates of every row")
+@options.model_option
+@options.plot_option(": rows and columns on two components, and the scree plot")
+@options.table_options
+@options.run_options
 def reduce(
     file: str, wanted: Any, method: str, standardize: bool, metric: str, diagnose: bool,
     out: str | None, model_path: str | None, plot_path: str | None, table: TableOptions,
@@ -92,32 +71,32 @@ def reduce(
     tacit reduce body.csv -k 90%
     tacit reduce cities.csv --method classical-mds --metric precomputed -k 2 --id city
     """
-    check_outputs(out, [model_path, plot_path], as_json=run.as_json)
-    check_picture(plot_path)
+    output.check_outputs(out, [model_path, plot_path], as_json=run.as_json)
+    output.check_picture(plot_path)
     if not method.endswith("mds"):
-        refuse_given(["metric"], f"is for the methods of distances, not for {method}.")
+        options.refuse_given(["metric"], f"is for the methods of distances, not for {method}.")
     if metric == "precomputed":
-        refuse_given(["standardize", "diagnose"], "is for columns, not for distances.")
+        options.refuse_given(["standardize", "diagnose"], "is for columns, not for distances.")
     import numpy as np
 
     from tacit.data.table import Table
 
     gaps = method == "ppca"
-    opened = read_number_file(file, table, gaps=gaps)
+    opened = inputs.read_number_file(file, table, gaps=gaps)
     rows: Any = opened.values
     if standardize:
         rows = standardized(rows, opened.names)
     elif method.endswith("mds") and rows.shape[0] <= MOST_ROWS:
         rows = Table.of(rows).load()  # .npy and Parquet files stay on disk otherwise
     model = build(method, wanted, rows.shape, metric, run)
-    with Running(f"Fitting {method}"), named_rows(opened):
+    with Running(f"Fitting {method}"), inputs.named_rows(opened):
         model.fit(rows)
     points = model.embedding_ if hasattr(model, "embedding_") else model.transform(rows)
     points = np.asarray(points)
     if model_path:
         model.save(model_path)
     if out is not None:
-        write_numbers(out, row_names(opened), "c", points, first=1, digits=10)
+        output.write_numbers(out, inputs.row_names(opened), "c", points, first=1, digits=10)
     if plot_path:
         draw_picture(plot_path, model, rows, points, opened.names, file)
     found = None
@@ -127,7 +106,7 @@ def reduce(
         found = dimension.diagnose(rows, random_state=run.seed, engine=run.engine)
     summary = summarize(model, points, opened.names, rows.shape)
     if run.as_json:
-        print_json(
+        output.print_json(
             {
                 "file": opened.report.source, "method": method, "standardized": standardize,
                 **summary, **({"diagnosis": found.to_dict()} if found else {}),
@@ -135,11 +114,11 @@ def reduce(
             }
         )  # fmt: skip
     else:
-        draw(summary, wanted, stderr=out == "-")
+        draw(summary, wanted)
         if found:
-            click.echo(str(found), err=out == "-")
-    say_written(coordinates=out, model=model_path, picture=plot_path)
-    check_whole(opened, table)
+            output.echo(str(found))
+    output.say_written(coordinates=out, model=model_path, picture=plot_path)
+    inputs.check_whole(opened, table)
 
 
 def standardized(rows: Any, names: list[str]) -> Any:
@@ -152,7 +131,7 @@ def standardized(rows: Any, names: list[str]) -> Any:
     deviation = np.nanstd(values, axis=0)
     constant = [name for name, each in zip(names, deviation, strict=True) if not each > 0]
     if constant:
-        note(f"Columns with the same value in every row: {listed(constant)}.")
+        output.note(f"Columns with the same value in every row: {listed(constant)}.")
     return (values - np.nanmean(values, axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
@@ -173,7 +152,7 @@ def build(
     if method in kinds:
         most = {"pca": min(n, d), "ppca": max(1, d - 1), "svd": d}[method]
         if isinstance(wanted, int) and wanted > most:
-            note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
+            output.note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
             wanted = most
         return kinds[method](wanted, random_state=run.seed, engine=run.engine)
     if method == "classical-mds":
@@ -212,28 +191,26 @@ def summarize(
     return answer
 
 
-def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
+def draw(summary: dict[str, Any], wanted: Any) -> None:
     """The table of components, or a sentence on the distances."""
     n, d, k = summary["rows"], summary["columns"], summary["components"]
     if "variance" not in summary:
-        click.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.", err=stderr)
+        output.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.")
         if "stress" in summary:
-            click.echo(
-                f"Stress-1: {summary['stress']:.4f} (0.05 is good, 0.2 poor).", err=stderr
-            )
+            output.echo(f"Stress-1: {summary['stress']:.4f} (0.05 is good, 0.2 poor).")
         if "goodness" in summary:
             kept = f"{summary['goodness']:.1%}"
-            click.echo(f"They reproduce {kept} of the distances.", err=stderr)
+            output.echo(f"They reproduce {kept} of the distances.")
         if summary.get("negative_eigenvalues"):
-            click.echo(
+            output.echo(
                 "No points have exactly these distances: there are negative eigenvalues, from "
-                f"{summary['negative_eigenvalues'][0]:.4g}.", err=stderr,
-            )  # fmt: skip
+                f"{summary['negative_eigenvalues'][0]:.4g}."
+            )
         return
     total = sum(summary["share"])
     how = " (the knee)" if wanted == "knee" else ""
     verb = "explains" if k == 1 else "explain"
-    click.echo(f"{k} of {d:,} components{how} {verb} {total:.1%} of the variance.", err=stderr)
+    output.echo(f"{k} of {d:,} components{how} {verb} {total:.1%} of the variance.")
     rows, reached = [], 0.0
     shown = list(zip(summary["variance"], summary["share"], summary["loadings"], strict=True))
     for j, (variance, share, loadings) in enumerate(shown[:SHOWN], 1):
@@ -242,10 +219,10 @@ def draw(summary: dict[str, Any], wanted: Any, *, stderr: bool) -> None:
         made_of = ", ".join(f"{name} {loadings[name]:+.2f}" for name in strong)
         rows.append([str(j), f"{variance:.4g}", f"{share:.1%}", f"{reached:.1%}", made_of])
     titles = ["Component", "Variance", "Share", "Cumulative", "Strongest columns"]
-    draw_table(titles, rows, right=range(4), stderr=stderr)
+    output.draw_table(titles, rows, right=range(4))
     if summary.get("n_missing"):
         gone = count(summary["n_missing"], "missing value was", "missing values were")
-        click.echo(f"{gone} integrated out.", err=stderr)
+        output.echo(f"{gone} integrated out.")
 
 
 def draw_picture(
@@ -277,4 +254,4 @@ def draw_picture(
             best=None if model.n_components == "knee" else knee, xlabel="components",
             ylabel="variance", ax=axes[1],
         )  # fmt: skip
-    save_figure(figure, path)
+    output.save_figure(figure, path)

@@ -2,15 +2,8 @@
 
 import click
 
-from tacit.cli.inputs import check_whole, open_documents
-from tacit.cli.options import (
-    DocumentOptions,
-    RunOptions,
-    document_options,
-    model_option,
-    run_options,
-)
-from tacit.cli.output import check_file, clean, note, print_json, say_written
+from tacit.cli import inputs, options, output
+from tacit.cli.options import DocumentOptions, RunOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -26,9 +19,9 @@ __all__ = ["senses"]
               help="Forms of the word to find  [default: WORD and its regular English endings]")
 @click.option("--window", type=click.IntRange(1), default=25,
               help="Number of words of context on each side")
-@model_option
-@document_options
-@run_options
+@options.model_option
+@options.document_options
+@options.run_options
 def senses(
     word: str, path: str, k: int, forms: str | None, window: int, model_path: str | None,
     documents: DocumentOptions, run: RunOptions,
@@ -40,11 +33,11 @@ def senses(
     \b
     tacit senses bank news/ -k 2
     """
-    check_file(model_path)
+    output.check_file(model_path)
     from tacit.core.errors import DataError
     from tacit.mixture import WordSenses
 
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     model = WordSenses(
         word, n_senses=k, forms=None if forms is None else forms.split(","), window=window,
         random_state=run.seed, engine=run.engine,
@@ -68,14 +61,14 @@ def senses(
         for each in found:
             for example in each["examples"]:
                 example["id"] = str(texts.ids[example.pop("document")])
-        print_json({"word": word, "occurrences": len(model.labels_), "senses": found})
+        output.print_json({"word": word, "occurrences": len(model.labels_), "senses": found})
     else:
-        note(f"{count(len(model.labels_), 'occurrence')} of {word!r}.")
+        output.note(f"{count(len(model.labels_), 'occurrence')} of {word!r}.")
         for number, sense in enumerate(model.senses_, 1):
-            words = clean(", ".join(sense.words))
+            words = output.clean(", ".join(sense.words))
             click.echo(f"{number}. {count(sense.size, 'occurrence')}: {words}")
             for example in sense.examples:
                 name = texts.ids[example.document]
-                click.echo(f"     {clean(name)}: {clean(example.text)}")
-    say_written(model=model_path)
-    check_whole(texts, documents)
+                click.echo(f"     {output.clean(name)}: {output.clean(example.text)}")
+    output.say_written(model=model_path)
+    inputs.check_whole(texts, documents)

@@ -5,37 +5,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.inputs import (
-    ask_column,
-    check_whole,
-    clean_documents,
-    open_documents,
-    open_model,
-)
-from tacit.cli.options import (
-    CommandGroup,
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    clean_option,
-    document_options,
-    k_option,
-    model_option,
-    out_option,
-    run_options,
-    show_options,
-    top_option,
-)
-from tacit.cli.output import (
-    check_file,
-    check_target,
-    draw_table,
-    note,
-    print_json,
-    say_written,
-    write_numbers,
-)
+from tacit.cli import inputs, options, output
+from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count, did_you_mean
 
@@ -74,7 +45,7 @@ def topics() -> None:
 
 @topics.command()
 @click.argument("path")
-@k_option("Number of topics; auto compares 5, 10, 20, 40 and 80")
+@options.k_option("Number of topics; auto compares 5, 10, 20, 40 and 80")
 @click.option("--method", type=OneOf(["gibbs", "variational", "online"]),
               default="gibbs", help="Inference method")
 @click.option("--passes", type=click.IntRange(1), default=200,
@@ -84,11 +55,11 @@ def topics() -> None:
               "none]")
 @click.option("--min-df", type=click.IntRange(1), help="Minimum number of documents with a "
               "word  [default: 5, fewer for small collections]")
-@model_option
-@out_option("the topic proportions of every document")
-@clean_option
-@document_options
-@run_options
+@options.model_option
+@options.out_option("the topic proportions of every document")
+@options.clean_option
+@options.document_options
+@options.run_options
 def fit(
     path: str, k: int | None, method: str, passes: int, column: str | None, min_df: int | None,
     model_path: str | None, out: str | None, clean_texts: bool, documents: DocumentOptions,
@@ -102,21 +73,21 @@ def fit(
     Example:
       tacit topics letters.csv --text body --by year -k 20
     """
-    check_file(model_path)
-    check_target(out)
+    output.check_file(model_path)
+    output.check_target(out)
     from tacit.core.errors import DataError
     from tacit.topics.text_topics import TextTopics, topic_vectorizer
 
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     groups = None
     if column is not None:
-        values = ask_column(texts, column, path, "--by")
+        values = inputs.ask_column(texts, column, path, "--by")
         groups = [None if value is None else str(value) for value in values]
     settings = {} if min_df is None else {"min_df": min_df}
     counter = topic_vectorizer(len(texts), engine=run.engine, **settings)
     try:
         with Running("Counting words"):
-            counts = counter.fit_transform(clean_documents(texts, clean_texts))
+            counts = counter.fit_transform(inputs.clean_documents(texts, clean_texts))
     except ValueError as error:
         raise DataError(str(error)) from None
     base = make_model(method, passes)
@@ -156,33 +127,30 @@ def fit(
             answer["choice"] = choice.to_dict()
         if shares is not None:
             answer["by"] = {"column": column, **shares.to_dict()}
-        print_json({**answer, "model_file": model_path, "proportions_file": out})
+        output.print_json({**answer, "model_file": model_path, "proportions_file": out})
     else:
-        stderr = out == "-"
         if choice is not None:
-            note(choice)
-        draw(summary, stderr=stderr)
+            output.note(choice)
+        draw(summary)
         if shares is not None:
-            draw_shares(shares, str(column), summary, stderr=stderr)
-        click.echo(
+            draw_shares(shares, str(column), summary)
+        output.echo(
             f"{count(len(texts), 'document')}, {count(len(model.words_), 'different word')}, "
             f"{int(counts.sum()):,} in all; coherence (NPMI) "
-            f"{figures['coherence_npmi']:.3f}, diversity "
-            f"{figures['diversity']:.3f}.",
-            err=stderr,
+            f"{figures['coherence_npmi']:.3f}, diversity {figures['diversity']:.3f}."
         )
-    say_written(model=model_path, proportions=out)
-    check_whole(texts, documents)
+    output.say_written(model=model_path, proportions=out)
+    inputs.check_whole(texts, documents)
 
 
 @topics.command()
 @click.argument("model_path", metavar="MODEL")
 @click.option("--topic", type=click.IntRange(0),
               help="Number of the topic to print  [default: all topics]")
-@top_option(10)
+@options.top_option(10)
 @click.option("--relevance", "weight", type=click.FloatRange(0, 1), default=0.6,
               help="Order of words: 1 puts the most probable first, 0 the most specific")
-@show_options
+@options.show_options
 def show(
     model_path: str, topic: int | None, top: int, weight: float, show: ShowOptions
 ) -> None:
@@ -204,10 +172,10 @@ def show(
             )
         summary = type(summary)(chosen)
     if show.as_json:
-        print_json({"model": model_path, **plain(summary)})
+        output.print_json({"model": model_path, **plain(summary)})
     elif topic is not None:
         rows = ((word, f"{p:.5f}") for word, p in summary.topics[0].words)
-        draw_table(["Word", "Probability"], rows, right=(1,))
+        output.draw_table(["Word", "Probability"], rows, right=(1,))
     else:
         draw(summary, words=top)
 
@@ -215,11 +183,11 @@ def show(
 @topics.command()
 @click.argument("model_path", metavar="MODEL")
 @click.argument("path")
-@top_option(3)
-@out_option("all proportions")
-@clean_option
-@document_options
-@show_options
+@options.top_option(3)
+@options.out_option("all proportions")
+@options.clean_option
+@options.document_options
+@options.show_options
 def infer(
     model_path: str, path: str, top: int, out: str | None, clean_texts: bool,
     documents: DocumentOptions, show: ShowOptions,
@@ -230,15 +198,15 @@ def infer(
     Example:
       tacit topics infer letters.safetensors new_letters/ --out proportions.csv
     """
-    check_target(out)
+    output.check_target(out)
     model = load(model_path)
-    texts = open_documents(path, documents)
-    theta = model.transform(clean_documents(texts, clean_texts))
+    texts = inputs.open_documents(path, documents)
+    theta = model.transform(inputs.clean_documents(texts, clean_texts))
     if out is not None:
         write_proportions(out, texts.ids, theta)
     best = (-theta).argsort(axis=1, kind="stable")[:, :top]
     if show.as_json:
-        print_json(
+        output.print_json(
             {
                 "documents": [
                     {
@@ -254,9 +222,9 @@ def infer(
             [str(name), "  ".join(f"{j}: {row[j]:.2f}" for j in own)]
             for name, row, own in zip(texts.ids, theta, best, strict=True)
         )
-        draw_table(["Document", "Topics"], rows)
-    say_written(proportions=out)
-    check_whole(texts, documents)
+        output.draw_table(["Document", "Topics"], rows)
+    output.say_written(proportions=out)
+    inputs.check_whole(texts, documents)
 
 
 @topics.command()
@@ -265,9 +233,9 @@ def infer(
 @click.option("--likelihood", type=OneOf(["completion", "left-to-right"]), default="completion",
               help="Likelihood: completion scores every other token given the rest, "
               "left-to-right scores all")
-@clean_option
-@document_options
-@show_options
+@options.clean_option
+@options.document_options
+@options.show_options
 def evaluate(
     model_path: str, path: str, likelihood: str, clean_texts: bool, documents: DocumentOptions,
     show: ShowOptions,
@@ -287,8 +255,8 @@ def evaluate(
     from tacit.topics.topic_quality import coherence, diversity, exclusivity
 
     model = load(model_path)
-    texts = open_documents(path, documents)
-    counts = model.counts(clean_documents(texts, clean_texts))
+    texts = inputs.open_documents(path, documents)
+    counts = model.counts(inputs.clean_documents(texts, clean_texts))
     try:
         score = model.model_.held_out_likelihood(counts, method=likelihood.replace("-", "_"))
     except ValueError as error:
@@ -305,14 +273,14 @@ def evaluate(
         "exclusivity": float(exclusivity(model.model_).mean()),
     }
     if show.as_json:
-        print_json(answer)
+        output.print_json(answer)
     else:
         rows = (
             [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else f"{value}"]
             for name, value in answer.items()
         )
-        draw_table(["Measure", "Value"], rows, right=(1,))
-    check_whole(texts, documents)
+        output.draw_table(["Measure", "Value"], rows, right=(1,))
+    inputs.check_whole(texts, documents)
 
 
 # --- Parts ---
@@ -320,7 +288,7 @@ def evaluate(
 
 def load(path: str) -> Any:
     command = "tacit topics PATH --model MODEL"
-    return open_model(path, ["summary", "counts"], "a topic model", command)
+    return inputs.open_model(path, ["summary", "counts"], "a topic model", command)
 
 
 def make_model(method: str, passes: int) -> Any:
@@ -345,7 +313,7 @@ def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
     if n < 10:
         few = max(1, min(5, n // 2))
         too_few = count(n, "document is", "documents are")
-        note(f"{too_few} too few to compare numbers of topics: k is {few}.")
+        output.note(f"{too_few} too few to compare numbers of topics: k is {few}.")
         return few, None
     quick = clone(base).set_params(max_iter=min(base.max_iter, 100))
     title = f"Comparing k = {', '.join(map(str, sizes))}"
@@ -357,7 +325,7 @@ def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
 
 
 def write_proportions(out: str, ids: Any, theta: Any) -> None:
-    write_numbers(out, ("id", map(str, ids)), "topic", theta)
+    output.write_numbers(out, ("id", map(str, ids)), "topic", theta)
 
 
 def plain(summary: Any) -> dict[str, Any]:
@@ -369,7 +337,7 @@ def plain(summary: Any) -> dict[str, Any]:
     return answer
 
 
-def draw(summary: Any, *, words: int = WORDS, stderr: bool = False) -> None:
+def draw(summary: Any, *, words: int = WORDS) -> None:
     typical = any(topic.documents for topic in summary.topics)
     rows = (
         [
@@ -381,14 +349,14 @@ def draw(summary: Any, *, words: int = WORDS, stderr: bool = False) -> None:
         for topic in summary.topics
     )
     titles = ["Topic", "Size", "Words", *(["Typical documents"] if typical else [])]
-    draw_table(titles, rows, right=(0, 1), stderr=stderr)
+    output.draw_table(titles, rows, right=(0, 1))
 
 
-def draw_shares(shares: Any, column: str, summary: Any, *, stderr: bool) -> None:
+def draw_shares(shares: Any, column: str, summary: Any) -> None:
     largest = [topic.number for topic in summary.topics[:8]]
     rows = (
         [str(group), *(f"{row[j]:.1%}" for j in largest)]
         for group, row in zip(shares.groups, shares.proportions, strict=True)
     )
     titles = [column, *(f"topic {j}" for j in largest)]
-    draw_table(titles, rows, right=range(1, len(titles)), stderr=stderr)
+    output.draw_table(titles, rows, right=range(1, len(titles)))

@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_exists, check_whole, open_documents, open_model
-from tacit.cli.options import (
-    CommandGroup,
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    document_options,
-    refuse_given,
-    run_options,
-    show_options,
-    top_option,
-)
-from tacit.cli.output import check_file, clean, draw_table, print_json, say_written
+from tacit.cli import inputs, options, output
+from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count, did_you_mean
 
@@ -82,8 +70,8 @@ def words() -> None:
 @click.option("--tokenizer", type=OneOf(["words", "plain", "whitespace"]), default="words",
               help="Tokenizer: words keeps \"don't\" whole, plain splits it")
 @click.option("--keep-case", is_flag=True, help="Keep capital letters.")
-@document_options
-@run_options
+@options.document_options
+@options.run_options
 def train(
     path: str, out: str, method: str, size: int, window: int, min_count: int, epochs: int,
     negative: int, sample: float, objective: str, updates: str, tokenizer: str, keep_case: bool,
@@ -95,14 +83,14 @@ def train(
     tacit words train letters/ --out letters.safetensors
     tacit words train news.csv --text body --method ppmi --out news.bin
     """
-    check_file(out)
+    output.check_file(out)
     if method == "ppmi":
-        refuse_given(WORD2VEC, "is for word2vec (skip-gram and cbow), not for ppmi.")
+        options.refuse_given(WORD2VEC, "is for word2vec (skip-gram and cbow), not for ppmi.")
     if objective != "negative-sampling":
-        refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
+        options.refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
     from tacit.words import PPMIVectors, Word2Vec
 
-    texts = open_documents(path, documents)
+    texts = inputs.open_documents(path, documents)
     stage = Running(f"Learning word vectors by {method}")
     shared: dict[str, Any] = {
         "window": window, "min_count": min_count, "tokenizer": tokenizer,
@@ -126,7 +114,7 @@ def train(
     losses = getattr(model, "losses_", None)
     if run.as_json:
         result = {"words": len(model.vectors_), "size": size, "method": method}
-        print_json(
+        output.print_json(
             {
                 **result,
                 "losses": losses,
@@ -140,8 +128,8 @@ def train(
             click.echo("Loss by pass: " + ", ".join(f"{loss:.4f}" for loss in losses))
         else:
             click.echo(f"The vectors explain {model.explained_:.1%} of the squared PPMI.")
-    say_written(vectors=out)
-    check_whole(texts, documents)
+    output.say_written(vectors=out)
+    inputs.check_whole(texts, documents)
 
 
 @words.command()
@@ -149,9 +137,9 @@ def train(
 @click.argument("word", nargs=-1, required=True)
 @click.option("--minus", multiple=True, metavar="WORD",
               help="Word to subtract; may be repeated  [default: none]")
-@top_option(10)
+@options.top_option(10)
 @among_option
-@show_options
+@options.show_options
 def near(
     file: str, word: tuple[str, ...], minus: tuple[str, ...], top: int, among: int | None,
     show: ShowOptions,
@@ -173,9 +161,9 @@ def near(
 @click.argument("a")
 @click.argument("b")
 @click.argument("c")
-@top_option(10)
+@options.top_option(10)
 @among_option
-@show_options
+@options.show_options
 def analogy(
     file: str, a: str, b: str, c: str, top: int, among: int | None, show: ShowOptions
 ) -> None:
@@ -200,7 +188,7 @@ def analogy(
               "be repeated  [default: none]")
 @click.option("--among", type=click.IntRange(1), default=30_000, metavar="N",
               help="Number of words to choose answers from, the most frequent ones")
-@show_options
+@options.show_options
 def evaluate(
     file: str, analogies: str | None, similarity: tuple[str, ...], among: int, show: ShowOptions
 ) -> None:
@@ -217,7 +205,7 @@ def evaluate(
     solved = evaluate_analogies(vectors, analogies, among=among) if analogies else None
     judged = {path: evaluate_similarity(vectors, path) for path in similarity}
     if show.as_json:
-        print_json(
+        output.print_json(
             {
                 "file": file,
                 "analogies": None if solved is None else solved.to_dict(),
@@ -228,25 +216,26 @@ def evaluate(
     if solved is not None:
         draw_sections(solved)
     for path, each in judged.items():
-        click.echo(f"{clean(path)}: {each}")
+        click.echo(f"{output.clean(path)}: {each}")
 
 
 @words.command()
 @click.argument("index", metavar="INDEX")
 @click.argument("word")
-@top_option(10)
-@show_options
+@options.top_option(10)
+@options.show_options
 def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
     """Print the words that are used most like WORD, by an index of meaning.
 
     INDEX is a file that `tacit index build --semantic` wrote.
     """
-    command = "tacit index build PATH --semantic --out INDEX"
-    model = open_model(index, ["similar_terms"], "an index by meaning", command, mmap=True)
+    wanted, command = "an index by meaning", "tacit index build PATH --semantic --out INDEX"
+    model = inputs.open_model(index, ["similar_terms"], wanted, command, mmap=True)
     with known_words():
         hits = model.similar_terms(word, top=top)
     if show.as_json:
-        print_json({"word": word, "similar": [{"word": h.id, "score": h.score} for h in hits]})
+        similar_words = [{"word": hit.id, "score": hit.score} for hit in hits]
+        output.print_json({"word": word, "similar": similar_words})
     else:
         draw_words([(hit.id, hit.score) for hit in hits])
 
@@ -254,7 +243,7 @@ def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
 def open_vectors(path: str) -> "WordVectors":
     from tacit.words import WordVectors
 
-    check_exists(path)
+    inputs.check_exists(path)
     return WordVectors.open(path)
 
 
@@ -264,7 +253,7 @@ def known_words(vectors: "WordVectors | None" = None) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        message, meant = clean(error.args[0]), ""
+        message, meant = output.clean(error.args[0]), ""
         unknown = re.search(r"'([^']+)'", message)
         if vectors is not None and unknown is not None:
             meant = did_you_mean(unknown[1], vectors.words[:MOST_GUESSED])
@@ -274,14 +263,14 @@ def known_words(vectors: "WordVectors | None" = None) -> Iterator[None]:
 def show_neighbors(asked: dict, found: list["Neighbor"], show: ShowOptions) -> None:
     if show.as_json:
         rows = [{"word": each.word, "similarity": each.similarity} for each in found]
-        print_json({**asked, "near": rows})
+        output.print_json({**asked, "near": rows})
     else:
         draw_words(found)
 
 
 def draw_words(found: Any) -> None:
     rows = ((word, f"{score:.3f}") for word, score in found)
-    draw_table(["Word", "Similarity"], rows, right=(1,))
+    output.draw_table(["Word", "Similarity"], rows, right=(1,))
 
 
 def draw_sections(solved: "Analogies") -> None:
@@ -289,4 +278,5 @@ def draw_sections(solved: "Analogies") -> None:
         (s.name, f"{s.accuracy:.1%}", f"{s.correct:,}", f"{s.asked:,}", f"{s.skipped:,}")
         for s in (*solved.sections, solved.total)
     ]
-    draw_table(["Section", "Accuracy", "Correct", "Asked", "Skipped"], rows, right=range(1, 5))
+    titles = ["Section", "Accuracy", "Correct", "Asked", "Skipped"]
+    output.draw_table(titles, rows, right=range(1, 5))

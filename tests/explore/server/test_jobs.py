@@ -15,7 +15,7 @@ import pytest
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.server import job_child
 from tacit.explore.server import jobs as jobs_module
-from tacit.explore.server.jobs import Jobs, Trail, as_stream
+from tacit.explore.server.jobs import EventLog, Jobs, as_stream
 from tacit.explore.server.parameters import Refused
 
 SPREAD = [({"rows": [0, 3, 6], "name": "sea"}), ({"rows": [1, 4, 7], "name": "bread"})]
@@ -60,7 +60,7 @@ def run_stub(tmp_path, monkeypatch):
         monkeypatch.setattr(jobs_module, "spawn", stub(code))
         jobs = Jobs(tmp_path, ended.append)
         job = jobs.start("spread", {}, {})
-        asyncio.run(read_events(job.trail))
+        asyncio.run(read_events(job.log))
         assert ended == [job]
         assert jobs.running("spread") is None
         return job
@@ -68,8 +68,8 @@ def run_stub(tmp_path, monkeypatch):
     return run
 
 
-async def read_events(trail, **options):
-    return [event async for event in trail.follow(**options)]
+async def read_events(log, **options):
+    return [event async for event in log.follow(**options)]
 
 
 # --- The real ones ---
@@ -197,11 +197,11 @@ def test_what_a_child_says_is_read_with_suspicion(run_stub):
         "print('{'); print(json.dumps({'event': 'progress', 'stage': 'x\\n\\nevent: end'}));"
         "print(json.dumps({'event': 'end', 'ok': True, 'message': 'fine'}))"
     )
-    assert [event.kind for event in job.trail.events] == ["progress", "end"]
-    assert job.trail.events[-1].data == {"ok": True, "message": "fine", "state": "done"}
+    assert [event.kind for event in job.log.events] == ["progress", "end"]
+    assert job.log.events[-1].data == {"ok": True, "message": "fine", "state": "done"}
 
     async def stream():
-        return b"".join([piece async for piece in as_stream(job.trail.follow())])
+        return b"".join([piece async for piece in as_stream(job.log.follow())])
 
     reply = events_in(asyncio.run(stream()).decode())
     assert [kind for kind, _ in reply] == ["progress", "end"]
@@ -215,7 +215,7 @@ def test_what_a_child_says_is_read_with_suspicion(run_stub):
 def test_a_child_that_dies_is_told_of(run_stub, code, said):
     job = run_stub(code)
     assert job.state == "failed"
-    end = job.trail.events[-1].data
+    end = job.log.events[-1].data
     assert end["ok"] is False
     assert re.search(said, end["message"])
 
@@ -231,12 +231,12 @@ def test_cancelling_ends_what_the_child_started_too(tmp_path, monkeypatch):
     job = jobs.start("spread", {}, {})
 
     async def first():
-        async for event in job.trail.follow():
+        async for event in job.log.follow():
             return event.data["pid"]
 
     grandchild = asyncio.run(first())
     jobs.cancel(job.id)
-    asyncio.run(read_events(job.trail))
+    asyncio.run(read_events(job.log))
     assert job.state == "cancelled"
     assert soon(lambda: gone(grandchild))
 
@@ -276,7 +276,7 @@ def test_jobs_that_ended_are_forgotten_after_a_while(tmp_path, monkeypatch):
     made = []
     for _ in range(4):
         made.append(jobs.start("spread", {}, {}))
-        asyncio.run(read_events(made[-1].trail))
+        asyncio.run(read_events(made[-1].log))
     assert [each["job"] for each in jobs.list()] == [made[3].id, made[2].id]
     with pytest.raises(Refused, match="no such job"):
         jobs.get(made[0].id)
@@ -293,14 +293,14 @@ def test_nothing_starts_when_the_server_is_stopping(tmp_path):
 
 
 def test_a_quiet_line_is_shown_to_be_alive():
-    trail = Trail()
+    log = EventLog()
 
     async def listen():
         found = []
-        async for event in trail.follow(heartbeat=0.01):
+        async for event in log.follow(heartbeat=0.01):
             found.append(event)
             if len(found) == 2:
-                trail.add("end", {})
+                log.add("end", {})
         return found
 
     assert [event and event.kind for event in asyncio.run(listen())] == [None, None, "end"]

@@ -11,7 +11,7 @@ folders that no record names are swept by the next writer. The key of a stage is
 name and version, its settings and the keys of what it reads, so that running again does only
 what changed.
 
-A folder may come from a stranger. Nothing in it is a link, names in the record stay inside,
+A folder is untrusted. Nothing in it is a link, names in the record stay inside,
 sizes are compared before anything is read, and what does not fit is an error in one sentence.
 """
 
@@ -338,7 +338,7 @@ def inside(name: str) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file that a stranger may have written."""
+    """A JSON object from a file, which is untrusted."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
@@ -435,8 +435,7 @@ def check_file(path: Path, fact: dict[str, Any]) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """A link in a project that came from a stranger may lead anywhere: to be read, written
-    over or swept."""
+    """A link in an untrusted project may lead anywhere: to be read, written over or swept."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as all:
         for entry in all:
             if entry.is_symlink():

@@ -3,7 +3,7 @@
 A run may find other groups, so a name or an edit is kept with documents that its group had: it
 goes to the group that overlaps most with that one, half at least; a name to such a group of
 any level. An edit that finds no such group stays in the list, and the project says so. What the
-merges, splits and pins make of the groups is an output of its own, ``edited_groups``, beside
+merges, splits and pins make of the groups is an output of its own, ``edited_groups``, next to
 the stage's. ``group_names.json`` and ``group_edits.json`` are written whole or not at all.
 """
 
@@ -52,7 +52,7 @@ class GivenName(NamedTuple):
 
     @classmethod
     def read(cls, entry: Any) -> "GivenName":
-        """From JSON that a stranger may have written."""
+        """From JSON, which is untrusted."""
         found = cls(entry["name"], entry["size"], tuple(entry["documents"]))
         texts = (found.name, *found.documents)
         if not all(isinstance(t, str) for t in texts) or type(found.size) is not int:
@@ -68,7 +68,7 @@ class GroupEdit(NamedTuple):
 
     @classmethod
     def read(cls, entry: Any) -> "GroupEdit":
-        """From JSON that a stranger may have written."""
+        """From JSON, which is untrusted."""
         found = cls(entry["edit"], tuple(map(GivenName.read, entry["groups"])))
         if found.kind not in KINDS or not found.groups:
             raise ValueError("there is an edit of no known kind")

@@ -6,7 +6,7 @@ Every change is one transaction on the disk (journal_mode=DELETE, synchronous=FU
 is answered, and can be taken back; so can the one before it. Renaming a label, merging it into
 another and deleting it are such changes, of all documents that have it.
 
-The file may come from a stranger. Its tables must be the ones below, word for word: a trigger
+The file is untrusted. Its tables must be the ones below, word for word: a trigger
 or a view that came along is damage. It is never repaired or replaced here.
 """
 
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError, Locked
+from tacit.core.wording import count, listed
 from tacit.explore.project.locks import Ownership, holder_of
 
 __all__ = [
@@ -350,12 +351,9 @@ def check_there(names: Mapping[str, int], name: str) -> None:
     check_text(name, "name")
     if name in names:
         return
-    listed = [short(each) for each in sorted(names)[:5]]  # names in a sentence
-    rest = len(names) - len(listed)
-    there = ", ".join(listed) + (f" and {rest:,} more" if rest else "")
+    there = f"there are {listed(map(short, sorted(names)), 5)}"
     raise NoLabel(
-        f"There is no label {short(name)}; "
-        + (f"there are {there}." if listed else "no document has one.")
+        f"There is no label {short(name)}; {there if names else 'no document has one'}."
     )
 
 
@@ -374,16 +372,16 @@ def check_rename(names: Mapping[str, int], name: str, to: str, merge: bool) -> N
     if to in names:
         if not merge:
             raise NameTaken(
-                f"A label {short(to)} is there already ({documents(names[to])}). Choose "
-                f"another name, or merge: {documents(names[name])} would change from "
-                f"{short(name)} to {short(to)}."
+                f"A label {short(to)} is there already ({count(names[to], 'document')}). "
+                f"Choose another name, or merge: {count(names[name], 'document')} would change "
+                f"from {short(name)} to {short(to)}."
             )
         return
     like = next((n for n in sorted(names) if n != name and folded(n) == folded(to)), None)
     if like is not None:
         how = "case" if like.casefold() == to.casefold() else "how its letters are coded"
         raise NameTaken(
-            f"A label {short(like)} is there already ({documents(names[like])}), and "
+            f"A label {short(like)} is there already ({count(names[like], 'document')}), and "
             f"{short(to)} differs from it only in {how}. Merge into it under its own name, "
             "or choose another."
         )
@@ -391,10 +389,6 @@ def check_rename(names: Mapping[str, int], name: str, to: str, merge: bool) -> N
 
 def folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def documents(count: int) -> str:
-    return f"{count:,} document{'' if count == 1 else 's'}"
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ except ImportError:  # Windows: the second server is not noticed there
 
 __all__ = ["LOCK", "SERVING", "Ownership", "holder_of", "locked"]
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a folder from a stranger may hold links
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # an untrusted folder may hold links
 LOCK = "lock"  # held while stages are written
 SERVING = "serving"  # locked by the server that keeps labels and starts jobs
 
@@ -44,26 +44,39 @@ class Ownership:
         if self._held is not None:
             return None
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+            taken = acquire(self.path)
         except OSError as error:
             return f"its folder cannot be written ({error.strerror})"
-        if fcntl is not None:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                with os.fdopen(descriptor, "rb") as file:
-                    return f"{name_in(file.read(200))} serves it already"
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-        self._held = descriptor
+        if isinstance(taken, str):
+            return f"{taken} serves it already"
+        self._held = taken
         return None
 
     def close(self) -> None:
         """Let go."""
         if self._held is not None:
-            os.ftruncate(self._held, 0)
-            os.close(self._held)
+            release(self._held)
             self._held = None
+
+
+def acquire(path: Path) -> int | str:
+    """Lock a file and write into it who holds it: its descriptor, or the holder if there is
+    one."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            with os.fdopen(descriptor, "rb") as file:
+                return name_in(file.read(200))
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+    return descriptor
+
+
+def release(descriptor: int) -> None:
+    os.ftruncate(descriptor, 0)
+    os.close(descriptor)
 
 
 def holder_of(path: Path) -> str | None:
@@ -91,18 +104,10 @@ def name_in(data: bytes) -> str:
 @contextmanager
 def locked(path: Path, project: Path) -> Iterator[None]:
     """Hold a lock that ends with the process; an error names its holder."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
-    with os.fdopen(descriptor, "r+b") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                holder = name_in(file.read(200))
-                raise Locked(
-                    f"{project} is being written by {holder}. Wait for it, or stop it."
-                ) from None
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-        file.flush()
+    taken = acquire(path)
+    if isinstance(taken, str):
+        raise Locked(f"{project} is being written by {taken}. Wait for it, or stop it.")
+    try:
         yield
-        file.truncate(0)
+    finally:
+        release(taken)

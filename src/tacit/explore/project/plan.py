@@ -95,10 +95,6 @@ class Plan:
             self.bytes,
         )  # fmt: skip
 
-    def expected(self) -> dict[str, float]:
-        """Seconds by stage, of those that run and were measured before."""
-        return {s.name: s.seconds for s in self.stages if s.does == "run" and s.measured}
-
     def planned(self) -> dict[str, float]:
         """Seconds by stage, of all that run; a guess where none was measured."""
         return {s.name: s.seconds for s in self.stages if s.does == "run"}
@@ -115,17 +111,12 @@ class Plan:
             "stages": [stage._asdict() for stage in self.stages],
         }
 
-    def _running(self) -> list[PlannedStage]:
-        """The stages that run; the report is always written, and is not counted as one."""
-        return [each for each in self.stages if each.does == "run" and each.name != REPORT]
-
     def short_lines(self) -> list[str]:
         """The plan in three lines at most: what it is, what it costs, what is different."""
-        run = len(self._running())
-        head = f"{count(self.documents, 'document')}, {format_bytes(self.bytes)} of text. "
+        run = sum(s.does == "run" and s.name != REPORT for s in self.stages)
         kept = sum(stage.does == "keep" for stage in self.stages)
         rest = f", {kept} kept as they are." if kept else "."
-        head += f"{count(run, 'stage')} to run{rest}"
+        head = f"{count(self.documents, 'document')}, {format_bytes(self.bytes)} of text. "
         cost = f"Expected: {about(self.seconds)}, {format_bytes(self.memory)} of memory"
         cost += f"; compiling adds about {COMPILING} s once." if self.compiles else "."
         less = [stage.title for stage in self.stages if stage.does == "run" and stage.why]
@@ -135,17 +126,16 @@ class Plan:
             *([f"left out: {listed(gone, 3)}"] if gone else []),
         ]
         more = f"{'; '.join(changed)}. --plan has the details."
-        return [head, cost, *([more[:1].upper() + more[1:]] if changed else [])]
+        return [
+            f"{head}{count(run, 'stage')} to run{rest}",
+            cost,
+            *([more[:1].upper() + more[1:]] if changed else []),
+        ]
 
     def lines(self) -> list[str]:
         """The plan for people, stage by stage."""
-        run = self._running()
-        kept = sum(stage.does == "keep" for stage in self.stages)
-        documents, stages = count(self.documents, "document"), count(len(run), "stage")
-        head = f"Plan: {documents}, {format_bytes(self.bytes)} of text. {stages} to run, "
-        head += f"{about(self.seconds)}, {format_bytes(self.memory)} of memory"
-        head += f"; {kept} kept as they are." if kept else "."
-        out = [head]
+        head, cost, *_ = self.short_lines()
+        out = [f"Plan: {head} {cost}"]
         for stage in self.stages:
             title = f"  {stage.title:<32}"
             if stage.does == "run":
@@ -156,8 +146,6 @@ class Plan:
                 out.append(f"{title}{'kept':>14}")
             else:
                 out.append(f"{title}{'left out':>14}  {stage.why}")
-        if self.compiles:
-            out.append(f"  The first run on a machine also compiles: about {COMPILING} s more.")
         return out
 
     def __str__(self) -> str:
@@ -362,7 +350,7 @@ def plan_again(
 
 def recorded_choice(record: dict[str, Any]) -> Choice | None:
     """The stages and the memory that a project was last explored with; None where its record,
-    which a stranger or an older Tacit may have written, does not have them.
+    which is untrusted or of an older Tacit, does not have them.
 
     >>> recorded_choice({"asked": {"stages": ["map"], "memory": 4_000_000_000}}).asked()
     {'stages': ['map'], 'memory': 4000000000}

@@ -85,7 +85,7 @@ class Project:
         folder = ProjectFolder(path)
         folder.check()
         project = cls(folder)
-        project._sense = lambda: sensible(folder.path)  # a stranger may have made it
+        project._sense = lambda: sensible(folder.path)  # it is untrusted
         with project._sense():
             _ = str(project), repr(project), project._repr_html_()
         return project
@@ -319,8 +319,7 @@ class Project:
         return [int(each) for each in np.unique(now[before])]
 
     def _check_group(self, group: Any) -> int:
-        groups = self.live.groups
-        there = 0 if groups is None else int(groups.max(initial=-1)) + 1
+        there = self.live.n_groups
         if isinstance(group, bool) or not isinstance(group, int | np.integer):
             raise TypeError(f"A group is given by its number, not by {group!r}.")
         if not 0 <= group < there:
@@ -435,8 +434,8 @@ class Project:
             return make_map(points, labels, names, ids, width=width, height=height)
 
     def _repr_html_(self) -> str:
-        """The groups as a table, with a link to the report. A document comes from a stranger:
-        its words are text."""
+        """The groups as a table, with a link to the report. Documents are
+        untrusted: their words are text."""
         groups = self.summary["groups"]
         table = html_table(
             ["Documents", "Share", "Verdict", "Group"],
@@ -566,7 +565,7 @@ def explored(
             folder.record["origin"] = folder.origin_of(source)  # the next commit writes it
         run_stages(folder, documents, settings, engine=engine, on_event=on_event,
                    callbacks=callbacks, choice=choice)  # fmt: skip
-        # A stranger may have made what is reused.
+        # What is reused is untrusted.
         with sensible(folder.path) if reused else nullcontext():
             write_report(folder)
     return Project(folder)

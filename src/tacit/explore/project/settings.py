@@ -25,7 +25,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Settings":
-        """Settings from a record, which a stranger or another version may have written."""
+        """Settings from a record, which is untrusted or of another version."""
         seed, k, effort = values.get("seed"), values.get("k"), values.get("effort")
         topics = values.get("topics")
         return cls(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.wording import count
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.questions.text_search import matching_rows
 
@@ -41,8 +42,8 @@ def compare(
     notes = []
     if len(both):
         first, second = np.setdiff1d(first, both), np.setdiff1d(second, both)
-        many = "document is" if len(both) == 1 else "documents are"
-        notes.append(f"{len(both):,} {many} on both sides and left out.")
+        many = count(len(both), "document is", "documents are")
+        notes.append(f"{many} on both sides and left out.")
     answer: dict[str, Any] = {"sizes": [len(first), len(second)], "words": []}
     if min(len(first), len(second)) < FEWEST:
         notes.append(
@@ -127,9 +128,9 @@ def rows_of(
 def rows_of_group(reader: ProjectReader, group: Any) -> np.ndarray:
     if reader.groups is None:
         raise ValueError(f"This project has no groups: {reader.skipped('groups')}")
-    most = int(reader.groups.max(initial=-1))
-    if isinstance(group, bool) or not isinstance(group, int) or not 0 <= group <= most:
-        raise ValueError(f"There is no group {group!r}; there are {most + 1}, counted from 0.")
+    there = reader.n_groups
+    if isinstance(group, bool) or not isinstance(group, int) or not 0 <= group < there:
+        raise ValueError(f"There is no group {group!r}; there are {there}, counted from 0.")
     return np.flatnonzero(reader.groups == group)
 
 

@@ -1,7 +1,7 @@
 """Concordance: every place of a word or phrase, with what stands around it.
 
 Places are found and sorted in the stream of words (``token_stream``), where the order of
-numbers is that of words; only the lines that are shown are looked up in the texts.
+numbers is that of words; only the lines that are shown are read from the texts.
 """
 
 import unicodedata
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.notebook import Markup, html_table
+from tacit.core.wording import count
 from tacit.data.text_block import text_of
 from tacit.explore.questions.reader import (
     ProjectReader,
@@ -171,8 +172,8 @@ def find_spans(
             start += len(texts[row])
     for row in texts.keys() - set(plain):
         tokens = sorted({each for at in asked[row] for each in range(at, at + size)})
-        count = int(edges[row + 1] - edges[row])
-        found = {each.word: each for each in locate(texts[row], count, tokens, tokens, rule)}
+        length = int(edges[row + 1] - edges[row])
+        found = {each.word: each for each in locate(texts[row], length, tokens, tokens, rule)}
         for at in asked[row]:
             parts = [found[each] for each in range(at, at + size) if each in found]
             if len(parts) == size:
@@ -259,13 +260,11 @@ class ContextLines(list[dict[str, Any]]):
         for line in self:
             middle = f"[{line['key']}]{line['right']}"
             rows.append(f"{line['left']:>{before}}{middle:<{after + 2}}    {line['id']}")
-        s = "" if self.documents == 1 else "s"
-        return "\n".join(
-            [*rows, f"{len(self):,} of {self.total:,} places in {self.documents:,} document{s}"]
-        )
+        inside = count(self.documents, "document")
+        return "\n".join([*rows, f"{len(self):,} of {self.total:,} places in {inside}"])
 
     def _repr_html_(self) -> str:
-        """A document comes from a stranger: its words are text."""
+        """Documents are untrusted: their words are text."""
         rows = (
             [
                 line["left"],

@@ -95,7 +95,10 @@ def spread_name(classes: list[str], code: int) -> str | None:
 
 
 class DocumentTable:
-    """A row for every document: what was found, what was given, and the text last."""
+    """A row for every document: what was found, what was given, and the text last.
+
+    All but the texts is in memory; the texts are read in blocks.
+    """
 
     def __init__(
         self,
@@ -103,82 +106,32 @@ class DocumentTable:
         labels: Mapping[int, str] | None = None,
         spread: Mapping | None = None,
     ) -> None:
-        self.reader, self.labels, self.spread = reader, labels or {}, spread
+        import pyarrow as pa
+
+        self.reader = reader
+        self.columns = {**found_columns(reader), **label_columns(reader, labels or {}, spread)}
+        taken = {*self.columns, "text"}
+        for name in reader.columns:
+            self.columns[free := free_name(name, taken)] = reader.table[name]
+            taken.add(free)
+        fields = [(name, column.type) for name, column in self.columns.items()]
+        self._schema = pa.schema([*fields, ("text", pa.large_string())])
 
     def schema(self) -> Any:
-        import pyarrow as pa
-
-        fields = [(name, kind) for name, kind, _ in self.results()]
-        taken = {name for name, _ in fields} | {"text"}
-        for name in self.reader.columns:
-            fields.append((free_name(name, taken), self.reader.table[name].type))
-            taken.add(fields[-1][0])
-        return pa.schema([*fields, ("text", pa.large_string())])
+        return self._schema
 
     def batches(self) -> Iterator[Any]:
-        """Record batches of a few thousand documents."""
+        """Tables of a few thousand documents."""
         import pyarrow as pa
 
-        schema = self.schema()
-        results = self.results()
+        found = pa.table(self.columns)
         for start, texts in blocks_of(self.reader):
-            stop = start + len(texts)
-            parts = [pa.array(cut(start, stop), kind) for _, kind, cut in results]
-            for name in self.reader.columns:
-                column = self.reader.table[name].slice(start, stop - start)
-                parts.append(column.combine_chunks() if hasattr(column, "chunks") else column)
-            parts.append(pa.array(texts, pa.large_string()))
-            yield pa.table(parts, schema=schema)
-
-    def results(self) -> list[tuple[str, Any, Any]]:
-        """What the project found: name, type, and a function from rows to values."""
-        import pyarrow as pa
-
-        reader = self.reader
-        ids = reader.table["id"]
-        found: list[tuple[str, Any, Any]] = [
-            ("id", pa.string(), lambda i, j: ids.slice(i, j - i).to_pylist())
-        ]
-        if reader.groups is not None:
-            labels, sure = reader.groups, reader.arrays("groups")["confidence"]
-            inside = labels >= 0
-            found.append(("group", pa.int32(), masked(labels, inside)))
-            names = [" · ".join(shown_name(g)) for g in reader.facts("groups")["groups"]]
-            if names:
-                found.append(
-                    ("group_name", pa.string(),
-                     lambda i, j: [names[g] if g >= 0 else None for g in labels[i:j].tolist()])
-                )  # fmt: skip
-            found.append(("sure", pa.float32(), masked(sure, inside)))
-            leaf = reader.arrays("groups")["leaf"]
-            found.append(("leaf", pa.int32(), masked(leaf, leaf >= 0)))
-        if not reader.skipped("map"):
-            points, shown = reader.arrays("map")["points"], ~reader.arrays("meaning")["blank"]
-            found.append(("x", pa.float32(), masked(points[:, 0], shown)))
-            found.append(("y", pa.float32(), masked(points[:, 1], shown)))
-        if not reader.skipped("counts"):
-            lengths = reader.arrays("counts")["lengths"]
-            found.append(("words", pa.int64(), masked(lengths, np.ones(reader.n, bool))))
-        if not reader.skipped("duplicates"):
-            copies = reader.arrays("duplicates")["labels"]
-            found.append(("copies", pa.int32(), masked(copies, copies >= 0)))
-        if self.labels:
-            found.append(
-                ("label", pa.string(), lambda i, j: [self.labels.get(r) for r in range(i, j)])
-            )
-        if self.spread is not None:
-            codes, classes = np.asarray(self.spread["names"]), self.spread["classes"]
-            sure = np.asarray(self.spread["sure"], np.float32)
-            found.append(
-                ("spread", pa.string(),
-                 lambda i, j: [spread_name(classes, c) for c in codes[i:j].tolist()])
-            )  # fmt: skip
-            found.append(("spread_sure", pa.float32(), masked(sure, codes >= 0)))
-        return found
+            some = found.slice(start, len(texts)).combine_chunks()
+            yield some.append_column("text", pa.array(texts, pa.large_string()))
 
 
 class AtlasTable(DocumentTable):
-    """What Embedding Atlas reads: neighbours are rows, counted from 0, with distances."""
+    """What Embedding Atlas reads: neighbors are rows, counted from 0, with distances."""
 
     def schema(self) -> Any:
         import pyarrow as pa
@@ -194,7 +147,7 @@ class AtlasTable(DocumentTable):
         schema = self.schema()
         found = self.reader.arrays("map")
         start = 0
-        for table in DocumentTable(self.reader, self.labels, self.spread).batches():
+        for table in super().batches():
             stop = start + table.num_rows
             places = found["neighbors"][start:stop]
             far = np.sqrt(np.maximum(found["squares"][start:stop], 0))
@@ -206,11 +159,48 @@ class AtlasTable(DocumentTable):
             start = stop
 
 
-def masked(values: np.ndarray, there: np.ndarray) -> Any:
-    """A function from rows to an Arrow array with nulls where there is nothing."""
+def found_columns(reader: ProjectReader) -> dict[str, Any]:
+    """What the project found, as Arrow arrays with nulls where there is nothing."""
     import pyarrow as pa
 
-    return lambda i, j: pa.array(np.ascontiguousarray(values[i:j]), mask=~there[i:j])
+    found = {"id": reader.table["id"].cast(pa.string())}
+    if reader.groups is not None:
+        arrays = reader.arrays("groups")
+        labels, leaf = reader.groups, arrays["leaf"]
+        found["group"] = pa.array(labels, pa.int32(), mask=labels < 0)
+        if groups := reader.facts("groups")["groups"]:
+            names = pa.array([" · ".join(shown_name(group)) for group in groups], pa.string())
+            found["group_name"] = names.take(found["group"])
+        found["sure"] = pa.array(arrays["confidence"], pa.float32(), mask=labels < 0)
+        found["leaf"] = pa.array(leaf, pa.int32(), mask=leaf < 0)
+    if not reader.skipped("map"):
+        points, blank = reader.arrays("map")["points"], reader.arrays("meaning")["blank"]
+        for name, values in zip("xy", points.T, strict=True):
+            found[name] = pa.array(np.ascontiguousarray(values), pa.float32(), mask=blank)
+    if not reader.skipped("counts"):
+        found["words"] = pa.array(reader.arrays("counts")["lengths"], pa.int64())
+    if not reader.skipped("duplicates"):
+        copies = reader.arrays("duplicates")["labels"]
+        found["copies"] = pa.array(copies, pa.int32(), mask=copies < 0)
+    return found
+
+
+def label_columns(
+    reader: ProjectReader, labels: Mapping[int, str], spread: Mapping | None
+) -> dict[str, Any]:
+    """The labels that were given and those that were spread, if any."""
+    import pyarrow as pa
+
+    found = {}
+    if labels:
+        found["label"] = pa.array([labels.get(row) for row in range(reader.n)], pa.string())
+    if spread is not None:
+        codes = np.asarray(spread["names"])
+        names = [spread_name(spread["classes"], code) for code in codes.tolist()]
+        found["spread"] = pa.array(names, pa.string())
+        sure = np.asarray(spread["sure"], np.float32)
+        found["spread_sure"] = pa.array(sure, pa.float32(), mask=codes < 0)
+    return found
 
 
 def free_name(name: str, taken: set[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.randoms import key, seed_from
+from tacit.core.wording import listed
 from tacit.explore.questions.reader import ProjectReader, check_count
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.stages.live import running_text, spaced_sentences
@@ -110,8 +111,7 @@ def history_of(model: Any, text: str) -> tuple[list[str], list[str]]:
 def said_unknown(unknown: list[str]) -> str | None:
     if not unknown:
         return None
-    more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-    return f"The documents do not hold {', '.join(unknown[:5])}{more}."
+    return f"The documents do not hold {listed(unknown, 5)}."
 
 
 def why_not(reader: ProjectReader) -> str:

@@ -187,7 +187,7 @@ def by_group(reader: ProjectReader, rows: np.ndarray) -> list[list[int]]:
 
 
 def close_spellings(reader: ProjectReader, word: str) -> list[str]:
-    """Words of the documents that one or two slips away are this one, frequent ones first."""
+    """Words of the documents within an edit distance of one or two, frequent ones first."""
     from tacit.language.deletion_index import find_words, strings_of
 
     if not 2 <= len(word) <= 40:

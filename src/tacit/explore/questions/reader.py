@@ -246,6 +246,11 @@ class ProjectReader:
 
         return learn_characters(self.documents.texts(), self.n)[0]
 
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are; 0 where the documents are not divided."""
+        return 0 if self.groups is None else int(self.groups.max(initial=-1)) + 1
+
     @once
     def groups(self) -> np.ndarray | None:
         """The group of every document, -1 for none."""
@@ -289,7 +294,7 @@ class ProjectReader:
 
 
 def load_checked(path: Path) -> Any:
-    """A model of a project, which a stranger may have made, checked before it is used.
+    """A model of a project, which is untrusted, checked before it is used.
 
     A file past ``MAPPED`` is read and checked, then mapped. One that does not fit into memory
     is mapped as it is, and its numbers are trusted.

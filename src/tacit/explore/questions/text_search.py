@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.wording import listed
 from tacit.explore.questions.meaning_space import (
     NOISE,
     best_first,
@@ -66,7 +67,7 @@ def search(
     how = Ranking("bm25", inner.norms, inner.mean_length, index.k1, index.b)
     rows, scores, total = answer(bound, inner.postings, how, start + top)
     asked = to_mark({bound.terms[leaf] for leaf in bound.wanted()}, inner.postings.vocabulary)
-    hits = listed(reader, rows[start:], scores, asked, inner.rule.token)
+    hits = describe_hits(reader, rows[start:], scores, asked, inner.rule.token)
     found = {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
     meant = spelled_like(reader, text)
     return found | {"suggest": meant} if meant else found
@@ -113,14 +114,14 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
         cosines[match(bound, inner.postings)[0]] = -1
         notes += bound.notes
     rows = best_first(cosines, start + top)[start:]
-    notes += [f"Not used here: {quoted(folded.unknown)}."] if folded.unknown else []
+    notes += [f"Not used here: {listed(folded.unknown, 5)}."] if folded.unknown else []
     asked, rule = Wanted(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
-    hits = listed(reader, rows.tolist(), cosines, asked, rule)
+    hits = describe_hits(reader, rows.tolist(), cosines, asked, rule)
     total = int((cosines > NOISE).sum())
     return {"way": "meaning", "total": total, "hits": hits, "note": joined(notes)}
 
 
-def listed(
+def describe_hits(
     reader: ProjectReader, rows: list[int], scores: np.ndarray, asked: Wanted, rule: TokenRule
 ) -> list[dict[str, Any]]:
     texts = reader.texts(rows)
@@ -144,14 +145,9 @@ def none_known(unknown: list[str]) -> str:
     if not unknown:
         return "The query holds no word."
     return (
-        f"None of these words can place the query: {quoted(unknown)}. The documents do not "
+        f"None of these words can place the query: {listed(unknown, 5)}. The documents do not "
         "hold them, or too few or too many do."
     )
-
-
-def quoted(words: list[str]) -> str:
-    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
-    return ", ".join(words[:5]) + more
 
 
 def joined(notes: list[str]) -> str | None:

@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.?")
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # the others are spaces
-HALVES = re.compile("[\ud800-\udfff]")  # of characters
+SURROGATES = re.compile("[\ud800-\udfff]")  # lone halves of a pair
 QUOTED = re.compile(r"[>|]|In (?:article|<)|.{0,200}\b(?:writes?|wrote):?$")  # in messages
 RULED = re.compile(r"^[\W_]+$")
 
@@ -32,7 +32,7 @@ def clean_text(text: str) -> str:
     'red alert\nevil'
     """
     text = HIDDEN.sub("", ESCAPES.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
-    return HALVES.sub("\ufffd", CONTROLS.sub("", text))
+    return SURROGATES.sub("\ufffd", CONTROLS.sub("", text))
 
 
 def clean_line(text: str) -> str:

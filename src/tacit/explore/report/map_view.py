@@ -105,6 +105,6 @@ def scaled(points: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.
 
 
 def safe(text: Any) -> str:
-    """Text of a stranger, on one line and cut, as text of an SVG."""
+    """Untrusted text, on one line and cut, as text of an SVG."""
     line = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
     return escape(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")

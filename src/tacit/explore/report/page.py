@@ -1,6 +1,6 @@
 """The report as one file that asks nothing of the network, and the same page for a server.
 
-Documents come from strangers. Their text is packed, or in JSON in which no tag can end, and
+Documents are untrusted. Their text is packed, or in JSON in which no tag can end, and
 enters the page through textContent; what is written into the HTML itself is escaped. The
 security policy allows the one script and the one style sheet, by their hashes, and nothing
 else. The live page also has the scripts ``live_*``, and may call the server it came from.

@@ -165,9 +165,7 @@ def put_labels(asked: Asked) -> dict[str, Any]:
     given, state = asked.posted("rows", "name"), asked.state
     now = state.opened
     rows = given.rows("rows", now.documents)
-    if "name" not in given.given:
-        raise Refused(400, "name must be given, as text, or null to take labels away.")
-    name = None if given.given["name"] is None else new_name(given, "name")
+    name = name_or_none(given, "to take labels away")
     state.must_write()
     state.labels.put(keys_of_rows(now.reader, rows), name)
     return state.label_facts()
@@ -191,7 +189,7 @@ def delete_label(asked: Asked) -> dict[str, Any]:
 
 
 def old_name(given: Values) -> str:
-    """The name of a label as the file has it, which a stranger may have written."""
+    """The name of a label as the file has it, which is untrusted."""
     return given.text("name", most=MOST_NAME, empty=True, exact=True)
 
 
@@ -199,21 +197,24 @@ def new_name(given: Values, what: str) -> str:
     return clean_name(given.text(what, most=MOST_NAME), what)
 
 
+def name_or_none(given: Values, null: str) -> str | None:
+    """A new name, or None for ``null``, whose meaning a message gives."""
+    if "name" not in given.given:
+        raise Refused(400, f"name must be given, as text, or null {null}.")
+    return None if given.given["name"] is None else new_name(given, "name")
+
+
 def rename_group(asked: Asked) -> dict[str, Any]:
     """A name of the user's own for a group; null takes it back."""
     given, state = asked.posted("group", "name"), asked.state
-    now = state.opened
-    groups = now.reader.groups
-    there = 0 if groups is None else int(groups.max(initial=-1)) + 1
-    group = given.whole("group", MISSING, 0, max(there - 1, 0))
-    if not there:
+    reader = state.opened.reader
+    group = given.whole("group", MISSING, 0, max(reader.n_groups - 1, 0))
+    if not reader.n_groups:
         raise Refused(404, "The documents are not divided into groups.")
-    if "name" not in given.given:
-        raise Refused(400, "name must be given, as text, or null for the name that was found.")
-    name = None if given.given["name"] is None else new_name(given, "name")
+    name = name_or_none(given, "for the name that was found")
     state.must_write()
-    rows = np.flatnonzero(groups == group).tolist()
-    give_name(state.path, name, [now.reader.id_of(row) for row in rows])
+    rows = np.flatnonzero(reader.groups == group).tolist()
+    give_name(state.path, name, [reader.id_of(row) for row in rows])
     renamed = state.opened.reader.facts("groups")["groups"][group]
     return {"group": group, "name": shown_name(renamed)}
 
@@ -247,16 +248,15 @@ def start_job(asked: Asked) -> dict[str, Any]:
             settings["effort"] = given.choice("effort", EFFORTS)
         settings |= own_limits(given)
     elif kind == "edit":
-        settings = edit_of(given, asked.state.opened.reader.groups)
+        settings = edit_of(given, asked.state.opened.reader.n_groups)
     elif len(given.given) > 1:
         raise Refused(400, f"A job of kind {kind} takes no k, effort, stages or memory.")
     return {"job": asked.state.start_job(kind, settings).id}
 
 
-def edit_of(given: Values, groups: Any) -> dict[str, Any]:
-    """An edit of groups as a request names it."""
+def edit_of(given: Values, there: int) -> dict[str, Any]:
+    """An edit of groups as a request names it; ``there`` are so many groups."""
     edit = given.choice("edit", ("merge", "split", "pin", "undo"))
-    there = 0 if groups is None else int(groups.max(initial=-1)) + 1
     listed = given.given.get("groups", [])
     few, most = {"merge": (2, there), "undo": (0, 0)}.get(edit, (1, 1))
     whole = isinstance(listed, list) and all(type(g) is int and 0 <= g < there for g in listed)

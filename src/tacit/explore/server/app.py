@@ -96,7 +96,7 @@ def event_stream(state: ServerState) -> Callable[[Request], Awaitable[Response]]
         last = request.headers.get("last-event-id", "")
         after = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
         return StreamingResponse(
-            as_stream(job.trail.follow(after)), media_type="text/event-stream"
+            as_stream(job.log.follow(after)), media_type="text/event-stream"
         )
 
     return respond

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -45,6 +46,14 @@ class Reporter:
         with self._lock:
             self.out.write(json.dumps({"event": event, **data}, allow_nan=False) + "\n")
             self.out.flush()
+
+    @contextlib.contextmanager
+    def only_stage(self, name: str, title: str) -> Iterator[None]:
+        """Report the one stage of a job when it begins and when it has ended."""
+        facts = {"stage": name, "title": title, "number": 1, "most": 1, "part": None}
+        self.send("progress", **facts, done=False)
+        yield
+        self.send("progress", **facts, done=True)
 
     def on_event(self, event: "StageEvent") -> None:
         done = event.seconds is not None
@@ -124,12 +133,11 @@ def explore(request: dict[str, Any], report: Reporter) -> str:
 
 def spread(request: dict[str, Any], report: Reporter) -> str:
     """Predict the label of every document, with probabilities."""
-    title = {"stage": "spread", "title": "Spreading labels", "number": 1, "most": 1}
-    report.send("progress", **title, done=False, part=None)
     labels = {int(row): name for row, name in request["labels"].items()}
-    answer = ask.spread(ask.ProjectReader(request["project"]), labels)
-    report.send("result", answer={**answer, "of": request["of"]})  # they may change meanwhile
-    report.send("progress", **title, done=True, part=None)
+    with report.only_stage("spread", "Spreading labels"):
+        answer = ask.spread(ask.ProjectReader(request["project"]), labels)
+        # The labels may change meanwhile.
+        report.send("result", answer={**answer, "of": request["of"]})
     return "The labels were spread to the rest."
 
 
@@ -137,22 +145,19 @@ def edit(request: dict[str, Any], report: Reporter) -> str:
     """Merge, split or pin groups, or take the last such edit back."""
     from tacit.explore.project.project import Project
 
-    title = {"stage": "edit", "title": "Changing the groups", "number": 1, "most": 1}
-    report.send("progress", **title, done=False, part=None)
-    project, groups = Project.open(request["project"]), request["groups"]
-    if request["edit"] == "merge":
-        project.merge_groups(groups)
-        message = f"{len(groups)} groups are one now."
-    elif request["edit"] == "split":
-        message = f"The group is {len(project.split_group(groups[0]))} groups now."
-    elif request["edit"] == "pin":
-        project.pin_group(groups[0])
-        message = "The documents of the group stay together in later runs."
-    else:
+    with report.only_stage("edit", "Changing the groups"):
+        project, groups = Project.open(request["project"]), request["groups"]
+        match request["edit"]:
+            case "merge":
+                project.merge_groups(groups)
+                return f"{len(groups)} groups are one now."
+            case "split":
+                return f"The group is {len(project.split_group(groups[0]))} groups now."
+            case "pin":
+                project.pin_group(groups[0])
+                return "The documents of the group stay together in later runs."
         project.undo_group_edit()
-        message = "The last edit of groups was taken back."
-    report.send("progress", **title, done=True, part=None)
-    return message
+        return "The last edit of groups was taken back."
 
 
 KINDS = {"prepare": prepare, "explore": explore, "spread": spread, "edit": edit}
@@ -204,7 +209,7 @@ def as_before(record: dict[str, Any], effort: str) -> Choice:
     from tacit.explore.project.pipeline import STAGES
 
     def by_stage(name: str) -> dict[str, str]:
-        """By stage, from a record that a stranger may have written."""
+        """By stage, from a record, which is untrusted."""
         said = record.get(name)
         found = {s.name: said.get(s.name) for s in STAGES} if isinstance(said, dict) else {}
         return {stage: each for stage, each in found.items() if isinstance(each, str)}

@@ -1,8 +1,8 @@
 """Long work in child processes: started, watched, cancelled, and stopped with the server.
 
 A child reports over its standard output (``job_child``); a thread here reads it. Standard
-input is the leash: when the server dies, by whatever signal, the pipe closes and the child ends
-itself. Cancelling kills the child's process group; the project folder is made for that.
+input ties it to the server: when that dies, by whatever signal, the pipe closes and the child
+ends itself. Cancelling kills the child's process group; the project folder is made for that.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from tacit.explore.project.locks import LOCK, holder_of
 from tacit.explore.server.parameters import Refused
 
-__all__ = ["HEARTBEAT", "Event", "Job", "Jobs", "Trail", "as_stream"]
+__all__ = ["HEARTBEAT", "Event", "Job", "Jobs", "EventLog", "as_stream"]
 
 MOST_KEPT = 20  # jobs that ended and are still listed
 TAIL = 2000  # characters of a line of a child's errors
@@ -42,7 +42,7 @@ class Job:
         self.id = secrets.token_hex(8)
         self.kind, self.asked = kind, asked
         self.record = record  # of the project as it was, if the job replaces it
-        self.trail = Trail()
+        self.log = EventLog()
         self.started = time.time()
         self.state = "running"  # then "done", "failed" or "cancelled"
         self.message = ""
@@ -51,7 +51,7 @@ class Job:
 
     def facts(self) -> dict[str, Any]:
         """The job as JSON values."""
-        last = [event.data for event in self.trail.events if event.kind == "progress"][-1:]
+        last = [event.data for event in self.log.events if event.kind == "progress"][-1:]
         return {"job": self.id, "kind": self.kind, "asked": self.asked, "state": self.state,
                 "message": self.message, "started": round(self.started, 3),
                 "progress": last[0] if last else None}  # fmt: skip
@@ -152,7 +152,7 @@ class Jobs:
             message = read_line(line)
             match message.pop("event", None):
                 case "progress":
-                    job.trail.add("progress", message)
+                    job.log.add("progress", message)
                 case "result":
                     job.result = message.get("answer")
                 case "end":
@@ -183,7 +183,7 @@ class Jobs:
         with self._lock:
             job.process = None
             job.result = None
-        job.trail.add("end", {"ok": ok, "message": job.message, "state": job.state})
+        job.log.add("end", {"ok": ok, "message": job.message, "state": job.state})
 
 
 def spawn() -> subprocess.Popen:
@@ -237,7 +237,7 @@ class Event(NamedTuple):
     data: dict[str, Any]
 
 
-class Trail:
+class EventLog:
     """Events of one job. Threads add to it; coroutines follow it."""
 
     def __init__(self) -> None:
@@ -259,11 +259,11 @@ class Trail:
     ) -> AsyncIterator[Event | None]:
         """Every event past number ``after``, until the end; None when it is quiet."""
         while True:
-            bell = asyncio.Event()
+            added = asyncio.Event()
             with self._lock:
                 fresh = self.events[after:]
                 if not fresh:
-                    self._waiting.append((asyncio.get_running_loop(), bell))
+                    self._waiting.append((asyncio.get_running_loop(), added))
             for event in fresh:
                 after = event.number
                 yield event
@@ -271,7 +271,7 @@ class Trail:
                     return
             if not fresh:
                 try:
-                    await asyncio.wait_for(bell.wait(), heartbeat)
+                    await asyncio.wait_for(added.wait(), heartbeat)
                 except TimeoutError:
                     yield None
 

@@ -1,6 +1,6 @@
 """Access control of the server, and the security headers of every response.
 
-A web page in the user's browser is a stranger. It can send requests to a loopback port, give
+A web page in the user's browser is untrusted. It can send requests to a loopback port, give
 a name of its own to 127.0.0.1 (DNS rebinding), put us in a frame, and guess. So:
 
 1. The Host header must be one of ours, with our port. A name that was rebound is not.
@@ -132,7 +132,7 @@ class Guard:
             await send(message)
 
         try:
-            await (self.judge(scope) or self.app)(scope, receive, send_safely)
+            await (self.authorize(scope) or self.app)(scope, receive, send_safely)
         except ClientDisconnect:
             pass  # nobody is there to answer
         except Exception as error:
@@ -141,14 +141,14 @@ class Guard:
                 answer = refusal(500, "Internal error. The terminal says more.")
                 await answer(scope, receive, send_safely)
 
-    def judge(self, scope: Scope) -> Response | None:
+    def authorize(self, scope: Scope) -> Response | None:
         """The answer to a request that may not pass; None if it may."""
         headers, path = Headers(scope=scope), scope["path"]
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.access.knows_host(hosts[0]):
             return refusal(403, "This server answers to its own address only.")
         if path == "/" and scope["method"] in ("GET", "HEAD"):
-            return self.judge_page(scope, headers)
+            return self.authorize_page(scope, headers)
         if not self.has_cookie(headers):
             return refusal(401, "Open the address that tacit serve printed; it holds the key.")
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
@@ -164,8 +164,9 @@ class Guard:
                 return refusal(403, "What changes things must name its Origin.")
         return None
 
-    def judge_page(self, scope: Scope, headers: Headers) -> Response | None:
-        """The page: a key makes a cookie, a cookie opens it, and it is nobody's part."""
+    def authorize_page(self, scope: Scope, headers: Headers) -> Response | None:
+        """The page: a token is exchanged for a cookie, a cookie opens it, and no other page may
+        embed it."""
         keys = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         site = headers.get("sec-fetch-site")
         if keys:

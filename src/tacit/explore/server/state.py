@@ -125,11 +125,10 @@ class ServerState:
     def facts(self) -> dict[str, Any]:
         """The small facts about the project."""
         now = self.opened
-        groups = now.reader.groups
         return {
             "name": self.path.resolve().name.removesuffix(".tacit"),
             "documents": now.documents,
-            "groups": 0 if groups is None else int(groups.max(initial=-1)) + 1,
+            "groups": now.reader.n_groups,
             "settings": now.reader.settings.to_dict(),
             "run": now.run,
             "missing": now.missing,

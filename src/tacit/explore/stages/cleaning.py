@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
 
+from tacit.core.wording import count
 from tacit.data.document_formats import html_text, mail_fields
 from tacit.data.document_names import title_of_name
 
@@ -75,16 +76,13 @@ class Found:
             "entities": "HTML entities of {} were decoded",
             "tags": "HTML tags of {} were set aside",
             "repeated": (
-                "1 passage that many documents repeat was set aside in {}"
-                if len(self.passages) == 1
-                else f"{len(self.passages):,} passages that many documents repeat were set "
-                "aside in {}"
+                f"{count(len(self.passages), 'passage')} that many documents repeat "
+                f"{'was' if len(self.passages) == 1 else 'were'} set aside in {{}}"
             ),
         }
         counts = {f.name: getattr(self, f.name) for f in fields(self)}
         return [
-            sentence.format(f"{counts[name]:,} document{'' if counts[name] == 1 else 's'}")
-            + "."
+            sentence.format(count(counts[name], "document")) + "."
             for name, sentence in said.items()
             if counts[name]
         ]
@@ -142,7 +140,7 @@ class Cleaned:
                     lines[key] += 1
                     shown.setdefault(key, line)
         least = max(REPEATS, REPEATED * len(seen))
-        common = [key for key, count in lines.most_common() if count >= least]
+        common = [key for key, size in lines.most_common() if size >= least]
         self.passages = frozenset(common)
         self.found.passages = [shown[key] for key in common]
         self._add_columns(headers)

@@ -9,7 +9,7 @@ function words, or two languages compete, it is "unknown". On 21,700 sentences i
 for one of the ten, mostly for a close relative (Catalan for Spanish, Danish for Swedish).
 Nothing else depends on the guess but readability, which is for English.
 
-Documents with most of their words in another script are told by it: Chinese, Japanese (some of
+Documents with most of their words in another script are named by it: Chinese, Japanese (some of
 the words have kana), Korean, Greek, Hebrew, Thai; where several languages share a script, it is
 the script that is named (Cyrillic, Arabic, Devanagari).
 """
@@ -22,8 +22,8 @@ from tacit.explore.stages.stop_lists import NAMES as LANGUAGES
 
 __all__ = ["NAMES", "UNKNOWN", "guess_languages"]
 
-TOLD = ("de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv", "ko", "el")
-NAMES = {code: LANGUAGES[code] for code in TOLD} | {
+NAMED = ("de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv", "ko", "el")
+NAMES = {code: LANGUAGES[code] for code in NAMED} | {
     "zh": "Chinese", "ja": "Japanese", "he": "Hebrew", "th": "Thai",
     "cyrl": "Cyrillic script", "arab": "Arabic script", "deva": "Devanagari script",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.kernel import kernel
-from tacit.explore.report.clean_text import ADDRESS, CONTROLS, ESCAPES, HALVES, HIDDEN
+from tacit.explore.report.clean_text import ADDRESS, CONTROLS, ESCAPES, HIDDEN, SURROGATES
 from tacit.explore.stages.stage import Context, Output
 from tacit.search.postings import damaged, decode, longest_of, read_rest
 
@@ -122,7 +122,7 @@ def spaced_sentences(text: str) -> list[str]:
     >>> spaced_sentences("Call me Ishmael. Some years\\nago (never mind) I sailed.")
     ['Call me Ishmael .', 'Some years ago ( never mind ) I sailed .']
     """
-    text = HALVES.sub("", CONTROLS.sub("", HIDDEN.sub("", ESCAPES.sub("", text))))
+    text = SURROGATES.sub("", CONTROLS.sub("", HIDDEN.sub("", ESCAPES.sub("", text))))
     text = RULE.sub("", QUOTING.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     text = PARAGRAPH.sub(f" {BREAK} ", CODE.sub(" ", text))
     text = ADDRESS.sub("", text) if "@" in text else text

@@ -2,15 +2,15 @@
 
 A stage reads nothing but its ``Context`` and writes nothing but its ``Output``; where outputs
 live, whether they are there already and how they get to the disk is the pipeline's business.
-A project may come from a stranger: what the arrays of each stage hold is declared here as in
-model files (``core.modelfile``), and checked when they are read.
+A project is untrusted: what the arrays of each stage hold is declared here as in model files
+(``core.modelfile``), and checked when they are read.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -110,7 +110,7 @@ class Context(NamedTuple):
         """A CSR matrix that another stage wrote, a row for every document."""
         arrays, shape = self.arrays(stage), tuple(self.facts(stage)[f"{name}.shape"])
         data, indices, indptr = (arrays[f"{name}.{x}"] for x in ("data", "indices", "indptr"))
-        # SciPy checks none of this before its C++ code runs, and a stranger may have made it.
+        # SciPy checks none of this before its C++ code runs, and the file is untrusted.
         if not (
             len(shape) == 2 and shape[0] == len(indptr) - 1 and type(shape[1]) is int
             and are_offsets(indptr, len(indices))
@@ -170,131 +170,106 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 N = "n_documents"
 
 
-class Counts(Saved):
-    _file_schema: ClassVar = {
-        "document_counts": ("n_words",), "totals": ("n_words",), "lengths": (N,),
-        "counts.data": ("n_counts",), "counts.indices": ("n_counts",),
-        "counts.indptr": (f"{N}+1",),
-    }  # fmt: skip
-    _file_kinds: ClassVar = {**dict.fromkeys(_file_schema, "i"), "counts.data": "iuf"}
-    _file_below: ClassVar = {"counts.indices": "n_words"}
+class Array(NamedTuple):
+    """An array that a stage writes, as ``core.modelfile`` declares those of models."""
+
+    kinds: str  # NumPy kinds that are allowed
+    shape: tuple[str | int | None, ...]
+    below: str | int | None = None  # of indices
+    missing: bool = False  # -1 is an index that is missing
+    optional: bool = False
+    nonfinite: bool = False  # nan and inf have a meaning
 
 
-class Duplicates(Saved):
-    _file_schema: ClassVar = {"jaccard": ("n_pairs",), "labels": (N,), "pairs": ("n_pairs", 2)}
-    _file_kinds: ClassVar = {"jaccard": "f", "labels": "i", "pairs": "i"}
-    _file_below: ClassVar = {"labels": N, "pairs": N}
-    _file_missing: ClassVar = ("labels",)
+ROW = (N,)
+STAGE_ARRAYS: dict[str, dict[str, Array]] = {
+    "counts": {
+        "document_counts": Array("i", ("n_words",)),
+        "totals": Array("i", ("n_words",)),
+        "lengths": Array("i", ROW),
+        "counts.data": Array("iuf", ("n_counts",)),
+        "counts.indices": Array("i", ("n_counts",), below="n_words"),
+        "counts.indptr": Array("i", (f"{N}+1",)),
+    },
+    "duplicates": {
+        "jaccard": Array("f", ("n_pairs",)),
+        "labels": Array("i", ROW, below=N, missing=True),
+        "pairs": Array("i", ("n_pairs", 2), below=N),
+    },
+    "groups": {  # one group has no centers
+        "centers": Array("f", ("n_groups", None), optional=True),
+        "jaccard": Array("f", ("n_groups", None), optional=True, nonfinite=True),
+        "confidence": Array("f", ROW),
+        "labels": Array("i", ROW, below=N, missing=True),
+        "second": Array("i", ROW, below=N, missing=True, optional=True),
+        "leaf": Array("i", ROW, below=2**31, missing=True, optional=True),
+    },
+    "index": {
+        "tokens": Array("i", (None,), below=2**31, missing=True),
+        "edges": Array("i", (f"{N}+1",)),
+    },
+    "language_guess": {"language": Array("u", ROW)},
+    "map": {
+        "neighbors": Array("i", (N, "n_neighbors"), below=N, missing=True),
+        "squares": Array("f", (N, "n_neighbors")),
+        "points": Array("f", (N, 2)),
+    },
+    "meaning": {
+        "rows": Array("f", (N, "n_directions")),
+        "blank": Array("b", ROW),
+        "singular_values": Array("f", ("n_directions",)),
+        "used": Array("i", ("n_used",), below=2**31),
+        "word_lengths": Array("f", ("n_used",)),
+        "words": Array("f", ("n_used", "n_directions")),
+        "idf_power": Array("i", (1,), below=100, optional=True),
+    },
+    "outliers": {
+        "score": Array("f", ROW, nonfinite=True),
+        "why": Array("u", ROW, optional=True),
+    },
+    "reading": {  # of documents that are too short, nan
+        "sentences": Array("i", ROW, nonfinite=True),
+        **dict.fromkeys(
+            ("words", "sentence_words", "word_letters", "variety", "once", "ease"),
+            Array("f", ROW, nonfinite=True),
+        ),
+    },
+    "themes": {"theta": Array("f", (N, None), nonfinite=True)},
+    "time": {
+        "period": Array("i", ROW, below=2**15, missing=True),
+        "day": Array("i", ROW),
+    },
+    "what_if": {"labels": Array("iu", (None, N), below=N, missing=True)},
+    "words": {
+        "words": Array("i", ("n_words",), below=2**31),
+        "cosine": Array("f", ("n_words", "n_near")),
+        "neighbors": Array("i", ("n_words", "n_near"), below=2**31, missing=True),
+    },
+}
 
 
-class Groups(Saved):
-    _file_schema: ClassVar = {
-        "centers": ("n_groups", None), "jaccard": ("n_groups", None), "confidence": (N,),
-        "labels": (N,), "second": (N,), "leaf": (N,),
-    }  # fmt: skip
-    _file_optional: ClassVar = ("centers", "jaccard", "second", "leaf")  # one group has none
-    _file_kinds: ClassVar = {
-        "centers": "f", "confidence": "f", "jaccard": "f", "labels": "i", "second": "i",
-        "leaf": "i",
-    }  # fmt: skip
-    _file_below: ClassVar = {"labels": N, "second": N, "leaf": 2**31}
-    _file_missing: ClassVar = ("labels", "second", "leaf")
-    _file_nonfinite: ClassVar = ("jaccard",)
+def schema_of(stage: str) -> type[Saved]:
+    """The arrays of a stage, declared as the attributes of a model."""
+    arrays = STAGE_ARRAYS.get(stage, {})
 
+    def named(flag: str) -> tuple[str, ...]:
+        return tuple(name for name, array in arrays.items() if getattr(array, flag))
 
-class Index(Saved):
-    _file_schema: ClassVar = {"tokens": (None,), "edges": (f"{N}+1",)}
-    _file_kinds: ClassVar = {"tokens": "i", "edges": "i"}
-    _file_below: ClassVar = {"tokens": 2**31}
-    _file_missing: ClassVar = ("tokens",)
-
-
-class LanguageGuess(Saved):
-    _file_schema: ClassVar = {"language": (N,)}
-    _file_kinds: ClassVar = {"language": "u"}
-
-
-class Map(Saved):
-    _file_schema: ClassVar = {
-        "neighbors": (N, "n_neighbors"), "squares": (N, "n_neighbors"), "points": (N, 2),
-    }  # fmt: skip
-    _file_kinds: ClassVar = {"neighbors": "i", "squares": "f", "points": "f"}
-    _file_below: ClassVar = {"neighbors": N}
-    _file_missing: ClassVar = ("neighbors",)
-
-
-class Meaning(Saved):
-    _file_schema: ClassVar = {
-        "rows": (N, "n_directions"), "blank": (N,), "singular_values": ("n_directions",),
-        "used": ("n_used",), "word_lengths": ("n_used",), "words": ("n_used", "n_directions"),
-        "idf_power": (1,),
-    }  # fmt: skip
-    _file_optional: ClassVar = ("idf_power",)
-    _file_kinds: ClassVar = {
-        "rows": "f", "blank": "b", "singular_values": "f", "used": "i", "word_lengths": "f",
-        "words": "f", "idf_power": "i",
-    }  # fmt: skip
-    _file_below: ClassVar = {"used": 2**31, "idf_power": 100}
-
-
-class Outliers(Saved):
-    _file_schema: ClassVar = {"score": (N,), "why": (N,)}
-    _file_optional: ClassVar = ("why",)
-    _file_kinds: ClassVar = {"score": "f", "why": "u"}
-    _file_nonfinite: ClassVar = ("score",)
-
-
-class WhatIf(Saved):
-    _file_schema: ClassVar = {"labels": (None, N)}
-    _file_kinds: ClassVar = {"labels": "iu"}
-    _file_below: ClassVar = {"labels": N}
-    _file_missing: ClassVar = ("labels",)
-
-
-class Words(Saved):
-    _file_schema: ClassVar = {
-        "words": ("n_words",), "cosine": ("n_words", "n_near"),
-        "neighbors": ("n_words", "n_near"),
-    }  # fmt: skip
-    _file_kinds: ClassVar = {"words": "i", "cosine": "f", "neighbors": "i"}
-    _file_below: ClassVar = {"words": 2**31, "neighbors": 2**31}
-    _file_missing: ClassVar = ("neighbors",)
-
-
-class Reading(Saved):
-    _file_schema: ClassVar = dict.fromkeys(
-        ("sentences", "words", "sentence_words", "word_letters", "variety", "once", "ease"),
-        (N,),
-    )
-    _file_kinds: ClassVar = {**dict.fromkeys(_file_schema, "f"), "sentences": "i"}
-    _file_nonfinite: ClassVar = tuple(_file_schema)  # of documents that are too short
-
-
-class Themes(Saved):
-    _file_schema: ClassVar = {"theta": (N, None)}
-    _file_kinds: ClassVar = {"theta": "f"}
-    _file_nonfinite: ClassVar = ("theta",)
-
-
-class Time(Saved):
-    _file_schema: ClassVar = {"period": (N,), "day": (N,)}
-    _file_kinds: ClassVar = {"period": "i", "day": "i"}
-    _file_below: ClassVar = {"period": 2**15}
-    _file_missing: ClassVar = ("period",)
-
-
-STAGES: dict[str, type[Saved]] = {
-    "counts": Counts, "duplicates": Duplicates, "groups": Groups, "index": Index,
-    "language_guess": LanguageGuess, "map": Map, "meaning": Meaning, "outliers": Outliers,
-    "reading": Reading, "themes": Themes, "time": Time, "what_if": WhatIf, "words": Words,
-}  # fmt: skip
+    return type(stage, (Saved,), {
+        "_file_schema": {name: array.shape for name, array in arrays.items()},
+        "_file_kinds": {name: array.kinds for name, array in arrays.items()},
+        "_file_below": {name: arrays[name].below for name in named("below")},
+        "_file_missing": named("missing"),
+        "_file_optional": named("optional"),
+        "_file_nonfinite": named("nonfinite"),
+    })  # fmt: skip
 
 
 def check_arrays(
     stage: str, arrays: Mapping[str, np.ndarray], documents: Any, where: Path
 ) -> None:
     """DataError where the arrays of a stage are not what the stage writes."""
-    declared = STAGES.get(stage, Saved)
+    declared = schema_of(stage)
     try:
         if type(documents) is not int:
             raise TypeError("the number of documents is not a whole number.")
@@ -303,7 +278,7 @@ def check_arrays(
             several = name.startswith("members")  # of a matrix, which is checked when opened
             if stage == "fields" and not several and array.shape != (documents,):
                 raise ValueError(f"{name} does not have one value for every document.")
-            loose = declared is Saved or name in declared._file_nonfinite
+            loose = stage not in STAGE_ARRAYS or name in declared._file_nonfinite
             if not loose and not all_finite(array):
                 raise ValueError(f"{name} holds nan or inf.")
     except (TypeError, ValueError) as error:

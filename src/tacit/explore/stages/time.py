@@ -85,7 +85,7 @@ def cut_time(days: np.ndarray, exact: np.ndarray) -> Periods | None:
 
 
 def left_over(days: np.ndarray) -> np.ndarray:
-    """Dates so far from the others that they would flatten the chart: slips, mostly."""
+    """Dates so far from the others that they would flatten the chart: mostly typing errors."""
     if len(days) < 20:
         return np.zeros(len(days), np.bool_)
     low, high = np.quantile(days, [0.01, 0.99])
