@@ -155,7 +155,6 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "whole"
     steps_: np.ndarray | None = None  # of files from before there was "isotonic"
     _parameter_constraints: ClassVar[dict] = {
-        "estimator": "no_validation",
         "method": [StrOptions({"temperature", "platt", "isotonic"})],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],

@@ -99,11 +99,8 @@ class LexiconClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "summable"
     _parameter_constraints: ClassVar[dict] = {
         "lists": [StrOptions({"sentiment", "languages"}), dict],
-        "negators": "no_validation",
-        "intensifiers": "no_validation",
         "reach": [Interval(Integral, 1, None, closed="left")],
         "turn": [Interval(Real, 0, None, closed="left")],
-        "default": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("_negators", "_factors")
 

@@ -202,7 +202,6 @@ class NaiveBayes(LinearClassifier):
         "force_alpha": ["boolean"],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         **LinearClassifier._file_schema,

@@ -215,12 +215,8 @@ class TextClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "summable"
     features_: str | None = None  # of files from before there was a choice
     _parameter_constraints: ClassVar[dict] = {
-        "classifier": "no_validation",
         "features": [StrOptions({"auto", "words", "characters"})],
-        "vectorizer": "no_validation",
         "weighting": [StrOptions({"auto", "tfidf", "counts"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
     }
     _file_optional = ("weigher_",)
     _file_types: ClassVar[dict] = {
@@ -543,7 +539,10 @@ def rank_trials(
     best = predictions[order[0]]
     return tuple(
         Trial(
-            name, accuracy[name], wilson_interval(accuracy[name], len(y)), seconds[name],
+            name,
+            accuracy[name],
+            wilson_interval(accuracy[name], len(y)),
+            seconds[name],
             1.0 if name == order[0] else mcnemar(y, best, predictions[name]).p_value,
             predictions[name],
         )

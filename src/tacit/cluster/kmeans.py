@@ -50,8 +50,6 @@ class CenterEstimator(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "cluster_centers_": ("n_clusters", "n_features_in_"),

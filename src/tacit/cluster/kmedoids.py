@@ -208,10 +208,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         For "clara": how many samples, and of how many items. None is 80 + 4 n_clusters.
     random_state : int, RandomState or None
         Seed of "lab", "random" and of the samples. "build" is not random.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distances are computed.
-    callbacks : list or None
-        Called after every pass or sample; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -246,8 +243,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         "n_sampling": [Interval(Integral, 1, None, closed="left")],
         "sampling_size": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(

@@ -183,10 +183,7 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         Compare all rows with this many of them only, chosen far apart; for very many rows.
     random_state : int, RandomState or None
         Chooses the first landmark.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distances are computed. The result does not depend on it.
-    callbacks : list or None
-        Accepted like everywhere; there are no passes to report.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -218,9 +215,6 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"precomputed", *METRICS}), callable],
         "n_landmarks": [None, Interval(Integral, 2, None, closed="left")],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private: ClassVar[tuple[str, ...]] = ("_rows", "_map", "_means")
     _file_schema: ClassVar[dict] = {

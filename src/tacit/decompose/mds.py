@@ -235,10 +235,7 @@ class MDS(Estimator):
         the plain sum of squares; "auto" normalizes that of non-metric scaling.
     random_state : int, RandomState or None
         Seed of the random starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Notified of every iteration; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -270,9 +267,6 @@ class MDS(Estimator):
         "normalized_stress": ["boolean", StrOptions({"auto"})],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {"n_jobs": N_JOBS}
     _saved_private: ClassVar[tuple[str, ...]] = ("_rows", "_curve")

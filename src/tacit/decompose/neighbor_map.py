@@ -97,11 +97,8 @@ class NeighborMap(Estimator):
         Number of steps of the layout.
     random_state : int, RandomState or None
         Seed of the layout.
-    engine : {"serial", "threads"} or Engine
-        Where the work is done; the map does not depend on it. With "dask" it runs in threads
-        of this process, because every step needs all points.
-    callbacks : list or None
-        Notified of every step; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
+        With "dask" the steps run in threads of this process: each needs all points.
 
     Attributes
     ----------
@@ -132,9 +129,6 @@ class NeighborMap(Estimator):
         "metric": [StrOptions({"cosine", "euclidean"})],
         "repulsion": [Interval(Real, 0, None, closed="neither")],
         "n_steps": [Interval(Integral, 1, None, closed="left")],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "embedding_": (None, 2),

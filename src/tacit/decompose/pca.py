@@ -246,10 +246,7 @@ class PCA(ProjectionEstimator):
         No effect: rows are never changed, and "krylov" runs until ``tol`` is met.
     random_state : int, RandomState or None
         Of "krylov": seed of the first vectors.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Notified of every pass of "krylov"; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -300,9 +297,6 @@ class PCA(ProjectionEstimator):
         "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "n_oversamples": [Interval(Integral, 1, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {
         "copy": "rows are never changed",

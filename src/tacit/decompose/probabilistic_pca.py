@@ -194,10 +194,7 @@ class ProbabilisticPCA(ProjectionEstimator):
         values, or anywhere.
     random_state : int, RandomState or None
         Seed of a random start.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Notified of every iteration; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -226,9 +223,6 @@ class ProbabilisticPCA(ProjectionEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"pca", "random"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "components_": ("n_components", "n_features_in_"),

@@ -240,10 +240,7 @@ class TruncatedSVD(ProjectionEstimator):
     random_state : int, RandomState or None
         Seed of the first block. It affects the result within ``tol``, and the components
         beyond the rank of the data.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -280,9 +277,6 @@ class TruncatedSVD(ProjectionEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "algorithm": [StrOptions({"randomized", "arpack"})],
         "power_iteration_normalizer": [StrOptions({"auto", "OR", "QR", "LU", "none"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {
         "power_iteration_normalizer": "the blocks of vectors are always orthonormal"

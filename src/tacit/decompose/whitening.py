@@ -164,10 +164,7 @@ class Whitener(ProjectionEstimator):
     ----------
     method : {"pca", "zca", "cholesky"}
         Which of the whitening maps; see above.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the pass runs. The result does not depend on it.
-    callbacks : list or None
-        Accepted like everywhere; there is one pass to report.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -189,11 +186,7 @@ class Whitener(ProjectionEstimator):
     """
 
     contract: ClassVar[str] = "summable"
-    _parameter_constraints: ClassVar[dict] = {
-        "method": [StrOptions(set(METHODS))],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
-    }
+    _parameter_constraints: ClassVar[dict] = {"method": [StrOptions(set(METHODS))]}
     _file_schema: ClassVar[dict] = {
         "mean_": ("n_features_in_",),
         "whitening_": ("n_out", "n_features_in_"),

@@ -137,10 +137,7 @@ class LogisticRegression(LinearClassifier):
         See ``tol``.
     random_state : int, RandomState or None
         Order of the rows or columns, for the sequential solvers.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where passes over all rows run.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -200,8 +197,6 @@ class LogisticRegression(LinearClassifier):
         "intercept_scaling": [Interval(Real, None, None, closed="neither")],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {
         "intercept_scaling": "the intercept is not penalized",

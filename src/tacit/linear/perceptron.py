@@ -98,7 +98,6 @@ class OnlineClassifier(LinearClassifier):
         "verbose": ["verbose"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {"n_jobs": "visits run in one thread, all classes together"}
     _saved_private: ClassVar[tuple] = (

@@ -82,10 +82,7 @@ class LinearSVC(LinearClassifier):
         classes, a factor counts only where its class is the one against the rest.)
     random_state : int, RandomState or None
         Order of the rows. The optimum does not depend on it.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where rows are scored.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -120,8 +117,6 @@ class LinearSVC(LinearClassifier):
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(

@@ -326,10 +326,7 @@ class MultinomialMixture(CountMixture):
         labels.
     random_state : int, RandomState or None
         Seed of the starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------

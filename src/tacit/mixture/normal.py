@@ -80,10 +80,7 @@ class MultivariateNormal(DensityMixin, Estimator):
     ddof : int
         Divide the scatter by the number of rows less this: 0 is maximum likelihood, 1 is
         unbiased.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the pass runs. The result does not depend on it.
-    callbacks : list or None
-        Called during the fit.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -109,11 +106,7 @@ class MultivariateNormal(DensityMixin, Estimator):
         "covariance_": ("n_features_in_", "n_features_in_"),
         "flat_directions_": (None, "n_features_in_"),
     }
-    _parameter_constraints: ClassVar[dict] = {
-        "ddof": [int],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
-    }
+    _parameter_constraints: ClassVar[dict] = {"ddof": [int]}
 
     def __init__(
         self,
@@ -262,4 +255,3 @@ class MultivariateNormal(DensityMixin, Estimator):
     def _after_load(self) -> None:
         if self.rank_ != self.n_features_in_ - len(self.flat_directions_):
             raise ValueError("rank_ does not match flat_directions_.")
-

@@ -109,8 +109,6 @@ class LabeledMixture(ClassifierMixin, Estimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "classes_": ("n_classes",),
@@ -250,10 +248,7 @@ class SemiSupervisedNB(LabeledMixture):
         Most EM iterations.
     random_state : int, RandomState or None
         Seed of the folds.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -383,7 +378,9 @@ class MultiComponentNB(LabeledMixture):
     _parameter_constraints: ClassVar[dict] = {
         **LabeledMixture._parameter_constraints,
         "n_components": [
-            Interval(Integral, 1, None, closed="left"), dict, StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            dict,
+            StrOptions({"auto"}),
         ],
         "n_init": [Interval(Integral, 1, None, closed="left")],
     }

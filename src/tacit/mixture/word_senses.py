@@ -102,10 +102,7 @@ class WordSenses(Estimator):
         Most EM iterations of one run.
     random_state : int, RandomState or None
         Seed of the starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -139,8 +136,6 @@ class WordSenses(Estimator):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("_senses",)
     _file_schema: ClassVar[dict] = {

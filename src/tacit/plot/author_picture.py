@@ -54,14 +54,7 @@ def author_map(
     words : int
         How many words to show: those that add most to the two coordinates, in the direction
         in which they become more frequent.
-    palette, title
-        As for ``dendrogram``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -160,12 +153,7 @@ def rolling_attribution(
     ----------
     rolled : Rolling
         What ``tacit.style.rolling`` returned.
-    palette, title, ax
-        As for ``author_map``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -71,8 +71,7 @@ def kmeans_steps(
         Seed of the first centers, where ``model`` is a number.
     max_panels : int
         Where there are more iterations, the first ones and the last are drawn.
-    palette, title
-        As for ``dendrogram``.
+    palette, title : as for ``dendrogram``
     axes : sequence of matplotlib Axes, optional
         Where to draw, as many panels as there are axes at most; a new figure otherwise.
 
@@ -222,12 +221,7 @@ def silhouette(
         Silhouettes computed before; X may then be None.
     names : sequence of str, optional
         Of the clusters, in the order of the sorted labels.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -60,12 +60,7 @@ def scree(
         The same curve for data without structure, for comparison.
     xlabel, ylabel : str
         Names of the axes.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -175,12 +170,7 @@ def rank_error(
     marks : sequence of int
         Ranks to mark with their error.
     ylabel : str
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -284,9 +274,7 @@ def rmse_by_rank(
     ax.margins(x=0.12)
     best = int(np.argmin([each[1] for each in errors]))
     note = f"lowest test error {errors[best][1]:.4f} at rank {ranks[best]}; {test:.0%} held out"
-    return finish(
-        ax, title, note, xlabel="rank", ylabel="root mean squared error", grid="y"
-    )
+    return finish(ax, title, note, xlabel="rank", ylabel="root mean squared error", grid="y")
 
 
 # --- Losses by pass ---
@@ -400,13 +388,7 @@ def losses(
     names : sequence of {"zero-one", "perceptron", "hinge", "squared hinge", "logistic"}
     low, high : float
         The margins between which to draw.
-    title : str, optional
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -66,10 +66,6 @@ def dendrogram(
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of suitable size.
 
-    Returns
-    -------
-    ax : matplotlib Axes
-
     Examples
     --------
     >>> from tacit.cluster import linkage

@@ -68,13 +68,7 @@ def samples(
         Height and width of an image; square by default.
     columns : int, optional
         Images in a line.
-    title : str, optional
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -187,12 +181,7 @@ def contact_sheet(
         How numbers become gray: from the darkest to the brightest of each picture; so that 0 is
         middle gray in each, for pictures that are differences or components; or from the
         darkest to the brightest of all, for pictures to compare.
-    title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -68,14 +68,7 @@ def cluster_map(
         Of the clusters, in the order of the sorted labels; the labels otherwise.
     regions : bool
         Whether to paint what is nearest to each cluster's mean in the picture.
-    palette, title
-        As for ``dendrogram``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -144,12 +137,7 @@ def decision_regions(
         Names of the axes.
     resolution : int
         Predictions along each side.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -259,12 +247,7 @@ def biplot(
         The components to draw, counted from 0.
     arrows : int
         The number of columns with an arrow, the longest ones; 0 for none.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -374,12 +357,7 @@ def item_map(
         How many items to draw, those with the most ratings.
     labels : int
         How many names to write at most.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -254,10 +254,7 @@ class AgglomerativeClustering(TreeClustering):
         No effect: trees are not cached.
     random_state : int, RandomState or None
         Seed of the k-means of ``compress``; the trees are not random.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distances and ``predict`` run.
-    callbacks : list or None
-        Called every few merges; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -290,10 +287,7 @@ class AgglomerativeClustering(TreeClustering):
         "compress": [Interval(Integral, 2, None, closed="left"), None],
         "compute_full_tree": [StrOptions({"auto"}), "boolean"],
         "compute_distances": ["boolean"],
-        "memory": "no_validation",
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {"memory": "trees are not cached"}
     _saved_private = ("_rows", "_weights", "_centers", "_spread")

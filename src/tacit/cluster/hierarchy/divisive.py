@@ -270,10 +270,7 @@ class DivisiveClustering(TreeClustering):
         Of the k-means of every bisection.
     random_state : int, RandomState or None
         Seed of "bisecting".
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes and ``predict`` run.
-    callbacks : list or None
-        Called after every split; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -310,8 +307,6 @@ class DivisiveClustering(TreeClustering):
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private = ("_splits", "_parts", "_rows", "_weights")
     _file_schema: ClassVar[dict] = {
