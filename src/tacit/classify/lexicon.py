@@ -70,10 +70,8 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         Words that reverse the sign of the words after them.
     intensifiers : "english", None, dict or path
         Words that scale the weight of the next one, and by what factor.
-    reach : int
-        How many words after a negator are reversed.
-    turn : float
-        A reversed word counts for minus this fraction of its weight.
+    reach : int, how many words after a negator are reversed
+    turn : float; a reversed word counts for minus this fraction of its weight
     default : str or None
         The class where no word of any list occurs, and of ties; by default the first.
 

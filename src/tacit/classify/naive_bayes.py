@@ -366,8 +366,7 @@ class MultinomialNB(NaiveBayes):
     ----------
     alpha : float or array of shape (n_features,)
         Added to every count. With 0 one feature can rule out a class.
-    force_alpha : bool
-        False raises an alpha below 1e-10 to that.
+    force_alpha : bool; False raises an alpha below 1e-10 to that
     fit_prior : bool
         Whether to estimate the priors of the classes; otherwise they are uniform.
     class_prior : array of shape (n_classes,) or None
@@ -501,8 +500,7 @@ class ComplementNB(NaiveBayes):
 
     Parameters
     ----------
-    norm : bool
-        Whether to scale the weights of every class to sum to one.
+    norm : bool, whether to scale the weights of every class to sum to one
     alpha, force_alpha, fit_prior, class_prior, engine : as for ``MultinomialNB``
         The priors are not used, except with a single class.
 

@@ -181,13 +181,11 @@ class TextClassifier(ClassifierMixin, Estimator):
     features : {"auto", "words", "characters"}
         Words, or 1- to 3-grams of the characters within words. "auto" takes characters where
         they are significantly better in cross-validation; see ``choose_features``.
-    vectorizer : CountVectorizer or None
-        Other features: it is used instead.
+    vectorizer : CountVectorizer or None; used instead, for other features
     weighting : {"auto", "tfidf", "counts"}
         Input of the classifier: counts, or their logarithms weighted by tf-idf. "auto" is
         counts for naive Bayes and tf-idf for the others.
-    random_state : int, RandomState or None
-        Seed, for classifiers that take one.
+    random_state : int, RandomState or None; seed, for classifiers that take one
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
 
@@ -445,16 +443,11 @@ def choose_classifier(
     ----------
     documents : list of str, dataframe column or Documents
     y : labels, one for each document
-    candidates : list of names or None
-        See ``TextClassifier``; None tries all.
-    features : {"auto", "words", "characters"}
-        See ``TextClassifier``.
-    vectorizer : CountVectorizer or None
-        Other features: it is used instead.
-    folds : int or array
-        Number of stratified folds, or the fold of every document.
-    random_state : int or None
-        Seed of the folds and of the classifiers.
+    candidates : list of names or None; see ``TextClassifier``; None tries all
+    features : {"auto", "words", "characters"}; see ``TextClassifier``
+    vectorizer : CountVectorizer or None; used instead, for other features
+    folds : int or array; number of stratified folds, or the fold of every document
+    random_state : int or None; seed of the folds and of the classifiers
     engine : {"serial", "threads", "dask"} or Engine
     callbacks : sequence of callbacks
         Notified after each fit, with the name of the candidate.

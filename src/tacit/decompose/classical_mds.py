@@ -174,15 +174,13 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     Parameters
     ----------
-    n_components : int
-        Number of dimensions.
+    n_components : int, number of dimensions
     metric : str or callable
         "precomputed": X is a matrix of distances, n x n. Otherwise X holds rows, and this is
         their distance: "euclidean", "manhattan", "cosine", or a function of two rows.
     n_landmarks : int or None
         Compare all rows with this many of them only, chosen far apart; for very many rows.
-    random_state : int, RandomState or None
-        Chooses the first landmark.
+    random_state : int, RandomState or None; chooses the first landmark
     engine, callbacks : as for ``KMeans``
 
     Attributes

@@ -89,14 +89,11 @@ class NeighborMap(Estimator):
     ----------
     n_neighbors : int
         Neighbors that attract each row. More give weight to the large scale.
-    metric : {"cosine", "euclidean"}
-        "cosine" compares directions, which suits text.
+    metric : {"cosine", "euclidean"}; "cosine" compares directions, which suits text
     repulsion : float
         Strength of the repulsion. More spreads clusters out.
-    n_steps : int
-        Number of steps of the layout.
-    random_state : int, RandomState or None
-        Seed of the layout.
+    n_steps : int, number of steps of the layout
+    random_state : int, RandomState or None; seed of the layout
     engine, callbacks : as for ``KMeans``
         With "dask" the steps run in threads of this process: each needs all points.
 

@@ -240,12 +240,10 @@ class PCA(ProjectionEstimator):
     tol : float
         Of "krylov": stop when the residuals, relative to their singular values, fall to this
         root mean square. Variances are then exact to about its square.
-    max_iter : int
-        Of "krylov": maximum number of passes.
+    max_iter : int, of "krylov": maximum number of passes
     copy, iterated_power, n_oversamples, power_iteration_normalizer
         No effect: rows are never changed, and "krylov" runs until ``tol`` is met.
-    random_state : int, RandomState or None
-        Of "krylov": seed of the first vectors.
+    random_state : int, RandomState or None; of "krylov": seed of the first vectors
     engine, callbacks : as for ``KMeans``
 
     Attributes

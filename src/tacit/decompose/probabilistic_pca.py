@@ -183,17 +183,14 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of dimensions.
+    n_components : int, number of dimensions
     max_iter : int
         Most iterations of EM. A ConvergenceWarning is issued if they were too few.
-    tol : float
-        Stop when an iteration raises the mean log-likelihood by less than this.
+    tol : float, stop when an iteration raises the mean log-likelihood by less than this
     init : {"pca", "random"}
         Where EM starts: at the principal components of the rows with means for missing
         values, or anywhere.
-    random_state : int, RandomState or None
-        Seed of a random start.
+    random_state : int, RandomState or None; seed of a random start
     engine, callbacks : as for ``KMeans``
 
     Attributes

@@ -220,8 +220,7 @@ class TruncatedSVD(ProjectionEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of components; at most the number of columns.
+    n_components : int, number of components; at most the number of columns
     tol : float
         Stop when the residuals, relative to their singular values, fall to this root mean
         square. The components then miss about its square of what the best ones explain. 0
@@ -229,8 +228,7 @@ class TruncatedSVD(ProjectionEstimator):
     n_iter : "auto" or int
         "auto" stops by ``tol``. A number means scikit-learn's power iterations: the space
         searched contains theirs for equal ``n_oversamples``, so the result is at least as good.
-    n_oversamples : int
-        With a number for ``n_iter``: additional vectors in the block.
+    n_oversamples : int, with a number for ``n_iter``: additional vectors in the block
     max_iter : int
         Maximum number of passes. A ConvergenceWarning is issued if they were too few.
     algorithm : {"randomized", "arpack"}

@@ -162,8 +162,7 @@ class Whitener(ProjectionEstimator):
 
     Parameters
     ----------
-    method : {"pca", "zca", "cholesky"}
-        Which of the whitening maps; see above.
+    method : {"pca", "zca", "cholesky"}; which of the whitening maps; see above
     engine, callbacks : as for ``KMeans``
 
     Attributes

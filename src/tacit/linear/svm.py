@@ -67,13 +67,11 @@ class LinearSVC(LinearClassifier):
     dual : "auto" or bool
         scikit-learn's way to choose: True is solver="dual", False solver="newton", unless
         ``solver`` is given. There is no primal solver for the hinge loss, which is refused.
-    verbose : int
-        Above 0, shows progress on standard error.
+    verbose : int, above 0, shows progress on standard error
     tol : float
         Stop when the duality gap, which bounds the distance from the optimum, is within
         ``tol`` of the objective.
-    max_iter : int
-        Most passes; "pegasos" makes as many, at most 20.
+    max_iter : int, most passes; "pegasos" makes as many, at most 20
     fit_intercept : bool
     intercept_scaling : float
         Value of the feature that stands for the intercept; larger is less penalized.

@@ -57,8 +57,7 @@ def cross_predict(
 
     Parameters
     ----------
-    model : classifier
-        It is cloned, not changed.
+    model : classifier; it is cloned, not changed
     X : array, sparse matrix or list of documents
     y : array of n_rows labels of any kind
     folds : int or array of n_rows integers

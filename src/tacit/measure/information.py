@@ -27,8 +27,7 @@ def entropy(p: Any, *, base: float = math.e) -> float:
 
     Parameters
     ----------
-    p : array or mapping
-        Probabilities or counts; a mapping gives one for each outcome.
+    p : array or mapping; probabilities or counts; a mapping gives one for each outcome
     base : float
         Of the logarithm.
 

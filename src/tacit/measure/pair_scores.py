@@ -90,16 +90,13 @@ def silhouette_score(
     ----------
     X : array, CSR matrix, Table, list of objects or square matrix of distances
         What was clustered.
-    labels : array of n_rows labels of any kind
-        The clusters.
+    labels : array of n_rows labels of any kind, the clusters
     metric : {"euclidean", "sqeuclidean", "manhattan", "cosine", "precomputed"} or function
         The distance of two rows.
     simplified : bool
         Use distances to centers, in two passes. Euclidean only.
-    sample_size : int or None
-        Use a random sample of that many rows.
-    random_state : int, RandomState or None
-        Seed of the sample.
+    sample_size : int or None; use a random sample of that many rows
+    random_state : int, RandomState or None; seed of the sample
     engine : {"serial", "threads", "dask"} or Engine
         Where the distances are computed.
 

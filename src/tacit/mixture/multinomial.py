@@ -310,22 +310,18 @@ class MultinomialMixture(CountMixture):
 
     Parameters
     ----------
-    n_components : int
-        How many components.
+    n_components : int, how many components
     alpha : float
         Added to every expected count. With 0, a word that a component has not seen makes a
         document impossible under it.
     tol : float
         Stop when a pass raises the mean log-posterior of a document by less than this.
-    max_iter : int
-        Most EM iterations of one run.
-    n_init : int
-        Runs to make, each from its own start; the most likely one is kept.
+    max_iter : int, most EM iterations of one run
+    n_init : int, runs to make, each from its own start; the most likely one is kept
     init_params : {"kmeans", "random"}
         Start from spherical k-means on weighted counts (of at most 20,000 rows), or from random
         labels.
-    random_state : int, RandomState or None
-        Seed of the starts.
+    random_state : int, RandomState or None; seed of the starts
     engine, callbacks : as for ``KMeans``
 
     Attributes

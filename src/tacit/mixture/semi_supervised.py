@@ -236,18 +236,14 @@ class SemiSupervisedNB(LabeledMixture):
 
     Parameters
     ----------
-    alpha : float
-        Added to every expected count of a word, and of a class.
+    alpha : float, added to every expected count of a word, and of a class
     unlabeled_weight : float from 0 to 1, or "auto"
         What an unlabeled document counts, relative to a labeled one (lambda). 0 is naive Bayes
         on the labeled ones, 1 is plain EM. "auto" chooses by cross-validation on the labeled
         documents: the highest accuracy, then the highest likelihood of the held-out labels.
-    tol : float
-        Stop when a pass raises the mean log-posterior by less than this.
-    max_iter : int
-        Most EM iterations.
-    random_state : int, RandomState or None
-        Seed of the folds.
+    tol : float, stop when a pass raises the mean log-posterior by less than this
+    max_iter : int, most EM iterations
+    random_state : int, RandomState or None; seed of the folds
     engine, callbacks : as for ``KMeans``
 
     Attributes
@@ -349,12 +345,10 @@ class MultiComponentNB(LabeledMixture):
     n_components : int, dict of class to int, or "auto"
         Components per class. "auto" chooses 1, 2, 3 or 5 for each class, by the likelihood of
         held-out documents of that class.
-    alpha : float
-        Added to every expected count of a word, and of a component.
+    alpha : float, added to every expected count of a word, and of a component
     unlabeled_weight : float from 0 to 1
         What an unlabeled document (label -1 or None) counts, relative to a labeled one.
-    n_init : int
-        Runs to make, each from its own start; the most likely one is kept.
+    n_init : int, runs to make, each from its own start; the most likely one is kept
     random_state : int, RandomState or None
         Seed of the starts, and of the held-out documents.
     tol, max_iter, engine, callbacks : as for ``SemiSupervisedNB``

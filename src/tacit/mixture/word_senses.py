@@ -82,26 +82,20 @@ class WordSenses(Estimator):
     ----------
     word : str
         The word, as it stands in a dictionary. Case is ignored.
-    n_senses : int
-        How many senses to find.
+    n_senses : int, how many senses to find
     forms : list of str or None
         The forms that count as the word. None: the word itself and its regular English endings
         (-s, -es, -d, -ed, -ing).
-    window : int
-        Words on either side that belong to the context.
+    window : int, words on either side that belong to the context
     min_count : int or None
         Leave out features of fewer occurrences. None: of fewer than one in 1,000, at least 2.
     evidence : float
         How many independent words a context counts for. Less makes posteriors less certain and
         lets clusters differ more in size.
-    alpha : float
-        Added to every expected count.
-    n_init : int
-        Runs of EM, each from its own start; the most likely one is kept.
-    max_iter : int
-        Most EM iterations of one run.
-    random_state : int, RandomState or None
-        Seed of the starts.
+    alpha : float, added to every expected count
+    n_init : int, runs of EM, each from its own start; the most likely one is kept
+    max_iter : int, most EM iterations of one run
+    random_state : int, RandomState or None; seed of the starts
     engine, callbacks : as for ``KMeans``
 
     Attributes

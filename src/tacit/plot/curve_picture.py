@@ -54,12 +54,9 @@ def scree(
         The numbers that ``values`` belong to, rising; 1, 2, 3, ... otherwise.
     knee : "auto", int or None
         Which of ``ks`` to mark; "auto" estimates it; None marks none.
-    best : int, optional
-        Another of ``ks`` to mark: the one chosen by other criteria.
-    null : array of m, optional
-        The same curve for data without structure, for comparison.
-    xlabel, ylabel : str
-        Names of the axes.
+    best : int, optional; another of ``ks`` to mark: the one chosen by other criteria
+    null : array of m, optional; the same curve for data without structure, for comparison
+    xlabel, ylabel : str, names of the axes
     palette, title, ax : as for ``dendrogram``
 
     Examples
@@ -167,8 +164,7 @@ def rank_error(
     errors : array, or dict of arrays by name
         As ``reconstruction_errors`` of ``PCA`` and ``TruncatedSVD`` gives them; of several,
         for example of rows seen and not seen by the fit, each gets a line.
-    marks : sequence of int
-        Ranks to mark with their error.
+    marks : sequence of int, ranks to mark with their error
     ylabel : str
     palette, title, ax : as for ``dendrogram``
 
@@ -232,8 +228,7 @@ def rmse_by_rank(
     ranks : sequence of int
     make : function of a rank
         The model to fit, e.g. ``lambda rank: ALS(rank, random_state=0)``.
-    test : float
-        The part of the ratings that is held out, at random.
+    test : float, the part of the ratings that is held out, at random
     random_state, palette, title, ax
         As elsewhere.
 
@@ -386,8 +381,7 @@ def losses(
     Parameters
     ----------
     names : sequence of {"zero-one", "perceptron", "hinge", "squared hinge", "logistic"}
-    low, high : float
-        The margins between which to draw.
+    low, high : float, the margins between which to draw
     title, ax : as for ``dendrogram``
 
     Examples

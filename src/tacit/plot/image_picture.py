@@ -62,12 +62,9 @@ def samples(
 
     Parameters
     ----------
-    rows : array of shape (n, h * w)
-        The first 100 are drawn.
-    shape : (int, int), optional
-        Height and width of an image; square by default.
-    columns : int, optional
-        Images in a line.
+    rows : array of shape (n, h * w); the first 100 are drawn
+    shape : (int, int), optional; height and width of an image; square by default
+    columns : int, optional; images in a line
     title, ax : as for ``dendrogram``
 
     Examples
@@ -173,10 +170,8 @@ def contact_sheet(
     Parameters
     ----------
     images : array of shape (n, height, width) or (n, height, width, 3)
-    captions : sequence of n, optional
-        A line below each.
-    columns : int, optional
-        Pictures in a row.
+    captions : sequence of n, optional; a line below each
+    columns : int, optional; pictures in a row
     scale : {"each", "signed", "shared"}
         How numbers become gray: from the darkest to the brightest of each picture; so that 0 is
         middle gray in each, for pictures that are differences or components; or from the

@@ -62,12 +62,10 @@ def cluster_map(
     ----------
     X : array or sparse matrix of shape (n, d)
         Rows. Two columns are drawn as they are, more by the first two principal directions.
-    labels : sequence of n
-        The cluster of every row.
+    labels : sequence of n, the cluster of every row
     names : sequence of str, optional
         Of the clusters, in the order of the sorted labels; the labels otherwise.
-    regions : bool
-        Whether to paint what is nearest to each cluster's mean in the picture.
+    regions : bool, whether to paint what is nearest to each cluster's mean in the picture
     palette, title, ax : as for ``dendrogram``
 
     Examples
@@ -131,12 +129,9 @@ def decision_regions(
     labels : sequence of n, optional
         The true class of every row, of the same names as the model's: rows whose prediction
         differs get a ring. By default rows are drawn in the color of their prediction.
-    names : sequence of str, optional
-        Of the labels, in sorted order.
-    columns : two str
-        Names of the axes.
-    resolution : int
-        Predictions along each side.
+    names : sequence of str, optional; of the labels, in sorted order
+    columns : two str, names of the axes
+    resolution : int, predictions along each side
     palette, title, ax : as for ``dendrogram``
 
     Examples
@@ -239,14 +234,10 @@ def biplot(
     ----------
     model : PCA, fitted, with two components or more
     X : rows, as for its ``transform``
-    labels : sequence of n, optional
-        A color per label, and a legend.
-    names : sequence of d, optional
-        The names of the columns; their numbers otherwise.
-    axes : two numbers
-        The components to draw, counted from 0.
-    arrows : int
-        The number of columns with an arrow, the longest ones; 0 for none.
+    labels : sequence of n, optional; a color per label, and a legend
+    names : sequence of d, optional; the names of the columns; their numbers otherwise
+    axes : two numbers, the components to draw, counted from 0
+    arrows : int, the number of columns with an arrow, the longest ones; 0 for none
     palette, title, ax : as for ``dendrogram``
 
     Examples
@@ -351,12 +342,9 @@ def item_map(
     Parameters
     ----------
     model : a fitted factor model (``ALS``, ``BiasedSGD``, ``ImplicitALS``)
-    names : mapping of item ids to names, optional
-        The ids otherwise.
-    top : int
-        How many items to draw, those with the most ratings.
-    labels : int
-        How many names to write at most.
+    names : mapping of item ids to names, optional; the ids otherwise
+    top : int, how many items to draw, those with the most ratings
+    labels : int, how many names to write at most
     palette, title, ax : as for ``dendrogram``
 
     Examples

@@ -241,8 +241,7 @@ class AgglomerativeClustering(TreeClustering):
         Rows that touch, where it is not zero: only clusters that touch merge, the closest
         first by the distance of the linkage. (scikit-learn's average, complete and single
         linkage use distances along the edges only.) Components of the graph are merged last.
-    distance_threshold : float or None
-        Clusters at this distance or farther are not merged.
+    distance_threshold : float or None; clusters at this distance or farther are not merged
     compress : int or None
         Cluster the centers of k-means, this many, instead of the rows; each center is weighted
         by its rows. For large data, in memory or a Table. Ignored where an array has no more
@@ -250,8 +249,7 @@ class AgglomerativeClustering(TreeClustering):
     compute_full_tree, compute_distances
         For compatibility with scikit-learn, without effect: the whole tree and its heights are
         always computed.
-    memory : None, str or joblib.Memory
-        No effect: trees are not cached.
+    memory : None, str or joblib.Memory; no effect: trees are not cached
     random_state : int, RandomState or None
         Seed of the k-means of ``compress``; the trees are not random.
     engine, callbacks : as for ``KMeans``

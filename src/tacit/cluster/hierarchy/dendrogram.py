@@ -145,8 +145,7 @@ def cut(Z: Any, *, k: int | None = None, height: float | None = None) -> np.ndar
     ----------
     Z : array of shape (n-1, 4), or a fitted model
         A linkage matrix, or an AgglomerativeClustering or DivisiveClustering.
-    k : int
-        How many clusters: the last k - 1 merges are undone.
+    k : int, how many clusters: the last k - 1 merges are undone
     height : float
         Or the largest height of a cluster: every merge up to this height is made, unless one
         inside it is higher.

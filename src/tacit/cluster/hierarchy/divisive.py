@@ -255,21 +255,18 @@ class DivisiveClustering(TreeClustering):
 
     Parameters
     ----------
-    n_clusters : int
-        How many clusters.
+    n_clusters : int, how many clusters
     method : {"bisecting", "diana"}
         "bisecting" splits by k-means with two centers: fast, for Euclidean rows. "diana" splits
         by mean distance and needs all distances: for any metric, and at most some thousands
         of rows.
-    metric : str or function of two rows
-        For "diana", as in ``AgglomerativeClustering``.
+    metric : str or function of two rows; for "diana", as in ``AgglomerativeClustering``
     bisecting_strategy : {"biggest_inertia", "largest_cluster"}
         Which cluster "bisecting" splits next: the one with the largest sum of squares, or the
         one with most rows.
     n_init, max_iter
         Of the k-means of every bisection.
-    random_state : int, RandomState or None
-        Seed of "bisecting".
+    random_state : int, RandomState or None; seed of "bisecting"
     engine, callbacks : as for ``KMeans``
 
     Attributes
