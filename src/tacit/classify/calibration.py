@@ -55,8 +55,6 @@ def calibrate(
     They must come from a model that was not fitted on these rows. The shift is 0 with
     "temperature". With "platt" and more than two classes both are arrays, one value per class.
 
-    Examples
-    --------
     >>> scores = np.array([-4.0, -2.0, 2.0, 4.0, -3.0, 3.0])
     >>> factor, shift = calibrate(scores, np.array([0, 0, 1, 1, 1, 0]))
     >>> bool(factor < 1), shift  # two of six are wrong: the scores are overconfident

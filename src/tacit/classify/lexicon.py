@@ -330,8 +330,6 @@ def read_lexicon(path: str | os.PathLike) -> dict[str, float]:
     UTF-8 with or without a byte order mark; otherwise Latin-1, which older lists use. A word
     with two different weights is an error with its line.
 
-    Examples
-    --------
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "list.txt")
     >>> with open(path, "w") as file:

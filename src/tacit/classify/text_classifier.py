@@ -124,8 +124,6 @@ def choose_features(documents: Any, y: Any, *, engine: Any = "threads") -> Featu
     Characters are chosen only if they are significantly better (p below 0.01): words cost
     less, and explain more.
 
-    Examples
-    --------
     >>> words = ["Hund", "Katze", "dog", "cat", "Maus", "mouse"]
     >>> choose_features(words, ["de", "de", "en", "en", "de", "en"]).best  # too few to tell
     'words'

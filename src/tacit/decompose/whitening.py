@@ -43,8 +43,6 @@ FLAT = 1e-12  # of the largest variance: below it a direction has none
 class Affine:
     """The map x -> matrix x + offset, and what it does to means and covariances.
 
-    Examples
-    --------
     >>> turn = Affine([[0.0, 1.0], [-1.0, 0.0]])
     >>> turn([[3.0, 4.0]])
     array([[ 4., -3.]])

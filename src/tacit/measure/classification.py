@@ -182,8 +182,6 @@ def precision_recall_f(
     ``average`` is "macro" (every class counts the same), "micro" (every row does), "weighted"
     (classes by their rows), or None for a dict of arrays, one value for each class.
 
-    Examples
-    --------
     >>> precision_recall_f(["a", "a", "b"], ["a", "b", "b"])
     (0.75, 0.75, 0.666...)
     """

@@ -87,8 +87,6 @@ def leave_one_out(model: Any, X: Any, y: Any) -> CrossValidation:
 
     Naive Bayes does this in the time of one pass. Other models are fitted once for every row.
 
-    Examples
-    --------
     >>> from tacit.classify import MultinomialNB
     >>> X = np.array([[3, 0], [2, 1], [4, 0], [0, 2], [1, 3], [0, 5]])
     >>> leave_one_out(MultinomialNB(), X, list("aaabbb")).accuracy

@@ -121,8 +121,6 @@ def perplexity(p: Any, q: Any = None) -> float:
     Of a distribution ``p``; of ``q`` where ``p`` is true; or of a text ``p`` under a language
     model ``q``.
 
-    Examples
-    --------
     >>> perplexity([0.25] * 4), perplexity([1, 0, 0, 0])
     (4.0, 1.0)
     >>> from tacit.language import NGramModel

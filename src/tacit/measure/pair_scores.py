@@ -127,8 +127,6 @@ def silhouette_samples(
 
     Parameters are those of ``silhouette_score``.
 
-    Examples
-    --------
     >>> X = np.array([[0.0], [1.0], [5.0], [11.0]])
     >>> silhouette_samples(X, [0, 0, 1, 1]).round(2)
     array([ 0.88,  0.86, -0.25,  0.43])
@@ -323,8 +321,6 @@ def scatter(
     Parameters are those of ``silhouette_score``. With metric="sqeuclidean" X may also be a
     Table larger than memory.
 
-    Examples
-    --------
     >>> sums = scatter(np.array([[0.0], [1.0], [10.0]]), ["a", "a", "b"])
     >>> sums
     Scatter(within=2.0, between=38.0)

@@ -373,8 +373,6 @@ class BernoulliMixture(CountMixture):
 
     Parameters and attributes are those of ``MultinomialMixture``; any value but 0 counts as 1.
 
-    Examples
-    --------
     >>> X = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 1, 1]])
     >>> labels = BernoulliMixture(2, random_state=0).fit_predict(X)
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
@@ -390,8 +388,6 @@ class CategoricalMixture(CountMixture):
     Parameters and attributes are those of ``MultinomialMixture``; ``log_probs_`` has a row for
     every category of every column, and ``n_categories_`` tells how many each column has.
 
-    Examples
-    --------
     >>> X = np.array([[0, 2], [0, 2], [1, 0], [1, -1]])
     >>> labels = CategoricalMixture(2, random_state=0).fit_predict(X)
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])

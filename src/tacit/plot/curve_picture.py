@@ -287,8 +287,6 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     ``model`` is anything with ``losses_`` (every network, and most other models), or a dict of
     lists by name. A GAN has two curves, early stopping a second one.
 
-    Examples
-    --------
     >>> ax = loss_curves({"loss": [3.0, 2.0, 1.5]})
     >>> ax.get_lines()[0].get_ydata().tolist()
     [3.0, 2.0, 1.5]

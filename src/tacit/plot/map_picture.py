@@ -193,8 +193,6 @@ def codes(
 
     Two columns are drawn as they are, more by the first two principal directions.
 
-    Examples
-    --------
     >>> ax = codes(np.array([[0.0, 1.0], [2.0, 3.0]]), [0, 1])
     >>> len(ax.collections)
     2

@@ -35,8 +35,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.hierarchy.agglomerative import (
+    LabeledRows,
     TreeClustering,
-    gather_rows,
     nearest_clusters,
     row_weights,
     sort_rows,
@@ -358,10 +358,7 @@ class DivisiveClustering(TreeClustering):
         if self.method == "bisecting":
             params = (self._splits, self._parts)
             return self._label(descend, params, check_table(self, X, reset=False))
-        rows = gather_rows(
-            self.labels_, self._rows, self._weights, np.empty((0, 0)), np.empty(0), "average",
-            self.metric,
-        )  # fmt: skip
+        rows = LabeledRows("average", self.metric, self.labels_, self._rows, self._weights)
         if not hasattr(self, "n_features_in_"):
             return nearest_clusters(rows, list(X))
         return self._label(nearest_clusters, rows, check_table(self, X, reset=False))
