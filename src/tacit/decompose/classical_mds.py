@@ -124,14 +124,14 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
     wanted = k
     while n > SMALL and n > room_for(wanted, width_for(wanted)):
         # The space of the largest sizes; then their signs, from one more product.
-        found = search(
+        solution = search(
             Table.from_array(products), engine, n_components=wanted, width=width_for(wanted),
             passes=200, tol=TOLERANCE, seed=0, callbacks=[], name="ClassicalMDS",
         )  # fmt: skip
         with one_blas_thread():
-            turned = found.rows @ products @ found.rows.T
+            turned = solution.rows @ products @ solution.rows.T
             values, turns = eigh((turned + turned.T) / 2)
-            values, vectors = values[::-1], turns[:, ::-1].T @ found.rows
+            values, vectors = values[::-1], turns[:, ::-1].T @ solution.rows
         noise = NOISE * np.abs(values).max(initial=0.0)
         if (values >= -noise).sum() >= k:
             return finish(values, vectors, k, trace)

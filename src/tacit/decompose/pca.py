@@ -33,7 +33,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
-from tacit.core.errors import DataError
 from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
@@ -42,8 +41,14 @@ from tacit.core.stats import Stats
 from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.krylov import room_for, squared_length, width_for
-from tacit.decompose.low_rank import ProjectionEstimator, check_block, knee_of, rank_errors
-from tacit.decompose.truncated_svd import check_scale, measure, search, with_signs
+from tacit.decompose.low_rank import ProjectionEstimator, knee_of, rank_errors
+from tacit.decompose.truncated_svd import (
+    check_scale,
+    measure,
+    naming_rows,
+    search,
+    with_signs,
+)
 
 __all__ = ["PCA"]
 
@@ -140,14 +145,14 @@ def by_lanczos(
     """The leading components by block Lanczos; the mean is taken off inside the products."""
     columns = engine.reduce(column_moments.collect, MomentsParams(full=False), table)
     check_range(columns, table)
-    found = search(
+    solution = search(
         table, engine, n_components=k, width=width_for(k), passes=passes, tol=tol,
         seed=seed, callbacks=callbacks, center=columns.mean, name="PCA",
     )  # fmt: skip
-    measured = measure(found, table, engine, center=columns.mean)
+    measured = measure(solution, table, engine, center=columns.mean)
     return Spectrum(
-        measured.rows, measured.values**2, columns, found.passes + 2,
-        converged=found.remainder <= tol,
+        measured.rows, measured.values**2, columns, solution.passes + 2,
+        converged=solution.remainder <= tol,
     )  # fmt: skip
 
 
@@ -343,14 +348,12 @@ class PCA(ProjectionEstimator):
         sparse = self.svd_solver != "full"
         table = check_table(self, X, sample_weight, reset=True, sparse=sparse)
         self._check_number(*table.shape)
-        with ready(engine_for(self)) as engine, self._fit_callbacks() as callbacks:
-            try:
-                spectrum = self._solve(table, engine, callbacks)
-            except DataError:  # name the row of the table, not of its block
-                for block in table:
-                    check_block(block, table, "PCA")
-                check_scale(np.inf, table, "PCA")
-                raise
+        with (
+            ready(engine_for(self)) as engine,
+            self._fit_callbacks() as callbacks,
+            naming_rows(table, "PCA"),
+        ):
+            spectrum = self._solve(table, engine, callbacks)
         self._store(spectrum, table)
         check_results(self)
         return self

@@ -270,7 +270,7 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """The expected z of every row, given its observed values: (n, n_components)."""
-        return np.concatenate([place for place, _, _ in self._posteriors(X)])
+        return np.concatenate([place for place, _ in self._posteriors(X)])
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from z."""
@@ -287,7 +287,7 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of the observed values of every row."""
-        evidence = np.concatenate([evidence for _, _, evidence in self._posteriors(X)])
+        evidence = np.concatenate([evidence for _, evidence in self._posteriors(X)])
         return check_answer(self, "score_samples", evidence)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -397,4 +397,4 @@ def block_posterior(params: PPCAParams, block: Any) -> tuple:
         if index.any():
             part = np.nan_to_num(rows[index], nan=0.0)
             place[index], _, evidence[index] = posterior(params, part, own)
-    return place, None, evidence
+    return place, evidence

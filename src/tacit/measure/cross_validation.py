@@ -135,7 +135,7 @@ def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarra
 
 def each_fold(model: Any, X: Any, y: np.ndarray, numbers: np.ndarray) -> Iterator[tuple]:
     """The number of every fold, and a model fitted without it."""
-    if hasattr(model, "fit_without_folds") and is_matrix(X):
+    if hasattr(model, "fit_without_folds") and (sp.issparse(X) or isinstance(X, np.ndarray)):
         yield from clone(model).fit_without_folds(X, y, numbers)
         return
     for number in np.unique(numbers):
@@ -153,10 +153,6 @@ def take_rows(X: Any, chosen: np.ndarray) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return [X[i] for i in rows.tolist()]
-
-
-def is_matrix(X: Any) -> bool:
-    return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
 
 
 def check_length(X: Any, n: int, name: str) -> None:

@@ -100,8 +100,8 @@ def average_precision(ranked: Sequence, relevant: Collection, k: int) -> float:
     True
     """
     hits = hits_of(ranked, relevant, k, "average_precision")
-    found = np.cumsum(hits) / np.arange(1, len(hits) + 1)
-    return float((found * hits).sum()) / min(k, len({*relevant}))
+    precisions = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    return float((precisions * hits).sum()) / min(k, len({*relevant}))
 
 
 def ndcg(ranked: Sequence, relevant: Collection, k: int) -> float:

@@ -387,10 +387,10 @@ def marginal(params: GaussianParams, pattern: np.ndarray) -> GaussianParams:
 
 def patterns(observed: np.ndarray):
     """Every pattern of observed columns, with the rows that have it."""
-    found, inverse = np.unique(observed, axis=0, return_inverse=True)
+    distinct, inverse = np.unique(observed, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
-    edges = np.searchsorted(inverse.ravel()[order], np.arange(len(found) + 1))
-    for i, pattern in enumerate(found):
+    edges = np.searchsorted(inverse.ravel()[order], np.arange(len(distinct) + 1))
+    for i, pattern in enumerate(distinct):
         yield pattern, order[edges[i] : edges[i + 1]]
 
 

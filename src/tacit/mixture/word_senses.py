@@ -175,15 +175,15 @@ class WordSenses(Estimator):
         self._validate_params()
         if not self.word.strip():
             raise ValueError("WordSenses needs a word, but word='' is empty.")
-        found = list(self._occurrences(documents, positions))
-        if len(found) < self.n_senses:
+        occurrences = list(self._occurrences(documents, positions))
+        if len(occurrences) < self.n_senses:
             raise ValueError(
                 f"WordSenses(n_senses={self.n_senses}) needs at least as many occurrences, but "
-                f"{self.word!r} occurs {len(found)} times. Lower n_senses, or see forms."
+                f"{self.word!r} occurs {len(occurrences)} times. Lower n_senses, or see forms."
             )
-        bags = [set(self._features(each)) for each in found]
+        bags = [set(self._features(each)) for each in occurrences]
         counts = Counter(feature for bag in bags for feature in bag)
-        least = self.min_count or max(2, -(-len(found) // RARE))
+        least = self.min_count or max(2, -(-len(occurrences) // RARE))
         self.vocabulary_ = sorted(f for f, count in counts.items() if count >= least)
         if not self.vocabulary_:
             raise ValueError(
@@ -198,8 +198,8 @@ class WordSenses(Estimator):
         ).fit(rows)  # fmt: skip
         posterior = self.mixture_.predict_proba(rows)
         self.labels_ = posterior.argmax(axis=1)
-        self.documents_ = np.array([each.document for each in found])
-        self._senses = [sense.to_dict() for sense in self._summaries(found, posterior)]
+        self.documents_ = np.array([each.document for each in occurrences])
+        self._senses = [sense.to_dict() for sense in self._summaries(occurrences, posterior)]
         return self
 
     @property
@@ -214,10 +214,11 @@ class WordSenses(Estimator):
     def predict_proba(self, documents: Any, *, positions: Any = None) -> np.ndarray:
         """The posterior of the senses for every occurrence of the word in new documents."""
         check_is_fitted(self)
-        found = list(self._occurrences(documents, positions))
-        if not found:
+        occurrences = list(self._occurrences(documents, positions))
+        if not occurrences:
             return np.zeros((0, self.n_senses))
-        return self.mixture_.predict_proba(self._rows([set(self._features(o)) for o in found]))
+        bags = [set(self._features(each)) for each in occurrences]
+        return self.mixture_.predict_proba(self._rows(bags))
 
     def predict(self, documents: Any, *, positions: Any = None) -> np.ndarray:
         """The most probable sense of every occurrence of the word in new documents."""
@@ -283,22 +284,17 @@ class WordSenses(Estimator):
             shape=(len(columns), len(place)),
         )
 
-    def _summaries(self, found: list[Occurrence], posterior: np.ndarray) -> list[Sense]:
+    def _summaries(self, occurrences: list[Occurrence], posterior: np.ndarray) -> list[Sense]:
         words = self.mixture_.keywords(self.vocabulary_, top=60)
         senses = []
         for j in range(self.n_senses):
             member = np.flatnonzero(self.labels_ == j)
             typical = member[np.argsort(-posterior[member, j], kind="stable")[:3]]
-            senses.append(
-                Sense(
-                    j, len(member), float(self.mixture_.weights_[j]),
-                    [word for word, _ in words[j] if " " not in word][:10],
-                    [
-                        Example(found[i].document, excerpt(found[i]), float(posterior[i, j]))
-                        for i in typical
-                    ],
-                )
-            )  # fmt: skip
+            shown = [(occurrences[i], float(posterior[i, j])) for i in typical]
+            examples = [Example(each.document, excerpt(each), p) for each, p in shown]
+            own = [word for word, _ in words[j] if " " not in word][:10]
+            weight = float(self.mixture_.weights_[j])
+            senses.append(Sense(j, len(member), weight, own, examples))
         return sorted(senses, key=lambda sense: (-sense.size, sense.number))
 
 

@@ -307,14 +307,14 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
 
 
 def curves_of(model: Any) -> dict[str, list[float]]:
-    found = {
+    curves = {
         name: list(getattr(model, attribute))
         for attribute, name in CURVES
         if len(getattr(model, attribute, ()))
     }
-    if "generator" in found:
-        found["discriminator"] = found.pop("loss")
-    return found
+    if "generator" in curves:
+        curves["discriminator"] = curves.pop("loss")
+    return curves
 
 
 # --- Losses by margin ---

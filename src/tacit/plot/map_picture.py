@@ -199,13 +199,13 @@ def codes(
     """
     rows = rows_of(Z, "codes")
     given = np.zeros(rows.shape[0], int) if labels is None else labels
-    found = codes_of(given, name="codes", rows=rows.shape[0])
+    groups = codes_of(given, name="codes", rows=rows.shape[0])
     ax = axes_or_new(ax, 6.2, 5.0)
     plane = plane_of(rows)
-    draw_dots(ax, plane.project(rows), found.codes, len(found.names), palette)
+    draw_dots(ax, plane.project(rows), groups.codes, len(groups.names), palette)
     if labels is not None:
-        words = check_names(names, in_words(found.names), "codes", "label")
-        legend_beside(ax, words, found.counts, palette)
+        words = check_names(names, in_words(groups.names), "codes", "label")
+        legend_beside(ax, words, groups.counts, palette)
     across, up = plane.labels()
     note = f"{plane.explained:.0%} of the variance shown" if rows.shape[1] > 2 else ""
     return finish(ax, title, note, xlabel=across, ylabel=up)
