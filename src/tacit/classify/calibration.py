@@ -55,8 +55,6 @@ def calibrate(
     They must come from a model that was not fitted on these rows. The shift is 0 with
     "temperature". With "platt" and more than two classes both are arrays, one value per class.
 
-    Examples
-    --------
     >>> scores = np.array([-4.0, -2.0, 2.0, 4.0, -3.0, 3.0])
     >>> factor, shift = calibrate(scores, np.array([0, 0, 1, 1, 1, 0]))
     >>> bool(factor < 1), shift  # two of six are wrong: the scores are overconfident
@@ -155,7 +153,6 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "whole"
     steps_: np.ndarray | None = None  # of files from before there was "isotonic"
     _parameter_constraints: ClassVar[dict] = {
-        "estimator": "no_validation",
         "method": [StrOptions({"temperature", "platt", "isotonic"})],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],

@@ -70,10 +70,8 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         Words that reverse the sign of the words after them.
     intensifiers : "english", None, dict or path
         Words that scale the weight of the next one, and by what factor.
-    reach : int
-        How many words after a negator are reversed.
-    turn : float
-        A reversed word counts for minus this fraction of its weight.
+    reach : int, how many words after a negator are reversed
+    turn : float; a reversed word counts for minus this fraction of its weight
     default : str or None
         The class where no word of any list occurs, and of ties; by default the first.
 
@@ -99,11 +97,8 @@ class LexiconClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "summable"
     _parameter_constraints: ClassVar[dict] = {
         "lists": [StrOptions({"sentiment", "languages"}), dict],
-        "negators": "no_validation",
-        "intensifiers": "no_validation",
         "reach": [Interval(Integral, 1, None, closed="left")],
         "turn": [Interval(Real, 0, None, closed="left")],
-        "default": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("_negators", "_factors")
 
@@ -335,8 +330,6 @@ def read_lexicon(path: str | os.PathLike) -> dict[str, float]:
     UTF-8 with or without a byte order mark; otherwise Latin-1, which older lists use. A word
     with two different weights is an error with its line.
 
-    Examples
-    --------
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "list.txt")
     >>> with open(path, "w") as file:

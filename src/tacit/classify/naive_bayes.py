@@ -116,30 +116,17 @@ def fewer_blocks(table: Table, n_classes: int) -> Table:
 
 
 def log_probabilities(
-    counts: np.ndarray, alpha: float | np.ndarray, totals: np.ndarray, engine: Any
+    counts: np.ndarray, alpha: float | np.ndarray, totals: np.ndarray
 ) -> np.ndarray:
     """(v, k) logarithms of (k, v) counts plus alpha over the totals: (k,), or (v, k).
 
     >>> counts = np.array([[3.0, 1.0, 0.0]])
-    >>> p = np.exp(log_probabilities(counts, 1.0, counts.sum(axis=1) + 3, "serial"))
-    >>> p.ravel().round(3)
+    >>> np.exp(log_probabilities(counts, 1.0, counts.sum(axis=1) + 3)).ravel().round(3)
     array([0.571, 0.286, 0.143])
     """
-    out = np.empty(counts.shape[::-1])
-    added = np.broadcast_to(alpha, len(out))[:, None]
-    scale = np.broadcast_to(log_or_minus_inf(totals), out.shape)
-
-    def fill(columns: slice) -> None:
-        part = out[columns]
-        np.add(counts[:, columns].T, added[columns], out=part)
-        with np.errstate(invalid="ignore"):
-            np.subtract(log_or_minus_inf(part, out=part), scale[columns], out=part)
-
-    size = 4096  # features, whose counts stay in the cache
-    slices = [slice(start, start + size) for start in range(0, len(out), size)]
-    for _ in get_engine(engine).each(fill, slices, work=counts.size):
-        pass
-    return out
+    out = np.ascontiguousarray(counts.T) + np.reshape(alpha, (-1, 1))
+    with np.errstate(invalid="ignore"):
+        return np.subtract(log_or_minus_inf(out, out=out), log_or_minus_inf(totals), out=out)
 
 
 def log_or_minus_inf(values: Any, out: np.ndarray | None = None) -> np.ndarray:
@@ -202,7 +189,6 @@ class NaiveBayes(LinearClassifier):
         "force_alpha": ["boolean"],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         **LinearClassifier._file_schema,
@@ -339,7 +325,7 @@ class NaiveBayes(LinearClassifier):
         """(v, k) log phi from (k, v) counts."""
         v, alpha = counts.shape[1], self._smoothing()
         totals = counts.sum(axis=1) + (np.sum(alpha) if np.ndim(alpha) else alpha * v)
-        logs = log_probabilities(counts, alpha, totals, self.engine)
+        logs = log_probabilities(counts, alpha, totals)
         if not totals.all():  # a class without a feature, and alpha 0: all are as likely
             logs[:, totals == 0] = -np.log(v)
         return logs
@@ -367,8 +353,7 @@ class MultinomialNB(NaiveBayes):
     ----------
     alpha : float or array of shape (n_features,)
         Added to every count. With 0 one feature can rule out a class.
-    force_alpha : bool
-        False raises an alpha below 1e-10 to that.
+    force_alpha : bool; False raises an alpha below 1e-10 to that
     fit_prior : bool
         Whether to estimate the priors of the classes; otherwise they are uniform.
     class_prior : array of shape (n_classes,) or None
@@ -464,7 +449,7 @@ class BernoulliNB(NaiveBayes):
         alpha = self._smoothing()
         added = np.asarray(alpha)[:, None] if np.ndim(alpha) else alpha
         totals = self.class_count_ + 2 * added
-        logs = log_probabilities(counts, alpha, totals, self.engine)
+        logs = log_probabilities(counts, alpha, totals)
         if not totals.all():  # a class without a row, and alpha 0
             logs[np.broadcast_to(totals == 0, logs.shape)] = -np.log(2)
         return logs
@@ -502,8 +487,7 @@ class ComplementNB(NaiveBayes):
 
     Parameters
     ----------
-    norm : bool
-        Whether to scale the weights of every class to sum to one.
+    norm : bool, whether to scale the weights of every class to sum to one
     alpha, force_alpha, fit_prior, class_prior, engine : as for ``MultinomialNB``
         The priors are not used, except with a single class.
 

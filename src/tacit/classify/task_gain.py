@@ -52,17 +52,14 @@ def by_task(
 
     Parameters
     ----------
-    labels : array of n_rows labels of any kind
-        The clusters.
-    y : array of n_rows labels of any kind
-        The classes.
+    labels : array of n_rows labels of any kind, the clusters
+    y : array of n_rows labels of any kind, the classes
     X : array or sparse matrix, or None
         Features to which the clusters are added. None: the clusters alone, compared with
         always predicting the most frequent class.
     classifier : estimator or None
         Fitted on X, and on X with a column per cluster. None is logistic regression.
-    n_splits : int
-        Stratified folds.
+    n_splits : int, stratified folds
     random_state : int, RandomState, Generator or None
         Seed of the folds.
 

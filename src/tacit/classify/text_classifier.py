@@ -124,8 +124,6 @@ def choose_features(documents: Any, y: Any, *, engine: Any = "threads") -> Featu
     Characters are chosen only if they are significantly better (p below 0.01): words cost
     less, and explain more.
 
-    Examples
-    --------
     >>> words = ["Hund", "Katze", "dog", "cat", "Maus", "mouse"]
     >>> choose_features(words, ["de", "de", "en", "en", "de", "en"]).best  # too few to tell
     'words'
@@ -181,13 +179,11 @@ class TextClassifier(ClassifierMixin, Estimator):
     features : {"auto", "words", "characters"}
         Words, or 1- to 3-grams of the characters within words. "auto" takes characters where
         they are significantly better in cross-validation; see ``choose_features``.
-    vectorizer : CountVectorizer or None
-        Other features: it is used instead.
+    vectorizer : CountVectorizer or None; used instead, for other features
     weighting : {"auto", "tfidf", "counts"}
         Input of the classifier: counts, or their logarithms weighted by tf-idf. "auto" is
         counts for naive Bayes and tf-idf for the others.
-    random_state : int, RandomState or None
-        Seed, for classifiers that take one.
+    random_state : int, RandomState or None; seed, for classifiers that take one
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run.
 
@@ -215,12 +211,8 @@ class TextClassifier(ClassifierMixin, Estimator):
     contract: ClassVar[str] = "summable"
     features_: str | None = None  # of files from before there was a choice
     _parameter_constraints: ClassVar[dict] = {
-        "classifier": "no_validation",
         "features": [StrOptions({"auto", "words", "characters"})],
-        "vectorizer": "no_validation",
         "weighting": [StrOptions({"auto", "tfidf", "counts"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
     }
     _file_optional = ("weigher_",)
     _file_types: ClassVar[dict] = {
@@ -449,16 +441,11 @@ def choose_classifier(
     ----------
     documents : list of str, dataframe column or Documents
     y : labels, one for each document
-    candidates : list of names or None
-        See ``TextClassifier``; None tries all.
-    features : {"auto", "words", "characters"}
-        See ``TextClassifier``.
-    vectorizer : CountVectorizer or None
-        Other features: it is used instead.
-    folds : int or array
-        Number of stratified folds, or the fold of every document.
-    random_state : int or None
-        Seed of the folds and of the classifiers.
+    candidates : list of names or None; see ``TextClassifier``; None tries all
+    features : {"auto", "words", "characters"}; see ``TextClassifier``
+    vectorizer : CountVectorizer or None; used instead, for other features
+    folds : int or array; number of stratified folds, or the fold of every document
+    random_state : int or None; seed of the folds and of the classifiers
     engine : {"serial", "threads", "dask"} or Engine
     callbacks : sequence of callbacks
         Notified after each fit, with the name of the candidate.
@@ -543,7 +530,10 @@ def rank_trials(
     best = predictions[order[0]]
     return tuple(
         Trial(
-            name, accuracy[name], wilson_interval(accuracy[name], len(y)), seconds[name],
+            name,
+            accuracy[name],
+            wilson_interval(accuracy[name], len(y)),
+            seconds[name],
             1.0 if name == order[0] else mcnemar(y, best, predictions[name]).p_value,
             predictions[name],
         )

@@ -159,8 +159,7 @@ def describe(
         The texts of the rows; the nearest are quoted.
     centers : array of shape (n_clusters, n_features) or None
         In the order of the sorted labels, as ``cluster_centers_`` is. None takes the means.
-    top : int
-        Most rows and features of each cluster.
+    top : int, most rows and features of each cluster
     kind : {"auto", "counts", "numbers"}
         What the columns hold. "auto" is "counts" for sparse rows without negative values.
     metric : {"auto", "euclidean", "cosine"}

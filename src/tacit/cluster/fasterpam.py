@@ -59,8 +59,6 @@ def fasterpam(
 
     ``distances`` is square, float32 or float64; row j holds the distances from j.
 
-    Examples
-    --------
     >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
     >>> result = fasterpam(abs(x[:, None] - x), np.array([0, 1]))
     >>> result.indices, result.loss
@@ -141,8 +139,6 @@ class SwapSearch:
 def build(distances: np.ndarray, k: int, *, engine: Engine | None = None) -> np.ndarray:
     """k medoids, each the row that lowers the loss most; ties go to the lowest index.
 
-    Examples
-    --------
     >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
     >>> build(abs(x[:, None] - x), 2)
     array([2, 4])

@@ -68,12 +68,10 @@ def gap_statistic(
     ----------
     X : array or Table in memory
         The rows.
-    ks : integers
-        Numbers of clusters to try.
+    ks : integers, numbers of clusters to try
     n_references : int
         Reference data sets to draw. More of them make the error smaller.
-    reference : {"aligned", "box"}
-        A box along the principal axes, or along the columns.
+    reference : {"aligned", "box"}; a box along the principal axes, or along the columns
     clusterer : function or None
         Called as ``clusterer(rows, k, seed)``, returns labels. None is ``KMeans`` with three
         initializations.

@@ -50,8 +50,6 @@ class CenterEstimator(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "cluster_centers_": ("n_clusters", "n_features_in_"),
@@ -269,8 +267,7 @@ class KMeans(RestartedEstimator):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of centers.
+    n_clusters : int, number of centers
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
         The first centers. The two rules draw from a sample of a long table: 20,000 rows, or 20
         for every center. A function is called as ``init(X, n_clusters,
@@ -278,19 +275,15 @@ class KMeans(RestartedEstimator):
     n_init : "auto" or int
         Number of starts; the one with the lowest inertia is kept. "auto" is 1 for
         k-means++ and given centers, 10 for random ones.
-    max_iter : int
-        Most updates in one run.
+    max_iter : int, most updates in one run
     tol : float
         Stop when the centers move, in squares, by less than this fraction of the data's
         variance. Zero runs until no center moves.
-    verbose : int
-        Above 0, shows progress on standard error.
-    random_state : int, RandomState or None
-        Seed of the first centers, the only random step.
+    verbose : int, above 0, shows progress on standard error
+    random_state : int, RandomState or None; seed of the first centers, the only random step
     copy_x, algorithm : bool and {"lloyd", "elkan"}
         No effect: rows are never changed, and both algorithms give the same centers.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run.
+    engine : {"serial", "threads", "dask"} or Engine; where the passes run
     callbacks : list or None
         Notified of every pass; see ``tacit.core.progress``. scikit-learn's callbacks work too.
         A ``tacit.core.checkpoint.Checkpoint`` lets an interrupted fit resume.

@@ -190,8 +190,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     Parameters
     ----------
-    n_clusters : int
-        How many medoids.
+    n_clusters : int, how many medoids
     metric : {"euclidean", "sqeuclidean", "manhattan", "cosine", "precomputed"} or function
         The distance of two items. "precomputed": X is a square matrix of distances. A function
         is called with two items, which may be anything: X is then a list of strings, for
@@ -202,16 +201,12 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     init : {"auto", "build", "lab", "random"} or array of n_clusters indices
         First medoids. "build" adds the item that lowers the loss most, k times, reading every
         distance each time; "lab" does so in samples; "auto" is "build" for up to 2^31 reads.
-    max_iter : int
-        Largest number of passes over the items.
+    max_iter : int, largest number of passes over the items
     n_sampling, sampling_size : int, int or None
         For "clara": how many samples, and of how many items. None is 80 + 4 n_clusters.
     random_state : int, RandomState or None
         Seed of "lab", "random" and of the samples. "build" is not random.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distances are computed.
-    callbacks : list or None
-        Called after every pass or sample; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -246,8 +241,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         "n_sampling": [Interval(Integral, 1, None, closed="left")],
         "sampling_size": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(

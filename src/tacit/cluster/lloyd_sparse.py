@@ -17,7 +17,6 @@ from tacit.cluster.lloyd_dense import (
     TINY,
     UP,
     weight_factors,
-    widen,
 )
 from tacit.core.kernel import kernel
 from tacit.kernels.distances import sparse_squared
@@ -63,7 +62,7 @@ def filter_sparse(rows, params, bounds, ids, start, stop):
             continue
         drift = near.drift[a]
         u = upper[i] + drift
-        low = widen(lower[i], u, near, a)
+        low = lower[i] - near.max_drift[a]
         limit = max(low, near.half_gap[a])
         if u >= limit:
             if u - 2 * drift < limit:
@@ -71,8 +70,6 @@ def filter_sparse(rows, params, bounds, ids, start, stop):
                 square = sparse_squared(data[p:q], indices[p:q], centers[a], squares[a])
                 # The square is a difference of larger ones and only that exact.
                 u = np.float32(math.sqrt(square + 1e-14 * squares[a]) * scale) * UP
-                low = widen(lower[i], u, near, a)
-                limit = max(low, near.half_gap[a])
             if u >= limit:
                 ids[m] = i
                 m += 1
@@ -90,21 +87,11 @@ def search_sparse(rows, params, bounds, ids, m, new):
         geometry.minus2, geometry.norms, geometry.widest, geometry.scale,
     )  # fmt: skip
     k = params.centers.shape[0]
-    padded = minus2.shape[1]
-    scores = np.empty(padded, np.float32)
+    scores = np.empty(minus2.shape[1], np.float32)
     for r in range(m):
         i = ids[r]
         p, q = indptr[i], indptr[i + 1]
-        if padded == 8:
-            score_8(data, indices, p, q, scale, minus2, norms, scores)
-        elif padded == 16:
-            score_16(data, indices, p, q, scale, minus2, norms, scores)
-        elif padded == 24:
-            score_24(data, indices, p, q, scale, minus2, norms, scores)
-        elif padded == 32:
-            score_32(data, indices, p, q, scale, minus2, norms, scores)
-        else:
-            score_many(data, indices, p, q, scale, minus2, norms, scores)
+        score(rows, p, q, scale, minus2, norms, scores)
         near, rest, a = FAR, FAR, 0
         for j in range(k):
             v = scores[j]
@@ -125,24 +112,10 @@ def search_sparse(rows, params, bounds, ids, m, new):
 
 
 @kernel
-def score_many(data, indices, start, stop, scale, minus2, norms, scores):
+def score(rows, start, stop, scale, minus2, norms, scores):
     """|c|^2 - 2 x.c for all centers, in float32 and in their scale."""
-    add_rows(data, indices, start, stop, scale, minus2, norms, scores, minus2.shape[1])
-
-
-def scorer(width: int):
-    """``score_many`` for a number of centers that the compiler knows: it keeps the scores in
-    registers. 1.1 times in the benchmark ``kmeans_sparse``, which needs it for its target."""
-
-    @kernel
-    def score(data, indices, start, stop, scale, minus2, norms, scores):
-        add_rows(data, indices, start, stop, scale, minus2, norms, scores, width)
-
-    return score
-
-
-@kernel(inline="always")
-def add_rows(data, indices, start, stop, scale, minus2, norms, scores, width):
+    data, indices = rows.data, rows.indices
+    width = scores.shape[0]
     for j in range(width):
         scores[j] = norms[j]
     t = start
@@ -160,9 +133,6 @@ def add_rows(data, indices, start, stop, scale, minus2, norms, scores, width):
         for j in range(width):
             scores[j] += v * row[j]
         t += 1
-
-
-score_8, score_16, score_24, score_32 = scorer(8), scorer(16), scorer(24), scorer(32)
 
 
 @kernel

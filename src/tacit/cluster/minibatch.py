@@ -85,18 +85,13 @@ class MiniBatchKMeans(CenterEstimator):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of centers.
+    n_clusters : int, number of centers
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
         The first centers, as for ``KMeans``.
-    max_iter : int
-        Most passes over the data.
-    batch_size : int
-        Rows to a batch.
-    verbose : int
-        Above 0, shows progress on standard error.
-    compute_labels : bool
-        Whether the fit ends with ``labels_``.
+    max_iter : int, most passes over the data
+    batch_size : int, rows to a batch
+    verbose : int, above 0, shows progress on standard error
+    compute_labels : bool, whether the fit ends with ``labels_``
     tol : float
         Stop when the centers move in a batch, in squares, by less than this fraction of the
         data's variance. 0: never.
@@ -105,8 +100,7 @@ class MiniBatchKMeans(CenterEstimator):
     n_init : "auto" or int
         How many first centers to draw; those nearest to ``init_size`` rows are kept. "auto" is
         3 for random ones, else 1.
-    reassignment_ratio : float
-        No effect: only empty clusters are moved.
+    reassignment_ratio : float, no effect: only empty clusters are moved
     max_no_improvement : int or None
         Stop when the smoothed loss has not fallen in this many batches. None: never.
     decay : float

@@ -286,13 +286,11 @@ class FuzzyCMeans(SoftClusters):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of centers.
+    n_clusters : int, number of centers
     m : float
         How fuzzy: above 1. Close to 1 it is k-means, 2 is usual; the more columns, the
         smaller m must be for the centers not to fall together.
-    n_init : int
-        Number of starts; the one with the lowest objective is kept.
+    n_init : int, number of starts; the one with the lowest objective is kept
     init, max_iter, tol, random_state, engine, callbacks
         As for ``KMeans``.
 
@@ -350,13 +348,11 @@ class SoftKMeans(SoftClusters):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of centers.
+    n_clusters : int, number of centers
     stiffness : float or "auto"
         How fast a center's pull falls off: one over the square of a cluster's width. "auto" is
         2 n_clusters^(2 / n_features) over the mean variance of the columns.
-    n_init : int
-        Number of starts; the one with the lowest objective is kept.
+    n_init : int, number of starts; the one with the lowest objective is kept
     init, max_iter, tol, random_state, engine, callbacks
         As for ``KMeans``.
 

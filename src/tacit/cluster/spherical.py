@@ -126,8 +126,7 @@ class SphericalKMeans(RestartedEstimator):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of centers.
+    n_clusters : int, number of centers
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or function
         The first centers, as for ``KMeans``, among rows of length one.
     tol : float

@@ -124,14 +124,14 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
     wanted = k
     while n > SMALL and n > room_for(wanted, width_for(wanted)):
         # The space of the largest sizes; then their signs, from one more product.
-        found = search(
+        solution = search(
             Table.from_array(products), engine, n_components=wanted, width=width_for(wanted),
             passes=200, tol=TOLERANCE, seed=0, callbacks=[], name="ClassicalMDS",
         )  # fmt: skip
         with one_blas_thread():
-            turned = found.rows @ products @ found.rows.T
+            turned = solution.rows @ products @ solution.rows.T
             values, turns = eigh((turned + turned.T) / 2)
-            values, vectors = values[::-1], turns[:, ::-1].T @ found.rows
+            values, vectors = values[::-1], turns[:, ::-1].T @ solution.rows
         noise = NOISE * np.abs(values).max(initial=0.0)
         if (values >= -noise).sum() >= k:
             return finish(values, vectors, k, trace)
@@ -174,19 +174,14 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     Parameters
     ----------
-    n_components : int
-        Number of dimensions.
+    n_components : int, number of dimensions
     metric : str or callable
         "precomputed": X is a matrix of distances, n x n. Otherwise X holds rows, and this is
         their distance: "euclidean", "manhattan", "cosine", or a function of two rows.
     n_landmarks : int or None
         Compare all rows with this many of them only, chosen far apart; for very many rows.
-    random_state : int, RandomState or None
-        Chooses the first landmark.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distances are computed. The result does not depend on it.
-    callbacks : list or None
-        Accepted like everywhere; there are no passes to report.
+    random_state : int, RandomState or None; chooses the first landmark
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -218,9 +213,6 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"precomputed", *METRICS}), callable],
         "n_landmarks": [None, Interval(Integral, 2, None, closed="left")],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private: ClassVar[tuple[str, ...]] = ("_rows", "_map", "_means")
     _file_schema: ClassVar[dict] = {

@@ -145,10 +145,8 @@ def diagnose(
     Parameters
     ----------
     X : array, CSR matrix or Table of shape (n, d)
-    sample : int
-        Most rows to compute distances between.
-    random_state : int, RandomState or None
-        Chooses the sample.
+    sample : int, most rows to compute distances between
+    random_state : int, RandomState or None; chooses the sample
     engine : {"serial", "threads", "dask"} or Engine
 
     Examples

@@ -73,8 +73,6 @@ def chunk_caches(table: Table) -> list[ChunkCache]:
 def to_panels(rows: np.ndarray, engine: Engine, dtype: Any = np.float64) -> np.ndarray:
     """(p, d) rows as panels; the last one is padded with zeros.
 
-    Examples
-    --------
     >>> from tacit.core.engines import Serial
     >>> rows = np.arange(34.0).reshape(17, 2)
     >>> panels = to_panels(rows, Serial())
@@ -248,8 +246,6 @@ def each_stripe(function: Callable, columns: int, engine: Engine) -> list:
 def inner(pieces: Sequence[np.ndarray], rows: np.ndarray, engine: Engine) -> np.ndarray:
     """Inner products of all rows of the pieces with ``rows``: (m, p).
 
-    Examples
-    --------
     >>> from tacit.core.engines import Serial
     >>> inner([np.eye(3)[:1], np.eye(3)[1:]], np.array([[1.0, 2.0, 3.0]]), Serial()).ravel()
     array([1., 2., 3.])
@@ -271,8 +267,6 @@ def combine(
 ) -> np.ndarray:
     """``weights`` (q, m) times the rows of the pieces; or ``less_from`` minus that.
 
-    Examples
-    --------
     >>> from tacit.core.engines import Serial
     >>> combine(np.array([[2.0, 3.0]]), [np.eye(2)], Serial())
     array([[2., 3.]])

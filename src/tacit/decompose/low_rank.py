@@ -115,8 +115,8 @@ def collect_errors(params: Projection, block: Any) -> RankSums:
     beyond = np.maximum(lengths - squares.sum(axis=1), 0.0)
     left = np.concatenate([squares, beyond[:, None]], axis=1)[:, ::-1].cumsum(axis=1)[:, ::-1]
     length = left[:, :1]
-    share = np.divide(left, length, out=np.zeros_like(left), where=length > 0)
-    return RankSums(float(weights.sum()), weights @ left, weights @ share)
+    fraction = np.divide(left, length, out=np.zeros_like(left), where=length > 0)
+    return RankSums(float(weights.sum()), weights @ left, weights @ fraction)
 
 
 def squared_lengths(rows: Any, center: np.ndarray | None) -> np.ndarray:

@@ -212,8 +212,7 @@ class MDS(Estimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of dimensions.
+    n_components : int, number of dimensions
     metric_mds : bool
         True: distances are to equal the dissimilarities. False: to have their order
         (non-metric).
@@ -223,8 +222,7 @@ class MDS(Estimator):
     n_init : int
         Runs; the one with the lowest stress is kept. The first starts as ``init`` says, the
         others at random.
-    init : {"classical_mds", "random"} or array of shape (n, n_components)
-        The first start.
+    init : {"classical_mds", "random"} or array of shape (n, n_components); the first start
     max_iter : int
         Most iterations of a run. A ConvergenceWarning is issued if they were too few.
     eps : float
@@ -233,12 +231,8 @@ class MDS(Estimator):
     normalized_stress : bool or "auto"
         Whether ``stress_`` is Kruskal's stress-1 (0 perfect, .05 good, .1 fair, .2 poor) or
         the plain sum of squares; "auto" normalizes that of non-metric scaling.
-    random_state : int, RandomState or None
-        Seed of the random starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Notified of every iteration; see ``tacit.core.progress``.
+    random_state : int, RandomState or None; seed of the random starts
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -270,9 +264,6 @@ class MDS(Estimator):
         "normalized_stress": ["boolean", StrOptions({"auto"})],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {"n_jobs": N_JOBS}
     _saved_private: ClassVar[tuple[str, ...]] = ("_rows", "_curve")

@@ -38,8 +38,6 @@ class Neighbors(NamedTuple):
 def nearest_rows(X: np.ndarray, k: int, engine: Engine, *, seed: int = 0) -> Neighbors:
     """The k nearest other rows of each row of X (float32), by Euclidean distance.
 
-    Examples
-    --------
     >>> from tacit.core.engines import Serial
     >>> X = np.array([[0.0], [1.0], [5.0], [5.5]], np.float32)
     >>> nearest_rows(X, 1, Serial()).places.ravel()

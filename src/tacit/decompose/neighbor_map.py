@@ -89,19 +89,13 @@ class NeighborMap(Estimator):
     ----------
     n_neighbors : int
         Neighbors that attract each row. More give weight to the large scale.
-    metric : {"cosine", "euclidean"}
-        "cosine" compares directions, which suits text.
+    metric : {"cosine", "euclidean"}; "cosine" compares directions, which suits text
     repulsion : float
         Strength of the repulsion. More spreads clusters out.
-    n_steps : int
-        Number of steps of the layout.
-    random_state : int, RandomState or None
-        Seed of the layout.
-    engine : {"serial", "threads"} or Engine
-        Where the work is done; the map does not depend on it. With "dask" it runs in threads
-        of this process, because every step needs all points.
-    callbacks : list or None
-        Notified of every step; see ``tacit.core.progress``.
+    n_steps : int, number of steps of the layout
+    random_state : int, RandomState or None; seed of the layout
+    engine, callbacks : as for ``KMeans``
+        With "dask" the steps run in threads of this process: each needs all points.
 
     Attributes
     ----------
@@ -132,9 +126,6 @@ class NeighborMap(Estimator):
         "metric": [StrOptions({"cosine", "euclidean"})],
         "repulsion": [Interval(Real, 0, None, closed="neither")],
         "n_steps": [Interval(Integral, 1, None, closed="left")],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "embedding_": (None, 2),

@@ -33,7 +33,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
-from tacit.core.errors import DataError
 from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
@@ -42,8 +41,14 @@ from tacit.core.stats import Stats
 from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.krylov import room_for, squared_length, width_for
-from tacit.decompose.low_rank import ProjectionEstimator, check_block, knee_of, rank_errors
-from tacit.decompose.truncated_svd import check_scale, measure, search, with_signs
+from tacit.decompose.low_rank import ProjectionEstimator, knee_of, rank_errors
+from tacit.decompose.truncated_svd import (
+    check_scale,
+    measure,
+    naming_rows,
+    search,
+    with_signs,
+)
 
 __all__ = ["PCA"]
 
@@ -140,14 +145,14 @@ def by_lanczos(
     """The leading components by block Lanczos; the mean is taken off inside the products."""
     columns = engine.reduce(column_moments.collect, MomentsParams(full=False), table)
     check_range(columns, table)
-    found = search(
+    solution = search(
         table, engine, n_components=k, width=width_for(k), passes=passes, tol=tol,
         seed=seed, callbacks=callbacks, center=columns.mean, name="PCA",
     )  # fmt: skip
-    measured = measure(found, table, engine, center=columns.mean)
+    measured = measure(solution, table, engine, center=columns.mean)
     return Spectrum(
-        measured.rows, measured.values**2, columns, found.passes + 2,
-        converged=found.remainder <= tol,
+        measured.rows, measured.values**2, columns, solution.passes + 2,
+        converged=solution.remainder <= tol,
     )  # fmt: skip
 
 
@@ -240,16 +245,11 @@ class PCA(ProjectionEstimator):
     tol : float
         Of "krylov": stop when the residuals, relative to their singular values, fall to this
         root mean square. Variances are then exact to about its square.
-    max_iter : int
-        Of "krylov": maximum number of passes.
+    max_iter : int, of "krylov": maximum number of passes
     copy, iterated_power, n_oversamples, power_iteration_normalizer
         No effect: rows are never changed, and "krylov" runs until ``tol`` is met.
-    random_state : int, RandomState or None
-        Of "krylov": seed of the first vectors.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Notified of every pass of "krylov"; see ``tacit.core.progress``.
+    random_state : int, RandomState or None; of "krylov": seed of the first vectors
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -300,9 +300,6 @@ class PCA(ProjectionEstimator):
         "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "n_oversamples": [Interval(Integral, 1, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {
         "copy": "rows are never changed",
@@ -351,14 +348,12 @@ class PCA(ProjectionEstimator):
         sparse = self.svd_solver != "full"
         table = check_table(self, X, sample_weight, reset=True, sparse=sparse)
         self._check_number(*table.shape)
-        with ready(engine_for(self)) as engine, self._fit_callbacks() as callbacks:
-            try:
-                spectrum = self._solve(table, engine, callbacks)
-            except DataError:  # name the row of the table, not of its block
-                for block in table:
-                    check_block(block, table, "PCA")
-                check_scale(np.inf, table, "PCA")
-                raise
+        with (
+            ready(engine_for(self)) as engine,
+            self._fit_callbacks() as callbacks,
+            naming_rows(table, "PCA"),
+        ):
+            spectrum = self._solve(table, engine, callbacks)
         self._store(spectrum, table)
         check_results(self)
         return self

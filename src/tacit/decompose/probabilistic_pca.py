@@ -183,21 +183,15 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of dimensions.
+    n_components : int, number of dimensions
     max_iter : int
         Most iterations of EM. A ConvergenceWarning is issued if they were too few.
-    tol : float
-        Stop when an iteration raises the mean log-likelihood by less than this.
+    tol : float, stop when an iteration raises the mean log-likelihood by less than this
     init : {"pca", "random"}
         Where EM starts: at the principal components of the rows with means for missing
         values, or anywhere.
-    random_state : int, RandomState or None
-        Seed of a random start.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Notified of every iteration; see ``tacit.core.progress``.
+    random_state : int, RandomState or None; seed of a random start
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -226,9 +220,6 @@ class ProbabilisticPCA(ProjectionEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"pca", "random"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "components_": ("n_components", "n_features_in_"),
@@ -279,7 +270,7 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """The expected z of every row, given its observed values: (n, n_components)."""
-        return np.concatenate([place for place, _, _ in self._posteriors(X)])
+        return np.concatenate([place for place, _ in self._posteriors(X)])
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from z."""
@@ -296,7 +287,7 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of the observed values of every row."""
-        evidence = np.concatenate([evidence for _, _, evidence in self._posteriors(X)])
+        evidence = np.concatenate([evidence for _, evidence in self._posteriors(X)])
         return check_answer(self, "score_samples", evidence)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -406,4 +397,4 @@ def block_posterior(params: PPCAParams, block: Any) -> tuple:
         if index.any():
             part = np.nan_to_num(rows[index], nan=0.0)
             place[index], _, evidence[index] = posterior(params, part, own)
-    return place, None, evidence
+    return place, evidence

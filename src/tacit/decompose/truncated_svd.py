@@ -15,6 +15,8 @@ Psychometrika 1. The notes' section on smoothing word counts and latent semantic
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -147,6 +149,18 @@ def check_scale(total: float, table: Table, name: str) -> None:
         )
 
 
+@contextmanager
+def naming_rows(table: Table, name: str) -> Iterator[None]:
+    """Errors about values name the row of the table, not that of its block."""
+    try:
+        yield
+    except DataError:
+        for block in table:
+            check_block(block, table, name)
+        check_scale(np.inf, table, name)
+        raise
+
+
 # --- Measure ---
 
 
@@ -156,7 +170,7 @@ def collect_projected(params: Projection, block: Any) -> Moments:
 
 
 def measure(
-    found: Components, table: Table, engine: Engine, center: np.ndarray | None = None
+    solution: Components, table: Table, engine: Engine, center: np.ndarray | None = None
 ) -> Measured:
     """One pass over the projected rows, and a small SVD that rotates the components.
 
@@ -165,8 +179,8 @@ def measure(
     are nearly orthogonal.
     """
     kind = vector_dtype(table)
-    k, n, d = len(found.rows), *table.shape
-    params = Projection(to_panels(found.rows, engine), k, center)
+    k, n, d = len(solution.rows), *table.shape
+    params = Projection(to_panels(solution.rows, engine), k, center)
     moments = engine.reduce(collect_projected, params, table)
     with one_blas_thread():
         square = gram_of(moments)
@@ -179,12 +193,12 @@ def measure(
         _, values, turned = svd(factor)
         values[np.count_nonzero(lengths) :] = 0.0
         variances = np.einsum("ij,jk,ik->i", turned, moments.covariance, turned)
-        rows = with_signs(combine(turned, (found.rows,), engine))
+        rows = with_signs(combine(turned, (solution.rows,), engine))
     return Measured(
         values,
         rows,
         np.maximum(variances, 0.0),
-        residuals(found.errors, values, kind),
+        residuals(solution.errors, values, kind),
     )
 
 
@@ -220,8 +234,7 @@ class TruncatedSVD(ProjectionEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of components; at most the number of columns.
+    n_components : int, number of components; at most the number of columns
     tol : float
         Stop when the residuals, relative to their singular values, fall to this root mean
         square. The components then miss about its square of what the best ones explain. 0
@@ -229,8 +242,7 @@ class TruncatedSVD(ProjectionEstimator):
     n_iter : "auto" or int
         "auto" stops by ``tol``. A number means scikit-learn's power iterations: the space
         searched contains theirs for equal ``n_oversamples``, so the result is at least as good.
-    n_oversamples : int
-        With a number for ``n_iter``: additional vectors in the block.
+    n_oversamples : int, with a number for ``n_iter``: additional vectors in the block
     max_iter : int
         Maximum number of passes. A ConvergenceWarning is issued if they were too few.
     algorithm : {"randomized", "arpack"}
@@ -240,10 +252,7 @@ class TruncatedSVD(ProjectionEstimator):
     random_state : int, RandomState or None
         Seed of the first block. It affects the result within ``tol``, and the components
         beyond the rank of the data.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -280,9 +289,6 @@ class TruncatedSVD(ProjectionEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "algorithm": [StrOptions({"randomized", "arpack"})],
         "power_iteration_normalizer": [StrOptions({"auto", "OR", "QR", "LU", "none"})],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {
         "power_iteration_normalizer": "the blocks of vectors are always orthonormal"
@@ -332,17 +338,17 @@ class TruncatedSVD(ProjectionEstimator):
             )
         seed = seed_from(self.random_state)
         with ready(get_engine(self.engine)) as engine:
-            with self._fit_callbacks() as callbacks:
-                found = self._search(table, engine, seed, callbacks)
-            values, rows, variances, residuals = measure(found, table, engine)
+            with self._fit_callbacks() as callbacks, naming_rows(table, "TruncatedSVD"):
+                solution = self._search(table, engine, seed, callbacks)
+            values, rows, variances, residuals = measure(solution, table, engine)
         dtype = np.float32 if table.dtype == np.float32 else np.float64
         self.components_: np.ndarray = rows.astype(dtype)
         self.singular_values_: np.ndarray = values.astype(dtype)
         self.explained_variance_ = variances.astype(dtype)
-        self.explained_variance_ratio_ = ratios(variances, found).astype(dtype)
+        self.explained_variance_ratio_ = ratios(variances, solution).astype(dtype)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)
-        self.n_iter_ = found.passes
-        self.converged_ = bool(found.remainder <= self._tolerance)
+        self.n_iter_ = solution.passes
+        self.converged_ = bool(solution.remainder <= self._tolerance)
         check_results(self)
         return self
 
@@ -376,32 +382,26 @@ class TruncatedSVD(ProjectionEstimator):
         width = k + self.n_oversamples if fixed else 16 * -(-k // 64)
         passes = int(self.n_iter) + 2 if fixed else self.max_iter
         tol = -1.0 if fixed else self._tolerance
-        try:
-            if d <= max(NARROW, krylov.room_for(k, width)):
-                return search_narrow(table, engine, k)
-            found = search(
-                table, engine, n_components=k, width=width, passes=passes, tol=tol,
-                seed=seed, callbacks=callbacks,
-            )  # fmt: skip
-        except DataError:  # name the row of the table, not of its block
-            for block in table:
-                check_block(block, table, "TruncatedSVD")
-            check_scale(np.inf, table, "TruncatedSVD")
-            raise
-        if found.remainder > tol and found.passes == passes and not fixed:
+        if d <= max(NARROW, krylov.room_for(k, width)):
+            return search_narrow(table, engine, k)
+        solution = search(
+            table, engine, n_components=k, width=width, passes=passes, tol=tol, seed=seed,
+            callbacks=callbacks,
+        )  # fmt: skip
+        if solution.remainder > tol and solution.passes == passes and not fixed:
             warnings.warn(
                 f"TruncatedSVD(max_iter={passes}) stopped with residuals of "
-                f"{found.remainder:.2g} of their singular values, above tol={tol:g}. "
+                f"{solution.remainder:.2g} of their singular values, above tol={tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return found
+        return solution
 
 
-def ratios(variances: np.ndarray, found: Components) -> np.ndarray:
+def ratios(variances: np.ndarray, solution: Components) -> np.ndarray:
     """The fraction of the variance along each component."""
-    total = float(found.moments.variance.sum())
+    total = float(solution.moments.variance.sum())
     if total > 0:
         return variances / total
     warnings.warn(

@@ -43,8 +43,6 @@ FLAT = 1e-12  # of the largest variance: below it a direction has none
 class Affine:
     """The map x -> matrix x + offset, and what it does to means and covariances.
 
-    Examples
-    --------
     >>> turn = Affine([[0.0, 1.0], [-1.0, 0.0]])
     >>> turn([[3.0, 4.0]])
     array([[ 4., -3.]])
@@ -162,12 +160,8 @@ class Whitener(ProjectionEstimator):
 
     Parameters
     ----------
-    method : {"pca", "zca", "cholesky"}
-        Which of the whitening maps; see above.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the pass runs. The result does not depend on it.
-    callbacks : list or None
-        Accepted like everywhere; there is one pass to report.
+    method : {"pca", "zca", "cholesky"}; which of the whitening maps; see above
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -189,11 +183,7 @@ class Whitener(ProjectionEstimator):
     """
 
     contract: ClassVar[str] = "summable"
-    _parameter_constraints: ClassVar[dict] = {
-        "method": [StrOptions(set(METHODS))],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
-    }
+    _parameter_constraints: ClassVar[dict] = {"method": [StrOptions(set(METHODS))]}
     _file_schema: ClassVar[dict] = {
         "mean_": ("n_features_in_",),
         "whitening_": ("n_out", "n_features_in_"),

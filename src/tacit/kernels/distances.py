@@ -37,8 +37,6 @@ CALL_WORK = 2**28  # differences in one kernel call: well under 200 ms
 def between_rows(rows: Any, others: Any, metric: Metric = "euclidean") -> np.ndarray:
     """(n, m) distances in float64 from every row to every other.
 
-    Examples
-    --------
     >>> between_rows(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[5., 0.]])
     >>> between_rows(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), "manhattan")
@@ -65,8 +63,6 @@ def between_objects(
 ) -> np.ndarray:
     """(n, m) distances by a function of two objects; half the calls where both lists are one.
 
-    Examples
-    --------
     >>> between_objects(["a", "abc"], ["ab"], lambda x, y: abs(len(x) - len(y)))
     array([[1.], [1.]])
     """
@@ -101,8 +97,6 @@ def distance_matrix(
     ``metric`` may also be a name that SciPy's ``cdist`` knows. Whole numbers that are equally
     far apart get the same bits: the Euclidean metrics then work on whole numbers throughout.
 
-    Examples
-    --------
     >>> distance_matrix(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]), "sqeuclidean")
     array([[ 0., 25.,  1.],
            [25.,  0., 18.],

@@ -51,8 +51,8 @@ def highest(values: np.ndarray, n: int) -> np.ndarray:
     if n == 0:
         return np.empty(0, np.int64)
     least = np.partition(values, len(values) - n)[len(values) - n]
-    found = np.flatnonzero(values >= least)
-    return found[np.argsort(-values[found], kind="stable")][:n]
+    candidates = np.flatnonzero(values >= least)
+    return candidates[np.argsort(-values[candidates], kind="stable")][:n]
 
 
 @kernel

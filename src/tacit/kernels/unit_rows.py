@@ -19,8 +19,6 @@ __all__ = ["unit_rows"]
 def unit_rows(rows: Any) -> tuple[Any, np.ndarray]:
     """The rows at length one, in their dtype, and which of them are all zero.
 
-    Examples
-    --------
     >>> unit_rows(np.array([[3e200, 4e200], [0.0, 0.0]]))
     (array([[0.6, 0.8], [0. , 0. ]]), array([False,  True]))
     """

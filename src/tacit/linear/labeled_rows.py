@@ -119,17 +119,17 @@ def labels_of(estimator: Any, table: Table) -> np.ndarray:
 
 def encode(y: np.ndarray, classes: np.ndarray | None, name: str) -> Codes:
     """The classes, sorted, and the place of every label among them."""
-    found = codes_of(y, name=name)
+    encoded = codes_of(y, name=name)
     if classes is None:
-        return found
-    place = np.minimum(np.searchsorted(classes, found.names), len(classes) - 1)
-    unknown = found.names[classes[place] != found.names]
+        return encoded
+    place = np.minimum(np.searchsorted(classes, encoded.names), len(classes) - 1)
+    unknown = encoded.names[classes[place] != encoded.names]
     if len(unknown):
         raise ValueError(
             f"{name} was given the label {unknown.tolist()[0]!r}, which is not among its "
             f"classes {classes.tolist()[:10]}. List all in the first call of partial_fit."
         )
-    codes = place[found.codes].astype(np.int32)
+    codes = place[encoded.codes].astype(np.int32)
     return Codes(codes, classes, np.bincount(codes, minlength=len(classes)))
 
 

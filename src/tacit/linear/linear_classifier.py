@@ -155,7 +155,9 @@ class LinearClassifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n, k), or with two classes (n,), that of the second against the first."""
         table = np.concatenate(list(self._map_blocks(scores, X)))
-        return against_first(table) if len(self.classes_) == 2 else table
+        if len(self.classes_) != 2:
+            return table
+        return table[:, 0] if table.shape[1] == 1 else table[:, 1] - table[:, 0]
 
     @property
     def coef_(self) -> np.ndarray:
@@ -273,11 +275,6 @@ class LinearClassifier(ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def against_first(scores: np.ndarray) -> np.ndarray:
-    """One score per row: the second class's less the first's."""
-    return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
 
 
 def both_columns(weights: np.ndarray) -> np.ndarray:

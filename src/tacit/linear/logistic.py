@@ -109,21 +109,15 @@ class LogisticRegression(LinearClassifier):
         be within ``tol`` of the objective. The intercept's part of the gap is estimated. "sgd",
         "adagrad": stop when ``n_iter_no_change`` passes in a row did not lower the loss by this
         much.
-    max_iter : int
-        Most passes or iterations.
-    fit_intercept : bool
-        Whether scores have an intercept, which is not penalized.
-    class_weight : dict, "balanced" or None
-        Factors on the weights of the rows, by class.
+    max_iter : int, most passes or iterations
+    fit_intercept : bool, whether scores have an intercept, which is not penalized
+    class_weight : dict, "balanced" or None; factors on the weights of the rows, by class
     penalty : {"l1", "l2", "elasticnet", None} or "deprecated"
         scikit-learn's older way to say ``l1_ratio=1``, ``l1_ratio=0``, the ``l1_ratio`` given,
         and ``C=np.inf``. "deprecated" leaves it to those two.
-    dual : bool
-        True is solver="dual".
-    warm_start : bool
-        Whether "lbfgs" and "newton" start from the weights of the fit before.
-    verbose : int
-        Above 0, shows progress on standard error.
+    dual : bool; True is solver="dual"
+    warm_start : bool, whether "lbfgs" and "newton" start from the weights of the fit before
+    verbose : int, above 0, shows progress on standard error
     intercept_scaling, n_jobs
         No effect: the intercept is not penalized, and the engine decides on threads.
     learning_rate : {"optimal", "constant", "invscaling"}
@@ -131,16 +125,11 @@ class LogisticRegression(LinearClassifier):
     eta0 : float or None
         First rate of "sgd"; by default what the longest row allows. For "adagrad" the rate
         over the root of summed squares, 1 by default.
-    power_t : float
-        See ``learning_rate``.
-    n_iter_no_change : int
-        See ``tol``.
+    power_t : float, see ``learning_rate``
+    n_iter_no_change : int, see ``tol``
     random_state : int, RandomState or None
         Order of the rows or columns, for the sequential solvers.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where passes over all rows run.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -200,8 +189,6 @@ class LogisticRegression(LinearClassifier):
         "intercept_scaling": [Interval(Real, None, None, closed="neither")],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {
         "intercept_scaling": "the intercept is not penalized",

@@ -98,7 +98,6 @@ class OnlineClassifier(LinearClassifier):
         "verbose": ["verbose"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {"n_jobs": "visits run in one thread, all classes together"}
     _saved_private: ClassVar[tuple] = (
@@ -337,34 +336,27 @@ class Perceptron(OnlineClassifier):
     ----------
     average : bool
         Decide with the average of the weights over all visits; otherwise with the last.
-    fit_intercept : bool
-        Whether every class has an offset.
-    max_iter : int
-        Most passes over the rows.
+    fit_intercept : bool, whether every class has an offset
+    max_iter : int, most passes over the rows
     tol : float or None
         Stop after ``n_iter_no_change`` passes in which the error rate did not fall by this
         fraction of what it was in the first pass. None: only where a pass makes no mistake. An
         average is good long before the last weights are; without one try 1e-3 and five passes.
     early_stopping : bool
         Hold out some rows, and let their accuracy, not the loss, decide when to stop.
-    validation_fraction : float
-        The fraction of rows to hold out.
+    validation_fraction : float, the fraction of rows to hold out
     n_iter_no_change : int
         See ``tol``. With few rows it takes as many passes as make a thousand visits.
-    shuffle : bool
-        Whether every pass visits the rows in another order, drawn from the seed.
+    shuffle : bool, whether every pass visits the rows in another order, drawn from the seed
     class_weight : dict, "balanced" or None
         How much a mistake on each class counts; "balanced" is the inverse of its frequency.
-    warm_start : bool
-        Whether ``fit`` goes on with the weights there are.
+    warm_start : bool, whether ``fit`` goes on with the weights there are
     eta0 : float
         The learning rate: the weights are multiplied by it, and decisions do not change.
-    verbose : int
-        Above 0, shows progress on standard error.
+    verbose : int, above 0, shows progress on standard error
     penalty, alpha, l1_ratio, n_jobs
         No effect: the average takes the place of a penalty, and visits run in one thread.
-    random_state : int, RandomState or None
-        Seed of the orders.
+    random_state : int, RandomState or None; seed of the orders
     callbacks : list or None
         Notified of every pass; see ``tacit.core.progress``.
 
@@ -457,8 +449,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         Whether every class has an offset. It learns as the weight of a feature would that is 1
         in every row; of a sparse matrix 0.55, because its other features are in few rows and
         could not keep up.
-    max_iter : int
-        Most passes over the rows.
+    max_iter : int, most passes over the rows
     tol : float or None
         Stop after ``n_iter_no_change`` passes in which the mean hinge loss did not fall by
         this part of what it was in the first pass. None: only where a pass changes nothing. An

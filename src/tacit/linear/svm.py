@@ -67,13 +67,11 @@ class LinearSVC(LinearClassifier):
     dual : "auto" or bool
         scikit-learn's way to choose: True is solver="dual", False solver="newton", unless
         ``solver`` is given. There is no primal solver for the hinge loss, which is refused.
-    verbose : int
-        Above 0, shows progress on standard error.
+    verbose : int, above 0, shows progress on standard error
     tol : float
         Stop when the duality gap, which bounds the distance from the optimum, is within
         ``tol`` of the objective.
-    max_iter : int
-        Most passes; "pegasos" makes as many, at most 20.
+    max_iter : int, most passes; "pegasos" makes as many, at most 20
     fit_intercept : bool
     intercept_scaling : float
         Value of the feature that stands for the intercept; larger is less penalized.
@@ -82,10 +80,7 @@ class LinearSVC(LinearClassifier):
         classes, a factor counts only where its class is the one against the rest.)
     random_state : int, RandomState or None
         Order of the rows. The optimum does not depend on it.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where rows are scored.
-    callbacks : list or None
-        Notified of every pass; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -120,8 +115,6 @@ class LinearSVC(LinearClassifier):
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(

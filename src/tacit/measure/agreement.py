@@ -76,8 +76,6 @@ def homogeneity_completeness_v_measure(
 def homogeneity_score(labels_true: Any, labels_pred: Any) -> float:
     """1.0 where every cluster holds rows of one class only.
 
-    Examples
-    --------
     >>> homogeneity_score(["a", "a", "b"], [0, 1, 2])
     1.0
     """
@@ -87,8 +85,6 @@ def homogeneity_score(labels_true: Any, labels_pred: Any) -> float:
 def completeness_score(labels_true: Any, labels_pred: Any) -> float:
     """1.0 where all rows of a class are in one cluster.
 
-    Examples
-    --------
     >>> completeness_score(["a", "a", "b"], [0, 0, 0])
     1.0
     """
@@ -98,8 +94,6 @@ def completeness_score(labels_true: Any, labels_pred: Any) -> float:
 def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float:
     """The harmonic mean of homogeneity and completeness.
 
-    Examples
-    --------
     >>> v_measure_score(["a", "a", "b"], [1, 1, 0])
     1.0
     """
@@ -109,8 +103,6 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) ->
 def rand_score(labels_true: Any, labels_pred: Any) -> float:
     """Fraction of the pairs of rows that both labelings put together, or both apart.
 
-    Examples
-    --------
     >>> rand_score([0, 0, 1], [0, 1, 1])
     0.333...
     """
@@ -123,8 +115,6 @@ def adjusted_rand_score(labels_true: Any, labels_pred: Any) -> float:
     """The Rand score corrected for chance: 1 for the same clusters, about 0 for unrelated
     ones, below 0 for worse than chance.
 
-    Examples
-    --------
     >>> adjusted_rand_score([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     >>> adjusted_rand_score([0, 0, 1, 1], [0, 1, 0, 1])
@@ -144,8 +134,6 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
 
     More clusters never lower it: compare it at the same number of clusters only.
 
-    Examples
-    --------
     >>> purity(["a", "a", "b", "b", "b"], [0, 0, 0, 1, 1])
     0.8
     """
@@ -160,8 +148,6 @@ def best_matching_accuracy(labels_true: Any, labels_pred: Any) -> float:
     Clusters and classes are matched one to one by the Hungarian method; rows of clusters that
     are left over count as wrong.
 
-    Examples
-    --------
     >>> best_matching_accuracy(["a", "a", "b", "b", "b"], [7, 7, 7, 3, 3])
     0.8
     """
@@ -186,8 +172,6 @@ def mutual_info_score(labels_true: Any, labels_pred: Any, *, contingency: Any = 
     ``contingency`` is the table of counts of the two, where it is known; the labels are not
     used then and may be None.
 
-    Examples
-    --------
     >>> mutual_info_score([0, 0, 1, 1], ["x", "x", "y", "y"])
     0.6931...
     """
@@ -206,8 +190,6 @@ def normalized_mutual_info_score(
 
     ``average_method`` is "arithmetic", "geometric", "min" or "max".
 
-    Examples
-    --------
     >>> normalized_mutual_info_score([0, 0, 1, 1], [0, 0, 1, 2])
     0.8
     """
@@ -230,8 +212,6 @@ def adjusted_mutual_info_score(
 
     ``average_method`` is "arithmetic", "geometric", "min" or "max".
 
-    Examples
-    --------
     >>> adjusted_mutual_info_score([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     >>> round(adjusted_mutual_info_score([0, 0, 1, 1], [0, 1, 0, 1]), 6)
@@ -296,8 +276,6 @@ def mean_of(a: float, b: float, method: str, name: str) -> float:
 def entropy_of(counts: np.ndarray) -> float:
     """Entropy in nats of a distribution given by counts above 0.
 
-    Examples
-    --------
     >>> entropy_of(np.array([1, 1]))
     0.6931...
     """

@@ -50,8 +50,6 @@ class Spread(NamedTuple):
 def inertia(X: Any, labels: Any, *, engine: str | Engine = "threads") -> float:
     """Sum of squared distances of the rows to the mean of their cluster.
 
-    Examples
-    --------
     >>> inertia(np.array([[0.0], [2.0], [10.0]]), [0, 0, 1])
     2.0
     """
@@ -63,8 +61,6 @@ def calinski_harabasz_score(X: Any, labels: Any, *, engine: str | Engine = "thre
 
     High is good. 0.0 and a warning where it is not defined: every row alone, or all equal.
 
-    Examples
-    --------
     >>> calinski_harabasz_score(np.array([[0.0], [1.0], [10.0], [11.0]]), [0, 0, 1, 1])
     200.0
     """
@@ -90,8 +86,6 @@ def davies_bouldin_score(X: Any, labels: Any, *, engine: str | Engine = "threads
 
     Two clusters with the same center are left out of the comparison, with a warning.
 
-    Examples
-    --------
     >>> davies_bouldin_score(np.array([[0.0], [1.0], [10.0], [11.0]]), [0, 0, 1, 1])
     0.1
     """

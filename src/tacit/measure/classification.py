@@ -133,8 +133,7 @@ def confusion(
     Parameters
     ----------
     y_true, y_pred : arrays of n_rows labels of any kind
-    labels : list or None
-        The classes and their order; None: all that occur, sorted.
+    labels : list or None; the classes and their order; None: all that occur, sorted
     sample_weight : array of n_rows or None
         How much each row counts.
 
@@ -183,8 +182,6 @@ def precision_recall_f(
     ``average`` is "macro" (every class counts the same), "micro" (every row does), "weighted"
     (classes by their rows), or None for a dict of arrays, one value for each class.
 
-    Examples
-    --------
     >>> precision_recall_f(["a", "a", "b"], ["a", "b", "b"])
     (0.75, 0.75, 0.666...)
     """
@@ -235,8 +232,7 @@ def calibration(
     ----------
     y_true : array of n_rows labels of any kind
     probabilities : (n_rows, n_classes), or (n_rows,) for the second of two classes
-    labels : list or None
-        The classes of the columns; None: those of y_true, sorted.
+    labels : list or None; the classes of the columns; None: those of y_true, sorted
     n_bins : int
         Bins of equal width between 0 and 1; those without rows are left out.
 

@@ -57,8 +57,7 @@ def cross_predict(
 
     Parameters
     ----------
-    model : classifier
-        It is cloned, not changed.
+    model : classifier; it is cloned, not changed
     X : array, sparse matrix or list of documents
     y : array of n_rows labels of any kind
     folds : int or array of n_rows integers
@@ -88,8 +87,6 @@ def leave_one_out(model: Any, X: Any, y: Any) -> CrossValidation:
 
     Naive Bayes does this in the time of one pass. Other models are fitted once for every row.
 
-    Examples
-    --------
     >>> from tacit.classify import MultinomialNB
     >>> X = np.array([[3, 0], [2, 1], [4, 0], [0, 2], [1, 3], [0, 5]])
     >>> leave_one_out(MultinomialNB(), X, list("aaabbb")).accuracy
@@ -138,7 +135,7 @@ def fold_numbers(y: Any, folds: Any = 10, *, random_state: Any = 0) -> np.ndarra
 
 def each_fold(model: Any, X: Any, y: np.ndarray, numbers: np.ndarray) -> Iterator[tuple]:
     """The number of every fold, and a model fitted without it."""
-    if hasattr(model, "fit_without_folds") and is_matrix(X):
+    if hasattr(model, "fit_without_folds") and (sp.issparse(X) or isinstance(X, np.ndarray)):
         yield from clone(model).fit_without_folds(X, y, numbers)
         return
     for number in np.unique(numbers):
@@ -156,10 +153,6 @@ def take_rows(X: Any, chosen: np.ndarray) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return [X[i] for i in rows.tolist()]
-
-
-def is_matrix(X: Any) -> bool:
-    return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
 
 
 def check_length(X: Any, n: int, name: str) -> None:

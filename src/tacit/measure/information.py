@@ -27,8 +27,7 @@ def entropy(p: Any, *, base: float = math.e) -> float:
 
     Parameters
     ----------
-    p : array or mapping
-        Probabilities or counts; a mapping gives one for each outcome.
+    p : array or mapping; probabilities or counts; a mapping gives one for each outcome
     base : float
         Of the logarithm.
 
@@ -64,7 +63,7 @@ def cross_entropy(p: Any, q: Any, *, base: float = math.e) -> float:
     """
     scale = check_base(base, "cross_entropy")
     if is_model(q):
-        return math.log(perplexity_of(q, p)) / scale
+        return math.log(q.perplexity(p)) / scale
     p, q = normalize_both(p, q, "cross_entropy")
     return expected_length(p, q) / scale
 
@@ -101,7 +100,7 @@ def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> 
                 "kl_divergence of two language models needs text=..., sentences to compare "
                 "them on. p.generate makes some that are p's own."
             )
-        ours, theirs = perplexity_of(p, text), perplexity_of(q, text)
+        ours, theirs = p.perplexity(text), q.perplexity(text)
         if math.isinf(ours):
             raise ValueError(
                 "kl_divergence: the text has words of probability 0 in the first model, so it "
@@ -122,8 +121,6 @@ def perplexity(p: Any, q: Any = None) -> float:
     Of a distribution ``p``; of ``q`` where ``p`` is true; or of a text ``p`` under a language
     model ``q``.
 
-    Examples
-    --------
     >>> perplexity([0.25] * 4), perplexity([1, 0, 0, 0])
     (4.0, 1.0)
     >>> from tacit.language import NGramModel
@@ -133,7 +130,7 @@ def perplexity(p: Any, q: Any = None) -> float:
     if q is None:
         return math.exp(entropy(p))
     if is_model(q):
-        return perplexity_of(q, p)
+        return float(q.perplexity(p))
     return math.exp(cross_entropy(p, q))
 
 
@@ -150,10 +147,6 @@ def expected_length(p: np.ndarray, q: np.ndarray) -> float:
 
 def is_model(value: Any) -> bool:
     return callable(getattr(value, "perplexity", None))
-
-
-def perplexity_of(model: Any, text: Any) -> float:
-    return float(model.perplexity(text))
 
 
 def normalize(p: Any, name: str) -> np.ndarray:

@@ -24,8 +24,6 @@ class Codes(NamedTuple):
 def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
     """Encode the labels as integers from 0. ``rows`` is how many there must be.
 
-    Examples
-    --------
     >>> codes_of(["b", "a", "b"], name="example").codes
     array([1, 0, 1], dtype=int32)
     """
@@ -105,8 +103,6 @@ def two_labelings(labels_true: Any, labels_pred: Any, *, name: str) -> tuple[Cod
 def contingency(true: Codes, pred: Codes) -> sp.csr_array:
     """How many rows have each pair of labels: (classes, clusters), nonzeros only.
 
-    Examples
-    --------
     >>> a, b = two_labelings(["x", "x", "y"], [0, 1, 1], name="example")
     >>> contingency(a, b).toarray()
     array([[1, 1],

@@ -90,16 +90,13 @@ def silhouette_score(
     ----------
     X : array, CSR matrix, Table, list of objects or square matrix of distances
         What was clustered.
-    labels : array of n_rows labels of any kind
-        The clusters.
+    labels : array of n_rows labels of any kind, the clusters
     metric : {"euclidean", "sqeuclidean", "manhattan", "cosine", "precomputed"} or function
         The distance of two rows.
     simplified : bool
         Use distances to centers, in two passes. Euclidean only.
-    sample_size : int or None
-        Use a random sample of that many rows.
-    random_state : int, RandomState or None
-        Seed of the sample.
+    sample_size : int or None; use a random sample of that many rows
+    random_state : int, RandomState or None; seed of the sample
     engine : {"serial", "threads", "dask"} or Engine
         Where the distances are computed.
 
@@ -130,8 +127,6 @@ def silhouette_samples(
 
     Parameters are those of ``silhouette_score``.
 
-    Examples
-    --------
     >>> X = np.array([[0.0], [1.0], [5.0], [11.0]])
     >>> silhouette_samples(X, [0, 0, 1, 1]).round(2)
     array([ 0.88,  0.86, -0.25,  0.43])
@@ -326,8 +321,6 @@ def scatter(
     Parameters are those of ``silhouette_score``. With metric="sqeuclidean" X may also be a
     Table larger than memory.
 
-    Examples
-    --------
     >>> sums = scatter(np.array([[0.0], [1.0], [10.0]]), ["a", "a", "b"])
     >>> sums
     Scatter(within=2.0, between=38.0)

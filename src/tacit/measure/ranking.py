@@ -100,8 +100,8 @@ def average_precision(ranked: Sequence, relevant: Collection, k: int) -> float:
     True
     """
     hits = hits_of(ranked, relevant, k, "average_precision")
-    found = np.cumsum(hits) / np.arange(1, len(hits) + 1)
-    return float((found * hits).sum()) / min(k, len({*relevant}))
+    precisions = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    return float((precisions * hits).sum()) / min(k, len({*relevant}))
 
 
 def ndcg(ranked: Sequence, relevant: Collection, k: int) -> float:
@@ -163,10 +163,8 @@ def rank_items(
     ----------
     recommender : a fitted recommender
         Ranks all items but those that the user rated in training (``recommend``).
-    test : Ratings
-        Of users and items that it may know.
-    k : int
-        Length of the lists.
+    test : Ratings, of users and items that it may know
+    k : int, length of the lists
     threshold : float, optional
         A test rating of at least this much makes an item relevant; None for all of them.
 

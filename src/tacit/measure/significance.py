@@ -107,8 +107,7 @@ def paired_bootstrap(
         The classes, and the predictions of the two classifiers.
     metric : "accuracy" or function of (y_true, y_pred)
         The score. A function is called twice for every sample.
-    draws : int
-        Number of bootstrap samples.
+    draws : int, number of bootstrap samples
     random_state : int, RandomState, Generator or None
         Seed of the samples.
 

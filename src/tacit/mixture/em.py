@@ -80,8 +80,6 @@ class Mixture(DensityMixin, Estimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     n_components: int
@@ -170,7 +168,7 @@ class Mixture(DensityMixin, Estimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n_rows, n_components) the posterior of the components, given each row."""
-        return np.concatenate(list(self._map_blocks(block_posterior, X)))
+        return np.concatenate([r for _, r in self._map_blocks(block_posterior, X)])
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable component of every row; a tie goes to the lowest."""
@@ -178,7 +176,7 @@ class Mixture(DensityMixin, Estimator):
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of every row."""
-        return np.concatenate(list(self._map_blocks(block_evidence, X)))
+        return np.concatenate([log_p for log_p, _ in self._map_blocks(block_posterior, X)])
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of a row."""
@@ -199,14 +197,11 @@ class Mixture(DensityMixin, Estimator):
         return engine_for(self).map(function, (self._log_joint, self._params()), table)
 
 
-def block_evidence(model: tuple[Callable, Any], block: Any) -> np.ndarray:
+def block_posterior(
+    model: tuple[Callable, Any], block: Any
+) -> tuple[np.ndarray, np.ndarray]:
     log_joint, params = model
-    return posterior(log_joint(params, block))[0]
-
-
-def block_posterior(model: tuple[Callable, Any], block: Any) -> np.ndarray:
-    log_joint, params = model
-    return posterior(log_joint(params, block))[1]
+    return posterior(log_joint(params, block))
 
 
 def block_best(model: tuple[Callable, Any], block: Any) -> np.ndarray:

@@ -387,10 +387,10 @@ def marginal(params: GaussianParams, pattern: np.ndarray) -> GaussianParams:
 
 def patterns(observed: np.ndarray):
     """Every pattern of observed columns, with the rows that have it."""
-    found, inverse = np.unique(observed, axis=0, return_inverse=True)
+    distinct, inverse = np.unique(observed, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
-    edges = np.searchsorted(inverse.ravel()[order], np.arange(len(found) + 1))
-    for i, pattern in enumerate(found):
+    edges = np.searchsorted(inverse.ravel()[order], np.arange(len(distinct) + 1))
+    for i, pattern in enumerate(distinct):
         yield pattern, order[edges[i] : edges[i + 1]]
 
 
@@ -402,20 +402,16 @@ class GaussianMixture(Mixture):
 
     Parameters
     ----------
-    n_components : int
-        How many components.
+    n_components : int, how many components
     covariance_type : {"full", "tied", "diag", "spherical", "fixed"}
         Each component has its own matrix, all have one, each has its own diagonal, each has one
         variance, or the variance is known: ``variance`` in every direction.
-    variance : float
-        The known variance of covariance_type="fixed".
-    tol : float
-        Stop when a pass raises the mean log-likelihood by less than this.
+    variance : float, the known variance of covariance_type="fixed"
+    tol : float, stop when a pass raises the mean log-likelihood by less than this
     reg_covar : float
         Smallest variance in any direction, relative to the mean variance of the columns.
         (scikit-learn adds an absolute number to all variances instead.)
-    max_iter : int
-        Most EM iterations of one run.
+    max_iter : int, most EM iterations of one run
     n_init : int
         Runs to make, each from its own start; the most likely one without a collapsed
         component is kept.
@@ -425,17 +421,12 @@ class GaussianMixture(Mixture):
     weights_init, means_init, covariances_init, precisions_init : arrays or None
         A start of your own; covariances have the shape of ``covariances_``, and so do
         precisions, their inverses.
-    warm_start : bool
-        Whether ``fit`` starts from the components of the fit before.
+    warm_start : bool, whether ``fit`` starts from the components of the fit before
     verbose, verbose_interval : int
         With ``verbose`` above 0, progress is shown on standard error; the interval has no
         effect.
-    random_state : int, RandomState or None
-        Seed of the starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass; see ``tacit.core.progress``.
+    random_state : int, RandomState or None; seed of the starts
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------

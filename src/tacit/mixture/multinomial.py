@@ -310,26 +310,19 @@ class MultinomialMixture(CountMixture):
 
     Parameters
     ----------
-    n_components : int
-        How many components.
+    n_components : int, how many components
     alpha : float
         Added to every expected count. With 0, a word that a component has not seen makes a
         document impossible under it.
     tol : float
         Stop when a pass raises the mean log-posterior of a document by less than this.
-    max_iter : int
-        Most EM iterations of one run.
-    n_init : int
-        Runs to make, each from its own start; the most likely one is kept.
+    max_iter : int, most EM iterations of one run
+    n_init : int, runs to make, each from its own start; the most likely one is kept
     init_params : {"kmeans", "random"}
         Start from spherical k-means on weighted counts (of at most 20,000 rows), or from random
         labels.
-    random_state : int, RandomState or None
-        Seed of the starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass; see ``tacit.core.progress``.
+    random_state : int, RandomState or None; seed of the starts
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -380,8 +373,6 @@ class BernoulliMixture(CountMixture):
 
     Parameters and attributes are those of ``MultinomialMixture``; any value but 0 counts as 1.
 
-    Examples
-    --------
     >>> X = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 1, 1]])
     >>> labels = BernoulliMixture(2, random_state=0).fit_predict(X)
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
@@ -397,8 +388,6 @@ class CategoricalMixture(CountMixture):
     Parameters and attributes are those of ``MultinomialMixture``; ``log_probs_`` has a row for
     every category of every column, and ``n_categories_`` tells how many each column has.
 
-    Examples
-    --------
     >>> X = np.array([[0, 2], [0, 2], [1, 0], [1, -1]])
     >>> labels = CategoricalMixture(2, random_state=0).fit_predict(X)
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])

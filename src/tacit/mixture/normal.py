@@ -58,18 +58,14 @@ def split_covariance(mean: np.ndarray, covariance: np.ndarray) -> Subspace:
     )  # fmt: skip
 
 
-def log_density(space: Subspace, rows: np.ndarray) -> np.ndarray:
-    """The log density of every row; -inf off the subspace."""
-    centered = rows - space.mean
+def log_density(space: Subspace, block: Any) -> np.ndarray:
+    """The log density of every row of a block; -inf off the subspace."""
+    centered = np.asarray(parts(block).rows, np.float64) - space.mean
     squares = ((centered @ space.whiten) ** 2).sum(axis=1)
     result = space.log_constant - 0.5 * squares
     if len(space.flat):
         result[np.abs(centered @ space.flat.T).max(axis=1) > space.tolerance] = -np.inf
     return result
-
-
-def block_log_density(space: Subspace, block: Any) -> np.ndarray:
-    return log_density(space, np.asarray(parts(block).rows, np.float64))
 
 
 class MultivariateNormal(DensityMixin, Estimator):
@@ -80,10 +76,7 @@ class MultivariateNormal(DensityMixin, Estimator):
     ddof : int
         Divide the scatter by the number of rows less this: 0 is maximum likelihood, 1 is
         unbiased.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the pass runs. The result does not depend on it.
-    callbacks : list or None
-        Called during the fit.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -109,11 +102,7 @@ class MultivariateNormal(DensityMixin, Estimator):
         "covariance_": ("n_features_in_", "n_features_in_"),
         "flat_directions_": (None, "n_features_in_"),
     }
-    _parameter_constraints: ClassVar[dict] = {
-        "ddof": [int],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
-    }
+    _parameter_constraints: ClassVar[dict] = {"ddof": [int]}
 
     def __init__(
         self,
@@ -176,7 +165,7 @@ class MultivariateNormal(DensityMixin, Estimator):
         """The log density of every row; in a flat direction, -inf off the subspace."""
         table = self._rows(X)
         space = split_covariance(self.mean_, self.covariance_)
-        return np.concatenate(list(engine_for(self).map(block_log_density, space, table)))
+        return np.concatenate(list(engine_for(self).map(log_density, space, table)))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log density of the rows."""
@@ -262,4 +251,3 @@ class MultivariateNormal(DensityMixin, Estimator):
     def _after_load(self) -> None:
         if self.rank_ != self.n_features_in_ - len(self.flat_directions_):
             raise ValueError("rank_ does not match flat_directions_.")
-

@@ -109,8 +109,6 @@ class LabeledMixture(ClassifierMixin, Estimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "classes_": ("n_classes",),
@@ -238,22 +236,15 @@ class SemiSupervisedNB(LabeledMixture):
 
     Parameters
     ----------
-    alpha : float
-        Added to every expected count of a word, and of a class.
+    alpha : float, added to every expected count of a word, and of a class
     unlabeled_weight : float from 0 to 1, or "auto"
         What an unlabeled document counts, relative to a labeled one (lambda). 0 is naive Bayes
         on the labeled ones, 1 is plain EM. "auto" chooses by cross-validation on the labeled
         documents: the highest accuracy, then the highest likelihood of the held-out labels.
-    tol : float
-        Stop when a pass raises the mean log-posterior by less than this.
-    max_iter : int
-        Most EM iterations.
-    random_state : int, RandomState or None
-        Seed of the folds.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass.
+    tol : float, stop when a pass raises the mean log-posterior by less than this
+    max_iter : int, most EM iterations
+    random_state : int, RandomState or None; seed of the folds
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -354,12 +345,10 @@ class MultiComponentNB(LabeledMixture):
     n_components : int, dict of class to int, or "auto"
         Components per class. "auto" chooses 1, 2, 3 or 5 for each class, by the likelihood of
         held-out documents of that class.
-    alpha : float
-        Added to every expected count of a word, and of a component.
+    alpha : float, added to every expected count of a word, and of a component
     unlabeled_weight : float from 0 to 1
         What an unlabeled document (label -1 or None) counts, relative to a labeled one.
-    n_init : int
-        Runs to make, each from its own start; the most likely one is kept.
+    n_init : int, runs to make, each from its own start; the most likely one is kept
     random_state : int, RandomState or None
         Seed of the starts, and of the held-out documents.
     tol, max_iter, engine, callbacks : as for ``SemiSupervisedNB``
@@ -383,7 +372,9 @@ class MultiComponentNB(LabeledMixture):
     _parameter_constraints: ClassVar[dict] = {
         **LabeledMixture._parameter_constraints,
         "n_components": [
-            Interval(Integral, 1, None, closed="left"), dict, StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            dict,
+            StrOptions({"auto"}),
         ],
         "n_init": [Interval(Integral, 1, None, closed="left")],
     }

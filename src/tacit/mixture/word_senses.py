@@ -82,30 +82,21 @@ class WordSenses(Estimator):
     ----------
     word : str
         The word, as it stands in a dictionary. Case is ignored.
-    n_senses : int
-        How many senses to find.
+    n_senses : int, how many senses to find
     forms : list of str or None
         The forms that count as the word. None: the word itself and its regular English endings
         (-s, -es, -d, -ed, -ing).
-    window : int
-        Words on either side that belong to the context.
+    window : int, words on either side that belong to the context
     min_count : int or None
         Leave out features of fewer occurrences. None: of fewer than one in 1,000, at least 2.
     evidence : float
         How many independent words a context counts for. Less makes posteriors less certain and
         lets clusters differ more in size.
-    alpha : float
-        Added to every expected count.
-    n_init : int
-        Runs of EM, each from its own start; the most likely one is kept.
-    max_iter : int
-        Most EM iterations of one run.
-    random_state : int, RandomState or None
-        Seed of the starts.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes run. The result does not depend on it.
-    callbacks : list or None
-        Called after every pass.
+    alpha : float, added to every expected count
+    n_init : int, runs of EM, each from its own start; the most likely one is kept
+    max_iter : int, most EM iterations of one run
+    random_state : int, RandomState or None; seed of the starts
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -139,8 +130,6 @@ class WordSenses(Estimator):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("_senses",)
     _file_schema: ClassVar[dict] = {
@@ -186,15 +175,15 @@ class WordSenses(Estimator):
         self._validate_params()
         if not self.word.strip():
             raise ValueError("WordSenses needs a word, but word='' is empty.")
-        found = list(self._occurrences(documents, positions))
-        if len(found) < self.n_senses:
+        occurrences = list(self._occurrences(documents, positions))
+        if len(occurrences) < self.n_senses:
             raise ValueError(
                 f"WordSenses(n_senses={self.n_senses}) needs at least as many occurrences, but "
-                f"{self.word!r} occurs {len(found)} times. Lower n_senses, or see forms."
+                f"{self.word!r} occurs {len(occurrences)} times. Lower n_senses, or see forms."
             )
-        bags = [set(self._features(each)) for each in found]
+        bags = [set(self._features(each)) for each in occurrences]
         counts = Counter(feature for bag in bags for feature in bag)
-        least = self.min_count or max(2, -(-len(found) // RARE))
+        least = self.min_count or max(2, -(-len(occurrences) // RARE))
         self.vocabulary_ = sorted(f for f, count in counts.items() if count >= least)
         if not self.vocabulary_:
             raise ValueError(
@@ -209,8 +198,8 @@ class WordSenses(Estimator):
         ).fit(rows)  # fmt: skip
         posterior = self.mixture_.predict_proba(rows)
         self.labels_ = posterior.argmax(axis=1)
-        self.documents_ = np.array([each.document for each in found])
-        self._senses = [sense.to_dict() for sense in self._summaries(found, posterior)]
+        self.documents_ = np.array([each.document for each in occurrences])
+        self._senses = [sense.to_dict() for sense in self._summaries(occurrences, posterior)]
         return self
 
     @property
@@ -225,10 +214,11 @@ class WordSenses(Estimator):
     def predict_proba(self, documents: Any, *, positions: Any = None) -> np.ndarray:
         """The posterior of the senses for every occurrence of the word in new documents."""
         check_is_fitted(self)
-        found = list(self._occurrences(documents, positions))
-        if not found:
+        occurrences = list(self._occurrences(documents, positions))
+        if not occurrences:
             return np.zeros((0, self.n_senses))
-        return self.mixture_.predict_proba(self._rows([set(self._features(o)) for o in found]))
+        bags = [set(self._features(each)) for each in occurrences]
+        return self.mixture_.predict_proba(self._rows(bags))
 
     def predict(self, documents: Any, *, positions: Any = None) -> np.ndarray:
         """The most probable sense of every occurrence of the word in new documents."""
@@ -294,22 +284,17 @@ class WordSenses(Estimator):
             shape=(len(columns), len(place)),
         )
 
-    def _summaries(self, found: list[Occurrence], posterior: np.ndarray) -> list[Sense]:
+    def _summaries(self, occurrences: list[Occurrence], posterior: np.ndarray) -> list[Sense]:
         words = self.mixture_.keywords(self.vocabulary_, top=60)
         senses = []
         for j in range(self.n_senses):
             member = np.flatnonzero(self.labels_ == j)
             typical = member[np.argsort(-posterior[member, j], kind="stable")[:3]]
-            senses.append(
-                Sense(
-                    j, len(member), float(self.mixture_.weights_[j]),
-                    [word for word, _ in words[j] if " " not in word][:10],
-                    [
-                        Example(found[i].document, excerpt(found[i]), float(posterior[i, j]))
-                        for i in typical
-                    ],
-                )
-            )  # fmt: skip
+            shown = [(occurrences[i], float(posterior[i, j])) for i in typical]
+            examples = [Example(each.document, excerpt(each), p) for each, p in shown]
+            own = [word for word, _ in words[j] if " " not in word][:10]
+            weight = float(self.mixture_.weights_[j])
+            senses.append(Sense(j, len(member), weight, own, examples))
         return sorted(senses, key=lambda sense: (-sense.size, sense.number))
 
 

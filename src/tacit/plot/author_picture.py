@@ -49,19 +49,11 @@ def author_map(
     model : Authorship, fitted
     texts : list of str or Documents, optional
         Texts of unknown author, projected onto the plane of the known ones.
-    names : sequence of str, optional
-        Of those texts.
+    names : sequence of str, optional; of those texts
     words : int
         How many words to show: those that add most to the two coordinates, in the direction
         in which they become more frequent.
-    palette, title
-        As for ``dendrogram``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -158,14 +150,8 @@ def rolling_attribution(
 
     Parameters
     ----------
-    rolled : Rolling
-        What ``tacit.style.rolling`` returned.
-    palette, title, ax
-        As for ``author_map``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    rolled : Rolling, what ``tacit.style.rolling`` returned
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------

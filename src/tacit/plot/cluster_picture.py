@@ -69,10 +69,8 @@ def kmeans_steps(
         changed. One start is made.
     random_state : int, RandomState or None
         Seed of the first centers, where ``model`` is a number.
-    max_panels : int
-        Where there are more iterations, the first ones and the last are drawn.
-    palette, title
-        As for ``dendrogram``.
+    max_panels : int; where there are more iterations, the first ones and the last are drawn
+    palette, title : as for ``dendrogram``
     axes : sequence of matplotlib Axes, optional
         Where to draw, as many panels as there are axes at most; a new figure otherwise.
 
@@ -214,20 +212,11 @@ def silhouette(
     ----------
     X : what was clustered
         As for ``tacit.measure.silhouette_samples``.
-    labels : sequence of n
-        The cluster of every row, at least two different ones.
-    metric : str or function
-        The distance between two rows.
-    values : array of n, optional
-        Silhouettes computed before; X may then be None.
-    names : sequence of str, optional
-        Of the clusters, in the order of the sorted labels.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    labels : sequence of n, the cluster of every row, at least two different ones
+    metric : str or function; the distance between two rows
+    values : array of n, optional; silhouettes computed before; X may then be None
+    names : sequence of str, optional; of the clusters, in the order of the sorted labels
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -54,18 +54,10 @@ def scree(
         The numbers that ``values`` belong to, rising; 1, 2, 3, ... otherwise.
     knee : "auto", int or None
         Which of ``ks`` to mark; "auto" estimates it; None marks none.
-    best : int, optional
-        Another of ``ks`` to mark: the one chosen by other criteria.
-    null : array of m, optional
-        The same curve for data without structure, for comparison.
-    xlabel, ylabel : str
-        Names of the axes.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    best : int, optional; another of ``ks`` to mark: the one chosen by other criteria
+    null : array of m, optional; the same curve for data without structure, for comparison
+    xlabel, ylabel : str, names of the axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -172,15 +164,9 @@ def rank_error(
     errors : array, or dict of arrays by name
         As ``reconstruction_errors`` of ``PCA`` and ``TruncatedSVD`` gives them; of several,
         for example of rows seen and not seen by the fit, each gets a line.
-    marks : sequence of int
-        Ranks to mark with their error.
+    marks : sequence of int, ranks to mark with their error
     ylabel : str
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -242,8 +228,7 @@ def rmse_by_rank(
     ranks : sequence of int
     make : function of a rank
         The model to fit, e.g. ``lambda rank: ALS(rank, random_state=0)``.
-    test : float
-        The part of the ratings that is held out, at random.
+    test : float, the part of the ratings that is held out, at random
     random_state, palette, title, ax
         As elsewhere.
 
@@ -284,9 +269,7 @@ def rmse_by_rank(
     ax.margins(x=0.12)
     best = int(np.argmin([each[1] for each in errors]))
     note = f"lowest test error {errors[best][1]:.4f} at rank {ranks[best]}; {test:.0%} held out"
-    return finish(
-        ax, title, note, xlabel="rank", ylabel="root mean squared error", grid="y"
-    )
+    return finish(ax, title, note, xlabel="rank", ylabel="root mean squared error", grid="y")
 
 
 # --- Losses by pass ---
@@ -304,8 +287,6 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     ``model`` is anything with ``losses_`` (every network, and most other models), or a dict of
     lists by name. A GAN has two curves, early stopping a second one.
 
-    Examples
-    --------
     >>> ax = loss_curves({"loss": [3.0, 2.0, 1.5]})
     >>> ax.get_lines()[0].get_ydata().tolist()
     [3.0, 2.0, 1.5]
@@ -326,14 +307,14 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
 
 
 def curves_of(model: Any) -> dict[str, list[float]]:
-    found = {
+    curves = {
         name: list(getattr(model, attribute))
         for attribute, name in CURVES
         if len(getattr(model, attribute, ()))
     }
-    if "generator" in found:
-        found["discriminator"] = found.pop("loss")
-    return found
+    if "generator" in curves:
+        curves["discriminator"] = curves.pop("loss")
+    return curves
 
 
 # --- Losses by margin ---
@@ -398,15 +379,8 @@ def losses(
     Parameters
     ----------
     names : sequence of {"zero-one", "perceptron", "hinge", "squared hinge", "logistic"}
-    low, high : float
-        The margins between which to draw.
-    title : str, optional
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    low, high : float, the margins between which to draw
+    title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -49,8 +49,7 @@ def dendrogram(
     ----------
     Z : array of shape (n-1, 4), or a fitted model
         A linkage matrix of ``tacit.cluster.linkage`` or SciPy, or a model with a tree.
-    labels : sequence of n, optional
-        Names of the leaves; their numbers otherwise.
+    labels : sequence of n, optional; names of the leaves; their numbers otherwise
     cut : int or float, optional
         Color the clusters that a cut gives: a whole number is a number of clusters, a float
         the height to cut at.
@@ -65,10 +64,6 @@ def dendrogram(
     title : str, optional
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of suitable size.
-
-    Returns
-    -------
-    ax : matplotlib Axes
 
     Examples
     --------

@@ -62,19 +62,10 @@ def samples(
 
     Parameters
     ----------
-    rows : array of shape (n, h * w)
-        The first 100 are drawn.
-    shape : (int, int), optional
-        Height and width of an image; square by default.
-    columns : int, optional
-        Images in a line.
-    title : str, optional
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    rows : array of shape (n, h * w); the first 100 are drawn
+    shape : (int, int), optional; height and width of an image; square by default
+    columns : int, optional; images in a line
+    title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -179,20 +170,13 @@ def contact_sheet(
     Parameters
     ----------
     images : array of shape (n, height, width) or (n, height, width, 3)
-    captions : sequence of n, optional
-        A line below each.
-    columns : int, optional
-        Pictures in a row.
+    captions : sequence of n, optional; a line below each
+    columns : int, optional; pictures in a row
     scale : {"each", "signed", "shared"}
         How numbers become gray: from the darkest to the brightest of each picture; so that 0 is
         middle gray in each, for pictures that are differences or components; or from the
         darkest to the brightest of all, for pictures to compare.
-    title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    title, ax : as for ``dendrogram``
 
     Examples
     --------

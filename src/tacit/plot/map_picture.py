@@ -62,20 +62,11 @@ def cluster_map(
     ----------
     X : array or sparse matrix of shape (n, d)
         Rows. Two columns are drawn as they are, more by the first two principal directions.
-    labels : sequence of n
-        The cluster of every row.
+    labels : sequence of n, the cluster of every row
     names : sequence of str, optional
         Of the clusters, in the order of the sorted labels; the labels otherwise.
-    regions : bool
-        Whether to paint what is nearest to each cluster's mean in the picture.
-    palette, title
-        As for ``dendrogram``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    regions : bool, whether to paint what is nearest to each cluster's mean in the picture
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -138,18 +129,10 @@ def decision_regions(
     labels : sequence of n, optional
         The true class of every row, of the same names as the model's: rows whose prediction
         differs get a ring. By default rows are drawn in the color of their prediction.
-    names : sequence of str, optional
-        Of the labels, in sorted order.
-    columns : two str
-        Names of the axes.
-    resolution : int
-        Predictions along each side.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    names : sequence of str, optional; of the labels, in sorted order
+    columns : two str, names of the axes
+    resolution : int, predictions along each side
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -210,21 +193,19 @@ def codes(
 
     Two columns are drawn as they are, more by the first two principal directions.
 
-    Examples
-    --------
     >>> ax = codes(np.array([[0.0, 1.0], [2.0, 3.0]]), [0, 1])
     >>> len(ax.collections)
     2
     """
     rows = rows_of(Z, "codes")
     given = np.zeros(rows.shape[0], int) if labels is None else labels
-    found = codes_of(given, name="codes", rows=rows.shape[0])
+    groups = codes_of(given, name="codes", rows=rows.shape[0])
     ax = axes_or_new(ax, 6.2, 5.0)
     plane = plane_of(rows)
-    draw_dots(ax, plane.project(rows), found.codes, len(found.names), palette)
+    draw_dots(ax, plane.project(rows), groups.codes, len(groups.names), palette)
     if labels is not None:
-        words = check_names(names, in_words(found.names), "codes", "label")
-        legend_beside(ax, words, found.counts, palette)
+        words = check_names(names, in_words(groups.names), "codes", "label")
+        legend_beside(ax, words, groups.counts, palette)
     across, up = plane.labels()
     note = f"{plane.explained:.0%} of the variance shown" if rows.shape[1] > 2 else ""
     return finish(ax, title, note, xlabel=across, ylabel=up)
@@ -251,20 +232,11 @@ def biplot(
     ----------
     model : PCA, fitted, with two components or more
     X : rows, as for its ``transform``
-    labels : sequence of n, optional
-        A color per label, and a legend.
-    names : sequence of d, optional
-        The names of the columns; their numbers otherwise.
-    axes : two numbers
-        The components to draw, counted from 0.
-    arrows : int
-        The number of columns with an arrow, the longest ones; 0 for none.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    labels : sequence of n, optional; a color per label, and a legend
+    names : sequence of d, optional; the names of the columns; their numbers otherwise
+    axes : two numbers, the components to draw, counted from 0
+    arrows : int, the number of columns with an arrow, the longest ones; 0 for none
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -368,18 +340,10 @@ def item_map(
     Parameters
     ----------
     model : a fitted factor model (``ALS``, ``BiasedSGD``, ``ImplicitALS``)
-    names : mapping of item ids to names, optional
-        The ids otherwise.
-    top : int
-        How many items to draw, those with the most ratings.
-    labels : int
-        How many names to write at most.
-    palette, title, ax
-        As for ``dendrogram``.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    names : mapping of item ids to names, optional; the ids otherwise
+    top : int, how many items to draw, those with the most ratings
+    labels : int, how many names to write at most
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------

@@ -63,8 +63,6 @@ def plane_of(X: Any) -> Plane:
     Directions point to where their largest coefficient is positive, so that the same rows
     give the same picture.
 
-    Examples
-    --------
     >>> plane = plane_of(np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [1.0, 0.1, 1.0]]))
     >>> plane.axes.round(2) + 0.0
     array([[1., 0., 0.],

@@ -57,8 +57,8 @@ from tacit.data.table import Table
 from tacit.kernels.distances import between_rows
 
 __all__ = [
-    "AgglomerativeClustering", "LabeledRows", "TreeClustering", "gather_rows",
-    "nearest_clusters", "row_weights", "sort_rows",
+    "AgglomerativeClustering", "LabeledRows", "TreeClustering", "nearest_clusters",
+    "row_weights", "sort_rows",
 ]  # fmt: skip
 
 BLOCK_VALUES = 2**21  # distances of new rows at a time
@@ -72,13 +72,21 @@ class LabeledRows(NamedTuple):
 
     method: str
     metric: Any
+    labels: np.ndarray  # (n,) of the rows of the fit
     rows: Any  # sorted by label
-    order: np.ndarray  # (n,) the index of each in the fit
-    starts: np.ndarray  # (k,) where every label begins
     weights: np.ndarray  # (n,) of the sorted rows, 1 in sum for every label
-    centers: Any  # (k, d)
-    sizes: np.ndarray  # (k,) rows
-    spread: np.ndarray  # (k,) half the mean square inside, for precomputed distances
+    centers: Any = np.empty((0, 0))  # (k, d)
+    spread: np.ndarray = np.empty(0)  # (k,) half the mean square inside, where precomputed
+
+    @property
+    def order(self) -> np.ndarray:
+        """(n,) the rows of the fit, sorted by label."""
+        return np.argsort(self.labels, kind="stable")
+
+    @property
+    def starts(self) -> np.ndarray:
+        """(k,) where every label begins among the sorted rows."""
+        return np.searchsorted(np.sort(self.labels), np.arange(self.labels.max() + 1))
 
 
 def row_weights(Z: np.ndarray, labels: np.ndarray, method: str, sizes: np.ndarray) -> Any:
@@ -95,45 +103,26 @@ def sort_rows(
     """Clusters of the rows of a fit: an array, sparse, a square matrix of distances for
     ``metric="precomputed"``, or a list of objects for a function."""
     order = np.argsort(labels, kind="stable")
-    centers: Any = np.empty((0, 0))
-    spread = np.empty(0)
-    stored: Any = np.empty((0, 0))
+    sorted_rows = LabeledRows(method, metric, labels, np.empty((0, 0)), weights[order])
     if method in CENTERED:
         means = sp.csr_array((weights, (labels, np.arange(len(labels)))))
         if metric == "precomputed":
             squares = np.asarray(rows, np.float64) ** 2
             spread = 0.5 * ((means @ squares) * means.toarray()).sum(axis=1)
-        else:
-            centers = means @ rows
-            centers = centers.toarray() if sp.issparse(centers) else np.asarray(centers)
-    elif isinstance(rows, list):
-        stored = [rows[i] for i in order]
-    elif metric != "precomputed":
-        stored = rows[order]
-    return gather_rows(labels, stored, weights[order], centers, spread, method, metric)
-
-
-def gather_rows(
-    labels: np.ndarray,
-    rows: Any,
-    weights: np.ndarray,
-    centers: np.ndarray,
-    spread: np.ndarray,
-    method: str,
-    metric: Any,
-) -> LabeledRows:
-    """The same from the arrays that an estimator stores."""
-    order = np.argsort(labels, kind="stable")
-    k = int(labels.max()) + 1
-    starts = np.searchsorted(labels[order], np.arange(k))
-    sizes = np.bincount(labels, minlength=k).astype(np.float64)
-    return LabeledRows(method, metric, rows, order, starts, weights, centers, sizes, spread)
+            return sorted_rows._replace(spread=spread)
+        centers = means @ rows
+        centers = centers.toarray() if sp.issparse(centers) else np.asarray(centers)
+        return sorted_rows._replace(centers=centers)
+    if metric == "precomputed":
+        return sorted_rows
+    stored = [rows[i] for i in order] if isinstance(rows, list) else rows[order]
+    return sorted_rows._replace(rows=stored)
 
 
 def nearest_clusters(clusters: LabeledRows, block: Any) -> np.ndarray:
     """The label of every row of a block."""
     count = len(block) if isinstance(block, list) else block.shape[0]
-    step = max(1, BLOCK_VALUES // max(1, len(clusters.order)))
+    step = max(1, BLOCK_VALUES // max(1, len(clusters.labels)))
     labels = [
         cluster_distances(clusters, block[i : i + step]).argmin(axis=1)
         for i in range(0, count, step)
@@ -150,7 +139,8 @@ def cluster_distances(clusters: LabeledRows, block: Any) -> np.ndarray:
         else:
             squares = between_rows(block, clusters.centers, "sqeuclidean")
         if clusters.method == "ward":
-            squares = squares * (clusters.sizes / (clusters.sizes + 1))
+            sizes = np.bincount(clusters.labels)
+            squares = squares * (sizes / (sizes + 1))
         return squares
     distances = row_distances(clusters, block)
     if clusters.method == "single":
@@ -241,8 +231,7 @@ class AgglomerativeClustering(TreeClustering):
         Rows that touch, where it is not zero: only clusters that touch merge, the closest
         first by the distance of the linkage. (scikit-learn's average, complete and single
         linkage use distances along the edges only.) Components of the graph are merged last.
-    distance_threshold : float or None
-        Clusters at this distance or farther are not merged.
+    distance_threshold : float or None; clusters at this distance or farther are not merged
     compress : int or None
         Cluster the centers of k-means, this many, instead of the rows; each center is weighted
         by its rows. For large data, in memory or a Table. Ignored where an array has no more
@@ -250,14 +239,10 @@ class AgglomerativeClustering(TreeClustering):
     compute_full_tree, compute_distances
         For compatibility with scikit-learn, without effect: the whole tree and its heights are
         always computed.
-    memory : None, str or joblib.Memory
-        No effect: trees are not cached.
+    memory : None, str or joblib.Memory; no effect: trees are not cached
     random_state : int, RandomState or None
         Seed of the k-means of ``compress``; the trees are not random.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distances and ``predict`` run.
-    callbacks : list or None
-        Called every few merges; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -290,10 +275,7 @@ class AgglomerativeClustering(TreeClustering):
         "compress": [Interval(Integral, 2, None, closed="left"), None],
         "compute_full_tree": [StrOptions({"auto"}), "boolean"],
         "compute_distances": ["boolean"],
-        "memory": "no_validation",
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _no_effect: ClassVar[dict] = {"memory": "trees are not cached"}
     _saved_private = ("_rows", "_weights", "_centers", "_spread")
@@ -462,9 +444,9 @@ class AgglomerativeClustering(TreeClustering):
         self._centers, self._spread = stored.centers, stored.spread
 
     def _labeled_rows(self) -> LabeledRows:
-        return gather_rows(
-            self.leaf_labels_, self._rows, self._weights, self._centers, self._spread,
-            self.linkage, self.metric,
+        return LabeledRows(
+            self.linkage, self.metric, self.leaf_labels_, self._rows, self._weights,
+            self._centers, self._spread,
         )  # fmt: skip
 
     def _after_load(self) -> None:

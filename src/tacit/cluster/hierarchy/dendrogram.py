@@ -99,8 +99,6 @@ def check_linkage(Z: Any, *, monotone: bool = False, name: str = "Z") -> np.ndar
     Z may also be a fitted model with a tree. ``monotone`` also asks that no merge is lower than
     one inside it.
 
-    Examples
-    --------
     >>> check_linkage([[0, 1, 1.0, 2], [1, 3, 2.0, 3]])
     Traceback (most recent call last):
         ...
@@ -145,8 +143,7 @@ def cut(Z: Any, *, k: int | None = None, height: float | None = None) -> np.ndar
     ----------
     Z : array of shape (n-1, 4), or a fitted model
         A linkage matrix, or an AgglomerativeClustering or DivisiveClustering.
-    k : int
-        How many clusters: the last k - 1 merges are undone.
+    k : int, how many clusters: the last k - 1 merges are undone
     height : float
         Or the largest height of a cluster: every merge up to this height is made, unless one
         inside it is higher.
@@ -209,8 +206,6 @@ def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
     ``X`` is what the tree was built from: rows, or distances. Where all distances are equal, in
     the tree or in the data, the correlation is undefined; the result is 0, with a warning.
 
-    Examples
-    --------
     >>> from tacit.cluster import linkage
     >>> X = np.array([[0.0], [1.0], [5.0], [7.0]])
     >>> round(cophenetic_correlation(linkage(X, "average"), X), 3)

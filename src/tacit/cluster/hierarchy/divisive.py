@@ -35,8 +35,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.hierarchy.agglomerative import (
+    LabeledRows,
     TreeClustering,
-    gather_rows,
     nearest_clusters,
     row_weights,
     sort_rows,
@@ -255,25 +255,19 @@ class DivisiveClustering(TreeClustering):
 
     Parameters
     ----------
-    n_clusters : int
-        How many clusters.
+    n_clusters : int, how many clusters
     method : {"bisecting", "diana"}
         "bisecting" splits by k-means with two centers: fast, for Euclidean rows. "diana" splits
         by mean distance and needs all distances: for any metric, and at most some thousands
         of rows.
-    metric : str or function of two rows
-        For "diana", as in ``AgglomerativeClustering``.
+    metric : str or function of two rows; for "diana", as in ``AgglomerativeClustering``
     bisecting_strategy : {"biggest_inertia", "largest_cluster"}
         Which cluster "bisecting" splits next: the one with the largest sum of squares, or the
         one with most rows.
     n_init, max_iter
         Of the k-means of every bisection.
-    random_state : int, RandomState or None
-        Seed of "bisecting".
-    engine : {"serial", "threads", "dask"} or Engine
-        Where the passes and ``predict`` run.
-    callbacks : list or None
-        Called after every split; see ``tacit.core.progress``.
+    random_state : int, RandomState or None; seed of "bisecting"
+    engine, callbacks : as for ``KMeans``
 
     Attributes
     ----------
@@ -310,8 +304,6 @@ class DivisiveClustering(TreeClustering):
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private = ("_splits", "_parts", "_rows", "_weights")
     _file_schema: ClassVar[dict] = {
@@ -366,10 +358,7 @@ class DivisiveClustering(TreeClustering):
         if self.method == "bisecting":
             params = (self._splits, self._parts)
             return self._label(descend, params, check_table(self, X, reset=False))
-        rows = gather_rows(
-            self.labels_, self._rows, self._weights, np.empty((0, 0)), np.empty(0), "average",
-            self.metric,
-        )  # fmt: skip
+        rows = LabeledRows("average", self.metric, self.labels_, self._rows, self._weights)
         if not hasattr(self, "n_features_in_"):
             return nearest_clusters(rows, list(X))
         return self._label(nearest_clusters, rows, check_table(self, X, reset=False))

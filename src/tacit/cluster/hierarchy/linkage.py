@@ -99,10 +99,7 @@ def linkage(
     optimal_ordering : bool
         Whether to swap the sides of merges so that neighboring leaves are as close as possible,
         as ``optimal_order`` does.
-    engine : {"serial", "threads", "dask"} or Engine
-        Where distance matrices are computed. The tree does not depend on it.
-    callbacks : sequence
-        Called every few merges; see ``tacit.core.progress``.
+    engine, callbacks : as for ``KMeans``
 
     Returns
     -------

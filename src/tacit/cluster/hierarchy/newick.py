@@ -84,8 +84,6 @@ def from_newick(text: str) -> tuple[np.ndarray, list[str]]:
     merges at one height. Without branch lengths, heights count merges. A tree whose leaves are
     not equally far from the root has no linkage matrix, and is refused.
 
-    Examples
-    --------
     >>> Z, names = from_newick("((gold:1,cold:1):3,'it''s':4);")
     >>> Z, names
     (array([[0., 1., 1., 2.],
