@@ -21,8 +21,6 @@ from tacit.core.randoms import (
     normals,
     permutation,
     seed_from,
-    shuffled_index,
-    shuffled_range,
     spawn,
     uniform,
     uniforms,
@@ -51,7 +49,7 @@ def keys_in_kernel(a, b, c, d):
 @njit
 def draw_in_kernel(seed, step, items, limit):
     """What a model does: a key per item, a few numbers from each."""
-    out = np.empty((items.size, 5))
+    out = np.empty((items.size, 4))
     for t in range(items.size):
         own = key(seed, step, items[t])
         row = out[t]
@@ -59,7 +57,6 @@ def draw_in_kernel(seed, step, items, limit):
         row[1] = uniform(own, 1)
         row[2] = below(own, 2, limit)
         row[3] = normal(own, 3)
-        row[4] = shuffled_index(own, t % limit, limit)
     return out
 
 
@@ -120,7 +117,6 @@ def test_values_of_a_seed_never_change():
     ]
     assert integers(own, 6, 1000).tolist() == [992, 859, 373, 446, 375, 492]
     assert permutation(own, 8).tolist() == [0, 6, 3, 4, 1, 2, 5, 7]
-    assert shuffled_range(own, 0, 8, 8).tolist() == [0, 6, 5, 3, 4, 7, 1, 2]
 
 
 # --- One value, whoever asks ---
@@ -168,9 +164,6 @@ def test_arrays_hold_what_the_singular_functions_give():
     assert uniforms(own, 2000).tolist() == [uniform(own, i) for i in n]
     assert normals(own, 2000).tolist() == [normal(own, i) for i in n]
     assert integers(own, 2000, 77).tolist() == [below(own, i, 77) for i in n]
-    assert shuffled_range(own, 0, 2000, 2000).tolist() == [
-        shuffled_index(own, i, 2000) for i in n
-    ]
 
 
 def test_arrays_start_anywhere_and_take_any_shape(monkeypatch):
@@ -179,25 +172,24 @@ def test_arrays_start_anywhere_and_take_any_shape(monkeypatch):
     assert (uniforms(own, 400, start=600) == whole[600:]).all()
     assert (uniforms(own, (10, 100)) == whole.reshape(10, 100)).all()
     assert uniforms(own, 0).shape == (0,)
-    orders = permutation(own, 1000), shuffled_range(own, 0, 1000, 1000)
+    order = permutation(own, 1000)
     monkeypatch.setattr(randoms, "SPAN", 7)  # where the kernel calls are cut does not show
     assert (uniforms(own, 1000) == whole).all()
-    assert (permutation(own, 1000) == orders[0]).all()
-    assert (shuffled_range(own, 0, 1000, 1000) == orders[1]).all()
+    assert (permutation(own, 1000) == order).all()
 
 
 def test_numbers_do_not_depend_on_order_or_threads():
     items = np.arange(5000)
     seed, limit = np.uint64(11), 97
-    whole = draw_in_kernel(seed, 2, items, limit)[:, :4]  # the last column uses its place
+    whole = draw_in_kernel(seed, 2, items, limit)
     order = permutation(key(1), 5000)
-    assert (draw_in_kernel(seed, 2, items[order], limit)[:, :4] == whole[order]).all()
+    assert (draw_in_kernel(seed, 2, items[order], limit) == whole[order]).all()
     with ThreadPoolExecutor(4) as pool:
         slices = np.array_split(order, 13)
         drawn = pool.map(lambda part: draw_in_kernel(seed, 2, part, limit), slices)
         threaded = np.empty_like(whole)
         for part, rows in zip(slices, drawn, strict=True):
-            threaded[part] = rows[:, :4]
+            threaded[part] = rows
     assert (threaded == whole).all()
 
 
@@ -211,7 +203,6 @@ def test_python_repeats_what_a_kernel_drew():
             uniform(own, 1),
             below(own, 2, 9),
             normal(own, 3),
-            shuffled_index(own, t, 9),
         ]
 
 
@@ -281,37 +272,18 @@ def test_a_permutation_holds_everything_once(own, n):
     assert (np.sort(order) == np.arange(n)).all()
 
 
-@given(some_key, st.integers(1, 3000))
-@some
-def test_shuffled_index_is_a_bijection(own, n):
-    assert (np.sort(shuffled_range(own, 0, n, n)) == np.arange(n)).all()
-
-
-@given(some_key, st.integers(2**40, 2**62), st.integers(0, 2**40 - 100))
-@some
-def test_shuffled_index_stays_in_a_range_too_large_to_hold(own, n, start):
-    places = shuffled_range(own, start, start + 100, n)
-    assert places.min() >= 0
-    assert places.max() < n
-    assert np.unique(places).size == 100
-
-
-@pytest.mark.parametrize("draw", ["permutation", "shuffled_range"])
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
-def test_every_item_comes_first_equally_often(draw, n):
-    if draw == "permutation":
-        orders = np.array([permutation(own, n) for own in keys(6, np.arange(6000))])
-    else:
-        orders = np.array([shuffled_range(own, 0, n, n) for own in keys(7, np.arange(6000))])
+def test_every_item_comes_first_equally_often(n):
+    orders = np.array([permutation(own, n) for own in keys(6, np.arange(6000))])
     pair = orders[:, 0] * n + orders[:, 1]
     counts = np.bincount(pair, minlength=n * n).reshape(n, n)
     assert (np.diag(counts) == 0).all()
     assert p_of_even_counts(counts[~np.eye(n, dtype=bool)]) > 1e-3
 
 
-def test_a_shuffled_stream_looks_like_no_order():
+def test_a_permutation_looks_like_no_order():
     n = 100_003
-    order = shuffled_range(key(8), 0, n, n)
+    order = permutation(key(8), n)
     assert abs(stats.spearmanr(order, np.arange(n)).statistic) < 5 / np.sqrt(n)
     assert abs(stats.spearmanr(order[:-1], order[1:]).statistic) < 5 / np.sqrt(n)
 
@@ -392,9 +364,7 @@ def test_sizes_and_limits_are_checked():
         integers(key(0), 3, 2**32 + 1)
     with pytest.raises(ValueError, match="-2 numbers"):
         permutation(key(0), -2)
-    with pytest.raises(ValueError, match="shuffled_range"):
+    with pytest.raises(ValueError, match="at most"):
         permutation(key(0), 2**32 + 1)
-    with pytest.raises(ValueError, match="start <= stop <= n"):
-        shuffled_range(key(0), 3, 11, 10)
     with pytest.raises(ValueError, match="-5 numbers"):
         spawn(0, -5)

@@ -237,7 +237,7 @@ def test_offsets_that_do_not_fit_are_refused(tmp_path):
         edges = np.array(vars(bad)[name])
         edges[-1] += 5
         setattr(bad, name, edges)
-        bad._index = None
+        bad._content = None
         bad.save(tmp_path / "bad.safetensors")
         for mmap in (False, True):
             with pytest.raises(ModelFileError, match=r"does not fit|not those of all"):

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core import ModelFileError
-from tacit.search.matching import DocumentSet, both, either
 from tacit.search.postings import (
     decode,
     invert,
@@ -110,39 +109,6 @@ def test_nothing_merges_with_something():
     merged = merge_postings([no_postings(), something, no_postings()])
     for one, other in zip(merged[1:], something[1:], strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-sets = st.builds(
-    lambda rows, excluded: DocumentSet(np.array(sorted(rows), np.int32), excluded),
-    st.sets(st.integers(0, 60)),
-    st.booleans(),
-)
-
-
-@given(sets, sets)
-def test_sets_of_documents_are_sets(a, b):
-    everything = set(range(64))
-
-    def plain(each):
-        return (
-            everything - set(each.rows.tolist()) if each.excluded else set(each.rows.tolist())
-        )
-
-    for found, expected in (
-        (both(a, b), plain(a) & plain(b)),
-        (either(a, b), plain(a) | plain(b)),
-        (a.inverted(), everything - plain(a)),
-    ):
-        assert plain(found) == expected
-        assert found.listed(64).tolist() == sorted(expected)
-
-
-def test_a_short_list_is_looked_up_in_a_long_one():
-    long = np.arange(0, 100_000, 3, dtype=np.int32)
-    for short in ([], [0], [1], [99_999], [0, 3, 4, 50_001, 99_998], [200_000]):
-        rows = np.array(short, np.int32)
-        found = both(DocumentSet(long), DocumentSet(rows)).rows.tolist()
-        assert found == [row for row in short if row % 3 == 0 and row < 100_000]
 
 
 @given(st.binary(max_size=60), st.integers(0, 40), st.integers(0, 30))

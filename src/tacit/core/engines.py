@@ -24,62 +24,53 @@ from dataclasses import dataclass
 from functools import cache as remember
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 from tacit.core.stats import tree_sum
 
 __all__ = [
-    "Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine", "ready", "shares_memory",
+    "Dask", "Engine", "Serial", "Threads", "check_stop", "get_engine", "ready",
 ]  # fmt: skip
 
 SMALL = 1 << 18  # values a pass reads in under a millisecond; starting threads takes as long
 
 
-class Engine(Protocol):
+class Engine:
     """What a fit asks of the place it runs in."""
 
     def map(
-        self,
-        function: Callable,
-        params: Any,
-        data: Iterable,
-        cache: list | None = None,
-        *,
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
         work: int | None = None,
-    ) -> Iterator[Any]: ...
-
-    def reduce(
-        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
-    ) -> Any: ...
-
-    def each(
-        self, function: Callable, items: Iterable, *, work: int | None = None
-    ) -> Iterator[Any]: ...
-
-
-@dataclass(frozen=True)
-class Serial:
-    """One block after another in the calling thread. The reference."""
-
-    def map(
-        self,
-        function: Callable,
-        params: Any,
-        data: Iterable,
-        cache: list | None = None,
-        *,
-        work: int | None = None,
-    ) -> Iterator[Any]:
-        with one_blas_thread():
-            for i, block in enumerate(data):
-                yield run_block(function, params, block, *slot(cache, i))
+    ) -> Iterator[Any]:  # fmt: skip
+        """``function(params, block)`` of every loaded block, results in order."""
+        raise NotImplementedError
 
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any:
+        """The sum of ``collect(params, block)`` over all blocks."""
         return tree_sum(self.map(collect, params, data, cache))
+
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]:
+        """``function`` of every item, results in order. ``work`` estimates the values read by
+        all items together: small work stays in the calling thread."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Serial(Engine):
+    """One block after another in the calling thread. The reference."""
+
+    def map(
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
+        work: int | None = None,
+    ) -> Iterator[Any]:  # fmt: skip
+        blocks = members(data, cache)
+        return self.each(lambda member: run_block(function, params, *member), blocks)
 
     def each(
         self, function: Callable, items: Iterable, *, work: int | None = None
@@ -90,51 +81,34 @@ class Serial:
 
 
 @dataclass(frozen=True)
-class Threads:
+class Threads(Engine):
     """Blocks on a pool of threads; kernels must release the GIL."""
 
     workers: int | None = None
 
     def map(
-        self,
-        function: Callable,
-        params: Any,
-        data: Iterable,
-        cache: list | None = None,
-        *,
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
         work: int | None = None,
-    ) -> Iterator[Any]:
-        if is_small(data, work):
-            yield from Serial().map(function, params, data, cache)
-            return
+    ) -> Iterator[Any]:  # fmt: skip
         with self.ready() as running:
             yield from running.map(function, params, data, cache, work=work)
 
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any:
-        if is_small(data):
-            return Serial().reduce(collect, params, data, cache)
         with self.ready() as running:
             return running.reduce(collect, params, data, cache)
 
     def each(
         self, function: Callable, items: Iterable, *, work: int | None = None
     ) -> Iterator[Any]:
-        """``function`` of every item, results in order.
-
-        ``work`` estimates the values read by all items together: small work stays in the
-        calling thread.
-        """
-        if is_small(items, work):
-            yield from Serial().each(function, items)
-            return
         with self.ready() as running:
-            yield from running.each(function, items)
+            yield from running.each(function, items, work=work)
 
     @contextmanager
     def ready(self) -> Iterator["RunningThreads"]:
-        """The same with its threads running, for whoever makes many passes."""
+        """The same with a pool that stays, for whoever makes many passes. Its threads start
+        with the first piece of work that is not small."""
         pool = ThreadPoolExecutor(self.workers or cores())
         try:
             yield RunningThreads(self.workers or cores(), pool)
@@ -142,40 +116,32 @@ class Threads:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-class RunningThreads(NamedTuple):
+@dataclass(frozen=True)
+class RunningThreads(Engine):
     """``Threads`` at work. Lives as long as a fit, and is never part of a model."""
 
     workers: int
     pool: ThreadPoolExecutor
 
     def map(
-        self,
-        function: Callable,
-        params: Any,
-        data: Iterable,
-        cache: list | None = None,
-        *,
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
         work: int | None = None,
-    ) -> Iterator[Any]:
-        def run(member: tuple) -> Any:
-            return run_block(function, params, *member)
-
-        members = ((block, *slot(cache, i)) for i, block in enumerate(data))
+    ) -> Iterator[Any]:  # fmt: skip
         if is_small(data, work):
-            return Serial().each(run, members)
-        return self._submit(run, members)
+            return Serial().map(function, params, data, cache)
+        blocks = members(data, cache)
+        return self._submit(lambda member: run_block(function, params, *member), blocks)
 
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any:
         # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
         blocks: Any = getattr(data, "blocks", data)
-        known = len(blocks) if hasattr(blocks, "__len__") else 0
-        size = branch(known, self.workers)
+        size = branch(len(blocks) if hasattr(blocks, "__len__") else 0, self.workers)
         if size == 1 or is_small(data):
             return tree_sum(self.map(collect, params, data, cache))
-        members = ((block, *slot(cache, i)) for i, block in enumerate(data))
-        branches = iter(lambda: list(islice(members, size)), [])
+        waiting = members(data, cache)
+        branches = iter(lambda: list(islice(waiting, size)), [])
         return tree_sum(self._submit(partial(sum_branch, collect, params), branches))
 
     def each(
@@ -204,7 +170,7 @@ class RunningThreads(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Dask:
+class Dask(Engine):
     """Blocks as tasks of a Dask cluster: the current client's, or the one at ``address``.
 
     Workers limit BLAS to one thread themselves; those that are threads of this process cannot
@@ -214,14 +180,9 @@ class Dask:
     address: str | None = None
 
     def map(
-        self,
-        function: Callable,
-        params: Any,
-        data: Iterable,
-        cache: list | None = None,
-        *,
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
         work: int | None = None,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Any]:  # fmt: skip
         window: deque = deque()
         with self._client() as client, one_blas_thread():
             limit = 2 * sum(client.nthreads().values()) + 2
@@ -352,8 +313,9 @@ def branch(blocks: int, workers: int) -> int:
     return 1 << max(0, (blocks // (8 * workers)).bit_length() - 1)
 
 
-def slot(cache: list | None, i: int) -> tuple:
-    return () if cache is None else (cache[i],)
+def members(data: Iterable, cache: list | None) -> Iterator[tuple]:
+    """Every block, with its slot of the cache if there is one."""
+    return ((block,) if cache is None else (block, cache[i]) for i, block in enumerate(data))
 
 
 def is_small(data: Any, work: int | None = None) -> bool:
@@ -364,11 +326,6 @@ def is_small(data: Any, work: int | None = None) -> bool:
         return True
     pieces = getattr(data, "blocks", data)
     return hasattr(pieces, "__len__") and len(pieces) < 2
-
-
-def shares_memory(engine: Engine) -> bool:
-    """Whether workers can write where we read."""
-    return isinstance(engine, Serial | Threads | RunningThreads)
 
 
 def cores() -> int:

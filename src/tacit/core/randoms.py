@@ -16,7 +16,6 @@ numbers are for statistics: anyone who sees a few of them can work out the key.
 Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators. OOPSLA.
 Salmon, Moraes, Dror and Shaw (2011), Parallel random numbers: as easy as 1, 2, 3. SC.
 Lemire (2019), Fast random integer generation in an interval. ACM TOMACS 29.
-Black and Rogaway (2002), Ciphers with arbitrary finite domains. CT-RSA.
 Wichura (1988), Algorithm AS 241: the percentage points of the normal distribution.
 Applied Statistics 37.
 """
@@ -35,28 +34,15 @@ from numba.misc.special import literal_unroll
 from tacit.core.kernel import kernel
 
 __all__ = [
-    "key",
-    "keys",
-    "seed_from",
-    "spawn",
-    "bits",
-    "uniform",
-    "below",
-    "normal",
-    "shuffled_index",
-    "uniforms",
-    "integers",
-    "normals",
-    "permutation",
-    "shuffled_range",
-]
+    "below", "bits", "integers", "key", "keys", "normal", "normals", "permutation", "seed_from",
+    "spawn", "uniform", "uniforms",
+]  # fmt: skip
 
 U = np.uint64
 GOLDEN = U(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: the step between numbers
 ABSORB = U(0xD1342543DE82EF95)  # another odd constant: keys of items are no one's numbers
 SPAWN = U(0x5EED5EED5EED5EED)  # no pass of a model has this number
 WORD = 2**64 - 1
-ROUNDS = 8  # of the Feistel network
 SPAN = 1 << 21  # numbers to a kernel call: some 20 ms, so that Ctrl-C works
 
 
@@ -191,34 +177,11 @@ def permutation(key: Any, n: int) -> np.ndarray:
     array([4, 2, 1, 5, 3, 0])
     """
     if check_size(n, "permutation") > 2**32:
-        raise ValueError(
-            f"permutation(n={n}) holds at most 2**32 items. Use shuffled_range, which "
-            "makes any part of an order without holding the rest."
-        )
+        raise ValueError(f"permutation(n={n}) holds at most 2**32 items. Shuffle parts.")
     order = np.arange(n, dtype=np.int64)
     for stop in range(n, 0, -SPAN):
         swap_span(order, U(key), max(0, stop - SPAN), stop)
     return order
-
-
-def shuffled_range(key: Any, start: int, stop: int, n: int) -> np.ndarray:
-    """Places ``start`` to ``stop`` of a random order of the integers below ``n``.
-
-    The whole order is never stored, so any range of rows can be visited in shuffled order.
-
-    Examples
-    --------
-    >>> shuffled_range(key(42), 0, 6, n=6)
-    array([5, 0, 1, 4, 2, 3])
-    >>> shuffled_range(key(42), 2, 4, n=6)
-    array([1, 4])
-    """
-    if not 0 <= start <= stop <= n or n > 2**62:
-        raise ValueError(
-            f"shuffled_range(start={start}, stop={stop}, n={n}) needs "
-            "0 <= start <= stop <= n and n at most 2**62."
-        )
-    return fill(shuffle_span, key, stop - start, start, np.int64, "shuffled_range", n)
 
 
 def fill(span, key, size, start, dtype, caller, *more):
@@ -338,34 +301,6 @@ def normal(key, n):
 
 
 @kernel
-def shuffled_index(key, i, n):
-    """Where place i of a random order of the integers below n leads: a bijection.
-
-    A Feistel network shuffles the next power of two, 64 at least; a result of n or more
-    goes round again, past n = 32 less than once on average. One of 2^64 orders, not of n!.
-    Expects 0 <= i < n <= 2^62, which is not checked.
-
-    >>> sorted(shuffled_index(0, i, 5) for i in range(5))
-    [0, 1, 2, 3, 4]
-    """
-    width = U(6)  # with fewer bits, eight rounds leave some orders too likely
-    while U(1) << width < U(n):
-        width += U(1)
-    low = width >> U(1)
-    low_mask = (U(1) << low) - U(1)
-    high_mask = (U(1) << (width - low)) - U(1)
-    place = U(i)
-    while True:
-        left, right = place >> low, place & low_mask
-        for turn in range(0, ROUNDS, 2):
-            left ^= bits(key, right * U(ROUNDS) + U(turn)) & high_mask
-            right ^= bits(key, left * U(ROUNDS) + U(turn + 1)) & low_mask
-        place = (left << low) | right
-        if place < U(n):
-            return np.int64(place)
-
-
-@kernel
 def uniform_span(key, start, out):
     for i in range(out.size):
         out[i] = uniform(key, start + U(i))
@@ -381,12 +316,6 @@ def below_span(key, start, limit, out):
 def normal_span(key, start, out):
     for i in range(out.size):
         out[i] = normal(key, start + U(i))
-
-
-@kernel
-def shuffle_span(key, start, n, out):
-    for i in range(out.size):
-        out[i] = shuffled_index(key, start + U(i), n)
 
 
 @kernel

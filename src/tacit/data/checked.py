@@ -115,26 +115,21 @@ def check_rows(
     refuse_other_kinds(X, name)
     if sp.issparse(X) and X.ndim == 2:
         check_structure(X, name)
-    if reset and sparse and not finite and is_ready(X, dtypes):
-        estimator.n_features_in_ = X.shape[1]
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-    else:
-        try:
-            X = validate_data(
-                estimator,
-                X,
-                dtype=list(dtypes),
-                order="C",
-                accept_sparse="csr" if sparse else False,
-                ensure_all_finite=False,
-                reset=reset,
-            )
-        except OverflowError:
-            raise ValueError(
-                f"{name}: X holds a whole number too large for a float, past 1e308. Rescale "
-                "the column first."
-            ) from None
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            dtype=list(dtypes),
+            order="C",
+            accept_sparse="csr" if sparse else False,
+            ensure_all_finite=False,
+            reset=reset,
+        )
+    except OverflowError:
+        raise ValueError(
+            f"{name}: X holds a whole number too large for a float, past 1e308. Rescale the "
+            "column first."
+        ) from None
     if finite:
         check_values(X, name)
     if sp.issparse(X):
@@ -144,13 +139,6 @@ def check_rows(
         if X.indices.dtype != X.indptr.dtype:
             X.indptr = X.indptr.astype(X.indices.dtype)
     return X
-
-
-def is_ready(X: Any, dtypes: Sequence[type]) -> bool:
-    """Whether scikit-learn would accept X as it is: its own check takes longer than a small
-    fit."""
-    csr = type(X) in (sp.csr_array, sp.csr_matrix) and X.ndim == 2
-    return csr and X.dtype in dtypes and min(X.shape) > 0
 
 
 def repeats_cells(X: Any) -> bool:

@@ -26,7 +26,7 @@ from tacit.data.document_build import (
     Stamp,
     refuse_partial,
 )
-from tacit.data.document_formats import Record, parsed_format, read_records
+from tacit.data.document_formats import parsed_format, read_records
 from tacit.data.document_names import columns_of_names
 from tacit.data.spool import Spool
 from tacit.data.streams import CHUNK, Source, foreign
@@ -197,7 +197,8 @@ def read_file(
 
     try:
         for record in read_records(bytes_of(source, kind), kind, path):
-            for part in parts_of(record, limits, path, build):
+            text = record.text.encode("utf-8", "replace")
+            for part in pieces_of([text], limits, path, build):
                 waiting.append(part)
                 size += len(part)
                 found.append(record.fields)
@@ -227,19 +228,23 @@ def bytes_of(source: Source, kind: str) -> Iterator[bytes]:
             yield chunk
 
 
-def parts_of(record: Record, limits: Limits, path: str, build: Build) -> Iterator[bytes]:
-    """A document in pieces no longer than the limit."""
-    rest = record.text.encode("utf-8", "replace")
-    while len(rest) > limits.longest:
-        if limits.oversize == "error":
-            raise too_long(len(rest), limits, path, 0)
-        if limits.oversize == "skip":
-            build.report.lost += Lost(too_long=1)
-            return
-        cut = cut_at_space(rest, limits.longest)
-        build.report.lost += Lost(cut=1)
-        yield rest[:cut]
-        rest = rest[cut:]
+def pieces_of(
+    chunks: Iterable[bytes], limits: Limits, path: str, build: Build
+) -> Iterator[bytes]:
+    """A document in pieces no longer than the limit, or as ``limits.oversize`` says."""
+    rest = b""
+    for chunk in chunks:
+        rest += chunk
+        while len(rest) > limits.longest:
+            if limits.oversize == "error":
+                raise too_long(len(rest), limits, path, 0)
+            if limits.oversize == "skip":
+                build.report.lost += Lost(too_long=1)
+                return
+            cut = cut_at_space(rest, limits.longest)
+            build.report.lost += Lost(cut=1)
+            yield rest[:cut]
+            rest = rest[cut:]
     yield rest
 
 
@@ -280,26 +285,11 @@ def spool_file(
 ) -> tuple[int, int]:
     """Store a file as text, in pieces if it is too long; returns the number of pieces and of
     replacements."""
-    spool, rest, before = Spool(), b"", build.report.repairs.undecodable
-
-    def add(data: bytes, lost: Lost) -> None:
-        text, more = text_of_parts([data], limits, path)
+    spool, before = Spool(), build.report.repairs.undecodable
+    for piece in pieces_of(chunks, limits, path, build):
+        text, lost = text_of_parts([piece], limits, path)
         spool.add(text)
-        build.count(text, lost + more)
-
-    for chunk in chunks:
-        rest += chunk
-        while len(rest) > limits.longest:
-            if limits.oversize == "error":
-                raise too_long(len(rest), limits, path, 0)
-            if limits.oversize == "skip":
-                build.report.lost += Lost(too_long=1)
-                return 0, 0
-            cut = cut_at_space(rest, limits.longest)
-            add(rest[:cut], Lost(cut=1))
-            rest = rest[cut:]
-    if rest or not spool.blocks:
-        add(rest, Lost())
+        build.count(text, lost)
     build.add_spooled(spool)
     count = sum(block.rows for block in spool.blocks)
     return count, build.report.repairs.undecodable - before

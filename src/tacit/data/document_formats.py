@@ -183,16 +183,15 @@ def decoded_page(data: bytes) -> str:
     if data.startswith(b"\xef\xbb\xbf"):
         return data[3:].decode("utf-8", "replace")
     declared = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", data[:4096], re.I)
-    if declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"), "replace")
-        except (LookupError, UnicodeError):
-            pass
-    return in_utf8(data)
+    return decoded(data, declared and declared.group(1).decode("latin-1"))
 
 
-def in_utf8(data: bytes) -> str:
-    """Bytes as UTF-8; as Windows-1252 where they are not."""
+def decoded(data: bytes, charset: str | None = None) -> str:
+    """Bytes by the character set that they declare; as UTF-8 where that is not one, and as
+    Windows-1252 where they are not UTF-8."""
+    if charset:
+        with suppress(LookupError, UnicodeError):
+            return data.decode(charset, "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -251,13 +250,7 @@ def decoded_part(part: Any) -> str:
     raw = part.get_payload(decode=True)
     if not isinstance(raw, bytes):
         return str(part.get_payload())
-    declared = part.get_content_charset()
-    if declared:
-        try:
-            return raw.decode(declared, "replace")
-        except (LookupError, UnicodeError):
-            pass
-    return in_utf8(raw)
+    return decoded(raw, part.get_content_charset())
 
 
 def mail_fields(message: Any) -> dict[str, str]:
@@ -492,7 +485,7 @@ def rtf_record(data: bytes) -> Record:
 
 def markdown_record(data: bytes) -> Record:
     """The text of Markdown without its signs; title, author and date of the front matter."""
-    text = in_utf8(data.removeprefix(b"\xef\xbb\xbf")).replace("\r\n", "\n")
+    text = decoded(data.removeprefix(b"\xef\xbb\xbf")).replace("\r\n", "\n")
     fields: dict[str, str] = {}
     front = re.match(r"---\n(.*?)\n(?:---|\.\.\.)\n", text, re.S)
     if front and len(front.group(1)) < 10_000:

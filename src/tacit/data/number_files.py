@@ -73,11 +73,12 @@ class ReadReport:
     def lines(self) -> list[str]:
         """The report in sentences."""
         rows, used = count(self.rows, "row"), count(len(self.used), "column")
-        out = [f"{self.source}: {rows}, {used} used ({some(self.used)})."]
+        out = [f"{self.source}: {rows}, {used} used ({listed(self.used, SHOWN)})."]
         reasons: dict[str, list[str]] = {}
         for name, reason in self.left_out.items():
             reasons.setdefault(reason, []).append(name)
-        out += [f"Left out: {some(names)} ({reason})." for reason, names in reasons.items()]
+        for reason, names in reasons.items():
+            out.append(f"Left out: {listed(names, SHOWN)} ({reason}).")
         out += [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
         if self.partial:
             out.append(f"Partial: {self.partial}.")
@@ -184,16 +185,12 @@ def from_raw(
             file=raw.name,
         )
     raw = to_utf8(raw)
-    plain = re.sub(r"\.(gz|zst|zstd)$", "", raw.name.lower())
-    tabs = plain.endswith((".tsv", ".tab"))
-    grid = read_delimited(
-        raw.data, raw.name, **options, header=header, cut_off=bool(raw.partial), tabs=tabs
-    )
-    rows = len(grid.values)
-    partial = raw.partial and f"{raw.partial}; its {rows:,} whole rows were read"
-    notes = raw.notes + grid.notes
-    report = ReadReport(raw.name, "CSV", rows, grid.names, grid.left_out, notes, partial)
-    return NumberTable(grid.values, grid.names, grid.ids, report)
+    table = read_delimited(raw, **options, header=header)
+    table.report.notes[:0] = raw.notes
+    if raw.partial:
+        rows = table.report.rows
+        table.report.partial = f"{raw.partial}; its {rows:,} whole rows were read"
+    return table
 
 
 def from_npy(
@@ -318,22 +315,6 @@ def check_shape(rows: int, width: int, file: str) -> None:
         raise DataError("there is no column of numbers.", file=file)
 
 
-def some(names: Sequence[str]) -> str:
-    """A few of the names, and how many more there are."""
-    return listed(names, SHOWN)
-
-
-@dataclass
-class Grid:
-    """Numbers, their columns, and notes."""
-
-    values: np.ndarray  # (n, d) float64
-    names: list[str]
-    ids: list[str] | None
-    left_out: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class DelimitedText:
     """Delimited text, and what is needed to locate a cell in it."""
@@ -355,20 +336,20 @@ class DelimitedText:
 
 
 def read_delimited(
-    data: bytes,
-    file: str,
+    raw: Raw,
     *,
-    columns: Sequence[str] | None = None,
-    id_column: str | None = None,
-    header: bool | None = None,
-    cut_off: bool = False,
-    tabs: bool = False,
-    missing: bool = False,
-) -> Grid:
-    """The number columns of delimited UTF-8 text, of which the end may be ``cut_off``."""
-    opened = open_delimited(data, file, header=header, cut_off=cut_off, tabs=tabs)
-    text, names, notes = opened.text, opened.names, opened.notes
-    data, header, quoted_newlines = text.data, text.header, opened.quoted_newlines
+    columns: Sequence[str] | None,
+    id_column: str | None,
+    header: bool | None,
+    missing: bool,
+) -> NumberTable:
+    """The number columns of delimited UTF-8 text."""
+    file = raw.name
+    tabs = re.search(r"\.(tsv|tab)(\.(gz|zst|zstd))?$", file.lower()) is not None
+    opened = open_delimited(
+        raw.data, file, header=header, cut_off=bool(raw.partial), tabs=tabs
+    )
+    text, names, notes, data = opened.text, opened.names, opened.notes, opened.text.data
     chosen = choose_columns(names, columns, id_column, file)
     texts = [id_column] if id_column is not None else []
     reading = [*chosen, *texts]
@@ -376,7 +357,7 @@ def read_delimited(
     if table.num_rows == 0:
         raise DataError("there is a header, but no rows follow it.", file=file)
     lines = count_newlines(data) + (not data.endswith((b"\n", b"\r")))
-    blank = lines - quoted_newlines - table.num_rows - header
+    blank = lines - opened.quoted_newlines - table.num_rows - text.header
     if blank:
         notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
 
@@ -403,7 +384,8 @@ def read_delimited(
         width = int(gaps.any(axis=0).sum())
         notes.append(f"{int(gaps.sum()):,} values are missing, in {width:,} of the columns")
     ids = None if id_column is None else clean_ids(table.column(id_column), notes)
-    return Grid(values, list(kept), ids, left_out, notes)
+    report = ReadReport(file, "CSV", len(values), list(kept), left_out, notes)
+    return NumberTable(values, list(kept), ids, report)
 
 
 class OpenedText(NamedTuple):

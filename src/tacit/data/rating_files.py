@@ -38,24 +38,18 @@ INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"  # 007 is not 7
 
 def read_ratings(
     source: str | Path | IO,
+    named: dict[str, str | None],
     *,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
-    time: str | None = None,
     header: bool | None = None,
     duplicates: str = "last",
     allow_partial: bool = False,
 ) -> Ratings:
-    """Read ratings from a file or a stream; see ``Ratings.open``.
+    """Read ratings from a file or a stream; ``named`` gives the columns of roles.
 
-    Examples
-    --------
-    >>> read_ratings(BytesIO(b"1::1193::5::978300760\\n1::661::3::978302109\\n"))
+    >>> read_ratings(BytesIO(b"1::1193::5::978300760\\n1::661::3::978302109\\n"), {})
     Ratings(2 ratings of 1 users and 2 items, from 3 to 5)
     """
     file = name_of(source)
-    named = {"user": user, "item": item, "rating": rating, "time": time}
     if isinstance(source, str | Path):
         with open(source, "rb") as stream:
             raw = read_raw(stream, file)

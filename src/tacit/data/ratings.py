@@ -202,10 +202,10 @@ class Ratings:
         """
         from tacit.data.rating_files import read_ratings
 
+        named = {"user": user, "item": item, "rating": rating, "time": time}
         return read_ratings(
-            source, user=user, item=item, rating=rating, time=time, header=header,
-            duplicates=duplicates, allow_partial=allow_partial,
-        )  # fmt: skip
+            source, named, header=header, duplicates=duplicates, allow_partial=allow_partial
+        )
 
     def __len__(self) -> int:
         return len(self.values)

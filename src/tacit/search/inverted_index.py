@@ -21,11 +21,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.disk_array import SpillFile, disk_array
 from tacit.core.engines import Engine, get_engine
-from tacit.core.estimator import Estimator
 from tacit.core.memory import parse_memory
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text
@@ -38,6 +36,7 @@ from tacit.search.snippets import Wanted
 from tacit.search.stored_documents import FIELDS as STORED_FIELDS
 from tacit.search.stored_documents import (
     SCHEMA,
+    DocumentIndex,
     StoredDocuments,
     Texts,
     check_dtypes,
@@ -200,7 +199,7 @@ class IndexBuilder:
 # --- The estimator ---
 
 
-class InvertedIndex(Estimator):
+class InvertedIndex(DocumentIndex):
     """Search documents by words, "exact phrases", wild* cards, AND, OR and NOT.
 
     Which documents match is exact. They are ranked by Okapi BM25 or by the cosine of tf-idf
@@ -329,7 +328,7 @@ class InvertedIndex(Estimator):
             return self.fit(documents, ids=ids)
         source = Documents.of(documents)
         with writing:
-            old = self._index
+            old = self._content
             stored = old.stored
             names = join_names(stored, names_of(source, ids), len(source))
             added, texts = self._build(source, old.rule, stored.texts is not None)
@@ -412,21 +411,6 @@ class InvertedIndex(Estimator):
         hits = index.stored.hits(rows.tolist(), scores, wanted, index.rule.token, snippet)
         return Hits(hits, total=total)
 
-    def text(self, id: int | str) -> str:
-        """A document as it was indexed."""
-        stored = self._fitted().stored
-        return stored.text(stored.row_of(id))
-
-    @property
-    def ids(self) -> list[int | str]:
-        """The names of the documents in order, or their numbers."""
-        return self._fitted().stored.ids()
-
-    def _fitted(self) -> Index:
-        if not hasattr(self, "_index"):
-            check_is_fitted(self)  # slow, for its message
-        return self._index
-
     def _word_rule(self) -> WordRule:
         token = token_rule(self.rule, bool(self.lowercase), int(self.min_length))
         return word_rule(token, self.stop_words)
@@ -443,20 +427,13 @@ class InvertedIndex(Estimator):
         self.n_documents_ = index.postings.n_documents
         self.n_words_ = len(index.postings.vocabulary)
         self.n_tokens_ = int(index.postings.lengths.sum(dtype=np.int64))
-        for name, array in index.arrays().items():
-            if array is not None:
-                setattr(self, name, array)
-            elif hasattr(self, name):
-                delattr(self, name)
-        self._index = index
+        self._set_arrays(index)
+        self._content = index
 
     def _after_load(self) -> None:
         self._validate_params()
         arrays = {name: vars(self)[name] for name in FIELDS if name in vars(self)}
-        self._index = Index.from_arrays(self._word_rule(), arrays, self.n_tokens_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_index")
+        self._content = Index.from_arrays(self._word_rule(), arrays, self.n_tokens_)
 
 
 # --- Queries ---

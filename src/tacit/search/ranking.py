@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tacit.core.kernel import kernel
+from tacit.kernels.sorting import highest
 from tacit.search.postings import (
     WORDS_PER_CALL,
     Occurrences,
@@ -107,11 +108,7 @@ def document_norms(postings: Postings) -> np.ndarray:
 
 def best(scores: np.ndarray, rows: np.ndarray, top: int | None) -> np.ndarray:
     """The rows with the highest scores, in order; a tie goes to the earlier row."""
-    if top is None or top >= len(rows):
-        return rows[np.argsort(-scores[rows], kind="stable")]
-    heap = rows[:top].astype(np.int64)
-    select(scores, rows, heap)
-    return heap
+    return rows[highest(scores[rows], len(rows) if top is None else top)]
 
 
 def best_of_all(scores: np.ndarray, top: int | None) -> tuple[np.ndarray, int]:
@@ -193,20 +190,6 @@ def add_squares(lists, edges, first, last, n, idf, squares, longest):
             weight = counts[i] * idf[w]
             squares[documents[i]] += weight * weight
     return True
-
-
-@kernel
-def select(scores, rows, heap):
-    """Select the best rows. The heap starts with the first of them, the worst at its root."""
-    k = len(heap)
-    if k == 0:
-        return
-    make_heap(scores, heap, k)
-    for i in range(k, len(rows)):
-        if scores[rows[i]] > scores[heap[0]]:  # on a tie the earlier row stays
-            heap[0] = rows[i]
-            sink(scores, heap, 0, k)
-    sort_heap(scores, heap, k)
 
 
 @kernel

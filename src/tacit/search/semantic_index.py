@@ -19,10 +19,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine, Serial
-from tacit.core.estimator import Estimator
 from tacit.data.documents import Documents
 from tacit.decompose.gram_panels import project, to_panels
 from tacit.search.ranking import best
@@ -45,6 +43,7 @@ from tacit.search.semantic_space import (
 from tacit.search.snippets import Wanted
 from tacit.search.stored_documents import (
     SCHEMA,
+    DocumentIndex,
     StoredDocuments,
     check_dtypes,
     check_top,
@@ -96,7 +95,7 @@ class Content(NamedTuple):
         return Hits(hits, total=len(rows), notes=notes)
 
 
-class SemanticIndex(Estimator):
+class SemanticIndex(DocumentIndex):
     """Search documents by meaning: a document may be found without a word of the query.
 
     Documents, words and queries are projected onto few components (latent semantic analysis)
@@ -344,16 +343,6 @@ class SemanticIndex(Estimator):
             counts = sp.csr_array(self.counter_.transform(Documents.of(documents)))
         return unit_rows(self._places(self._weigh(counts)))
 
-    def text(self, id: int | str) -> str:
-        """A document as it was indexed."""
-        stored = self._fitted().stored
-        return stored.text(stored.row_of(id))
-
-    @property
-    def ids(self) -> list[int | str]:
-        """The names of the documents in order, or their numbers."""
-        return self._fitted().stored.ids()
-
     def _weigh(self, counts: sp.csr_array) -> sp.csr_array:
         if self.weigher_ is None or not counts.shape[0]:
             return counts
@@ -366,11 +355,7 @@ class SemanticIndex(Estimator):
 
     def _store(self, content: Content) -> None:
         self.n_documents_ = len(content.vectors)
-        for name, value in content.arrays().items():
-            if value is not None:
-                setattr(self, name, value)
-            elif hasattr(self, name):
-                delattr(self, name)
+        self._set_arrays(content)
         self._prepare(content)
 
     def _prepare(self, content: Content) -> None:
@@ -379,11 +364,6 @@ class SemanticIndex(Estimator):
         self._columns = self.counter_.vocabulary_
         self._terms = self.counter_.get_feature_names_out()
         self._content = content
-
-    def _fitted(self) -> Content:
-        if not hasattr(self, "_content"):
-            check_is_fitted(self)  # slow, for its message
-        return self._content
 
     def _words(self, text: str) -> list[str]:
         if not isinstance(text, str):
@@ -415,6 +395,3 @@ class SemanticIndex(Estimator):
         if self.weigher_ is not None and self.weigher_.n_features_in_ != self.n_terms_:
             raise ValueError("the weights are not those of the vocabulary")
         self._prepare(Content.from_arrays(vars(self)))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_content")

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.errors import ModelFileError
+from tacit.core.estimator import Estimator
 from tacit.core.string_array import StringArray, are_offsets
 from tacit.core.wording import did_you_mean
 from tacit.data.documents import Documents
@@ -20,8 +22,8 @@ from tacit.search.snippets import Snippet, Wanted, snippets
 from tacit.text.tokens import TokenRule
 
 __all__ = [
-    "FIELDS", "SCHEMA", "StoredDocuments", "Texts", "check_dtypes", "check_edges", "check_top",
-    "join_names", "merge_texts", "names_of", "pack_texts",
+    "FIELDS", "SCHEMA", "DocumentIndex", "StoredDocuments", "Texts", "check_dtypes",
+    "check_edges", "check_top", "join_names", "merge_texts", "names_of", "pack_texts",
 ]  # fmt: skip
 
 MOST_GUESSED = 20_000  # documents to find a mistyped name among
@@ -157,6 +159,38 @@ class StoredDocuments(NamedTuple):
             Hit(self.id_of(row), float(scores[row]), *snippet)
             for row, snippet in zip(rows, shown, strict=True)
         ]
+
+
+class DocumentIndex(Estimator):
+    """Base class of the indexes: a content that never changes; adding makes another."""
+
+    _content: Any  # with ``stored`` and ``arrays()``
+
+    def text(self, id: int | str) -> str:
+        """A document as it was indexed."""
+        stored = self._fitted().stored
+        return stored.text(stored.row_of(id))
+
+    @property
+    def ids(self) -> list[int | str]:
+        """The names of the documents in order, or their numbers."""
+        return self._fitted().stored.ids()
+
+    def _fitted(self) -> Any:
+        if not hasattr(self, "_content"):
+            check_is_fitted(self)  # slow, for its message
+        return self._content
+
+    def _set_arrays(self, content: Any) -> None:
+        """The attributes that a file holds; those that the content does without are removed."""
+        for name, array in content.arrays().items():
+            if array is not None:
+                setattr(self, name, array)
+            elif hasattr(self, name):
+                delattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_content")
 
 
 # --- Texts ---

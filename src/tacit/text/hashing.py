@@ -14,9 +14,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 from sklearn.utils._sparse import _align_api_if_sparse
 
-from tacit.core.kernel import kernel
 from tacit.kernels.hashing import hash_strings
-from tacit.text.term_counts import count_terms, sort_rows
+from tacit.text.term_counts import count_terms
 from tacit.text.vectorizer import Analysis, Vectorizer, refuse_string
 
 __all__ = ["HashParams", "HashingVectorizer", "hash_block"]
@@ -35,15 +34,13 @@ def hash_block(params: HashParams, block: Any) -> sp.csr_array:
     counted = count_terms(params.analysis.find(block))
     vocabulary = counted.stats.vocabulary
     hashes = hash_strings(vocabulary.data, vocabulary.offsets).astype(np.int64)
-    columns, place = np.unique(np.abs(hashes) % params.n_features, return_inverse=True)
+    columns = np.abs(hashes) % params.n_features
     signs = np.where(hashes < 0, -1, 1) if params.alternate_sign else np.ones_like(hashes)
-    values = counted.counts * signs[counted.indices].astype(np.int32)
-    totals = np.zeros((2, len(columns)), np.int64)
-    entries = place.astype(np.int32)[counted.indices]
-    indices, values = sort_rows(counted.indptr, entries, values, len(columns), totals)
-    indptr, indices, values = add_equal(counted.indptr, indices, values)
-    shape = (len(indptr) - 1, params.n_features)
-    return sp.csr_array((values, columns[indices], indptr), shape=shape)
+    values = counted.counts * signs[counted.indices]
+    shape = (len(counted.indptr) - 1, params.n_features)
+    rows = sp.csr_array((values, columns[counted.indices], counted.indptr), shape=shape)
+    rows.sum_duplicates()  # sums of 0 stay entries
+    return rows
 
 
 class HashingVectorizer(Vectorizer):
@@ -152,21 +149,3 @@ class HashingVectorizer(Vectorizer):
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         return tags
-
-
-@kernel
-def add_equal(indptr, indices, values):
-    """Rows whose neighbouring entries of one column are summed; sums of 0 stay entries."""
-    out, sums = np.empty(len(indices), np.int64), np.empty(len(indices), np.int64)
-    edges = np.zeros(len(indptr), np.int64)
-    k = 0
-    for d in range(len(indptr) - 1):
-        first = k
-        for i in range(indptr[d], indptr[d + 1]):
-            if k > first and out[k - 1] == indices[i]:
-                sums[k - 1] += values[i]
-            else:
-                out[k], sums[k] = indices[i], values[i]
-                k += 1
-        edges[d + 1] = k
-    return edges, out[:k], sums[:k]

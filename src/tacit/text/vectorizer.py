@@ -14,12 +14,13 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.engines import Engine, Serial, Threads, check_stop, get_engine
@@ -233,27 +234,6 @@ def collapse(text: str) -> str:
     return LONG_SPACE.sub(" ", text)
 
 
-def strip_accents_unicode(text: str) -> str:
-    """Letters without their accents; other scripts stay.
-
-    >>> strip_accents_unicode("Étude, 東京")
-    'Etude, 東京'
-    """
-    if text.isascii():
-        return text
-    parts = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in parts if not unicodedata.combining(c))
-
-
-def strip_accents_ascii(text: str) -> str:
-    """Letters without their accents; what has no ASCII letter is left out.
-
-    >>> strip_accents_ascii("Étude, 東京")
-    'Etude, '
-    """
-    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-
-
 def refuse_string(raw: Any) -> None:
     """ValueError for one document in place of many."""
     if isinstance(raw, str | bytes):
@@ -316,14 +296,15 @@ class Vectorizer(Estimator):
         """A function that prepares a text for the tokenizer."""
         if self.preprocessor is not None:
             return self.preprocessor
-        return Preprocessor(bool(self.lowercase), self._strip())
+        return partial(preprocess, lowercase=bool(self.lowercase), strip=self._strip())
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
         """A function that splits a preprocessed text into tokens."""
         if self.tokenizer is not None:
             return self.tokenizer
         if self.token_pattern is None:
-            return RuleTokenizer(self.rule, self._token_rule().min_length)
+            shortest = self._token_rule().min_length
+            return partial(tokenize, rule=self.rule, lowercase=False, min_length=shortest)
         check_pattern(self.token_pattern)
         return PatternTokenizer(self.token_pattern, self.time_limit)
 
@@ -331,7 +312,7 @@ class Vectorizer(Estimator):
         """A function that returns the terms of one document."""
         self._check_settings()
         if callable(self.analyzer):
-            return RawAnalyzer(self.analyzer, self._decoder())
+            return partial(analyze_raw, self.analyzer, self._decoder())
         return PythonAnalyzer(
             self.analyzer,
             self.build_preprocessor(),
@@ -506,30 +487,14 @@ class Vectorizer(Estimator):
         return self._engine().map(function, self._analysis(binary), self._documents(raw))
 
 
-# --- Parts of an analyzer: classes, so that they can be pickled ---
+# --- Parts of an analyzer, which can be pickled ---
 
 
-class Preprocessor:
+def preprocess(text: str, *, lowercase: bool, strip: Callable[[str], str] | None) -> str:
     """Normal form C, lower case, accents removed: in this order."""
-
-    def __init__(self, lowercase: bool, strip: Callable[[str], str] | None) -> None:
-        self.lowercase, self.strip = lowercase, strip
-
-    def __call__(self, text: str) -> str:
-        text = unicodedata.normalize("NFC", text)
-        if self.lowercase:
-            text = text.lower()
-        return text if self.strip is None else self.strip(text)
-
-
-class RuleTokenizer:
-    """The tokens of a preprocessed text."""
-
-    def __init__(self, rule: str, min_length: int) -> None:
-        self.rule, self.min_length = rule, min_length
-
-    def __call__(self, text: str) -> list[str]:
-        return tokenize(text, rule=self.rule, lowercase=False, min_length=self.min_length)
+    text = unicodedata.normalize("NFC", text)
+    text = text.lower() if lowercase else text
+    return text if strip is None else strip(text)
 
 
 class Decoder:
@@ -552,11 +517,6 @@ class Decoder:
         return as_string(self.read(document))
 
 
-class RawAnalyzer:
-    """An analyzer of the user's, which gets the documents as they are."""
-
-    def __init__(self, analyze: Callable, decoder: Decoder) -> None:
-        self.analyze, self.decoder = analyze, decoder
-
-    def __call__(self, document: Any) -> Any:
-        return self.analyze(self.decoder.read(document))
+def analyze_raw(analyze: Callable, decoder: Decoder, document: Any) -> Any:
+    """The terms of an analyzer of the user's, which gets the documents as they are."""
+    return analyze(decoder.read(document))

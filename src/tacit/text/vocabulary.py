@@ -8,7 +8,6 @@ string are stored as a number: nearly every comparison ends there.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ from tacit.kernels.hashing import Slices
 __all__ = ["Union", "Vocabulary", "check_vocabulary", "has_capital", "unite"]
 
 U = np.uint64
-PIECE = 1 << 17  # strings made at once: Ctrl-C takes effect in between
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,24 +83,11 @@ class Vocabulary:
     @cached_property
     def strings(self) -> list[str]:
         """The strings as a list."""
-        found: list[str] = []
-        split = bool(self.data.all())  # no zero byte: let Python split
-        for start in range(0, len(self), PIECE):
-            offsets = self.offsets[start : start + PIECE + 1]
-            data, offsets = self.data[offsets[0] : offsets[-1]], offsets - offsets[0]
-            if split:
-                found += terminate(data, offsets).tobytes().decode("utf-8").split("\0")[:-1]
-            else:
-                raw = data.tobytes()
-                found += [raw[i:j].decode("utf-8") for i, j in pairwise(offsets.tolist())]
-        return found
+        return StringArray(self.data, self.offsets).strings()
 
     def numbered(self) -> dict[str, int]:
         """The place of every string."""
-        places: dict[str, int] = {}
-        for start in range(0, len(self), PIECE):
-            places.update(zip(self.strings[start : start + PIECE], count(start)))
-        return places
+        return {string: i for i, string in enumerate(self.strings)}
 
     def take(self, keep: np.ndarray) -> "Vocabulary":
         """The strings at sorted places, or where a mask is True."""
@@ -285,16 +270,6 @@ def gather(data, begin, offsets):
         b, at = begin[i], offsets[i]
         for q in range(offsets[i + 1] - at):
             out[at + q] = data[b + q]
-    return out
-
-
-@kernel
-def terminate(data, offsets):
-    """The strings with a zero byte after each."""
-    out = np.zeros(len(data) + len(offsets) - 1, np.uint8)
-    for i in range(len(offsets) - 1):
-        for q in range(offsets[i], offsets[i + 1]):
-            out[q + i] = data[q]
     return out
 
 

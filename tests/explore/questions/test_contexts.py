@@ -188,10 +188,10 @@ def test_a_damaged_index_is_named(letters_live):
     inner = index._fitted()
     places = inner.postings.places.copy()
     places[:] = 120
-    index._index = inner._replace(postings=inner.postings._replace(places=places))
+    index._content = inner._replace(postings=inner.postings._replace(places=places))
     with pytest.raises(ModelFileError, match="damaged"):
         stream_of(index)
     lengths = inner.postings.lengths - 5
-    index._index = inner._replace(postings=inner.postings._replace(lengths=lengths))
+    index._content = inner._replace(postings=inner.postings._replace(lengths=lengths))
     with pytest.raises(ModelFileError, match="damaged"):
         stream_of(index)
