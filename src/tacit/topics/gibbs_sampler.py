@@ -11,11 +11,15 @@ number of tokens, never on the number of workers, and the random numbers on (see
 the result has the same bits on any number of threads. Sequential; the loss of a pass is minus
 the mean log-probability of a token given all the others, as they were met.
 
-Two things make a visit fast. A block goes word by word, so that the factor of the word stays
+Three things make a visit fast. A block goes word by word, so that the factor of the word stays
 in the first-level cache. The kernel decides first whether the token keeps its topic, which
 needs only the sum of the odds (a vector reduction); most tokens do, and nothing is written.
+Past ``DENSE`` topics a document keeps a list of the topics it has, and a token costs as much as
+that list is long; the rest of the mass, alpha times the word's factor, is kept as a sum.
 
 Griffiths and Steyvers (2004), Finding scientific topics. PNAS 101.
+Yao, Mimno and McCallum (2009), Efficient methods for topic model inference on streaming
+document collections. KDD.
 Yan, Xu and Qi (2009), Parallel inference for LDA on graphics processing units. NIPS.
 Yu, Hsieh, Yun, Vishwanathan and Dhillon (2015), A scalable asynchronous distributed algorithm
 for topic modeling. WWW.
@@ -38,12 +42,14 @@ from tacit.topics.dirichlet import fit_asymmetric, fit_symmetric, tails
 
 __all__ = ["GibbsSampler", "GibbsState", "Priors", "Tokens", "arrange"]
 
+DENSE = 512  # topics up to which a document keeps a count of each
 LANES = 16  # rows of counts are padded to a multiple of this
 LARGEST_BLOCK = 250_000  # tokens: a visit ends within a tenth of a second
 FEWEST = 50_000  # tokens that are worth more than one block
 OPTIMIZED_EVERY = 10  # passes between two optimizations of alpha and eta
 START = 1 << 40  # the number of the pass that draws the first topics
 FINISH = (-1, -1)  # the part after the last diagonal
+PACKED = 65_535  # most tokens of a document in one topic that a list can hold
 
 
 class Tokens(NamedTuple):
@@ -73,7 +79,9 @@ class GibbsState(NamedTuple):
     """The topics of all tokens, and the counts that follow from them."""
 
     topics: np.ndarray  # (n,) uint16
-    documents: np.ndarray  # (documents, padded k) uint16, or uint32 where one is that long
+    documents: np.ndarray  # (documents, padded k) counts; or lists, topic << 16 | count
+    starts: np.ndarray  # (documents + 1,) of the lists; empty with counts
+    sizes: np.ndarray  # (documents,) of the lists; empty with counts
     words: np.ndarray  # (v, padded k) int32
     totals: np.ndarray  # (k,) int64
     alpha: np.ndarray  # (k,)
@@ -123,7 +131,11 @@ class GibbsSampler(Sequential):
             self.tokens.cells[first:last], self.tokens.documents, state.topics, state.words,
             denominators.astype(np.float32), changes, alpha, self.priors.row_of, priors,
         )  # fmt: skip
-        logs = draw_topics(block, key(self.seed, number, *part), state.documents)
+        own = key(self.seed, number, *part)
+        if len(state.starts):
+            logs = draw_from_lists(block, own, state.starts, state.sizes, state.documents)
+        else:
+            logs = draw_from_counts(block, own, state.documents)
         tokens = self.tokens.cells[first:last]
         return Sampled(float((tokens[:, 2] - tokens[:, 1]).sum()), -logs, changes)
 
@@ -149,7 +161,10 @@ class GibbsSampler(Sequential):
         if self.optimize_alpha:
             lengths = self.tokens.lengths
             histogram = np.zeros((self.k, int(lengths.max(initial=0)) + 1), np.int64)
-            count_in_rows(state.documents, histogram)
+            if len(state.starts):
+                count_in_lists(state.starts, state.sizes, state.documents, histogram)
+            else:
+                count_in_rows(state.documents, histogram)
             state.alpha[:] = fit_asymmetric(
                 state.alpha, tails(histogram), tails(np.bincount(lengths)[None])
             )
@@ -178,11 +193,21 @@ class GibbsSampler(Sequential):
             self.place_own(z)
         words = np.zeros((tokens.width, padded), np.int32)
         count_words(tokens.cells, z, words)
-        kind = np.uint16 if tokens.lengths.max(initial=0) < 2**16 else np.uint32
-        documents = np.zeros((len(tokens.lengths), padded), kind)
-        count_documents(tokens.documents, z, documents)
+        starts = np.zeros(0, np.int64)
+        sizes = np.zeros(0, np.int32)
+        if k > DENSE and tokens.lengths.max(initial=0) <= PACKED:
+            room = np.minimum(tokens.lengths, k)
+            starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+            sizes = np.zeros(len(room), np.int32)
+            documents: np.ndarray = np.zeros(starts[-1], np.uint32)
+            make_lists(tokens.documents, z, starts, sizes, documents)
+        else:
+            small = tokens.lengths.max(initial=0) <= PACKED
+            kind = np.uint16 if small else np.uint32
+            documents = np.zeros((len(tokens.lengths), padded), kind)
+            count_documents(tokens.documents, z, documents)
         return GibbsState(
-            z, documents, words, words[:, :k].sum(axis=0, dtype=np.int64),
+            z, documents, starts, sizes, words, words[:, :k].sum(axis=0, dtype=np.int64),
             np.array(alpha, np.float64), np.array([eta], np.float64),
             np.zeros(words.shape if averages else (0, padded), np.int64), np.zeros(1, np.int64),
         )  # fmt: skip
@@ -254,7 +279,7 @@ def next_bits(s):
 
 # fastmath: the sums must be vectors (twice the speed); nothing here is ever NaN or inf.
 @kernel(fastmath=True)
-def draw_topics(block, own_key, documents):
+def draw_from_counts(block, own_key, documents):
     """Draw the topics of the tokens of a block; the log-probabilities of their words."""
     cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
     k = changes.size
@@ -334,6 +359,102 @@ def pick(p, u, k):
     return start
 
 
+@kernel(fastmath=True)
+def draw_from_lists(block, own_key, starts, sizes, lists):
+    """The same, where documents keep lists of their topics."""
+    cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
+    k = changes.size
+    padded = alpha.size
+    one, zero = np.float32(1), np.float32(0)
+    counts, factor = np.zeros(padded, np.float32), np.zeros(padded, np.float32)
+    p, inverse = np.zeros(padded, np.float32), np.zeros(padded, np.float32)
+    for j in range(k):
+        inverse[j] = one / totals[j]
+    half, low = np.uint32(16), np.uint32(0xFFFF)
+    s = own_key | np.uint64(1)
+    logs, product = 0.0, 1.0
+    for c in range(cells.shape[0]):
+        word = cells[c, 0]
+        own, prior = words[word], priors[row_of[word]]
+        smooth = zero  # sum of alpha times the factor
+        for j in range(padded):
+            counts[j] = np.float32(own[j]) + prior[j]
+            factor[j] = counts[j] * inverse[j]
+            smooth += alpha[j] * factor[j]
+        for i in range(cells[c, 1], cells[c, 2]):
+            old = np.uint32(topics[i])
+            d = token_documents[i]
+            size = sizes[d]
+            entries = lists[starts[d] : starts[d + 1]]
+            less = (counts[old] - one) / (totals[old] - one)
+            total, same = zero, np.uint32(0)
+            for j in range(size):
+                topic, count = entries[j] >> half, entries[j] & low
+                total += np.float32(np.int32(count)) * factor[topic]
+                if topic == old:
+                    same += count
+            stay = (np.float32(np.int32(same)) - one + alpha[old]) * less
+            total += smooth - (np.float32(np.int32(same)) + alpha[old]) * factor[old]
+            total = max(zero, total)
+            product *= np.float64(total + stay)
+            if product < 1e-200 or product > 1e200:
+                logs += math.log(product)
+                product = 1.0
+            s = next_bits(s)
+            u = np.float32(s >> np.uint64(40)) * np.float32(2**-24) * (total + stay) - stay
+            if u < zero:
+                continue
+            new, here, there = old, 0, -1
+            for j in range(size):
+                topic = entries[j] >> half
+                if topic == old:
+                    here = j
+                elif there < 0:
+                    x = np.float32(np.int32(entries[j] & low)) * factor[topic]
+                    if u < x:
+                        new, there = topic, j
+                    else:
+                        u -= x
+            if there < 0:
+                for j in range(padded):
+                    p[j] = alpha[j] * factor[j]
+                p[old] = zero
+                new = np.uint32(pick(p, u, k))
+                if new == old or p[new] == zero:
+                    continue
+                for j in range(size):
+                    if entries[j] >> half == new:
+                        there = j
+            topics[i] = new
+            entries[here] -= np.uint32(1)
+            if there >= 0:
+                entries[there] += np.uint32(1)
+            gone = entries[here] & low == 0
+            if there < 0 and gone:
+                entries[here] = np.uint32((new << half) | np.uint32(1))
+            elif there < 0:
+                entries[size] = np.uint32((new << half) | np.uint32(1))
+                sizes[d] = size + 1
+            elif gone:
+                entries[here] = entries[size - 1]
+                sizes[d] = size - 1
+            own[old] -= 1
+            own[new] += 1
+            changes[old] -= 1
+            changes[new] += 1
+            smooth -= alpha[old] * (factor[old] - less)
+            counts[old] -= one
+            totals[old] -= one
+            inverse[old] = one / totals[old]
+            factor[old] = less
+            counts[new] += one
+            totals[new] += one
+            inverse[new] = one / totals[new]
+            smooth += alpha[new] * (counts[new] * inverse[new] - factor[new])
+            factor[new] = counts[new] * inverse[new]
+    return logs + math.log(product)
+
+
 @kernel
 def count_words(cells, topics, words):
     for c in range(cells.shape[0]):
@@ -349,8 +470,31 @@ def count_documents(token_documents, topics, documents):
 
 
 @kernel
+def make_lists(token_documents, topics, starts, sizes, lists):
+    for i in range(topics.size):
+        d = token_documents[i]
+        entries = lists[starts[d] : starts[d + 1]]
+        j = 0
+        while j < sizes[d] and entries[j] >> np.uint32(16) != topics[i]:
+            j += 1
+        if j == sizes[d]:
+            entries[j] = np.uint32(topics[i]) << np.uint32(16)
+            sizes[d] += 1
+        entries[j] += np.uint32(1)
+
+
+@kernel
 def count_in_rows(documents, histogram):
     """How many documents have 0, 1, 2, ... tokens of each topic."""
     for d in range(documents.shape[0]):
         for j in range(histogram.shape[0]):
             histogram[j, documents[d, j]] += 1
+
+
+@kernel
+def count_in_lists(starts, sizes, lists, histogram):
+    """The same for lists. Counts of 0 are left out."""
+    for d in range(sizes.size):
+        for j in range(sizes[d]):
+            entry = lists[starts[d] + j]
+            histogram[entry >> np.uint32(16), entry & np.uint32(0xFFFF)] += 1

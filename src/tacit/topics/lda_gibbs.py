@@ -26,6 +26,7 @@ from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep
 from tacit.data.checked import check_count_table
 from tacit.topics.gibbs_sampler import (
+    DENSE,
     LANES,
     GibbsSampler,
     GibbsState,
@@ -157,7 +158,7 @@ class GibbsLDA(TopicModel):
         rows = self._whole_counts(X)
         k = self.n_components
         check_memory(
-            12 * k * rows.shape[1] + 2 * k * rows.shape[0],
+            12 * k * rows.shape[1] + 2 * min(k, DENSE) * rows.shape[0],
             f"GibbsLDA(n_components={k}) on {rows.shape[1]:,} words",
             "Lower n_components, or keep fewer words (min_df).",
         )
