@@ -81,14 +81,11 @@ class ClusterDescription:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
+        fields = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {
-            **asdict(self),
+            **fields,
             "label": getattr(self.label, "item", lambda: self.label)(),
-            "nearest": list(self.nearest),
             "borderline": [{"row": row, "other": other} for row, other in self.borderline],
-            "features": [feature.to_dict() for feature in self.features],
-            "keywords": list(self.keywords),
-            "examples": list(self.examples),
         }
 
     def __str__(self) -> str:
@@ -429,9 +426,5 @@ def standardized_difference(
 
 
 def dense_row(sums: Any, j: int) -> np.ndarray:
-    if not sp.issparse(sums):
-        return np.asarray(sums[j], np.float64)
-    row = np.zeros(sums.shape[1])
-    first, last = sums.indptr[j], sums.indptr[j + 1]
-    row[sums.indices[first:last]] = sums.data[first:last]
-    return row
+    row = sums[[j]].toarray() if sp.issparse(sums) else sums[j]
+    return np.asarray(row, np.float64).ravel()

@@ -83,13 +83,15 @@ class CenterEstimator(
             sum(loss for _, loss in self._map(X, lloyd.label_and_loss, sample_weight))
         )
 
-    def _map(self, X: Any, function: Any, sample_weight: Any = None):
+    def _map(
+        self, X: Any, function: Any, sample_weight: Any = None, start: Callable = lloyd.start
+    ):
         check_is_fitted(self)
         table = self._table(X, sample_weight, reset=False)
         engine = get_engine(self.engine)
         rows = self._compared(table, fitting=False)
         summary = summarize(rows, engine, name=type(self).__name__)
-        params = lloyd.start(self.cluster_centers_, summary, sparse=is_sparse(table))
+        params = start(self.cluster_centers_, summary, sparse=is_sparse(table))
         return engine.map(function, params, table)
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:

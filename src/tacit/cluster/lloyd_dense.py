@@ -293,31 +293,16 @@ def few_products(centers, rows, table):
 @kernel
 def three_nearest(products, norms, near, next_near, third, nearest, runner_up):
     """The three smallest of norms[j] + products[j, b] for every b, and where two of them are.
-
-    The inner loops run over b, so that all lanes of a vector compare at once, and over four
-    centers at a time, which saves three of four loads and stores of the smallest so far.
-    """
+    The inner loop runs over b, so that all lanes of a vector compare at once."""
     k, size = products.shape
     for b in range(size):
         near[b] = next_near[b] = third[b] = FAR
         nearest[b] = runner_up[b] = 0
-    fours = k - k % 4
-    for j in range(0, fours, 4):
-        one, two = products[j], products[j + 1]
-        three, four = products[j + 2], products[j + 3]
-        norm1, norm2, norm3, norm4 = norms[j], norms[j + 1], norms[j + 2], norms[j + 3]
+    for j in range(k):
+        row, norm = products[j], norms[j]
         for b in range(size):
             best = near[b], next_near[b], third[b], nearest[b], runner_up[b]
-            best = insert(best, norm1 + one[b], np.int32(j))
-            best = insert(best, norm2 + two[b], np.int32(j + 1))
-            best = insert(best, norm3 + three[b], np.int32(j + 2))
-            best = insert(best, norm4 + four[b], np.int32(j + 3))
-            near[b], next_near[b], third[b], nearest[b], runner_up[b] = best
-    for j in range(fours, k):
-        one, norm1 = products[j], norms[j]
-        for b in range(size):
-            best = near[b], next_near[b], third[b], nearest[b], runner_up[b]
-            best = insert(best, norm1 + one[b], np.int32(j))
+            best = insert(best, norm + row[b], np.int32(j))
             near[b], next_near[b], third[b], nearest[b], runner_up[b] = best
 
 

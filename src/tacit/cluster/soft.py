@@ -30,7 +30,6 @@ The notes' sections on soft clustering, on soft k-means and on mixtures.
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -39,14 +38,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster import lloyd
 from tacit.cluster.kmeans import RestartedEstimator
-from tacit.core.engines import Engine, check_stop, get_engine
+from tacit.core.engines import Engine, check_stop
 from tacit.core.progress import Callback
 from tacit.core.stats import Stats, tree_sum
-from tacit.data.summary import DataSummary, summarize
+from tacit.data.summary import DataSummary
 from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
 
@@ -237,20 +235,12 @@ class SoftClusters(RestartedEstimator):
 
     def membership(self, X: Any) -> np.ndarray:
         """How much every row belongs to every cluster: (n_rows, n_clusters), rows sum to 1."""
-        return np.concatenate(list(self._apply(X, memberships)))
+        return np.concatenate(list(self._map(X, memberships, start=self._start)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective at ``cluster_centers_``."""
-        each = self._apply(X, collect, sample_weight)
+        each = self._map(X, collect, sample_weight, self._start)
         return -float(tree_sum(stats.loss for stats in each))
-
-    def _apply(self, X: Any, function: Callable, sample_weight: Any = None):
-        check_is_fitted(self)
-        table = self._table(X, sample_weight, reset=False)
-        engine = get_engine(self.engine)
-        summary = summarize(table, engine, name=type(self).__name__)
-        params = self._start(self.cluster_centers_.astype(np.float64), summary)
-        return engine.map(function, params, table)
 
     def _facts(self, params: Any) -> str:
         return f"{super()._facts(params)} {params[2:]}"

@@ -193,27 +193,21 @@ class LinearSVC(LinearClassifier):
                 f"LinearSVC(loss={self.loss!r}, dual=False) has no solver. Set dual=True, or "
                 "loss='squared_hinge'."
             )
-        if self.solver == "auto" and self.dual is not False and self.dual != "auto":
-            return self._in_memory_only(table, "dual")
-        if self.solver == "auto" and self.dual is False and square:
-            return "newton"
-        if self.solver == "pegasos" and square:
+        solver = self.solver
+        if solver == "auto":
+            quick = table.shape[1] < NARROW if self.dual == "auto" else not self.dual
+            solver = "newton" if square and quick else "dual"
+        if solver == "pegasos" and square:
             raise ValueError(
                 "LinearSVC(solver='pegasos') minimizes the hinge loss, not squared_hinge. "
                 "Set loss='hinge'."
             )
-        if self.solver == "newton" and not square:
+        if solver == "newton" and not square:
             raise ValueError(
                 "LinearSVC(solver='newton') needs loss='squared_hinge' and multi_class='ovr', "
                 f"not {self.loss!r} and {self.multi_class!r}. Use solver='dual'."
             )
-        narrow = square and table.shape[1] < NARROW
-        if self.solver == "newton" or (self.solver == "auto" and narrow):
-            return "newton"
-        return self._in_memory_only(table, "dual" if self.solver == "auto" else self.solver)
-
-    def _in_memory_only(self, table: Table, solver: str) -> str:
-        if not table.in_memory:
+        if solver != "newton" and not table.in_memory:
             raise ValueError(
                 f"LinearSVC(solver={solver!r}) needs the rows in memory. Use "
                 "PassiveAggressiveClassifier, or LogisticRegression, for rows in files or on a "

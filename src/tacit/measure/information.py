@@ -100,7 +100,7 @@ def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> 
                 "kl_divergence of two language models needs text=..., sentences to compare "
                 "them on. p.generate makes some that are p's own."
             )
-        ours, theirs = p.perplexity(text), q.perplexity(text)
+        ours, theirs = float(p.perplexity(text)), float(q.perplexity(text))
         if math.isinf(ours):
             raise ValueError(
                 "kl_divergence: the text has words of probability 0 in the first model, so it "

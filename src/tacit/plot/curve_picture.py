@@ -321,11 +321,7 @@ def curves_of(model: Any) -> dict[str, list[float]]:
 
 
 def zero_one(margin: Any) -> np.ndarray:
-    """1 where the decision is wrong or a tie, else 0.
-
-    >>> zero_one([-1.0, 0.0, 0.5])
-    array([1., 1., 0.])
-    """
+    """1 where the decision is wrong or a tie, else 0."""
     return (np.asarray(margin, np.float64) <= 0).astype(np.float64)
 
 
@@ -335,11 +331,7 @@ def perceptron(margin: Any) -> np.ndarray:
 
 
 def hinge(margin: Any) -> np.ndarray:
-    """The shortfall from a margin of 1: max(0, 1 - margin).
-
-    >>> hinge([-1.0, 0.0, 0.5, 2.0])
-    array([2. , 1. , 0.5, 0. ])
-    """
+    """The shortfall from a margin of 1: max(0, 1 - margin)."""
     return np.maximum(0.0, 1 - np.asarray(margin, np.float64))
 
 
@@ -349,11 +341,7 @@ def squared_hinge(margin: Any) -> np.ndarray:
 
 
 def logistic(margin: Any, *, base: float = 2.0) -> np.ndarray:
-    """log(1 + exp(-margin)), in bits unless another base is given.
-
-    >>> logistic([0.0]), logistic([0.0], base=np.e).round(3)
-    (array([1.]), array([0.693]))
-    """
+    """log(1 + exp(-margin)), in bits unless another base is given."""
     return np.logaddexp(0.0, -np.asarray(margin, np.float64)) / np.log(base)
 
 
