@@ -231,10 +231,10 @@ class LexiconClassifier(ClassifierMixin, Estimator):
                         reversed_to = i + self.reach
                     i += 1
                     continue
-                yield from self._weigh(words, i, size, i <= reversed_to)
+                yield from self._score(words, i, size, i <= reversed_to)
                 i += size
 
-    def _weigh(self, words: list[str], i: int, size: int, negated: bool) -> Iterator[Mention]:
+    def _score(self, words: list[str], i: int, size: int, negated: bool) -> Iterator[Mention]:
         entry = " ".join(words[i : i + size])
         shown, factor = entry, 1.0
         j = i - 1

@@ -9,15 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.lloyd_dense import (
-    CHUNK,
-    DOWN,
-    EPS,
-    FAR,
-    TINY,
-    UP,
-    weight_factors,
-)
+from tacit.cluster.lloyd_dense import CHUNK, DOWN, EPS, FAR, TINY, UP, weight_factors
 from tacit.core.kernel import kernel
 from tacit.kernels.distances import sparse_squared
 from tacit.kernels.exact_sum import cut

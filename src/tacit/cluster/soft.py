@@ -63,20 +63,20 @@ class FuzzyParams(NamedTuple):
     origin: np.ndarray  # (d,) about which sums are taken
     m: float  # above 1
 
-    def weigh(self, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def weights_and_losses(self, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, k) weights in the means, and the loss of every row, from squared distances."""
-        powered = self.belong(squares)
+        powered = self.memberships(squares)
         powered **= self.m
         return powered, np.einsum("nk,nk->n", powered, squares)
 
-    def belong(self, squares: np.ndarray) -> np.ndarray:
+    def memberships(self, squares: np.ndarray) -> np.ndarray:
         """(n, k) memberships from squared distances.
 
         Relative to the nearest center, so that no power overflows; 0 / 0 is a center on the
         row.
 
         >>> params = FuzzyParams(np.zeros((2, 1)), np.zeros(1), m=2.0)
-        >>> params.belong(np.array([[1.0, 4.0], [0.0, 9.0], [0.0, 0.0]]))
+        >>> params.memberships(np.array([[1.0, 4.0], [0.0, 9.0], [0.0, 0.0]]))
         array([[0.8, 0.2], [1. , 0. ], [0.5, 0.5]])
         """
         nearest = squares.min(axis=1, keepdims=True)
@@ -99,11 +99,11 @@ class SoftParams(NamedTuple):
     origin: np.ndarray  # (d,) about which sums are taken
     stiffness: float  # above 0
 
-    def weigh(self, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def weights_and_losses(self, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Responsibilities and the free energy of every row, from squared distances.
 
         >>> params = SoftParams(np.zeros((2, 1)), np.zeros(1), stiffness=2.0)
-        >>> r, energy = params.weigh(np.array([[1.0, 1.0], [0.0, 1e9]]))
+        >>> r, energy = params.weights_and_losses(np.array([[1.0, 1.0], [0.0, 1e9]]))
         >>> r
         array([[0.5, 0.5], [1. , 0. ]])
         >>> energy.round(3)
@@ -116,9 +116,9 @@ class SoftParams(NamedTuple):
         energy = nearest - np.log(total / squares.shape[1]) * (2 / self.stiffness)
         return r, energy.ravel()
 
-    def belong(self, squares: np.ndarray) -> np.ndarray:
+    def memberships(self, squares: np.ndarray) -> np.ndarray:
         """(n, k) responsibilities from squared distances."""
-        return self.weigh(squares)[0]
+        return self.weights_and_losses(squares)[0]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def collect(params: Any, block: Any) -> MembershipStats:
     for first in range(0, rows.shape[0], CHUNK):
         check_stop()
         chunk = rows[first : first + CHUNK]
-        weighted, losses = params.weigh(squares_to_centers(centers, origin, chunk))
+        weighted, losses = params.weights_and_losses(squares_to_centers(centers, origin, chunk))
         if weights is not None:
             own = weights[first : first + CHUNK]
             weighted, losses = weighted * own[:, None], losses * own
@@ -185,7 +185,7 @@ def memberships(params: Any, block: Any) -> np.ndarray:
     """(n, k) memberships of a block, in the dtype of its rows."""
     rows = parts(block).rows
     squares = squares_to_centers(params.centers, params.origin, rows)
-    return params.belong(squares).astype(rows.dtype)
+    return params.memberships(squares).astype(rows.dtype)
 
 
 def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np.ndarray:

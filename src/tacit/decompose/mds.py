@@ -290,10 +290,8 @@ class MDS(Estimator):
         self.n_components, self.metric_mds, self.metric = n_components, metric_mds, metric
         self.n_init, self.init, self.max_iter, self.eps = n_init, init, max_iter, eps
         self.normalized_stress = normalized_stress
-        self.n_jobs, self.verbose = n_jobs, verbose
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
+        self.engine, self.callbacks = engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -42,13 +42,7 @@ from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.krylov import room_for, squared_length, width_for
 from tacit.decompose.low_rank import ProjectionEstimator, knee_of, rank_errors
-from tacit.decompose.truncated_svd import (
-    check_scale,
-    measure,
-    naming_rows,
-    search,
-    with_signs,
-)
+from tacit.decompose.truncated_svd import check_scale, measure, naming_rows, search, with_signs
 
 __all__ = ["PCA"]
 

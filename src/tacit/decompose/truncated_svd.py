@@ -195,10 +195,7 @@ def measure(
         variances = np.einsum("ij,jk,ik->i", turned, moments.covariance, turned)
         rows = with_signs(combine(turned, (solution.rows,), engine))
     return Measured(
-        values,
-        rows,
-        np.maximum(variances, 0.0),
-        residuals(solution.errors, values, kind),
+        values, rows, np.maximum(variances, 0.0), residuals(solution.errors, values, kind)
     )
 
 
@@ -319,9 +316,7 @@ class TruncatedSVD(ProjectionEstimator):
         self.n_components, self.tol, self.n_iter = n_components, tol, n_iter
         self.n_oversamples, self.max_iter = n_oversamples, max_iter
         self.algorithm, self.power_iteration_normalizer = algorithm, power_iteration_normalizer
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> "TruncatedSVD":

@@ -198,9 +198,7 @@ class Whitener(ProjectionEstimator):
         engine: str | Engine = "threads",
         callbacks: list | None = None,
     ) -> None:
-        self.method = method
-        self.engine = engine
-        self.callbacks = callbacks
+        self.method, self.engine, self.callbacks = method, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

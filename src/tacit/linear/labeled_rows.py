@@ -2,7 +2,7 @@
 
     check_labeled   rows and labels, as a table whose labels are codes
     check_more      the same for ``partial_fit``, whose first call names the classes
-    weigh_rows      the weight of every row: its own times that of its class
+    row_weights     the weight of every row: its own times that of its class
     in_memory       rows, codes and weights of a table in memory, as one batch
     RowByRow        passes over them in an order drawn from (seed, pass)
 
@@ -28,7 +28,7 @@ from tacit.measure.labels import Codes, codes_of
 
 __all__ = [
     "Labeled", "RowByRow", "check_factors", "check_labeled", "check_labels", "check_more",
-    "check_two_classes", "in_memory", "labels_of", "weigh_rows",
+    "check_two_classes", "in_memory", "labels_of", "row_weights",
 ]  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def check_two_classes(estimator: Any, classes: np.ndarray) -> None:
         )
 
 
-def weigh_rows(estimator: Any, labeled: Labeled) -> np.ndarray:
+def row_weights(estimator: Any, labeled: Labeled) -> np.ndarray:
     """The weights of all rows, multiplied by those that ``class_weight`` gives their classes.
 
     Only labels and weights are read; the rows stay where they are.

@@ -41,7 +41,7 @@ from tacit.linear.labeled_rows import (
     check_more,
     check_two_classes,
     in_memory,
-    weigh_rows,
+    row_weights,
 )
 from tacit.linear.linear_classifier import LinearClassifier, csr_matrix, scores
 from tacit.linear.losses import (
@@ -297,7 +297,7 @@ class LogisticRegression(LinearClassifier):
         sgd = Sgd(objective.table, self._sgd_settings(objective), seed_from(self.random_state))
         done = 0 if first else int(self.n_iter_[0])
         passed = run_pass(sgd, state, Serial(), done)
-        self._keep(state, passed.loss / passed.items, objective.total)
+        self._store(state, passed.loss / passed.items, objective.total)
         self.n_iter_ = np.array([done + 1], np.int32)
         self.converged_ = False
         return self
@@ -319,7 +319,7 @@ class LogisticRegression(LinearClassifier):
         """The table with the weights of rows and classes together, and the penalties of mean
         losses; ``seen`` is the weight of earlier rows."""
         check_two_classes(self, labeled.classes)
-        weights = weigh_rows(self, labeled)
+        weights = row_weights(self, labeled)
         total = float(weights.sum()) + seen
         free = np.isinf(self.C) or self.penalty is None
         penalty = 0.0 if free else 1 / (self.C * total)
@@ -441,7 +441,7 @@ class LogisticRegression(LinearClassifier):
             ),
             name="LogisticRegression",
         )  # fmt: skip
-        self._keep(state, swept.losses[-1], objective.total)
+        self._store(state, swept.losses[-1], objective.total)
         self.n_iter_, self.converged_ = len(swept.losses), swept.converged
         params = LogisticParams(self.weights_, self.intercept_)
         stats = engine_for(self).reduce(collect, params, objective.table)
@@ -479,7 +479,7 @@ class LogisticRegression(LinearClassifier):
             np.array([float(self.steps_), getattr(self, "eta0_", 0.0)]),
         )  # fmt: skip
 
-    def _keep(self, state: SgdState, loss: float, seen: float) -> None:
+    def _store(self, state: SgdState, loss: float, seen: float) -> None:
         self.weights_, self.intercept_ = state.weights, state.intercept
         self._squares, self._offset_squares = state.squares, state.offset_squares
         self.steps_, self.eta0_ = int(state.clock[0]), float(state.clock[1])

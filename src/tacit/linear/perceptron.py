@@ -53,12 +53,7 @@ from tacit.linear.labeled_rows import (
     check_two_classes,
     in_memory,
 )
-from tacit.linear.linear_classifier import (
-    LinearClassifier,
-    Scorer,
-    check_columns,
-    top_classes,
-)
+from tacit.linear.linear_classifier import LinearClassifier, Scorer, check_columns, top_classes
 from tacit.linear.online_updates import (
     MIRA,
     PA,
@@ -154,7 +149,7 @@ class OnlineClassifier(LinearClassifier):
         self.losses_, self.n_iter_ = swept.losses, len(swept.losses)
         if held_out is not None:
             self.validation_scores_ = [1 - error for error in swept.held_out]
-        self._keep(state)
+        self._store(state)
         return self
 
     def partial_fit(
@@ -185,7 +180,7 @@ class OnlineClassifier(LinearClassifier):
         self.separated_, self.converged_ = not passed.changes, False
         self.losses_.append(passed.loss / (passed.items or 1.0))
         self.n_iter_ += 1
-        self._keep(state)
+        self._store(state)
         return self
 
     def _updates(self, labeled: Labeled, seed: int, **stopping: Any) -> OnlineUpdates:
@@ -252,7 +247,7 @@ class OnlineClassifier(LinearClassifier):
 
     # --- The weights of a fit ---
 
-    def _keep(self, state: State) -> None:
+    def _store(self, state: State) -> None:
         self._last_weights, self._last_intercept = state.weights, state.intercept
         self._weight_sums, self._intercept_sums = state.sums, state.intercept_sums
         self.t_ = int(state.clock[0])

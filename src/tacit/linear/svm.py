@@ -35,7 +35,7 @@ from tacit.core.sweep import sweep
 from tacit.data.table import Batch, Table
 from tacit.linear.coordinate_descent import solve_coordinates
 from tacit.linear.dual import Measured, Solution, solve_dual
-from tacit.linear.labeled_rows import check_labeled, check_two_classes, in_memory, weigh_rows
+from tacit.linear.labeled_rows import check_labeled, check_two_classes, in_memory, row_weights
 from tacit.linear.linear_classifier import LinearClassifier, csr_arrays, csr_matrix
 from tacit.linear.losses import HingeParams, collect_squared_hinge, hinge_losses, width_of
 from tacit.linear.sgd import Pegasos, PegasosState
@@ -155,7 +155,7 @@ class LinearSVC(LinearClassifier):
         check_two_classes(self, labeled.classes)
         self.classes_ = labeled.classes
         self.solver_ = self._choose(labeled.table)
-        table = labeled.table.with_weights(self.C * weigh_rows(self, labeled))
+        table = labeled.table.with_weights(self.C * row_weights(self, labeled))
         self._extra = float(self.intercept_scaling) * bool(self.fit_intercept)
         solve = {"newton": self._newton, "dual": self._dual, "pegasos": self._pegasos,
                  "coordinate": self._coordinate}  # fmt: skip

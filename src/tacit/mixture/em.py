@@ -197,9 +197,7 @@ class Mixture(DensityMixin, Estimator):
         return engine_for(self).map(function, (self._log_joint, self._params()), table)
 
 
-def block_posterior(
-    model: tuple[Callable, Any], block: Any
-) -> tuple[np.ndarray, np.ndarray]:
+def block_posterior(model: tuple[Callable, Any], block: Any) -> tuple[np.ndarray, np.ndarray]:
     log_joint, params = model
     return posterior(log_joint(params, block))
 

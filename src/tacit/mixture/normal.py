@@ -105,15 +105,9 @@ class MultivariateNormal(DensityMixin, Estimator):
     _parameter_constraints: ClassVar[dict] = {"ddof": [int]}
 
     def __init__(
-        self,
-        *,
-        ddof: int = 0,
-        engine: str | Engine = "threads",
-        callbacks: list | None = None,
+        self, *, ddof: int = 0, engine: str | Engine = "threads", callbacks: list | None = None
     ) -> None:
-        self.ddof = ddof
-        self.engine = engine
-        self.callbacks = callbacks
+        self.ddof, self.engine, self.callbacks = ddof, engine, callbacks
 
     @classmethod
     def from_parameters(cls, mean: Any, covariance: Any) -> "MultivariateNormal":

@@ -163,8 +163,7 @@ class WordSenses(Estimator):
         self.word, self.n_senses, self.forms, self.window = word, n_senses, forms, window
         self.min_count, self.evidence, self.alpha = min_count, evidence, alpha
         self.n_init, self.max_iter = n_init, max_iter
-        self.random_state, self.engine = random_state, engine
-        self.callbacks = callbacks
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, documents: Any, y: Any = None, *, positions: Any = None) -> Self:

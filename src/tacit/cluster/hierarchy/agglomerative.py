@@ -309,9 +309,7 @@ class AgglomerativeClustering(TreeClustering):
         self.connectivity, self.distance_threshold = connectivity, distance_threshold
         self.compress, self.compute_full_tree = compress, compute_full_tree
         self.compute_distances, self.memory = compute_distances, memory
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @property
     def contract(self) -> str:  # type: ignore[override]
