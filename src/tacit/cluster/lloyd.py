@@ -124,24 +124,22 @@ class KMeansStats(Stats):
     farthest: Farthest  # where a center was empty
 
 
-no_ints, no_floats = partial(np.empty, 0, np.int32), partial(np.empty, 0, np.float32)
-
-
 @dataclass
 class BlockCache:
     """Labels, bounds and sums of a block after its last pass. Saves time, changes nothing."""
 
     step: int = -1
-    labels: np.ndarray = field(default_factory=no_ints)
-    second: np.ndarray = field(default_factory=no_ints)
-    upper: np.ndarray = field(default_factory=no_floats)
-    lower: np.ndarray = field(default_factory=no_floats)
-    rest: np.ndarray = field(default_factory=no_floats)
-    row_squares: np.ndarray = field(default_factory=no_floats)
-    sums: np.ndarray = field(default_factory=no_floats)
-    counts: np.ndarray = field(default_factory=no_floats)
+    bounds: RowBounds = field(default_factory=partial(RowBounds.unknown, 0, sparse=True))
+    row_squares: np.ndarray = field(default_factory=partial(np.empty, 0, np.float32))
+    sums: np.ndarray = field(default_factory=partial(np.empty, 0))
+    counts: np.ndarray = field(default_factory=partial(np.empty, 0))
     square: float = 0.0  # the weighted sum of |x - origin|^2
     unit: Any = None  # sparse rows at length one, for ``spherical``
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Of the rows, (n,) int32."""
+        return self.bounds.labels
 
 
 # --- The algorithm: three pure functions ---
@@ -220,11 +218,7 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: Bloc
     if cache.step == params.step and len(cache.labels) == n:
         return
     if fresh:
-        cache.labels = np.full(n, -1, np.int32)
-        # Bounds that cross in any case.
-        cache.upper, cache.lower = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
-        if not params.sparse:
-            cache.second, cache.rest = np.zeros(n, np.int32), np.zeros(n, np.float32)
+        cache.bounds = RowBounds.unknown(n, sparse=params.sparse)
         cache.sums, cache.counts = np.zeros((2, k, d)), np.zeros((2, k))
         if params.sparse:
             cache.square, cache.row_squares = sum_squares_sparse(
@@ -234,8 +228,7 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: Bloc
             cache.square = sum_squares_dense(rows, params.summary.origin, weights)
     width = -(-rows.nnz // max(1, n)) if params.sparse else d
     size = max(CHUNK, min(n, CALL_WORK // max(1, k * width)))
-    bounds = RowBounds(cache.labels, cache.second, cache.upper, cache.lower, cache.rest)
-    sums = (cache.sums, cache.counts)
+    bounds, sums = cache.bounds, (cache.sums, cache.counts)
     for first in range(0, n, size):
         check_stop()
         last = min(first + size, n)

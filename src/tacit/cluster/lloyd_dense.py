@@ -52,6 +52,15 @@ class RowBounds(NamedTuple):
     lower: np.ndarray  # float32, of the distance to the second; sparse rows: to all others
     rest: np.ndarray  # float32, of the distance to all others
 
+    @classmethod
+    def unknown(cls, n: int, *, sparse: bool) -> "RowBounds":
+        """Bounds that cross in any case; sparse rows have only one lower bound."""
+        two = 0 if sparse else n
+        return cls(
+            np.full(n, -1, np.int32), np.zeros(two, np.int32), np.full(n, np.inf, np.float32),
+            np.zeros(n, np.float32), np.zeros(two, np.float32),
+        )  # fmt: skip
+
 
 @kernel
 def pass_dense(X, weights, params, bounds, sums, start, stop, fresh):

@@ -244,8 +244,7 @@ class LogisticRegression(LinearClassifier):
         objective = self._objective(labeled)
         self.solver_ = self._choose(objective)
         for name in ("_squares", "_offset_squares", "steps_", "rows_", "eta0_"):
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
         with self._fit_callbacks() as callbacks:
             if self.solver_ in ("sgd", "adagrad"):
                 self._fit_sgd(objective, callbacks)

@@ -89,35 +89,22 @@ class Mixture(DensityMixin, Estimator):
     random_state: Any
     callbacks: list | None
 
-    # What a model brings. ``_em`` gives collect, update and the penalty of a fit.
+    # What a model brings.
 
-    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
-        raise NotImplementedError
+    _table: Callable  # of X, sample_weight, reset=: the rows, checked
+    _start: Callable  # of a table, an engine and a RandomState: the first params
+    _em: Callable[[], tuple[Callable, Callable, Callable | None]]  # collect, update, penalty
+    _store: Callable  # sets the attributes of fitted params
+    _params: Callable  # params from the attributes
+    _log_joint: Callable  # of params and a block
+    _n_parameters: Callable
 
     def _prepare(self, table: Table, engine: Engine) -> None:
         """Settle what depends on the data, before the first start."""
 
-    def _start(self, table: Table, engine: Engine, rng: Any) -> Any:
-        raise NotImplementedError
-
-    def _em(self) -> tuple[Callable, Callable, Callable | None]:
-        raise NotImplementedError
-
     def _rank(self, fit: Fit) -> tuple:
         """Of several runs the one of the lowest rank is kept."""
         return (fit.losses[-1],)
-
-    def _store(self, params: Any) -> None:
-        raise NotImplementedError
-
-    def _params(self) -> Any:
-        raise NotImplementedError
-
-    def _log_joint(self, params: Any, block: Any) -> np.ndarray:
-        raise NotImplementedError
-
-    def _n_parameters(self) -> int:
-        raise NotImplementedError
 
     # --- Fitting ---
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.hierarchy.dendrogram import Merges, linkage_in_order, root_of
+from tacit.cluster.hierarchy.dendrogram import Merges, label_merges, root_of
 from tacit.cluster.hierarchy.distance_rows import LANES, argmin, padded
 from tacit.cluster.hierarchy.inputs import (
     CENTERED,
@@ -111,7 +111,7 @@ def constrained_linkage(
     if done < n - 1:
         join_components(clusters, method, merges, done)
         pause(n - 1)
-    Z = linkage_in_order(merges)
+    Z = label_merges(*merges)
     Z[:, 2] /= data.scale
     return Z
 

@@ -40,7 +40,7 @@ from tacit.measure.labels import by_size
 
 __all__ = [
     "Merges", "check_linkage", "cophenetic", "cophenetic_correlation", "cut", "is_monotone",
-    "leaves", "linkage_in_order", "linkage_of_edges", "optimal_order", "sorted_linkage",
+    "label_merges", "leaves", "linkage_of_edges", "optimal_order", "sorted_linkage",
 ]  # fmt: skip
 
 CALL_WORK = 2**27  # additions in one kernel call: well under 200 ms
@@ -59,11 +59,6 @@ class Merges(NamedTuple):
     @classmethod
     def empty(cls, n: int) -> "Merges":
         return cls(np.zeros(n - 1, np.int64), np.zeros(n - 1, np.int64), np.zeros(n - 1))
-
-
-def linkage_in_order(merges: Merges) -> np.ndarray:
-    """SciPy's (n-1, 4) matrix of merges that stand in the order of the tree."""
-    return label_merges(*merges)
 
 
 def sorted_linkage(merges: Merges) -> np.ndarray:
@@ -424,6 +419,7 @@ def raise_parents(low, high, heights):
 
 @kernel
 def label_merges(low, high, heights):
+    """SciPy's (n-1, 4) matrix of merges that stand in the order of the tree."""
     n = heights.shape[0] + 1
     labels, sizes = np.arange(n), np.ones(n)
     Z = np.empty((n - 1, 4))

@@ -38,7 +38,7 @@ from tacit.cluster.hierarchy.center_linkage import (
 )
 from tacit.cluster.hierarchy.dendrogram import (
     Merges,
-    linkage_in_order,
+    label_merges,
     linkage_of_edges,
     sorted_linkage,
 )
@@ -177,7 +177,7 @@ def by_stored_neighbors(
         check_memory(memory, f"{method} linkage of {n:,} rows from distances", SMALLER)
         squares = np.square(square_matrix(data))
         merges = merge_closest_in_matrix(squares, weights, halfway=halfway, pause=pause)
-    return linkage_in_order(merges)
+    return label_merges(*merges)
 
 
 def by_chain(data: LinkageInput, method: str, weights: np.ndarray, pause: Pause) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cluster.hierarchy.dendrogram import Merges, check_linkage, linkage_in_order
+from tacit.cluster.hierarchy.dendrogram import Merges, check_linkage, label_merges
 
 __all__ = ["from_newick", "to_newick"]
 
@@ -241,4 +241,4 @@ def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
     rising = all(heights[part] <= height for node, height in pairs for part in node)
     for s, (height, _, low, high) in enumerate(sorted(unsorted) if rising else unsorted):
         merges.low[s], merges.high[s], merges.heights[s] = low, high, height
-    return check_linkage(linkage_in_order(merges), name="from_newick")
+    return check_linkage(label_merges(*merges), name="from_newick")
