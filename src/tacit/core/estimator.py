@@ -81,6 +81,14 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
     _takes_text: ClassVar[bool] = False  # documents, not rows of numbers
     _no_effect: ClassVar[dict[str, str]] = {}  # parameters and why, see above
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Parameters without constraints are not validated; scikit-learn wants them listed."""
+        super().__init_subclass__(**options)
+        constraints = getattr(cls, "_parameter_constraints", None)
+        if constraints is not None:
+            free = dict.fromkeys(cls._get_param_names(), "no_validation")
+            cls._parameter_constraints = {**free, **constraints}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._takes_text:
