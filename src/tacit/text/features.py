@@ -107,11 +107,9 @@ def read_features(params: Families, block: Text) -> FeatureBlock:
         marks = intern(split(block, MARKS))
         each = as_rows(count_terms(BlockTerms(marks, 0, 0, 0, Repairs())))
         parts.append(spread(each, map(mark_features, marks.vocabulary)))
+    if params.bigrams:
+        parts.append(bigrams(words, params.lowercase))
     names, matrix = join(parts)
-    if params.bigrams:  # which sort before all others
-        pairs, pair_rows = bigrams(words, params.lowercase)
-        names = chain(pairs, names)
-        matrix = sp.csr_array(sp.hstack([pair_rows, matrix], format="csr"))
     capitals = capital_proportions(rows, words.vocabulary, params.capitals)
     if params.hashed:
         return FeatureBlock(capitals, None, matrix @ hash_table(names, params.hashed))
@@ -216,7 +214,7 @@ def join(parts: list[tuple[list[str], sp.csr_array]]) -> tuple[Vocabulary, sp.cs
     return Vocabulary.of_sorted([names[i] for i in order]), matrix
 
 
-def bigrams(words: Terms, lowercase: bool) -> tuple[Vocabulary, sp.csr_array]:
+def bigrams(words: Terms, lowercase: bool) -> tuple[list[str], sp.csr_array]:
     """Names of pairs of words, and their counts in documents."""
     if lowercase:
         lowered = [word.lower() for word in words.vocabulary]
@@ -225,31 +223,7 @@ def bigrams(words: Terms, lowercase: bool) -> tuple[Vocabulary, sp.csr_array]:
         new = np.array([place[word] for word in lowered], np.int32)
         words = Terms(vocabulary, new[words.streams], words.edges)
     pairs = count_terms(BlockTerms(word_grams(words, 2, 2), 0, 0, 0, Repairs()))
-    return prefixed(pairs.stats.vocabulary, b"bigram:"), as_rows(pairs)
-
-
-def prefixed(words: Vocabulary, prefix: bytes) -> Vocabulary:
-    """The same strings, each with a prefix.
-
-    >>> list(prefixed(Vocabulary.of(["a", "bc"]), b"x:"))
-    ['x:a', 'x:bc']
-    """
-    n, k = len(words), len(prefix)
-    offsets = words.offsets + k * np.arange(n + 1)
-    data = np.empty(offsets[-1], np.uint8)
-    own = np.ones(len(data), np.bool_)
-    for i in range(k):
-        data[offsets[:-1] + i] = prefix[i]
-        own[offsets[:-1] + i] = False
-    data[own] = words.data[: words.offsets[-1]]
-    return Vocabulary.of_bytes(data, offsets)
-
-
-def chain(first: Vocabulary, second: Vocabulary) -> Vocabulary:
-    """Two vocabularies, the first of which sorts before the second."""
-    size = first.offsets[-1]
-    data = np.concatenate([first.data[:size], second.data[: second.offsets[-1]]])
-    return Vocabulary.of_bytes(data, np.concatenate([first.offsets, second.offsets[1:] + size]))
+    return [f"bigram:{pair}" for pair in pairs.stats.vocabulary], as_rows(pairs)
 
 
 def as_rows(counted: BlockCounts) -> sp.csr_array:
