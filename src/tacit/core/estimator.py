@@ -21,7 +21,6 @@ import numpy as np
 import sklearn.callback
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, FitCallback
-from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
 from tacit.core.engines import Dask, Engine, Threads, get_engine
@@ -97,13 +96,7 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
         return tags
 
     def _validate_params(self) -> None:
-        """As in scikit-learn, which rebuilds the constraints in every call. Ours are cached;
-        scikit-learn is called only for its error message."""
-        kind: Any = type(self)
-        for name, constraints in constraints_of(kind):
-            value = getattr(self, name)
-            if not any(each.is_satisfied_by(value) for each in constraints):
-                super()._validate_params()
+        super()._validate_params()
         for name, reason in self._no_effect.items():
             warn_of_no_effect(self, name, reason)
 
@@ -166,17 +159,6 @@ WARNED: set[tuple[type, str]] = set()
 def default_of(kind: Any, name: str) -> Any:
     """The default of a parameter."""
     return inspect.signature(kind).parameters[name].default
-
-
-@cache
-def constraints_of(kind: Any) -> list[tuple[str, list[Any]]]:
-    """The parameters of a class that have constraints, and these."""
-    known = {name: kind._parameter_constraints.get(name) for name in kind._get_param_names()}
-    return [
-        (name, [make_constraint(each) for each in constraints])
-        for name, constraints in known.items()
-        if constraints not in (None, "no_validation")
-    ]
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from tacit.data.delimited import (
     records,
     sniff,
 )
-from tacit.data.streams import NPY, PARQUET, name_of, read_raw, to_utf8
+from tacit.data.streams import NPY, PARQUET, read_source, to_utf8
 
 __all__ = ["LabelTable", "read_labels"]
 
@@ -74,12 +74,8 @@ def read_labels(
     >>> table.ids, table.labels
     (['ann', 'bob'], ['0', '1'])
     """
-    file = name_of(source)
-    if isinstance(source, str | Path):
-        with open(source, "rb") as stream:
-            raw = read_raw(stream, file)
-    else:
-        raw = read_raw(source, file)
+    raw = read_source(source)
+    file = raw.name
     if raw.data.startswith((PARQUET, NPY)):
         raise DataError("labels are read from CSV, and this is not CSV. Convert it.", file=file)
     if raw.partial:

@@ -19,7 +19,7 @@ from tacit.data.delimited import choose_columns, number_pattern, records, sniff
 from tacit.data.number_files import open_delimited, parse, to_numbers
 from tacit.data.parquet import open_parquet_file, read_columns
 from tacit.data.ratings import Ratings, RatingsReport
-from tacit.data.streams import NPY, PARQUET, foreign, name_of, read_raw, to_utf8
+from tacit.data.streams import NPY, PARQUET, foreign, read_source, to_utf8
 
 __all__ = ["frame_columns", "read_ratings"]
 
@@ -49,12 +49,8 @@ def read_ratings(
     >>> read_ratings(BytesIO(b"1::1193::5::978300760\\n1::661::3::978302109\\n"), {})
     Ratings(2 ratings of 1 users and 2 items, from 3 to 5)
     """
-    file = name_of(source)
-    if isinstance(source, str | Path):
-        with open(source, "rb") as stream:
-            raw = read_raw(stream, file)
-    else:
-        raw = read_raw(source, file)
+    raw = read_source(source)
+    file = raw.name
     notes: list[str] = []
     if raw.data.startswith(PARQUET):
         columns = parquet_columns(raw.data, file, named)

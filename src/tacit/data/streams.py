@@ -20,7 +20,7 @@ from typing import IO, Any
 from tacit.core.errors import DataError
 from tacit.core.memory import available_memory, format_bytes
 
-__all__ = ["Source", "foreign", "name_of", "Raw", "read_raw", "to_utf8"]
+__all__ = ["Raw", "Source", "foreign", "name_of", "read_raw", "read_source", "to_utf8"]
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -244,6 +244,12 @@ class Raw:
     name: str
     notes: list[str] = field(default_factory=list)
     partial: str | None = None
+
+
+def read_source(source: Any) -> Raw:
+    """All of a path or of an open stream, unpacked if it is gzip or zstd."""
+    with opened(source) as stream:
+        return read_raw(stream, name_of(source))
 
 
 def read_raw(stream: IO, name: str, head: bytes = b"") -> Raw:
