@@ -48,20 +48,13 @@ FEW = 1_000  # documents whose other columns are kept in memory
 
 CHOICES = {
     "format": (
-        None,
-        "lines",
-        "csv",
-        "tsv",
-        "jsonl",
-        "json",
-        "parquet",
-        *sorted(set(FORMATS.values())),
+        None, "lines", "csv", "tsv", "jsonl", "json", "parquet", *sorted(set(FORMATS.values())),
     ),
     "errors": ("replace", "strict", "skip"),
     "oversize": ("split", "skip", "error"),
     "duplicate_ids": ("suffix", "error", "first", "last"),
     "duplicate_keys": ("last", "first", "error"),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -346,9 +346,7 @@ def read_delimited(
     """The number columns of delimited UTF-8 text."""
     file = raw.name
     tabs = re.search(r"\.(tsv|tab)(\.(gz|zst|zstd))?$", file.lower()) is not None
-    opened = open_delimited(
-        raw.data, file, header=header, cut_off=bool(raw.partial), tabs=tabs
-    )
+    opened = open_delimited(raw.data, file, header=header, cut_off=bool(raw.partial), tabs=tabs)
     text, names, notes, data = opened.text, opened.names, opened.notes, opened.text.data
     chosen = choose_columns(names, columns, id_column, file)
     texts = [id_column] if id_column is not None else []

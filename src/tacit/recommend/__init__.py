@@ -5,22 +5,10 @@ from typing import TYPE_CHECKING
 from tacit.core.lazy import attach
 
 __all__ = [
-    "ALS",
-    "AttributeRecommender",
-    "BiasedSGD",
-    "Biases",
-    "Completion",
-    "Explanation",
-    "GlobalMean",
-    "ImplicitALS",
-    "ItemKNN",
-    "Popularity",
-    "Ratings",
-    "Receipt",
-    "Recommendations",
-    "UnknownIdWarning",
-    "complete",
-]
+    "ALS", "AttributeRecommender", "BiasedSGD", "Biases", "Completion", "Explanation",
+    "GlobalMean", "ImplicitALS", "ItemKNN", "Popularity", "Ratings", "Receipt",
+    "Recommendations", "UnknownIdWarning", "complete",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings

@@ -6,7 +6,7 @@
     ItemKNN       biases + the residuals of the user's ratings of the most similar items
 
 ``Biases`` is a loop over sums: ``collect`` solves the biases of the users in a block given
-those of the items, b_u = sum of (r - mean - b_i) / (reg + n_u), and adds up what is left for
+those of the items, b_u = sum of (r - mean - b_i) / (reg + n_u), and adds up the residuals of
 every item; ``update`` divides. Each half minimizes the same penalized squares, so the loss
 never rises.
 
@@ -86,17 +86,17 @@ class BiasStats(Stats):
 def collect(
     settings: tuple[float, float], params: BiasParams, block: sp.csr_array
 ) -> BiasStats:
-    """Solve the biases of the users in a block; sum up what is left for every item."""
+    """Solve the biases of the users in a block; sum up the residuals of every item."""
     mean, reg = settings
     rows = parts(block).rows
     bias = user_biases(rows, mean, params.item_bias, reg)
     own = np.repeat(bias, np.diff(rows.indptr))
-    left = rows.data.astype(np.float64) - mean - own
-    error = left - params.item_bias[rows.indices]
+    residuals = rows.data.astype(np.float64) - mean - own
+    error = residuals - params.item_bias[rows.indices]
     m = rows.shape[1]
     return BiasStats(
         float(rows.nnz), float(error @ error) + reg * float(bias @ bias),
-        np.bincount(rows.indices, left, m), np.bincount(rows.indices, minlength=m),
+        np.bincount(rows.indices, residuals, m), np.bincount(rows.indices, minlength=m),
     )  # fmt: skip
 
 
@@ -109,10 +109,10 @@ def user_biases(
     rows: sp.csr_array, mean: float, item_bias: np.ndarray, reg: float
 ) -> np.ndarray:
     """The best biases of users, given those of the items."""
-    left = rows.data.astype(np.float64) - mean - item_bias[rows.indices]
+    residuals = rows.data.astype(np.float64) - mean - item_bias[rows.indices]
     counts = np.diff(rows.indptr)
     owner = np.repeat(np.arange(len(counts)), counts)
-    return np.bincount(owner, left, len(counts)) / np.maximum(counts + reg, 1e-12)
+    return np.bincount(owner, residuals, len(counts)) / np.maximum(counts + reg, 1e-12)
 
 
 # --- Estimators ---
@@ -329,23 +329,23 @@ class ItemKNN(Recommender):
         self.biases_ = Biases(
             reg_users=self.reg_users, reg_items=self.reg_items, engine=self.engine
         ).fit(ratings)
-        left = self._residuals().T.tocsr()  # items x users
-        rated = left.copy()
+        residuals = self._residuals().T.tocsr()  # items x users
+        rated = residuals.copy()
         rated.data = np.ones_like(rated.data)
-        squares = left.copy()
-        squares.data = left.data**2
-        stripes = range(0, left.shape[0], STRIPE)
-        pieces = list(
-            engine_for(self).each(
-                lambda start: self._stripe(left, squares, rated, start), stripes, work=left.nnz
-            )
-        )
+        squares = residuals.copy()
+        squares.data = residuals.data**2
+        stripes = range(0, residuals.shape[0], STRIPE)
+
+        def compare(start: int) -> sp.csr_array:
+            return self._stripe(residuals, squares, rated, start)
+
+        pieces = list(engine_for(self).each(compare, stripes, work=residuals.nnz))
         self.similarities_ = sp.csr_array(sp.vstack(pieces, format="csr", dtype=np.float32))
 
-    def _stripe(self, left: Any, squares: Any, rated: Any, start: int) -> sp.csr_array:
+    def _stripe(self, residuals: Any, squares: Any, rated: Any, start: int) -> sp.csr_array:
         """The most similar items of some items: correlations over the users of both."""
         some = slice(start, start + STRIPE)
-        products = (left[some] @ left.T).toarray()
+        products = (residuals[some] @ residuals.T).toarray()
         norms = (squares[some] @ rated.T).toarray() * (rated[some] @ squares.T).toarray()
         both = (rated[some] @ rated.T).toarray()
         root = np.sqrt(np.maximum(norms, 0))
@@ -365,11 +365,11 @@ class ItemKNN(Recommender):
 
     def _residuals(self) -> sp.csr_array:
         matrix, biases = self.ratings_, self.biases_
-        left = matrix.copy()
+        residuals = matrix.copy()
         owner = np.repeat(biases.user_biases_, np.diff(matrix.indptr))
-        left.data = matrix.data - np.float32(biases.mean_) - owner
-        left.data = left.data - biases.item_biases_[matrix.indices]
-        return left
+        residuals.data = matrix.data - np.float32(biases.mean_) - owner
+        residuals.data = residuals.data - biases.item_biases_[matrix.indices]
+        return residuals
 
     def _after_load(self) -> None:
         super()._after_load()
@@ -392,10 +392,10 @@ class ItemKNN(Recommender):
 
     def _moved(self, user: int, items: np.ndarray) -> np.ndarray:
         """What the neighbors add to the biases."""
-        rated, left = self._row(user)
+        rated, residuals = self._row(user)
         dense = np.zeros(len(self.item_ids_), np.float32)
         seen = np.zeros(len(self.item_ids_), np.bool_)
-        dense[rated], seen[rated] = left, True
+        dense[rated], seen[rated] = residuals, True
         near = self.similarities_
         return neighbor_terms(
             near.indptr, near.indices, near.data, items.astype(np.int64), dense, seen,
@@ -426,7 +426,7 @@ class ItemKNN(Recommender):
         u, i = self._known_code(user, 0), self._known_code(item, 1)
         prediction = float(self._score_pairs(np.array([u]), np.array([i]))[0])
         near, weights = row_of(self.similarities_, i)
-        rated, left = self._row(u)
+        rated, residuals = self._row(u)
         place = {int(j): t for t, j in enumerate(rated)}
         both = [
             (float(w), int(j)) for j, w in zip(near, weights, strict=True) if int(j) in place
@@ -437,7 +437,7 @@ class ItemKNN(Recommender):
         terms = [
             Support(
                 self.item_ids_[[j]].tolist()[0], float(values[place[j]]),
-                w * float(left[place[j]]) / total,
+                w * float(residuals[place[j]]) / total,
             )
             for w, j in both
         ]  # fmt: skip
@@ -459,7 +459,7 @@ def check_similarities(matrix: Any) -> None:
 
 @kernel
 def neighbor_terms(
-    indptr: Any, indices: Any, data: Any, items: Any, left: Any, seen: Any, most: int
+    indptr: Any, indices: Any, data: Any, items: Any, residuals: Any, seen: Any, most: int
 ) -> Any:
     """For every item, the mean residual of the most similar rated items, weighted."""
     out = np.zeros(len(items))
@@ -474,12 +474,12 @@ def neighbor_terms(
             if not seen[j]:
                 continue
             if n < most:
-                weights[n], values[n] = data[q], left[j]
+                weights[n], values[n] = data[q], residuals[j]
                 n += 1
                 if n == most:
                     least = int(np.argmin(weights))
             elif data[q] > weights[least]:
-                weights[least], values[least] = data[q], left[j]
+                weights[least], values[least] = data[q], residuals[j]
                 least = int(np.argmin(weights))
         total, s = 0.0, 0.0
         for q in range(n):

@@ -5,18 +5,9 @@ from typing import TYPE_CHECKING
 from tacit.core.lazy import attach
 
 __all__ = [
-    "GibbsLDA",
-    "LatentDirichletAllocation",
-    "TextTopics",
-    "align_topics",
-    "choose_topics",
-    "coherence",
-    "diversity",
-    "exclusivity",
-    "relevance",
-    "top_words",
-    "topics_by",
-]
+    "GibbsLDA", "LatentDirichletAllocation", "TextTopics", "align_topics", "choose_topics",
+    "coherence", "diversity", "exclusivity", "relevance", "top_words", "topics_by",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from tacit.topics.lda_gibbs import GibbsLDA

@@ -26,7 +26,9 @@ from tacit.core.randoms import key, uniform
 from tacit.data.table import parts
 from tacit.topics.dirichlet import exp_digamma
 
-__all__ = ["FoldIn", "block_theta", "complete_block", "infer", "read_block", "walk_block"]
+__all__ = [
+    "FoldIn", "block_theta", "infer", "read_block", "score_completion", "score_left_to_right",
+]  # fmt: skip
 
 LANES = 32  # words are padded to a multiple of this: vector loops then have no remainder
 TOGETHER = 4  # topics that share a pass over the words: benchmarks.variational
@@ -89,11 +91,11 @@ NOTHING = np.zeros((0, 1))
 NO_WEIGHTS = np.zeros(0)
 
 
-def complete_block(model: FoldIn, block: Any) -> np.ndarray:
+def score_completion(model: FoldIn, block: Any) -> np.ndarray:
     """(n, 2) the log-probability of every other token of each document given the rest, and how
     many tokens that is."""
     rows = sp.csr_array(parts(block).rows)
-    seen, scored = halves(rows)
+    seen, scored = alternate_tokens(rows)
     theta = block_theta(model, seen)
     indptr, indices, counts = read_block(scored)
     logs = np.zeros(len(theta))
@@ -101,10 +103,10 @@ def complete_block(model: FoldIn, block: Any) -> np.ndarray:
     return np.stack([logs, np.asarray(scored.sum(axis=1)).ravel()], axis=1)
 
 
-def halves(rows: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+def alternate_tokens(rows: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     """Tokens 0, 2, 4, ... of each document and tokens 1, 3, 5, ...
 
-    >>> [half.toarray().tolist() for half in halves(sp.csr_array([[3, 0, 2]]))]
+    >>> [half.toarray().tolist() for half in alternate_tokens(sp.csr_array([[3, 0, 2]]))]
     [[[2, 0, 1]], [[1, 0, 1]]]
     """
     ends = np.cumsum(rows.data)
@@ -119,7 +121,7 @@ def halves(rows: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     return made[0], made[1]
 
 
-def walk_block(model: FoldIn, block: Any) -> np.ndarray:
+def score_left_to_right(model: FoldIn, block: Any) -> np.ndarray:
     """(n, 2) the log-probability of each document from left to right, and its tokens. The order
     is that of the columns, shuffled by the seed."""
     indptr, indices, counts = read_block(parts(block).rows)

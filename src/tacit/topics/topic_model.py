@@ -19,7 +19,7 @@ from tacit.core.estimator import Estimator, engine_for
 from tacit.core.randoms import seed_from
 from tacit.data.checked import check_answer, check_count_table
 from tacit.data.table import parts
-from tacit.topics.fold_in import FoldIn, block_theta, complete_block, walk_block
+from tacit.topics.fold_in import FoldIn, block_theta, score_completion, score_left_to_right
 from tacit.topics.topic_summary import (
     WEIGHT,
     TopicShares,
@@ -104,7 +104,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     ) -> np.ndarray:  # fmt: skip
         """(n, 2) for each document the log-probability of the tokens that are scored, and how
         many that are; see ``held_out_likelihood``."""
-        ways = {"completion": complete_block, "left_to_right": walk_block}
+        ways = {"completion": score_completion, "left_to_right": score_left_to_right}
         if method not in ways:
             raise ValueError(f"method={method!r} is unknown; choose from {list(ways)}.")
         check_is_fitted(self)
