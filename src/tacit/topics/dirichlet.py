@@ -11,45 +11,26 @@ Minka (2000), Estimating a Dirichlet distribution.
 Wallach (2008), Structured topic models for language. PhD thesis, section 2.3.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
 from tacit.core.kernel import kernel
 
 __all__ = [
-    "at_posterior", "divergence", "exp_digamma", "expected_log", "fit_asymmetric",
-    "fit_from_logs", "fit_symmetric", "tails",
+    "divergence", "exp_digamma", "expected_log", "fit_asymmetric", "fit_from_logs",
+    "fit_symmetric", "tails",
 ]  # fmt: skip
 
 LEAST, MOST = 1e-6, 1e3  # parameters stay between these
 
 
-def at_posterior(
-    function: Callable, parameters: np.ndarray, prior: np.ndarray | float
-) -> np.ndarray:
-    """``function`` of posterior parameters, most of which may equal their prior: it is computed
-    once for those.
-
-    >>> at_posterior(np.square, np.array([[3.0, 2.0], [2.0, 2.0]]), 2.0)
-    array([[9., 4.],
-           [4., 4.]])
-    """
-    values = np.broadcast_to(function(prior), parameters.shape).copy()
-    changed = parameters != prior
-    values[changed] = function(parameters[changed])
-    return values
-
-
-def expected_log(parameters: np.ndarray, prior: np.ndarray | float | None = None) -> np.ndarray:
-    """E[log p] for rows of Dirichlet parameters, faster where most equal their ``prior``.
+def expected_log(parameters: np.ndarray) -> np.ndarray:
+    """E[log p] for rows of Dirichlet parameters.
 
     >>> expected_log(np.array([[1.0, 1.0]]))
     array([[-1., -1.]])
     """
-    own = psi(parameters) if prior is None else at_posterior(psi, parameters, prior)
-    return own - psi(parameters.sum(axis=-1, keepdims=True))
+    return psi(parameters) - psi(parameters.sum(axis=-1, keepdims=True))
 
 
 def divergence(
@@ -63,7 +44,7 @@ def divergence(
     """
     prior = np.broadcast_to(np.asarray(prior, np.float64), parameters.shape[-1:])
     constant = gammaln(prior.sum()) - gammaln(prior).sum()
-    own = gammaln(parameters.sum(axis=-1)) - at_posterior(gammaln, parameters, prior).sum(-1)
+    own = gammaln(parameters.sum(axis=-1)) - gammaln(parameters).sum(axis=-1)
     return own - constant + ((parameters - prior) * logs).sum(axis=-1)
 
 

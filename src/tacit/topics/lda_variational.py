@@ -37,7 +37,7 @@ from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
 from tacit.data.checked import check_count_table, check_results
 from tacit.data.table import parts
-from tacit.topics.dirichlet import at_posterior, divergence, expected_log, fit_from_logs
+from tacit.topics.dirichlet import divergence, expected_log, fit_from_logs
 from tacit.topics.fold_in import NO_WEIGHTS, NOTHING, FoldIn, infer
 from tacit.topics.topic_model import TopicModel, prior_of, sizes_of
 
@@ -124,9 +124,9 @@ def with_words(
     def expect(stripe: slice) -> float:
         """Set the weights of some words; what they add to the divergence."""
         part = components[stripe]
-        logs = at_posterior(psi, part, eta) - psi(totals)
+        logs = psi(part) - psi(totals)
         np.exp(logs, out=weights[stripe], casting="same_kind")
-        return float(np.sum((part - eta) * logs - at_posterior(gammaln, part, eta)))
+        return float(np.sum((part - eta) * logs - gammaln(part)))
 
     totals = sum(engine.each(add_prior, stripes, work=v * k))
     sums = engine.each(expect, stripes, work=SPECIAL * v * k)
@@ -139,7 +139,7 @@ def document_bounds(
     alpha: np.ndarray, gamma: np.ndarray, log_sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bound of each document given the topics, and E[log theta]."""
-    logs = expected_log(gamma, alpha)
+    logs = expected_log(gamma)
     return log_sums - divergence(gamma, alpha, logs), logs
 
 
