@@ -24,11 +24,11 @@ from tacit.explore.questions.none_of_these import NONE
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
 from tacit.explore.stages.groups import nodes_of
+from tacit.explore.stages.ingest import blocks_of, free_name
 from tacit.explore.stages.naming import shown_name
 
 __all__ = [
-    "BLOCK", "EXPORTS", "Export", "blocks_of", "export", "write_csv", "write_json",
-    "write_parquet",
+    "BLOCK", "EXPORTS", "Export", "export", "write_csv", "write_json", "write_parquet",
 ]  # fmt: skip
 
 
@@ -75,18 +75,6 @@ def plain(value: Any) -> Any:
 BLOCK = 4096  # documents
 
 
-def blocks_of(reader: ProjectReader) -> Iterator[tuple[int, list[str]]]:
-    """The texts in order: where a block begins, and its texts."""
-    start, held = 0, []
-    for text in reader.documents.texts():
-        held.append(text)
-        if len(held) == BLOCK:
-            yield start, held
-            start, held = start + len(held), []
-    if held:
-        yield start, held
-
-
 def spread_name(classes: list[str], code: int) -> str | None:
     """The label that a document got, or that it has none of those given."""
     if code == NONE:
@@ -125,7 +113,7 @@ class DocumentTable:
         import pyarrow as pa
 
         found = pa.table(self.columns)
-        for start, texts in blocks_of(self.reader):
+        for start, texts in blocks_of(self.reader.documents.texts(), BLOCK):
             some = found.slice(start, len(texts)).combine_chunks()
             yield some.append_column("text", pa.array(texts, pa.large_string()))
 
@@ -203,17 +191,6 @@ def label_columns(
     return found
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """A name for a column that came along, which may be called as one of ours.
-
-    >>> free_name("date", {"words"}), free_name("words", {"words"})
-    ('date', 'given_words')
-    """
-    while name in taken:
-        name = f"given_{name}"
-    return name
-
-
 VECTORS = 1024  # rows at a time
 CELL = 200  # characters
 
@@ -287,7 +264,7 @@ def write_metadata(
     titles = reader.title_column
     columns = [name for name in reader.columns if name != titles]
     file.write(tsv_line(["id", "title", "group", "label", "spread", *columns]))
-    for start, texts in blocks_of(reader):
+    for start, texts in blocks_of(reader.documents.texts(), BLOCK):
         part = reader.table.slice(start, len(texts))
         given = [part[name].to_pylist() for name in columns]
         named = [None] * len(texts) if titles is None else part[titles].to_pylist()
