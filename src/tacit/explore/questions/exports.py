@@ -260,30 +260,22 @@ def write_metadata(
     reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
 ) -> None:
     """What each row is: a header, and no tab or line end inside a cell."""
+    import pyarrow as pa
+
     directions(reader)
     titles = reader.title_column
-    columns = [name for name in reader.columns if name != titles]
-    file.write(tsv_line(["id", "title", "group", "label", "spread", *columns]))
+    names = [name for name in reader.columns if name != titles]
+    given = label_columns(reader, labels, spread)
+    groups = None if reader.groups is None else pa.array(reader.groups)
+    columns = [groups, given.get("label"), given.get("spread")]
+    columns += [reader.table[name] for name in names]
+    file.write(tsv_line(["id", "title", "group", "label", "spread", *names]))
     for start, texts in blocks_of(reader.documents.texts(), BLOCK):
-        part = reader.table.slice(start, len(texts))
-        given = [part[name].to_pylist() for name in columns]
-        named = [None] * len(texts) if titles is None else part[titles].to_pylist()
-        groups = [""] * len(texts)
-        if reader.groups is not None:
-            groups = reader.groups[start : start + len(texts)].tolist()
-        ids = part["id"].to_pylist()
-        lines = []
-        for i, text in enumerate(texts):
-            title = None if named[i] is None else str(named[i])
-            code = -1 if spread is None else spread["names"][start + i]
-            cells = [
-                ids[i], title_and_opening(text, title)[0], groups[i],
-                labels.get(start + i, ""),
-                "" if spread is None else spread_name(spread["classes"], code) or "",
-                *(values[i] for values in given),
-            ]  # fmt: skip
-            lines.append(tsv_line(cells))
-        file.write(b"".join(lines))
+        some = slice(start, start + len(texts))
+        cells = ([None] * len(texts) if c is None else c[some].to_pylist() for c in columns)
+        for row, text, *rest in zip(range(start, some.stop), texts, *cells, strict=True):
+            title, _ = title_and_opening(text, reader.title_of(row))
+            file.write(tsv_line([reader.id_of(row), title, *rest]))
 
 
 def tsv_line(cells: list[Any]) -> bytes:
