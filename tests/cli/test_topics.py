@@ -121,7 +121,8 @@ def test_bad_input_has_its_exit_code(letters, model, tmp_path, tacit):
 
 
 def test_only_one_result_goes_to_standard_output(letters, model, tacit):
-    fit, infer = ["topics", letters, "-k", 2, "--passes", 5], ["topics", "infer", model, letters]
+    fit = ["topics", letters, "-k", 2, "--passes", 5]
+    infer = ["topics", "infer", model, letters]
     for call in (fit, infer):
         run = tacit(*call, "--out", "-", "--json")
         assert run.code == 2
