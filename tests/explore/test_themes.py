@@ -62,5 +62,5 @@ def test_the_same_themes_on_any_number_of_threads(tmp_path):
 
 def test_a_forged_probability_is_refused():
     theme = {"words": [["sea", 0.1, 0.01], ["ship", 0.1, -384]]}
-    with pytest.raises(ValueError, match="math|positive"):
+    with pytest.raises(ValueError, match=r"math|positive"):
         theme_words(theme)
