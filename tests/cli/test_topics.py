@@ -120,6 +120,19 @@ def test_bad_input_has_its_exit_code(letters, model, tmp_path, tacit):
     assert tacit("topics", "show", model).code == 4
 
 
+def test_only_one_result_goes_to_standard_output(letters, model, tacit):
+    fit = ["topics", letters, "-k", 2, "--passes", 5]
+    infer = ["topics", "infer", model, letters]
+    for call in (fit, infer):
+        run = tacit(*call, "--out", "-", "--json")
+        assert run.code == 2
+        assert "both want standard output" in run.err
+        run = tacit(*call, "--out", "-")
+        assert run.code == 0
+        assert run.out.startswith("id,topic0,topic1")
+        assert len(run.out.splitlines()) == 41
+
+
 def test_one_document_and_more_topics_than_documents(tmp_path, tacit):
     one = tmp_path / "one.txt"
     one.write_text("ship sea sail\n")

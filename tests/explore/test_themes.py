@@ -5,6 +5,7 @@ import pytest
 
 import tacit
 from tacit.explore.stages.stop_lists import stop_list
+from tacit.explore.stages.themes import theme_words
 from tests.explore.test_pipeline import TOPICS, letters
 
 
@@ -57,3 +58,9 @@ def test_the_same_themes_on_any_number_of_threads(tmp_path):
     found = [tacit.explore(texts, effort="quick", topics=3, stages=["themes"], engine=engine)
              .mixtures.tobytes() for engine in (Serial(), Threads(2))]  # fmt: skip
     assert found[0] == found[1]
+
+
+def test_a_forged_probability_is_refused():
+    theme = {"words": [["sea", 0.1, 0.01], ["ship", 0.1, -384]]}
+    with pytest.raises(ValueError, match=r"math|positive"):
+        theme_words(theme)

@@ -249,16 +249,14 @@ def explain(choice: Any) -> str:
 def means_of(values: Any, labels: "np.ndarray", k: int) -> "np.ndarray":
     """The mean of the rows of every cluster, block by block; NaN for none."""
     import numpy as np
-    import scipy.sparse as sp
 
     from tacit.data.table import Table
+    from tacit.kernels.nearest_centers import sum_by_label
 
     sums = np.zeros((k, values.shape[1]))
     for block in Table.of(values):
-        own = labels[block.start : block.stop]
-        ones = np.ones(len(own))
-        members = sp.csr_array((ones, (own, np.arange(len(own)))), shape=(k, len(own)))
-        sums += members @ np.asarray(block.load(), np.float64)
+        rows = np.asarray(block.load(), np.float64)
+        sums += sum_by_label(rows, labels[block.start : block.stop], k)
     counts = np.bincount(labels, minlength=k)[:, None]
     out = np.full_like(sums, np.nan)
     return np.divide(sums, counts, out=out, where=counts > 0)

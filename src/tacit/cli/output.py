@@ -8,7 +8,6 @@ import io
 import json
 import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EACCES, EISDIR, ENOENT
@@ -35,9 +34,9 @@ ESCAPE = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles
     r"|\x1b[ -/]*[0-~]?"
 )
-# Format characters that reorder what follows; joiners, which scripts and emoji need, stay.
-UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-REORDER = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
+REORDER = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # joiners, which scripts need, stay
+CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{REORDER}]")
+UNSAFE = re.compile(f"[\x7f-\x9f{REORDER}]")  # in JSON, which escapes the others
 
 
 def clean(text: object) -> str:
@@ -46,14 +45,8 @@ def clean(text: object) -> str:
     >>> clean("\x1b[31mred\x1b[0m and \x07loud\r\nsecond line")
     'red and loud\nsecond line'
     """
-    out = []
-    for character in ESCAPE.sub("", str(text)):
-        kind = unicodedata.category(character)
-        if kind == "Cs":  # a lone surrogate cannot be printed
-            out.append("\ufffd")
-        elif character in "\n\t" or (kind != "Cc" and ord(character) not in REORDER):
-            out.append(character)
-    return "".join(out)
+    plain = CONTROLS.sub("", ESCAPE.sub("", str(text)))
+    return re.sub("[\ud800-\udfff]", "\ufffd", plain)  # lone surrogates cannot be printed
 
 
 def say(*lines: object, quiet: bool = False) -> None:

@@ -73,8 +73,7 @@ def fit(
     Example:
       tacit topics letters.csv --text body --by year -k 20
     """
-    output.check_file(model_path)
-    output.check_target(out)
+    output.check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.core.errors import DataError
     from tacit.topics.text_topics import TextTopics, topic_vectorizer
 
@@ -198,7 +197,7 @@ def infer(
     Example:
       tacit topics infer letters.safetensors new_letters/ --out proportions.csv
     """
-    output.check_target(out)
+    output.check_outputs(out, as_json=show.as_json)
     model = load(model_path)
     texts = inputs.open_documents(path, documents)
     theta = model.transform(inputs.clean_documents(texts, clean_texts))

@@ -27,6 +27,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,6 @@ __all__ = [
 
 FORMAT = 1
 RECORD = "project.json"
-CHUNK = 2**20
 DIGEST = re.compile(r"[0-9a-f]{64}")
 ANEW = "Run tacit explore again; it restores what is missing."
 ELSEWHERE = "Explore into another folder (--out); labels.sqlite can be copied there."
@@ -394,11 +394,8 @@ def settle(path: Path) -> dict[str, Any]:
 
 
 def digest_of(path: Path) -> str:
-    found = hashlib.blake2b(digest_size=32)
     with open(path, "rb") as file:
-        while chunk := file.read(CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
+        return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=32)).hexdigest()
 
 
 def size_of(path: Path) -> int:

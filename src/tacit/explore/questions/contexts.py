@@ -13,7 +13,6 @@ import numpy as np
 
 from tacit.core.notebook import Markup, html_table
 from tacit.core.wording import count
-from tacit.data.text_block import text_of
 from tacit.explore.questions.reader import (
     ProjectReader,
     check_count,
@@ -26,7 +25,6 @@ from tacit.explore.stages.live import TokenStream
 from tacit.search.inverted_index import EXPANSIONS
 from tacit.search.query import Leaf, QueryError, bind, look_up
 from tacit.search.snippets import locate
-from tacit.text.tokens import split
 
 __all__ = ["SORTS", "ContextLines", "concordance", "context_lines"]
 
@@ -100,11 +98,7 @@ def read_phrase(inner: Any, text: str) -> tuple[list[np.ndarray], list[str]]:
 def find_places(stream: TokenStream, words: list[np.ndarray]) -> np.ndarray:
     """Where the words stand in a row, inside one document; the first word's places."""
     tokens = stream.tokens
-    first = words[0][words[0] >= 0]
-    if len(first) == 1:
-        places = np.flatnonzero(tokens == first[0])
-    else:
-        places = np.flatnonzero(np.isin(tokens, first))
+    places = np.flatnonzero(np.isin(tokens, words[0][words[0] >= 0]))
     if len(words) == 1 or not len(places):
         return places
     ends = stream.edges[stream.document_of(places) + 1]
@@ -160,17 +154,7 @@ def find_spans(
     """Where keys begin and end in the characters of their texts, by their places."""
     edges, rule = reader.stream.edges, reader.index_or_none._fitted().rule.token
     spans: dict[int, tuple[int, int]] = {}
-    simple = rule.characters().simple
-    plain = [row for row in texts if simple and texts[row].isascii()]
-    if plain:  # such text is lowered where it stands, byte by byte
-        cut, start = split(text_of([texts[row] for row in plain]), rule), 0
-        for k, row in enumerate(plain):
-            for at in asked[row]:
-                first = int(cut.edges[k]) + at
-                begin, end = int(cut.begin[first]), int(cut.end[first + size - 1])
-                spans[int(edges[row]) + at] = (begin - start, end - start)
-            start += len(texts[row])
-    for row in texts.keys() - set(plain):
+    for row in texts:
         tokens = sorted({each for at in asked[row] for each in range(at, at + size)})
         length = int(edges[row + 1] - edges[row])
         found = {each.word: each for each in locate(texts[row], length, tokens, tokens, rule)}

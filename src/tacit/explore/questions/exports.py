@@ -24,11 +24,11 @@ from tacit.explore.questions.none_of_these import NONE
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.report.clean_text import clean_line, cut, title_and_opening
 from tacit.explore.stages.groups import nodes_of
+from tacit.explore.stages.ingest import blocks_of, free_name
 from tacit.explore.stages.naming import shown_name
 
 __all__ = [
-    "BLOCK", "EXPORTS", "Export", "blocks_of", "export", "write_csv", "write_json",
-    "write_parquet",
+    "BLOCK", "EXPORTS", "Export", "export", "write_csv", "write_json", "write_parquet",
 ]  # fmt: skip
 
 
@@ -75,18 +75,6 @@ def plain(value: Any) -> Any:
 BLOCK = 4096  # documents
 
 
-def blocks_of(reader: ProjectReader) -> Iterator[tuple[int, list[str]]]:
-    """The texts in order: where a block begins, and its texts."""
-    start, held = 0, []
-    for text in reader.documents.texts():
-        held.append(text)
-        if len(held) == BLOCK:
-            yield start, held
-            start, held = start + len(held), []
-    if held:
-        yield start, held
-
-
 def spread_name(classes: list[str], code: int) -> str | None:
     """The label that a document got, or that it has none of those given."""
     if code == NONE:
@@ -125,7 +113,7 @@ class DocumentTable:
         import pyarrow as pa
 
         found = pa.table(self.columns)
-        for start, texts in blocks_of(self.reader):
+        for start, texts in blocks_of(self.reader.documents.texts(), BLOCK):
             some = found.slice(start, len(texts)).combine_chunks()
             yield some.append_column("text", pa.array(texts, pa.large_string()))
 
@@ -203,17 +191,6 @@ def label_columns(
     return found
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """A name for a column that came along, which may be called as one of ours.
-
-    >>> free_name("date", {"words"}), free_name("words", {"words"})
-    ('date', 'given_words')
-    """
-    while name in taken:
-        name = f"given_{name}"
-    return name
-
-
 VECTORS = 1024  # rows at a time
 CELL = 200  # characters
 
@@ -283,30 +260,22 @@ def write_metadata(
     reader: ProjectReader, file: BinaryIO, labels: Mapping, spread: Any = None
 ) -> None:
     """What each row is: a header, and no tab or line end inside a cell."""
+    import pyarrow as pa
+
     directions(reader)
     titles = reader.title_column
-    columns = [name for name in reader.columns if name != titles]
-    file.write(tsv_line(["id", "title", "group", "label", "spread", *columns]))
-    for start, texts in blocks_of(reader):
-        part = reader.table.slice(start, len(texts))
-        given = [part[name].to_pylist() for name in columns]
-        named = [None] * len(texts) if titles is None else part[titles].to_pylist()
-        groups = [""] * len(texts)
-        if reader.groups is not None:
-            groups = reader.groups[start : start + len(texts)].tolist()
-        ids = part["id"].to_pylist()
-        lines = []
-        for i, text in enumerate(texts):
-            title = None if named[i] is None else str(named[i])
-            code = -1 if spread is None else spread["names"][start + i]
-            cells = [
-                ids[i], title_and_opening(text, title)[0], groups[i],
-                labels.get(start + i, ""),
-                "" if spread is None else spread_name(spread["classes"], code) or "",
-                *(values[i] for values in given),
-            ]  # fmt: skip
-            lines.append(tsv_line(cells))
-        file.write(b"".join(lines))
+    names = [name for name in reader.columns if name != titles]
+    given = label_columns(reader, labels, spread)
+    groups = None if reader.groups is None else pa.array(reader.groups)
+    columns = [groups, given.get("label"), given.get("spread")]
+    columns += [reader.table[name] for name in names]
+    file.write(tsv_line(["id", "title", "group", "label", "spread", *names]))
+    for start, texts in blocks_of(reader.documents.texts(), BLOCK):
+        some = slice(start, start + len(texts))
+        cells = ([None] * len(texts) if c is None else c[some].to_pylist() for c in columns)
+        for row, text, *rest in zip(range(start, some.stop), texts, *cells, strict=True):
+            title, _ = title_and_opening(text, reader.title_of(row))
+            file.write(tsv_line([reader.id_of(row), title, *rest]))
 
 
 def tsv_line(cells: list[Any]) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from tacit.classify import LogisticRegression, calibrate
 from tacit.core.engines import Engine
@@ -148,15 +148,8 @@ def scores_unseen(
     The documents of a label go into different folds, so that two are enough for every model
     to know all labels.
     """
-    numbers = fold_numbers(given, folds, random_state=seed)
-    parts: list[tuple[np.ndarray, np.ndarray]] = []
-    for number in np.unique(numbers):
-        out = np.flatnonzero(numbers == number)
-        kept = np.flatnonzero(numbers != number)
-        fitted = clone(model).fit(known[kept], given[kept])
-        parts.append((out, fitted.decision_function(known[out])))
-    order = np.argsort(np.concatenate([out for out, _ in parts]), kind="stable")
-    return np.concatenate([scores for _, scores in parts])[order]
+    split = PredefinedSplit(fold_numbers(given, folds, random_state=seed))
+    return cross_val_predict(model, known, given, cv=split, method="decision_function")
 
 
 def wide(scores: np.ndarray) -> np.ndarray:

@@ -40,32 +40,23 @@ def words_in(reader: ProjectReader, text: str) -> list[str]:
 
 def fold_in(reader: ProjectReader, text: str) -> Folded:
     """Where a text lies among the documents."""
-    found = words_in(reader, text)
-    places = reader.place_of_word
     used = reader.arrays("meaning")["used"]
-    counted: dict[int, int] = {}
-    known: dict[str, None] = {}
-    unknown: dict[str, None] = {}
-    for word in found:
-        column = places.get(word, -1)
-        at = int(np.searchsorted(used, column))
-        if column < 0 or at == len(used) or used[at] != column:
-            unknown[word] = None
-            continue
-        known[word] = None
-        counted[at] = counted.get(at, 0) + 1
-    if not counted:
-        return Folded(None, [], list(unknown))
-    order = sorted(counted)
-    counts = np.array([counted[at] for at in order], np.float64)
-    spread = reader.arrays("counts")["document_counts"][used[order]]
+    row = reader.vectorizer.transform([text])
+    compared = np.isin(row.indices, used)
+    columns, counts = row.indices[compared], row.data[compared].astype(np.float64)
+    names = {str(word) for word in reader.words[columns]}
+    words = dict.fromkeys(words_in(reader, text))
+    unknown = [word for word in words if word not in names]
+    if not len(columns):
+        return Folded(None, [], unknown)
+    spread = reader.arrays("counts")["document_counts"][columns]
     weights = (1 + np.log(counts)) * word_weights(
         spread, reader.n, reader.facts("meaning").get("idf_power", 2)
     )
-    placed = weights @ directions(reader, np.array(order))
+    placed = weights @ directions(reader, np.searchsorted(used, columns))
     length = float(np.sqrt(placed @ placed))
     unit = (placed / length).astype(np.float32) if length > 0 else None
-    return Folded(unit, list(known), list(unknown))
+    return Folded(unit, [word for word in words if word in names], unknown)
 
 
 def directions(reader: ProjectReader, words: np.ndarray) -> np.ndarray:

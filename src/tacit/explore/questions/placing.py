@@ -1,12 +1,10 @@
 """New texts among the documents of a project: their nearest documents, the group these are in,
 and how unfamiliar the text is."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from tacit.explore.questions.meaning_space import best_first, cosines_of, fold_in, words_in
 from tacit.explore.questions.reader import ProjectReader
@@ -74,19 +72,9 @@ def evidence_of(
     reader: ProjectReader, texts: Sequence[str], nearest: list[list[tuple[int, float]]]
 ) -> Evidence:
     """The measures of new texts, as the stage takes them of documents."""
-    counted = [Counter(words_in(reader, text)) for text in texts]
-    places, width = reader.place_of_word, len(reader.words)
-    data, columns, edges, unknown = [], [], [0], []
-    for words in counted:
-        known = sorted((places[w], c) for w, c in words.items() if w in places)
-        columns += [column for column, _ in known]
-        data += [c for _, c in known]
-        edges.append(len(columns))
-        unknown.append(len(words) - len(known))
-    table = sp.csr_array(
-        (np.array(data, np.int32), np.array(columns, np.int64), np.array(edges, np.int64)),
-        shape=(len(texts), width),
-    )
+    found = [words_in(reader, text) for text in texts]
+    unknown = [len({*words} - reader.place_of_word.keys()) for words in found]
+    table = reader.vectorizer.transform(texts)
     spread = reader.arrays("counts")["document_counts"]
     rare, left, types = measure_words(
         table, spread, reader.arrays("meaning"), reader.n, counted=False,
@@ -99,7 +87,7 @@ def evidence_of(
         np.sqrt(np.mean([2 - 2 * alike for _, alike in near])) if near else 0.0
         for near in nearest
     ]
-    lengths = np.array([sum(words.values()) for words in counted])
+    lengths = np.array([len(words) for words in found])
     _, weights = function_words(reader.words)
     guess = decide(np.asarray((table @ weights).todense()), lengths)
     foreign = ~np.isin(guess, [*familiar_languages(reader.context), UNKNOWN])

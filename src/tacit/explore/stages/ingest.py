@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +13,10 @@ from tacit.data.text_block import scrub
 from tacit.explore.stages.cleaning import Cleaned, Found
 from tacit.explore.stages.stage import DOCUMENTS
 
-__all__ = ["RESERVED", "Source", "facts_of", "read_through", "write_documents"]
+__all__ = [
+    "RESERVED", "Source", "blocks_of", "facts_of", "free_name", "read_through",
+    "write_documents",
+]  # fmt: skip
 
 ROWS = 4096  # documents to a row group: what reading one of them costs
 RESERVED = ("id", "text")
@@ -55,25 +60,21 @@ def write_documents(documents: Documents, folder: Path, *, clean: bool = True) -
         + [(name, array.type) for name, array in arrays.items()]
     )
     with pq.ParquetWriter(folder / DOCUMENTS, schema, compression="zstd") as writer:
-        start, held = 0, []
-        for text in cleaned.texts():
-            held.append(text)
-            if len(held) == ROWS:
-                start = flush(writer, schema, ids, held, arrays, start)
-                held = []
-        if held or start == 0:
-            flush(writer, schema, ids, held, arrays, start)
+        for start, texts in blocks_of(cleaned.texts(), ROWS):
+            parts = {name: array.slice(start, len(texts)) for name, array in arrays.items()}
+            table = {"id": ids[start : start + len(texts)], "text": texts, **parts}
+            writer.write_table(pa.table(table, schema=schema))
+        if not ids:
+            writer.write_table(schema.empty_table())
     return cleaned
 
 
-def flush(writer, schema, ids, held, arrays, start) -> int:
-    import pyarrow as pa
-
-    stop = start + len(held)
-    parts = {name: array.slice(start, len(held)) for name, array in arrays.items()}
-    table = {"id": ids[start:stop], "text": held, **parts}
-    writer.write_table(pa.table(table, schema=schema))
-    return stop
+def blocks_of(texts: Iterable[str], size: int) -> Iterator[tuple[int, list[str]]]:
+    """Texts in order, a block at a time: where it begins, and its texts."""
+    start, rest = 0, iter(texts)
+    while block := list(islice(rest, size)):
+        yield start, block
+        start += len(block)
 
 
 def kept_columns(documents: Documents) -> dict[str, str]:
@@ -82,11 +83,19 @@ def kept_columns(documents: Documents) -> dict[str, str]:
     kept = {name: name for name in documents.columns if name not in RESERVED}
     for name in documents.columns:
         if name == "text" or (name == "id" and not holds_ids(documents)):
-            free = f"given_{name}"
-            while free in kept:
-                free = f"given_{free}"
-            kept[free] = name
+            kept[free_name(name, {*kept, *RESERVED})] = name
     return kept
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name for a column that came along, which may be called as one of ours.
+
+    >>> free_name("date", {"words"}), free_name("words", {"words"})
+    ('date', 'given_words')
+    """
+    while name in taken:
+        name = f"given_{name}"
+    return name
 
 
 def holds_ids(documents: Documents) -> bool:

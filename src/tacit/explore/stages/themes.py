@@ -8,6 +8,7 @@ of the theme it is matched with. Without a number of themes a rule chooses one t
 with the number of documents, 10 for 1,000 and 20 for 10,000, where there is enough text.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def theme_words(theme: dict[str, Any], most: int = 8, weight: float = 0.6) -> li
 
     def rank(word: list) -> float:
         _, inside, overall, *_ = word
-        return float(np.log(inside) - (1 - weight) * np.log(overall))
+        return math.log(inside) - (1 - weight) * math.log(overall)
 
     return [word[0] for word in sorted(theme["words"], key=rank, reverse=True)[:most]]
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.report.phrases import count, minus, section
 from tacit.explore.report.report import Report
+from tacit.explore.report.search_index import varints
 
 __all__ = ["NAV", "PLACE", "data", "slope", "words"]
 
@@ -72,12 +73,9 @@ def gaps(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     previous[1:] = table.indices[:-1]
     previous[table.indptr[:-1][starts > 0]] = -1
     gap = table.indices - previous - 1
-    long = gap >= 128  # words shown are some thousands: two bytes are enough
-    edges = np.concatenate([[0], np.cumsum(1 + long)])
-    out = np.zeros(edges[-1], np.uint8)
-    out[edges[:-1]] = (gap & 127) | (long << 7)
-    out[edges[:-1][long] + 1] = gap[long] >> 7
-    return out, edges[table.indptr]
+    # Words shown are some thousands, so that a gap takes one byte or two.
+    edges = np.concatenate([[0], np.cumsum(1 + (gap >= 128))])
+    return np.frombuffer(varints(gap), np.uint8), edges[table.indptr]
 
 
 def identifying_words(
