@@ -7,7 +7,7 @@ import click
 
 from tacit.cli import inputs, options, output
 from tacit.cli.options import DocumentOptions, RunOptions
-from tacit.cli.progress import Running
+from tacit.cli.progress import Running, watch_blocks
 from tacit.core.wording import count
 
 __all__ = ["counts"]
@@ -68,8 +68,8 @@ def counts(
         ngram_range=ngrams, min_df=min_df, stop_words=stop_words, rule=rule, engine=run.engine
     )
     try:
-        with Running("Counting words"):
-            table = vectorizer.fit_transform(texts)
+        with Running("Counting words") as stage:
+            table = vectorizer.fit_transform(watch_blocks(texts, stage))
     except ValueError as error:
         raise DataError(in_options(str(error)), file=path) from None
     terms = vectorizer.get_feature_names_out()

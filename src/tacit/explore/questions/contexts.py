@@ -98,7 +98,11 @@ def read_phrase(inner: Any, text: str) -> tuple[list[np.ndarray], list[str]]:
 def find_places(stream: TokenStream, words: list[np.ndarray]) -> np.ndarray:
     """Where the words stand in a row, inside one document; the first word's places."""
     tokens = stream.tokens
-    places = np.flatnonzero(np.isin(tokens, words[0][words[0] >= 0]))
+    first = words[0][words[0] >= 0]
+    if len(first) == 1:
+        places = np.flatnonzero(tokens == first[0])
+    else:
+        places = np.flatnonzero(np.isin(tokens, first))
     if len(words) == 1 or not len(places):
         return places
     ends = stream.edges[stream.document_of(places) + 1]
