@@ -28,7 +28,7 @@ from tacit.cli.options import (
 )
 from tacit.cli.output import check_file, check_target, clean, draw_table, print_json, say
 from tacit.cli.progress import Running
-from tacit.core.memory import format_bytes
+from tacit.core.memory import format_bytes, peak_memory, resident_memory
 from tacit.core.wording import count
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ def train(
 
     vocabulary = None if words is None else read_vocabulary(words)
     texts = open_documents(path, documents, quiet=run.quiet)
+    start = resident_memory()
     model = BackoffModel(
         order,
         smoothing=smoothing,
@@ -152,7 +153,7 @@ def train(
         engine=run.engine,
     )
     with Running("Counting n-grams", quiet=run.quiet):
-        train_model(model, texts)
+        train_model(model, texts, baseline=0)
     model.vocabulary = None  # the file holds the words already
     if quantize:
         model = model.quantized()
@@ -160,6 +161,13 @@ def train(
         if target is not None:
             write_model(model, target, as_arpa=target == arpa)
     show_training(model, out, arpa, run)
+    peak = peak_memory()
+    if peak > documents.memory:
+        say(
+            f"Note: the process took {format_bytes(peak)}, more than --memory. Python and its "
+            f"packages alone take {format_bytes(start)}.",
+            quiet=run.quiet,
+        )
     check_whole(texts, documents)
 
 

@@ -190,16 +190,20 @@ def format_ngrams(
             number = np.int32(path[j])  # of the type of the array, or it would be copied
             after = np.searchsorted(tables.children[low : high + 1], number, side="right")
             path[j - 1] = low - 1 + after
+        begin, buffers = path.copy(), []
         room = (k + 1) * (level.longest + 1) + 16
-        buffers = []
         while at < stop:
             check_stop()
             out = np.empty(max(2 * NUMBER + room, BUFFER), np.uint8)
             prefix = np.empty(room, np.uint8)
             at, size = format_lines(level, at, stop, path, prefix, out)
             buffers.append(out[:size])
+        for first, last in zip(begin, path, strict=True):  # of every length
+            release(tables.words[first : last + 1], tables.children[first : last + 2])
+        if chunk[0] // LINES % 16 == 0:  # what the searches touched
+            release(tables.words, tables.children)
         here = slice(chunk[0] - level.first, stop - level.first)
-        release(tables.words, tables.children, probs[here], backoffs[here])
+        release(probs[here], backoffs[here])
         return buffers
 
     for buffers in engine.each(format_chunk, chunks, work=20 * len(level.probs)):

@@ -134,11 +134,15 @@ class BackoffModel(Saved):
         return Reader(self.tokenizer, self.lowercase, lines)
 
 
-def train(model: Model, X: Any, held_out: Any = None) -> Model:
-    """Fill in the tables of a model from sentences, as ``NGramModel.fit`` describes."""
+def train(model: Model, X: Any, held_out: Any = None, baseline: int | None = None) -> Model:
+    """Fill in the tables of a model from sentences, as ``NGramModel.fit`` describes.
+
+    The limit on memory comes on top of ``baseline`` bytes, by default what the process takes
+    now; with 0 it is for the whole process.
+    """
     check_tokenizer(model.tokenizer)
     check_prune(model.prune, model.smoothing)
-    counted = count_text(model, X, held_out)
+    counted = count_text(model, X, held_out, baseline)
     smoothed = smooth(
         counted.counts,
         model.smoothing,

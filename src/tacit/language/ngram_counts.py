@@ -23,7 +23,8 @@ Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney lang
 estimation. ACL.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ class NGramCounts(NamedTuple):
 
     levels: list[Level]
     markers: bool  # whether sentences had start and stop tokens
-    on_disk: bool = False  # whether the levels are disk arrays, and the model should be
+    memory: float = math.inf  # limited: the levels are disk arrays, and the model should be
 
     @property
     def order(self) -> int:
@@ -70,18 +71,23 @@ class NGramCounts(NamedTuple):
         """Words and special tokens together."""
         return len(self.levels[0].counts)
 
-    def from_start(self) -> Iterator[np.ndarray]:
-        """Of each level in turn, which n-grams begin with the start token."""
-        mask = np.arange(self.vocabulary_size) == START
-        yield mask
+    def from_start(self) -> Iterator[tuple[int, int]]:
+        """Of each level in turn, the range of the n-grams that begin with the start token."""
+        ends = START, START + 1
+        yield ends
         for level in self.levels[1:]:
-            mask = mask[level.histories]
-            release(level.histories)
-            yield mask
+            low, high = np.searchsorted(level.histories, np.array(ends, np.int32))
+            ends = int(low), int(high)
+            yield ends
 
     def zeros(self, size: int, dtype: Any) -> np.ndarray:
         """A new array, on disk if the levels are."""
-        return disk_array(size, dtype) if self.on_disk else np.zeros(size, dtype)
+        return np.zeros(size, dtype) if self.memory == math.inf else disk_array(size, dtype)
+
+    def spans(self, size: int) -> Iterator[slice]:
+        """Parts of an array of 4-byte numbers that fit the memory, for access at random."""
+        step = max(1, int(min(self.memory / 4, size)))
+        return (slice(i, i + step) for i in range(0, size, step))
 
 
 class Positions(NamedTuple):
@@ -255,29 +261,36 @@ def close_gaps(array: np.ndarray, starts: list[int], sizes: list[int]) -> np.nda
 # --- Lookup ---
 
 
-def first_children(histories: np.ndarray, n: int) -> np.ndarray:
-    """Where the n-grams of each of ``n`` histories begin, and where the last ones end.
+def first_children(
+    histories: np.ndarray, n: int, zeros: Callable[[int, Any], np.ndarray] = np.zeros
+) -> np.ndarray:
+    """Where the n-grams of each of ``n`` sorted histories begin, and where the last ones end.
+
+    ``zeros`` makes the array.
 
     >>> first_children(np.array([0, 0, 2], np.int32), 3)
     array([0, 2, 2, 3], dtype=int32)
     """
-    out = np.zeros(n + 1, np.int32)
+    out, filled = zeros(n + 1, np.int32), 0
     for i in range(0, len(histories), SPAN):
         check_stop()
-        count_children(histories[i : i + SPAN], out)
-        release(histories[i : i + SPAN])
-    return np.cumsum(out, out=out)
+        part, before = histories[i : i + SPAN], filled
+        filled = mark_children(part, i, filled, out)
+        release(part, out[before:filled])
+    out[filled:] = len(histories)
+    release(out)
+    return out
 
 
 def extend(
     places: np.ndarray, ids: np.ndarray, children: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """The number of the n-gram of each history (-1 for none) and word; -1 if unseen."""
-    out = np.empty(len(ids), np.int32)
+    out = np.full(len(ids), -1, np.int32)
     for i in range(0, len(ids), SPAN):
         check_stop()
         part = slice(i, i + SPAN)
-        find_children(places[part], ids[part], children, words, out[part])
+        find_children(places[part], ids[part], children, words, 0, 0, out[part])
     return out
 
 
@@ -415,16 +428,21 @@ def find_word(words, low, high, w):
 
 
 @kernel
-def count_children(histories, out):
-    for h in histories:
-        out[h + 1] += 1
+def mark_children(histories, at, filled, out):
+    """Write where the n-grams from number ``at`` on begin. Returns how much is filled in."""
+    for i in range(len(histories)):
+        while filled <= histories[i]:
+            out[filled] = at + i
+            filled += 1
+    return filled
 
 
 @kernel
-def find_children(places, ids, children, words, out):
+def find_children(places, ids, children, words, first, low, out):
+    """Look up n-grams whose histories are in a range: history ``first`` is the first of
+    ``children``, and ``low`` the number of the first of ``words``."""
     for t in range(len(ids)):
-        h, w = places[t], ids[t]
-        out[t] = -1
-        if h < 0:
-            continue
-        out[t] = find_word(words, children[h], children[h + 1], w)
+        h = places[t] - first
+        if 0 <= h < len(children) - 1:
+            at = find_word(words, children[h] - low, children[h + 1] - low, ids[t])
+            out[t] = at + low if at >= 0 else -1
