@@ -64,7 +64,7 @@ def count_text(
         none = Vocabulary.of([])
         blocks = [block._replace(vocabulary=none) for block in blocks]
         trim_memory()
-        limit += (baseline or 0) - resident_memory()
+        limit = min(memory, memory + (baseline or 0) - resident_memory())
     if bytes_needed(report, model.order) <= limit:
         text = join_positions(blocks, ids, model.markers, engine)
         counts = count_ngrams(text, v, *setting, engine)
