@@ -49,6 +49,8 @@ U = np.uint64
 LINES = 1 << 15  # formatted in a chunk
 BUFFER = 1 << 21  # bytes of lines formatted in a kernel call
 NUMBER = 24  # bytes of a printed number, at most
+RECENT = 1 << 10  # numbers whose text is cached
+NAN = 2**32 - 1  # bits of a number that no model has
 PIECE = 1 << 24  # bytes parsed at a time
 ZERO = -99.0  # and below: the logarithm of zero
 NO_UNKNOWN = -100.0  # log10 of <unk> in files without it, as in KenLM
@@ -486,6 +488,7 @@ POWERS = 10.0 ** np.arange(23)  # all exact
 DECADES = np.array([float(f"1e{e}") for e in range(-45, 41)])
 TENS = 10 ** np.arange(19)  # int64
 FIVES = 5 ** np.arange(17)
+PAIRS = np.frombuffer("".join(f"{i:02d}" for i in range(100)).encode(), np.uint8)
 
 
 @kernel
@@ -494,6 +497,9 @@ def format_lines(level, start, stop, path, prefix, out):
     first one that is not printed, and the number of bytes."""
     k, n_prefix, at, children = len(path), 0, 0, level.children
     offsets, has_backoff = level.offsets, len(level.backoffs) > 0
+    # Back-off weights have few values: nearly all were printed a moment ago.
+    known, sizes = np.full(RECENT, NAN, np.uint32), np.empty(RECENT, np.int64)
+    recent = np.empty((RECENT + 1) * NUMBER, np.uint8)
     for i in range(start, stop):
         j = k - 1
         path[j] = i
@@ -518,8 +524,14 @@ def format_lines(level, start, stop, path, prefix, out):
         copy_bytes(prefix, 0, out, at, n_prefix)
         at = copy_word(level, w, out, at + n_prefix)
         if has_backoff:
+            bits = level.backoff_bits[r]
+            slot = np.int64(((U(bits) * U(0x9E3779B1)) >> U(20)) % U(RECENT))
+            if known[slot] != bits:
+                known[slot], start = bits, slot * NUMBER
+                sizes[slot] = format_number(level.backoffs[r], bits, recent, start) - start
             out[at] = 9
-            at = format_number(level.backoffs[r], level.backoff_bits[r], out, at + 1)
+            copy_bytes(recent, slot * NUMBER, out, at + 1, sizes[slot])
+            at += 1 + sizes[slot]
         out[at] = 10
         at += 1
     return stop, at
@@ -586,9 +598,8 @@ def format_number(number, bits, out, at):
         n, d = 9, np.int64(np.rint(x / DECADES[e10 + 45] * 1e8))
     if d >= TENS[n]:  # rounded up to a power of ten
         d, e10 = d // 10, e10 + 1
-    digits = np.uint32(d)
-    while digits % np.uint32(10) == 0:
-        digits //= np.uint32(10)
+    while d % 10 == 0:
+        d //= 10
         n -= 1
     scientific = e10 < -6 or e10 > 20
     point = 1 if scientific else e10 + 1  # digits before the decimal point
@@ -598,17 +609,14 @@ def format_number(number, bits, out, at):
         for _ in range(point, 0):
             out[at] = 48
             at += 1
-    size = n + (0 < point < n)
-    for t in range(size - 1, -1, -1):  # from the last digit
-        if t == point and t > 0:
-            out[at + t] = 46
-        else:
-            out[at + t] = 48 + digits % np.uint32(10)
-            digits //= np.uint32(10)
-    at += size
-    for _ in range(n, point):
-        out[at] = 48
-        at += 1
+        put_nine_digits(d * TENS[9 - n], out, at)
+        at += n
+    else:
+        put_nine_digits(d * TENS[9 - n], out, at + 1)
+        for t in range(point):
+            out[at + t] = out[at + t + 1] if t < 9 else 48
+        out[at + point] = 46
+        at += n + 1 if n > point else point
     if scientific:
         out[at], out[at + 1] = 101, 45 if e10 < 0 else 43
         at += 2
@@ -619,6 +627,16 @@ def format_number(number, bits, out, at):
         out[at] = 48 + size % 10
         at += 1
     return at
+
+
+@kernel
+def put_nine_digits(number, out, at):
+    first, rest = number // 10**8, number % 10**8
+    high, low = rest // 10_000, rest % 10_000
+    a, b, c, d = 2 * (high // 100), 2 * (high % 100), 2 * (low // 100), 2 * (low % 100)
+    out[at], out[at + 1], out[at + 2] = 48 + first, PAIRS[a], PAIRS[a + 1]
+    out[at + 3], out[at + 4], out[at + 5] = PAIRS[b], PAIRS[b + 1], PAIRS[c]
+    out[at + 6], out[at + 7], out[at + 8] = PAIRS[c + 1], PAIRS[d], PAIRS[d + 1]
 
 
 @kernel
