@@ -44,6 +44,7 @@ MOST = 2**31 - 1  # positions and n-grams of a level: ids are int32
 LONGEST = 250  # words in an n-gram
 SPAN = 1 << 21  # positions per kernel call, about: some 50 ms, so that Ctrl-C works
 CHUNK = 1 << 19  # positions per parallel chunk, about
+BATCH = 1 << 12  # positions whose successors are fetched together, about
 
 
 class Level(NamedTuple):
@@ -188,6 +189,14 @@ class Groups(NamedTuple):
     markers: bool
 
 
+class Following(NamedTuple):
+    """What follows the positions of a batch of groups."""
+
+    positions: np.ndarray
+    places: np.ndarray
+    words: np.ndarray
+
+
 class Successors(NamedTuple):
     """Output arrays; every chunk writes from the index of its first position on."""
 
@@ -209,9 +218,10 @@ def sort_successors(
 
     def sort_chunk(chunk: tuple[int, int, int]) -> tuple[int, int]:
         first, stop, _ = chunk
-        most = int(groups.sizes[first:stop].max(initial=0))
+        most = max(BATCH, int(groups.sizes[first:stop].max(initial=0)))
         buffers = np.empty(most, np.uint64), np.empty(most, np.uint64)
-        return sort_groups(groups, *chunk, *buffers, out)
+        near = Following(*(np.empty(most, np.int32) for _ in Following._fields))
+        return sort_groups(groups, *chunk, *buffers, near, out)
 
     sizes = list(engine.each(sort_chunk, chunks, work=size))
     starts = [at for _, _, at in chunks]
@@ -326,53 +336,63 @@ def place_by_word(ids, first, last, ends, out):
 
 
 @kernel
-def sort_groups(groups, first, stop, at, room, spare, out):
+def sort_groups(groups, first, stop, at, room, spare, near, out):
     """Sort and count the successors of some groups, written from ``at`` on. Returns how many
     longer n-grams there are, and at how many positions."""
-    order, place, ids, before = groups.order, groups.place, groups.ids, groups.before
     words, histories, lower, counts = out.words, out.histories, out.lower, out.counts
-    markers, following = groups.markers, out.following
-    start, n, kept = at, at, at
+    sizes, following = groups.sizes, out.following
+    start, n, kept, h = at, at, at, first
     ends = np.empty((1 << 11) + 1, np.int64)
-    for h in range(first, stop):
-        end = at + groups.sizes[h]
-        q = 0
-        for i in range(at, end):
-            t = order[i] + 1
-            if t >= len(ids):
-                continue
-            w = ids[t]
-            # The (k-1)-gram goes on unless a sentence begins; with start tokens that needs
-            # no read of another array, which would miss the cache.
-            if w != START if markers else before[t] > 0:
-                room[q] = (U(w) << U(32)) | U(t)
-                q += 1
-        at = end
-        if q == 0:
-            continue
-        source = room
-        if q <= 40:
-            for i in range(1, q):
-                x, j = room[i], i - 1
-                while j >= 0 and room[j] > x:
-                    room[j + 1] = room[j]
-                    j -= 1
-                room[j + 1] = x
-        elif radix_sort(room, spare, q, U(8 if q < 4000 else 11), ends):
-            source = spare
-        last_word = U(0xFFFFFFFF)
-        for i in range(q):
-            x = source[i]
-            word, t = x >> U(32), np.int64(x & U(0xFFFFFFFF))
-            if word != last_word:
-                words[n], histories[n], lower[n], counts[n] = word, h, place[t], 0
-                last_word = word
-                n += 1
-            counts[n - 1] += 1
-            if following.shape[0]:
-                following[kept] = t
-                kept += 1
+    while h < stop:
+        last, size = h + 1, np.int64(sizes[h])
+        while last < stop and size + sizes[last] <= BATCH:
+            size += sizes[last]
+            last += 1
+        fetch_successors(groups, at, size, near)
+        end = 0
+        for group in range(h, last):
+            begin, end, q, source = end, end + sizes[group], 0, room
+            for i in range(begin, end):
+                room[q] = (U(near.words[i]) << U(32)) | U(i)
+                q += near.words[i] != START
+            if q <= 40:
+                for j in range(1, q):
+                    x, k = room[j], j - 1
+                    while k >= 0 and room[k] > x:
+                        room[k + 1] = room[k]
+                        k -= 1
+                    room[k + 1] = x
+            elif radix_sort(room, spare, q, U(8 if q < 4000 else 11), ends):
+                source = spare
+            last_word = U(0xFFFFFFFF)
+            for j in range(q):
+                word, x = source[j] >> U(32), source[j] & U(0xFFFFFFFF)
+                if word != last_word:
+                    words[n], histories[n], counts[n] = word, group, 0
+                    lower[n] = near.places[x]
+                    last_word = word
+                    n += 1
+                counts[n - 1] += 1
+                if following.shape[0]:
+                    following[kept] = near.positions[x]
+                    kept += 1
+        at, h = at + size, last
     return n - start, kept - start
+
+
+@kernel
+def fetch_successors(groups, at, size, near):
+    """What follows at some positions: its position, word and n-gram. The lookups miss the
+    cache; with nothing between them, they overlap. START stands for the end of a sentence."""
+    ids, before, place = groups.ids, groups.before, groups.place
+    for i in range(size):
+        t = groups.order[at + i] + 1
+        t = t if t < len(ids) else 0  # where a sentence begins
+        near.positions[i], near.places[i], near.words[i] = t, place[t], ids[t]
+    if not groups.markers:  # else it is the start token itself
+        for i in range(size):
+            if before[near.positions[i]] == 0:
+                near.words[i] = START
 
 
 @kernel
