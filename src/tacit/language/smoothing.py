@@ -27,7 +27,7 @@ The notes' section on smoothing.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -146,7 +146,7 @@ def smooth(
         probs.append(p)
         taken.append(discounts)
         below = p
-    tables = build_tables(counts, thresholds, probs, backoffs)
+    tables = build_tables(counts, thresholds, probs, backoffs, chosen)
     return Smoothed(
         tables._replace(uniform=float(np.log10(1.0 / v)), absolute=smoothing == "add-k"), taken
     )
@@ -289,6 +289,7 @@ def build_tables(
     thresholds: Sequence[int],
     probs: Sequence[np.ndarray],
     backoffs: Sequence[np.ndarray],
+    engine: Engine,
 ) -> Tables:
     """All levels in one trie, without the pruned n-grams."""
     levels, order = counts.levels, counts.order
@@ -308,24 +309,27 @@ def build_tables(
         )
     words, prob = counts.zeros(total, np.int32), counts.zeros(total, np.float32)
     backoff, children = counts.zeros(inner, np.float32), counts.zeros(inner + 1, np.int32)
-    first = 0
+    children[-1] = total
+
+    def copy_children(i: int, out: np.ndarray, shift: Callable) -> None:
+        above, keep = levels[i + 1].histories, kept[i + 1]
+        above = above if keep is None else above[keep]
+        starts = first_children(above, len(levels[i].counts), counts.zeros)
+        copy_kept(starts[:-1], kept[i], out, shift)  # whoever is pruned has no children
+
+    tasks, first = [], 0
     for i in range(order):
         stop = first + int(sizes[i])
-        copy_kept(levels[i].words, kept[i], words[first:stop])
-        copy_kept(probs[i], kept[i], prob[first:stop], np.log10)
+        here = slice(first, stop)
+        tasks.append(partial(copy_kept, levels[i].words, kept[i], words[here]))
+        tasks.append(partial(copy_kept, probs[i], kept[i], prob[here], np.log10))
         if i + 1 < order:
-            copy_kept(backoffs[i], kept[i], backoff[first:stop], np.log10)
-            above, keep = levels[i + 1].histories, kept[i + 1]
-            starts = first_children(
-                above if keep is None else above[keep], len(levels[i].counts), counts.zeros
-            )
-            # Whoever is pruned has no children.
+            tasks.append(partial(copy_kept, backoffs[i], kept[i], backoff[here], np.log10))
             shift = partial(np.add, np.int32(stop))
-            copy_kept(starts[:-1], kept[i], children[first:stop], shift)
-            children[stop] = stop + int(starts[-1])
+            tasks.append(partial(copy_children, i, children[here], shift))
         first = stop
-    if order == 1:
-        children[0] = total
+    for _ in engine.each(lambda task: task(), tasks, work=total):
+        pass
     return Tables(words, children, prob, backoff, sizes, 0.0)
 
 
