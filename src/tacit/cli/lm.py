@@ -162,7 +162,7 @@ def train(
             write_model(model, target, as_arpa=target == arpa)
     show_training(model, out, arpa, run)
     peak = peak_memory()
-    if peak > documents.memory:
+    if documents.memory is not None and peak > documents.memory:
         say(
             f"Note: the process took {format_bytes(peak)}, more than --memory. Python and its "
             f"packages alone take {format_bytes(start)}.",

@@ -91,9 +91,10 @@ class NGramModel(Estimator, BackoffModel):
     lowercase : bool
         Whether to convert the text to lower case first.
     memory : int, str such as "2GB", or None
-        About how much memory ``fit`` may take, on top of the interpreter and its packages
-        (0.3 GB). A text that would need more is counted by way of temporary files, and the
-        model's arrays are in such files too. None always works in memory.
+        About how much memory ``fit`` may take, on top of what the process takes when it
+        begins; 32 MB are always used for counting. A text that would need more is counted by
+        way of temporary files, and the model's arrays are in such files too. None always
+        works in memory.
     engine : {"serial", "threads", "dask"} or Engine
         Where blocks are read and scored.
 
