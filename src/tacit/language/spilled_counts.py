@@ -122,6 +122,7 @@ def histories_before(
     """The (k-1)-gram that ends before each position; -1 if its sentence is shorter."""
     out = np.empty(end - at, np.int32)
     shift_places(before, place, k, at, out)
+    # The place before the first one lies in the chunk before.
     release(before[at:end], place[max(0, at - CHUNK) : end])
     return out
 
