@@ -1,8 +1,8 @@
 """A back-off model of n-grams: its settings, its tables, its file, and how it is trained.
 
-Nothing here imports scikit-learn, whose import takes most of a second and 130 MB: ``tacit lm train``
-needs no more than this file. ``NGramModel`` adds scikit-learn's conventions, and what one asks
-a model.
+Nothing here imports scikit-learn, whose import takes most of a second and 130 MB: ``tacit lm
+train`` needs no more than this file. ``NGramModel`` adds scikit-learn's conventions, and what
+one asks a model.
 """
 
 import inspect
