@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 
 import tacit as package
+from tacit.core import Threads
 from tacit.language import CacheModel, NGramModel, read_arpa
 
 TEXT = [
@@ -43,6 +46,32 @@ def test_training_gives_the_model_of_python(text, tmp_path, tacit):
     assert "order 4" in run.err
     for found in (package.load(out), read_arpa(arpa)):
         assert found.score(TEXT[0]) == expected.score(TEXT[0])
+
+
+def test_the_command_writes_the_bytes_that_python_writes(text, tmp_path, tacit):
+    command, python = tmp_path / "command", tmp_path / "python"
+    assert tacit("lm", "train", text, "-o", 3, "--out", command, "--memory", "1GB").code == 0
+    NGramModel(3, memory=10**9, engine=Threads()).fit(text).save(python)
+    assert command.read_bytes() == python.read_bytes()
+
+
+def test_training_does_not_import_scikit_learn(text, tmp_path):
+    files = ["--out", str(tmp_path / "m"), "--arpa", str(tmp_path / "a")]
+    args = ["lm", "train", str(text), *files]
+    code = (
+        "import sys; from tacit.cli.main import main\n"
+        f"try: main({args!r})\n"
+        "finally: print('sklearn' in sys.modules, file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (tmp_path / "a").exists()
+    assert run.stderr.splitlines()[-1] == "False"
+
+
+def test_a_limit_that_was_not_kept_is_said(text, tmp_path, tacit):
+    args = ["lm", "train", text, "--out", tmp_path / "m"]
+    assert "more than --memory" in tacit(*args, "--memory", "1MB").err
+    assert "more than --memory" not in tacit(*args, "--memory", "100GB").err
 
 
 def test_a_model_is_known_by_what_it_holds_not_by_its_name(text, tmp_path, tacit):

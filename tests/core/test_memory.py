@@ -1,8 +1,15 @@
 """Amounts of memory as people write them."""
 
+import numpy as np
 import pytest
 
-from tacit.core.memory import format_bytes, parse_memory
+from tacit.core.memory import (
+    format_bytes,
+    parse_memory,
+    peak_memory,
+    resident_memory,
+    trim_memory,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,3 +33,13 @@ def test_limits_are_bytes_or_text(given, size):
 def test_what_is_not_an_amount_is_refused(given):
     with pytest.raises(ValueError, match="memory="):
         parse_memory(given)
+
+
+def test_the_memory_of_the_process_is_known():
+    before = resident_memory()
+    block = np.ones(2**26, np.uint8)
+    assert resident_memory() - before > 2**25
+    assert peak_memory() >= resident_memory()
+    del block
+    trim_memory()
+    assert resident_memory() - before < 2**25

@@ -28,11 +28,12 @@ from tacit.cli.options import (
 )
 from tacit.cli.output import check_file, check_target, clean, draw_table, print_json, say
 from tacit.cli.progress import Running
-from tacit.core.memory import format_bytes
+from tacit.core.memory import format_bytes, peak_memory, resident_memory
 from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
+    from tacit.language.backoff_model import BackoffModel
     from tacit.language.ngram_model import NGramModel
 
 __all__ = ["lm"]
@@ -92,7 +93,7 @@ class PruningCommand(click.Command):
               help="Vocabulary file, with words separated by white space  [default: all words]")
 @click.option("--unk-cutoff", type=click.IntRange(0), default=0,
               help="Largest count of a word that is replaced by <unk>")
-@click.option("--add", "k", type=float, default=1.0,
+@click.option("--add", "k", type=click.FloatRange(0, min_open=True), default=1.0,
               help="Count to add, with --smoothing add-k")
 @click.option("--tokenizer", type=OneOf(["whitespace", "words", "plain", "char"]),
               default="whitespace",
@@ -133,11 +134,13 @@ def train(
         raise click.UsageError(f"--out and --arpa are both {out}. Give them different names.")
     check_file(out)
     check_target(arpa)
-    from tacit.language import NGramModel
+    from tacit.language.backoff_model import BackoffModel
+    from tacit.language.backoff_model import train as train_model
 
     vocabulary = None if words is None else read_vocabulary(words)
     texts = open_documents(path, documents, quiet=run.quiet)
-    model: NGramModel = NGramModel(
+    start = resident_memory()
+    model = BackoffModel(
         order,
         smoothing=smoothing,
         vocabulary=vocabulary,
@@ -150,7 +153,7 @@ def train(
         engine=run.engine,
     )
     with Running("Counting n-grams", quiet=run.quiet):
-        model.fit(texts)
+        train_model(model, texts, baseline=0)
     model.vocabulary = None  # the file holds the words already
     if quantize:
         model = model.quantized()
@@ -158,6 +161,13 @@ def train(
         if target is not None:
             write_model(model, target, as_arpa=target == arpa)
     show_training(model, out, arpa, run)
+    peak = peak_memory()
+    if documents.memory is not None and peak > documents.memory:
+        say(
+            f"Note: the process took {format_bytes(peak)}, more than --memory. Python and its "
+            f"packages alone take {format_bytes(start)}.",
+            quiet=run.quiet,
+        )
     check_whole(texts, documents)
 
 
@@ -381,9 +391,9 @@ def open_model(path: str, engine: Any = None) -> "NGramModel":
     return model
 
 
-def write_model(model: "NGramModel", path: str, *, as_arpa: bool) -> None:
+def write_model(model: "BackoffModel", path: str, *, as_arpa: bool) -> None:
     """Write a model to a file, or an ARPA file to standard output."""
-    from tacit.language import write_arpa
+    from tacit.language.arpa import write_arpa
 
     if not as_arpa:
         model.save(path)
@@ -394,7 +404,7 @@ def write_model(model: "NGramModel", path: str, *, as_arpa: bool) -> None:
 
 
 def show_training(
-    model: "NGramModel", out: str | None, arpa: str | None, run: RunOptions
+    model: "BackoffModel", out: str | None, arpa: str | None, run: RunOptions
 ) -> None:
     """Print what was learned, and where it is."""
     for order in model.discount_fallbacks_:

@@ -2,9 +2,13 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
-__all__ = ["available_memory", "check_memory", "format_bytes", "gigabytes", "parse_memory"]
+__all__ = [
+    "available_memory", "check_memory", "format_bytes", "gigabytes", "parse_memory",
+    "peak_memory", "resident_memory", "trim_memory",
+]  # fmt: skip
 
 SHARE = 0.9  # of the free memory one thing may take
 
@@ -81,6 +85,34 @@ def available_memory() -> float:
         cached = numbers("/sys/fs/cgroup/memory.stat").get("inactive_file", 0)
         limits.append(int(limit) - int(used) + cached)
     return float(max(0, min(limits))) if limits else float("inf")
+
+
+def resident_memory() -> int:
+    """Bytes of memory that this process takes now; where nobody says, the most it ever took."""
+    now = numbers("/proc/self/status").get("VmRSS:")
+    return peak_memory() if now is None else 1024 * now
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process ever took; 0 where nobody says."""
+    most = numbers("/proc/self/status").get("VmHWM:")
+    if most is not None:
+        return 1024 * most
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
+
+
+def trim_memory() -> None:
+    """Return freed memory to the system, where the C library keeps it and can be told."""
+    import ctypes
+
+    if sys.platform == "linux":
+        getattr(ctypes.CDLL(None), "malloc_trim", lambda pad: None)(0)
 
 
 def numbers(path: str) -> dict[str, int]:

@@ -100,10 +100,12 @@ def save(model: Any, path: str | os.PathLike) -> None:
     >>> np.array_equal(tacit.load(path).cluster_centers_, model.cluster_centers_)
     True
     """
-    from sklearn.utils.validation import check_is_fitted
-
     name_of(type(model))  # the clearest error first
-    check_is_fitted(model)
+    learned = any(name.endswith("_") and not name.startswith("__") for name in vars(model))
+    if not learned or hasattr(model, "__sklearn_is_fitted__"):
+        from sklearn.utils.validation import check_is_fitted  # slow to import
+
+        check_is_fitted(model)
     seed: Any = getattr(model, "random_state", None)
     data = getattr(model, "_fingerprint", None)
     if data is not None and not isinstance(data, str):
@@ -360,10 +362,11 @@ def check_value(cls: type, name: str, value: Any) -> None:
         raise ValueError(f"{name} is {excerpt(value)}, which is too large.")
     if name in getattr(cls, "_file_schema", {}) and getattr(value, "dtype", 0) == np.float16:
         raise ValueError(f"{name} is of dtype float16, but must be float32 or float64.")
-    from sklearn.base import ClassifierMixin
+    if name == "classes_" and not are_classes(value):
+        from sklearn.base import ClassifierMixin  # slow to import
 
-    if name == "classes_" and issubclass(cls, ClassifierMixin) and not are_classes(value):
-        raise ValueError("classes_ must be a row of different values, at least one.")
+        if issubclass(cls, ClassifierMixin):
+            raise ValueError("classes_ must be a row of different values, at least one.")
 
 
 def has_type(value: Any, wanted: Any) -> bool:

@@ -108,7 +108,8 @@ def name_of(cls: type) -> str:
         ...
     TypeError: dict is not in tacit.core.registry, so no model file can hold one. ...
     """
-    home = f"{cls.__module__}:{cls.__qualname__}"
+    saved_as = vars(cls).get("_saved_as")  # a class without its conventions stands for it
+    home = REGISTRY.get(saved_as or "") or f"{cls.__module__}:{cls.__qualname__}"
     for name, place in REGISTRY.items():
         if place == home:
             return name

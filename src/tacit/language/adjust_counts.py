@@ -28,15 +28,16 @@ def continuation_counts(counts: NGramCounts) -> list[np.ndarray]:
     adjusted = []
     starting = counts.from_start()
     for level, above in pairwise(counts.levels):
-        starts = next(starting)
+        start, stop = next(starting)
         out = counts.zeros(len(level.counts), np.int32)
-        for i in range(0, len(above.lower), SPAN):
-            check_stop()
-            part = above.lower[i : i + SPAN]
-            count_predecessors(part, out)
-            release(part)
-        keep_counts(level.counts, starts, out)
-        release(out, level.counts)
+        for here in counts.spans(len(out)):
+            for i in range(0, len(above.lower), SPAN):
+                check_stop()
+                part = above.lower[i : i + SPAN]
+                count_predecessors(part, here.start, out[here])
+                release(part)
+            keep_counts(level.counts[here], start - here.start, stop - here.start, out[here])
+            release(out[here], level.counts[here])
         adjusted.append(out)
     if adjusted:
         adjusted[0][START] = 0  # it is never predicted
@@ -44,16 +45,19 @@ def continuation_counts(counts: NGramCounts) -> list[np.ndarray]:
 
 
 @kernel
-def count_predecessors(lower, out):
+def count_predecessors(lower, first, out):
+    """Count those from number ``first`` on, as many as ``out`` holds."""
     for i in range(len(lower)):
-        out[lower[i]] += 1
+        at = lower[i] - first
+        if 0 <= at < len(out):
+            out[at] += 1
 
 
 @kernel
-def keep_counts(counts, starts, out):
+def keep_counts(counts, start, stop, out):
     """The counts themselves, where nothing comes before."""
     for i in range(len(counts)):
-        if starts[i]:
+        if start <= i < stop:
             out[i] = counts[i]
         elif out[i] == 0 and counts[i] > 0:
             out[i] = 1  # without start tokens: the edge of the sentence is a context too

@@ -22,7 +22,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,11 +34,14 @@ from tacit.core.kernel import kernel
 from tacit.core.string_array import StringArray
 from tacit.data.streams import Source
 from tacit.kernels.hashing import Interner, padded
+from tacit.language.backoff_model import BackoffModel
 from tacit.language.backoff_tables import Tables
 from tacit.language.ngram_counts import extend, first_children
-from tacit.language.ngram_model import NGramModel
 from tacit.language.sentences import FIRST, SPECIAL, START, STOP, UNKNOWN
 from tacit.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from tacit.language.ngram_model import NGramModel
 
 __all__ = ["read_arpa", "write_arpa"]
 
@@ -46,13 +49,15 @@ U = np.uint64
 LINES = 1 << 15  # formatted in a chunk
 BUFFER = 1 << 21  # bytes of lines formatted in a kernel call
 NUMBER = 24  # bytes of a printed number, at most
+RECENT = 1 << 10  # numbers whose text is cached
+NAN = 2**32 - 1  # bits of a number that no model has
 PIECE = 1 << 24  # bytes parsed at a time
 ZERO = -99.0  # and below: the logarithm of zero
 NO_UNKNOWN = -100.0  # log10 of <unk> in files without it, as in KenLM
 SPELLINGS = {"<UNK>": "<unk>"}
 
 
-def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
+def write_arpa(model: BackoffModel, path: str | os.PathLike | IO[bytes]) -> None:
     """Write a model as an ARPA file, packed if the name ends with .gz; or to an open file.
 
     Models with add-k smoothing have no such form (their lower orders are no part of the
@@ -60,7 +65,7 @@ def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
 
     Examples
     --------
-    >>> import tempfile; from pathlib import Path
+    >>> import tempfile; from pathlib import Path; from tacit.language import NGramModel
     >>> model = NGramModel(order=2).fit(["Yee Haw", "Haw Yee Yee", "Yee Haw Yee"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "cowperson.arpa")
@@ -68,21 +73,22 @@ def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
     ...     read_arpa(path).score("Yee Haw") == model.score("Yee Haw")
     True
     """
-    tables, words = model._tables, model.words_
+    tables, vocabulary = model._tables, model._vocabulary
     if tables.absolute:
         raise ValueError(
             "A model with add-k smoothing cannot be written as an ARPA file, which holds "
             "back-off weights. Use model.save, or another smoothing."
         )
-    blank = next((word for word in words if not word or len(word.split()) != 1), None)
-    if blank is not None or any(" " in word for word in words):
+    text = vocabulary.data.tobytes().decode()
+    if re.search(r"\s", text) or not np.diff(vocabulary.offsets).all():
+        blank = next(word for word in vocabulary.strings if len(word.split()) != 1)
         raise ValueError(
             f"An ARPA file cannot hold {blank!r} as a word: it separates words by white "
             "space. Use model.save."
         )
-    strings = with_special_tokens(model._vocabulary)
+    strings = with_special_tokens(vocabulary)
     engine = get_engine(model.engine)
-    v = len(words)
+    v = len(vocabulary) + FIRST
     shown = [(0, START)] * model.open_vocabulary + [(START, FIRST)] * model.markers
     with open_packed(path) as file:
         sizes = [*tables.sizes.tolist()]
@@ -100,12 +106,14 @@ def write_arpa(model: NGramModel, path: str | os.PathLike | IO[bytes]) -> None:
         file.write(b"\n\\end\\\n")
 
 
-def read_arpa(path: str | os.PathLike) -> NGramModel:
+def read_arpa(path: str | os.PathLike) -> "NGramModel":
     """Read a language model from an ARPA file, plain or packed with gzip or zstd.
 
     Without <unk> in the file the vocabulary is closed, and other words have a log10
     probability of -100, as in KenLM.
     """
+    from tacit.language.ngram_model import NGramModel
+
     found = read_tables(os.fspath(path))
     model = NGramModel(
         found.tables.order, open_vocabulary=found.open_vocabulary, markers=found.markers
@@ -184,16 +192,20 @@ def format_ngrams(
             number = np.int32(path[j])  # of the type of the array, or it would be copied
             after = np.searchsorted(tables.children[low : high + 1], number, side="right")
             path[j - 1] = low - 1 + after
+        begin, buffers = path.copy(), []
         room = (k + 1) * (level.longest + 1) + 16
-        buffers = []
         while at < stop:
             check_stop()
             out = np.empty(max(2 * NUMBER + room, BUFFER), np.uint8)
             prefix = np.empty(room, np.uint8)
             at, size = format_lines(level, at, stop, path, prefix, out)
             buffers.append(out[:size])
+        for first, last in zip(begin, path, strict=True):  # of every length
+            release(tables.words[first : last + 1], tables.children[first : last + 2])
+        if chunk[0] // LINES % 16 == 0:  # what the searches touched
+            release(tables.words, tables.children)
         here = slice(chunk[0] - level.first, stop - level.first)
-        release(tables.words, tables.children, probs[here], backoffs[here])
+        release(probs[here], backoffs[here])
         return buffers
 
     for buffers in engine.each(format_chunk, chunks, work=20 * len(level.probs)):
@@ -476,6 +488,7 @@ POWERS = 10.0 ** np.arange(23)  # all exact
 DECADES = np.array([float(f"1e{e}") for e in range(-45, 41)])
 TENS = 10 ** np.arange(19)  # int64
 FIVES = 5 ** np.arange(17)
+PAIRS = np.frombuffer("".join(f"{i:02d}" for i in range(100)).encode(), np.uint8)
 
 
 @kernel
@@ -484,6 +497,9 @@ def format_lines(level, start, stop, path, prefix, out):
     first one that is not printed, and the number of bytes."""
     k, n_prefix, at, children = len(path), 0, 0, level.children
     offsets, has_backoff = level.offsets, len(level.backoffs) > 0
+    # Back-off weights have few values: nearly all were printed a moment ago.
+    known, sizes = np.full(RECENT, NAN, np.uint32), np.empty(RECENT, np.int64)
+    recent = np.empty((RECENT + 1) * NUMBER, np.uint8)
     for i in range(start, stop):
         j = k - 1
         path[j] = i
@@ -508,8 +524,14 @@ def format_lines(level, start, stop, path, prefix, out):
         copy_bytes(prefix, 0, out, at, n_prefix)
         at = copy_word(level, w, out, at + n_prefix)
         if has_backoff:
+            bits = level.backoff_bits[r]
+            slot = np.int64(((U(bits) * U(0x9E3779B1)) >> U(20)) % U(RECENT))
+            if known[slot] != bits:
+                known[slot], start = bits, slot * NUMBER
+                sizes[slot] = format_number(level.backoffs[r], bits, recent, start) - start
             out[at] = 9
-            at = format_number(level.backoffs[r], level.backoff_bits[r], out, at + 1)
+            copy_bytes(recent, slot * NUMBER, out, at + 1, sizes[slot])
+            at += 1 + sizes[slot]
         out[at] = 10
         at += 1
     return stop, at
@@ -576,9 +598,8 @@ def format_number(number, bits, out, at):
         n, d = 9, np.int64(np.rint(x / DECADES[e10 + 45] * 1e8))
     if d >= TENS[n]:  # rounded up to a power of ten
         d, e10 = d // 10, e10 + 1
-    digits = np.uint32(d)
-    while digits % np.uint32(10) == 0:
-        digits //= np.uint32(10)
+    while d % 10 == 0:
+        d //= 10
         n -= 1
     scientific = e10 < -6 or e10 > 20
     point = 1 if scientific else e10 + 1  # digits before the decimal point
@@ -588,17 +609,14 @@ def format_number(number, bits, out, at):
         for _ in range(point, 0):
             out[at] = 48
             at += 1
-    size = n + (0 < point < n)
-    for t in range(size - 1, -1, -1):  # from the last digit
-        if t == point and t > 0:
-            out[at + t] = 46
-        else:
-            out[at + t] = 48 + digits % np.uint32(10)
-            digits //= np.uint32(10)
-    at += size
-    for _ in range(n, point):
-        out[at] = 48
-        at += 1
+        put_nine_digits(d * TENS[9 - n], out, at)
+        at += n
+    else:
+        put_nine_digits(d * TENS[9 - n], out, at + 1)
+        for t in range(point):
+            out[at + t] = out[at + t + 1] if t < 9 else 48
+        out[at + point] = 46
+        at += n + 1 if n > point else point
     if scientific:
         out[at], out[at + 1] = 101, 45 if e10 < 0 else 43
         at += 2
@@ -609,6 +627,16 @@ def format_number(number, bits, out, at):
         out[at] = 48 + size % 10
         at += 1
     return at
+
+
+@kernel
+def put_nine_digits(number, out, at):
+    first, rest = number // 10**8, number % 10**8
+    high, low = rest // 10_000, rest % 10_000
+    a, b, c, d = 2 * (high // 100), 2 * (high % 100), 2 * (low // 100), 2 * (low % 100)
+    out[at], out[at + 1], out[at + 2] = 48 + first, PAIRS[a], PAIRS[a + 1]
+    out[at + 3], out[at + 4], out[at + 5] = PAIRS[b], PAIRS[b + 1], PAIRS[c]
+    out[at + 6], out[at + 7], out[at + 8] = PAIRS[c + 1], PAIRS[d], PAIRS[d + 1]
 
 
 @kernel

@@ -1,5 +1,6 @@
 """From sentences in any form to the counts of a model: read, number the words, count."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from tacit.core.disk_array import disk_array, release
 from tacit.core.engines import get_engine
-from tacit.core.memory import parse_memory
+from tacit.core.memory import parse_memory, resident_memory, trim_memory
 from tacit.language.jelinek_mercer import fit_mixing
 from tacit.language.ngram_counts import NGramCounts, count_ngrams, join_positions, positions
 from tacit.language.sentences import (
@@ -28,6 +29,7 @@ from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["Counted", "count_text"]
 
+LEAST = 1 << 25  # bytes that counting takes, however low the limit
 EVERY = 10  # one sentence in ten is held out to fit the weights of jelinek-mercer
 
 
@@ -40,21 +42,35 @@ class Counted(NamedTuple):
     mixing: list[np.ndarray] | None
 
 
-def count_text(model: Any, data: Any, held_out: Any = None) -> Counted:
-    """Count the n-grams of sentences with the settings of an ``NGramModel``."""
+def count_text(
+    model: Any, data: Any, held_out: Any = None, baseline: int | None = None
+) -> Counted:
+    """Count the n-grams of sentences with the settings of an ``NGramModel``.
+
+    Its limit on memory comes on top of ``baseline`` bytes, by default what the process takes
+    now. What it takes once the text is read, beyond that, leaves less for counting.
+    """
     memory = parse_memory(model.memory)
+    limit = math.inf if memory is None else memory
+    if baseline is None and memory is not None:
+        baseline = resident_memory()
     blocks = read_blocks(model, data, on_disk=memory is not None)
     vocabulary, ids = choose_words(model, blocks)
     report = describe(blocks, ids)
     check_text(model, report)
     v, setting = len(vocabulary) + FIRST, (model.order, model.markers)
-    if memory is None or bytes_needed(report, model.order) <= memory:
-        engine = get_engine(model.engine)
+    engine = get_engine(model.engine)
+    if memory is not None:
+        none = Vocabulary.of([])
+        blocks = [block._replace(vocabulary=none) for block in blocks]
+        trim_memory()
+        limit = min(memory, memory + (baseline or 0) - resident_memory())
+    if bytes_needed(report, model.order) <= limit:
         text = join_positions(blocks, ids, model.markers, engine)
         counts = count_ngrams(text, v, *setting, engine)
     else:
         parts = (join([block], [own]) for block, own in zip(blocks, ids, strict=True))
-        counts = count_spilled(parts, v, *setting, memory)
+        counts = count_spilled(parts, v, *setting, max(LEAST, limit), engine)
     mixing = None
     if model.smoothing == "jelinek-mercer":
         if held_out is None:
@@ -70,7 +86,11 @@ def read_blocks(model: Any, data: Any, *, on_disk: bool = False) -> list[BlockWo
     """The words of all blocks; the ids in disk arrays, if memory is limited."""
     source = sentence_blocks(data)
     blocks = get_engine(model.engine).map(read_words, model._reader(), source)
-    return [move_to_disk(block) if on_disk else block for block in blocks]
+    if not on_disk:
+        return list(blocks)
+    moved = [move_to_disk(block) for block in blocks]
+    trim_memory()
+    return moved
 
 
 def move_to_disk(block: BlockWords) -> BlockWords:

@@ -23,7 +23,8 @@ Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney lang
 estimation. ACL.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ MOST = 2**31 - 1  # positions and n-grams of a level: ids are int32
 LONGEST = 250  # words in an n-gram
 SPAN = 1 << 21  # positions per kernel call, about: some 50 ms, so that Ctrl-C works
 CHUNK = 1 << 19  # positions per parallel chunk, about
+BATCH = 1 << 12  # positions whose successors are fetched together, about
 
 
 class Level(NamedTuple):
@@ -59,7 +61,7 @@ class NGramCounts(NamedTuple):
 
     levels: list[Level]
     markers: bool  # whether sentences had start and stop tokens
-    on_disk: bool = False  # whether the levels are disk arrays, and the model should be
+    memory: float = math.inf  # limited: the levels are disk arrays, and the model should be
 
     @property
     def order(self) -> int:
@@ -70,18 +72,23 @@ class NGramCounts(NamedTuple):
         """Words and special tokens together."""
         return len(self.levels[0].counts)
 
-    def from_start(self) -> Iterator[np.ndarray]:
-        """Of each level in turn, which n-grams begin with the start token."""
-        mask = np.arange(self.vocabulary_size) == START
-        yield mask
+    def from_start(self) -> Iterator[tuple[int, int]]:
+        """Of each level in turn, the range of the n-grams that begin with the start token."""
+        ends = START, START + 1
+        yield ends
         for level in self.levels[1:]:
-            mask = mask[level.histories]
-            release(level.histories)
-            yield mask
+            low, high = np.searchsorted(level.histories, np.array(ends, np.int32))
+            ends = int(low), int(high)
+            yield ends
 
     def zeros(self, size: int, dtype: Any) -> np.ndarray:
         """A new array, on disk if the levels are."""
-        return disk_array(size, dtype) if self.on_disk else np.zeros(size, dtype)
+        return np.zeros(size, dtype) if self.memory == math.inf else disk_array(size, dtype)
+
+    def spans(self, size: int) -> Iterator[slice]:
+        """Parts of an array of 4-byte numbers that fit the memory, for access at random."""
+        step = max(1, int(min(self.memory / 4, size)))
+        return (slice(i, i + step) for i in range(0, size, step))
 
 
 class Positions(NamedTuple):
@@ -182,6 +189,14 @@ class Groups(NamedTuple):
     markers: bool
 
 
+class Following(NamedTuple):
+    """What follows the positions of a batch of groups."""
+
+    positions: np.ndarray
+    places: np.ndarray
+    words: np.ndarray
+
+
 class Successors(NamedTuple):
     """Output arrays; every chunk writes from the index of its first position on."""
 
@@ -203,9 +218,10 @@ def sort_successors(
 
     def sort_chunk(chunk: tuple[int, int, int]) -> tuple[int, int]:
         first, stop, _ = chunk
-        most = int(groups.sizes[first:stop].max(initial=0))
+        most = max(BATCH, int(groups.sizes[first:stop].max(initial=0)))
         buffers = np.empty(most, np.uint64), np.empty(most, np.uint64)
-        return sort_groups(groups, *chunk, *buffers, out)
+        near = Following(*(np.empty(most, np.int32) for _ in Following._fields))
+        return sort_groups(groups, *chunk, *buffers, near, out)
 
     sizes = list(engine.each(sort_chunk, chunks, work=size))
     starts = [at for _, _, at in chunks]
@@ -255,29 +271,36 @@ def close_gaps(array: np.ndarray, starts: list[int], sizes: list[int]) -> np.nda
 # --- Lookup ---
 
 
-def first_children(histories: np.ndarray, n: int) -> np.ndarray:
-    """Where the n-grams of each of ``n`` histories begin, and where the last ones end.
+def first_children(
+    histories: np.ndarray, n: int, zeros: Callable[[int, Any], np.ndarray] = np.zeros
+) -> np.ndarray:
+    """Where the n-grams of each of ``n`` sorted histories begin, and where the last ones end.
+
+    ``zeros`` makes the array.
 
     >>> first_children(np.array([0, 0, 2], np.int32), 3)
     array([0, 2, 2, 3], dtype=int32)
     """
-    out = np.zeros(n + 1, np.int32)
+    out, filled = zeros(n + 1, np.int32), 0
     for i in range(0, len(histories), SPAN):
         check_stop()
-        count_children(histories[i : i + SPAN], out)
-        release(histories[i : i + SPAN])
-    return np.cumsum(out, out=out)
+        part, before = histories[i : i + SPAN], filled
+        filled = mark_children(part, i, filled, out)
+        release(part, out[before:filled])
+    out[filled:] = len(histories)
+    release(out)
+    return out
 
 
 def extend(
     places: np.ndarray, ids: np.ndarray, children: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """The number of the n-gram of each history (-1 for none) and word; -1 if unseen."""
-    out = np.empty(len(ids), np.int32)
+    out = np.full(len(ids), -1, np.int32)
     for i in range(0, len(ids), SPAN):
         check_stop()
         part = slice(i, i + SPAN)
-        find_children(places[part], ids[part], children, words, out[part])
+        find_children(places[part], ids[part], children, words, 0, 0, out[part])
     return out
 
 
@@ -313,53 +336,63 @@ def place_by_word(ids, first, last, ends, out):
 
 
 @kernel
-def sort_groups(groups, first, stop, at, room, spare, out):
+def sort_groups(groups, first, stop, at, room, spare, near, out):
     """Sort and count the successors of some groups, written from ``at`` on. Returns how many
     longer n-grams there are, and at how many positions."""
-    order, place, ids, before = groups.order, groups.place, groups.ids, groups.before
     words, histories, lower, counts = out.words, out.histories, out.lower, out.counts
-    markers, following = groups.markers, out.following
-    start, n, kept = at, at, at
+    sizes, following = groups.sizes, out.following
+    start, n, kept, h = at, at, at, first
     ends = np.empty((1 << 11) + 1, np.int64)
-    for h in range(first, stop):
-        end = at + groups.sizes[h]
-        q = 0
-        for i in range(at, end):
-            t = order[i] + 1
-            if t >= len(ids):
-                continue
-            w = ids[t]
-            # The (k-1)-gram goes on unless a sentence begins; with start tokens that needs
-            # no read of another array, which would miss the cache.
-            if w != START if markers else before[t] > 0:
-                room[q] = (U(w) << U(32)) | U(t)
-                q += 1
-        at = end
-        if q == 0:
-            continue
-        source = room
-        if q <= 40:
-            for i in range(1, q):
-                x, j = room[i], i - 1
-                while j >= 0 and room[j] > x:
-                    room[j + 1] = room[j]
-                    j -= 1
-                room[j + 1] = x
-        elif radix_sort(room, spare, q, U(8 if q < 4000 else 11), ends):
-            source = spare
-        last_word = U(0xFFFFFFFF)
-        for i in range(q):
-            x = source[i]
-            word, t = x >> U(32), np.int64(x & U(0xFFFFFFFF))
-            if word != last_word:
-                words[n], histories[n], lower[n], counts[n] = word, h, place[t], 0
-                last_word = word
-                n += 1
-            counts[n - 1] += 1
-            if following.shape[0]:
-                following[kept] = t
-                kept += 1
+    while h < stop:
+        last, size = h + 1, np.int64(sizes[h])
+        while last < stop and size + sizes[last] <= BATCH:
+            size += sizes[last]
+            last += 1
+        fetch_successors(groups, at, size, near)
+        end = 0
+        for group in range(h, last):
+            begin, end, q, source = end, end + sizes[group], 0, room
+            for i in range(begin, end):
+                room[q] = (U(near.words[i]) << U(32)) | U(i)
+                q += near.words[i] != START
+            if q <= 40:
+                for j in range(1, q):
+                    x, k = room[j], j - 1
+                    while k >= 0 and room[k] > x:
+                        room[k + 1] = room[k]
+                        k -= 1
+                    room[k + 1] = x
+            elif radix_sort(room, spare, q, U(8 if q < 4000 else 11), ends):
+                source = spare
+            last_word = U(0xFFFFFFFF)
+            for j in range(q):
+                word, x = source[j] >> U(32), source[j] & U(0xFFFFFFFF)
+                if word != last_word:
+                    words[n], histories[n], counts[n] = word, group, 0
+                    lower[n] = near.places[x]
+                    last_word = word
+                    n += 1
+                counts[n - 1] += 1
+                if following.shape[0]:
+                    following[kept] = near.positions[x]
+                    kept += 1
+        at, h = at + size, last
     return n - start, kept - start
+
+
+@kernel
+def fetch_successors(groups, at, size, near):
+    """What follows at some positions: its position, word and n-gram. The lookups miss the
+    cache; with nothing between them, they overlap. START stands for the end of a sentence."""
+    ids, before, place = groups.ids, groups.before, groups.place
+    for i in range(size):
+        t = groups.order[at + i] + 1
+        t = t if t < len(ids) else 0  # where a sentence begins
+        near.positions[i], near.places[i], near.words[i] = t, place[t], ids[t]
+    if not groups.markers:  # else it is the start token itself
+        for i in range(size):
+            if before[near.positions[i]] == 0:
+                near.words[i] = START
 
 
 @kernel
@@ -415,16 +448,21 @@ def find_word(words, low, high, w):
 
 
 @kernel
-def count_children(histories, out):
-    for h in histories:
-        out[h + 1] += 1
+def mark_children(histories, at, filled, out):
+    """Write where the n-grams from number ``at`` on begin. Returns how much is filled in."""
+    for i in range(len(histories)):
+        while filled <= histories[i]:
+            out[filled] = at + i
+            filled += 1
+    return filled
 
 
 @kernel
-def find_children(places, ids, children, words, out):
+def find_children(places, ids, children, words, first, low, out):
+    """Look up n-grams whose histories are in a range: history ``first`` is the first of
+    ``children``, and ``low`` the number of the first of ``words``."""
     for t in range(len(ids)):
-        h, w = places[t], ids[t]
-        out[t] = -1
-        if h < 0:
-            continue
-        out[t] = find_word(words, children[h], children[h + 1], w)
+        h = places[t] - first
+        if 0 <= h < len(children) - 1:
+            at = find_word(words, children[h] - low, children[h + 1] - low, ids[t])
+            out[t] = at + low if at >= 0 else -1

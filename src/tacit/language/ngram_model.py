@@ -13,30 +13,25 @@ Heafield, Pouzyrevsky, Clark and Koehn (2013), Scalable modified Kneser-Ney lang
 estimation. ACL.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from tacit.core.engines import Engine, get_engine
+from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.text_block import text_of
 from tacit.kernels.sorting import highest
+from tacit.language.backoff_model import BackoffModel, train
 from tacit.language.backoff_tables import (
-    Tables,
     check_tables,
     distribution,
     index_bigrams,
-    quantize,
     score_sentence,
-    with_exact_unigrams,
-)  # fmt: skip
-from tacit.language.count_text import count_text
+)
 from tacit.language.generate import Completion, complete_text, generate_words
 from tacit.language.scoring import (
     LN10,
@@ -52,20 +47,17 @@ from tacit.language.sentences import (
     START,
     STOP,
     UNKNOWN,
-    Reader,
-    check_tokenizer,
     make_word_finder,
     read_words,
     sentence_blocks,
     spelled,
 )
-from tacit.language.smoothing import SMOOTHINGS, check_prune, smooth
-from tacit.text.vocabulary import Vocabulary
+from tacit.language.smoothing import SMOOTHINGS
 
 __all__ = ["NGramModel"]
 
 
-class NGramModel(Estimator):
+class NGramModel(Estimator, BackoffModel):
     """Learn from text how likely a sentence is, and which word comes next.
 
     Sentences stand between a start and a stop token. Words that the model does not know are
@@ -99,9 +91,10 @@ class NGramModel(Estimator):
     lowercase : bool
         Whether to convert the text to lower case first.
     memory : int, str such as "2GB", or None
-        About how much memory ``fit`` may take, on top of the interpreter and its packages
-        (0.3 GB). A text that would need more is counted by way of temporary files, and the
-        model's arrays are in such files too. None always works in memory.
+        About how much memory ``fit`` may take, on top of what the process takes when it
+        begins; 32 MB are always used for counting. A text that would need more is counted by
+        way of temporary files, and the model's arrays are in such files too. None always
+        works in memory.
     engine : {"serial", "threads", "dask"} or Engine
         Where blocks are read and scored.
 
@@ -139,59 +132,6 @@ class NGramModel(Estimator):
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
         "engine": "no_validation",
     }
-    _saved_private = (
-        "_words", "_children", "_probs", "_backoffs", "_sizes", "_uniform", "_prob_values",
-        "_backoff_values", "_unigram_probs", "_unigram_backoffs", "_word_bytes",
-        "_word_offsets",
-    )  # fmt: skip
-    _file_schema: ClassVar[dict] = {
-        "_sizes": ("n_orders",),
-        "_words": ("n_ngrams",),
-        "_probs": ("n_ngrams",),
-        "_backoffs": ("n_inner",),
-        "_children": ("n_inner+1",),
-        "_word_bytes": (None,),
-        "_word_offsets": (None,),
-        "_prob_values": ("n_orders", 256),
-        "_backoff_values": ("n_orders-1", 256),
-        "_unigram_probs": (None,),
-        "_unigram_backoffs": (None,),
-    }
-    _file_optional = ("_prob_values", "_backoff_values", "_unigram_probs", "_unigram_backoffs")
-    _file_kinds: ClassVar[dict] = {
-        "_sizes": "i", "_words": "i", "_children": "i", "_probs": "fu", "_backoffs": "fu",
-        "_word_bytes": "u", "_word_offsets": "i", "_prob_values": "f", "_backoff_values": "f",
-        "_unigram_probs": "f", "_unigram_backoffs": "f",
-    }  # fmt: skip
-    _file_types: ClassVar[dict] = {"_uniform": float}
-    _file_nonfinite = (
-        "_probs", "_backoffs", "_prob_values", "_backoff_values", "_unigram_probs",
-        "_unigram_backoffs",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        order: int = 3,
-        *,
-        smoothing: str = "modified-kneser-ney",
-        vocabulary: Iterable[str] | None = None,
-        unk_cutoff: int = 0,
-        k: float = 1.0,
-        backoff_weight: float = 0.4,
-        prune: Sequence[int] = (),
-        open_vocabulary: bool = True,
-        markers: bool = True,
-        tokenizer: str | Callable[[str], list[str]] = "whitespace",
-        lowercase: bool = False,
-        memory: int | float | str | None = None,
-        engine: str | Engine = "threads",
-    ) -> None:
-        self.order, self.smoothing, self.vocabulary = order, smoothing, vocabulary
-        self.unk_cutoff, self.k, self.backoff_weight = unk_cutoff, k, backoff_weight
-        self.prune, self.open_vocabulary, self.markers = prune, open_vocabulary, markers
-        self.tokenizer, self.lowercase, self.memory = tokenizer, lowercase, memory
-        self.engine = engine
-
     def fit(self, X: Any, y: Any = None, *, held_out: Any = None) -> "NGramModel":
         """Learn from sentences.
 
@@ -200,26 +140,8 @@ class NGramModel(Estimator):
         ``held_out`` are more sentences, to fit the weights of "jelinek-mercer" on; without
         them every tenth sentence is set apart for that, and counted afterwards.
         """
-        self._check_settings()
-        counted = count_text(self, X, held_out)
-        smoothed = smooth(
-            counted.counts,
-            self.smoothing,
-            k=self.k,
-            weight=self.backoff_weight,
-            mixing=counted.mixing,
-            prune=self.prune,
-            open_vocabulary=self.open_vocabulary,
-            engine=self.engine,
-        )
-        self._set_tables(smoothed.tables, counted.vocabulary)
-        self.discounts_ = [each.values.tolist() for each in smoothed.discounts]
-        self.discount_fallbacks_ = [
-            order for order, each in enumerate(smoothed.discounts, 1) if not each.estimated
-        ]
-        self.mixing_ = [each.tolist() for each in counted.mixing or ()]
-        self.input_report_ = counted.report
-        return self
+        self._validate_params()
+        return train(self, X, held_out)
 
     # --- Scores ---
 
@@ -318,50 +240,10 @@ class NGramModel(Estimator):
         """All words by id, special tokens first."""
         return [*SPECIAL, *self._vocabulary.strings]
 
-    @property
-    def ngram_counts_(self) -> list[int]:
-        check_is_fitted(self, "_sizes")
-        return [int(n) for n in self._sizes]
-
-    def quantized(self) -> "NGramModel":
-        """A copy with one byte for each probability and back-off weight of two words or more.
-
-        Perplexity rises by well under a percent. Single words stay exact.
-        """
-        out = copy(self)
-        out._set_tables(quantize(self._tables), self._vocabulary)
-        return out
-
-    def _set_tables(self, tables: Tables, vocabulary: Vocabulary) -> None:
-        for name in ("_tables", "_vocabulary", "_index", "_lookup"):
-            self.__dict__.pop(name, None)
-        self._words, self._children = tables.words, tables.children
-        self._probs, self._backoffs = tables.probs, tables.backoffs
-        self._sizes, self._uniform = tables.sizes, float(tables.uniform)
-        self._prob_values, self._backoff_values = tables.prob_values, tables.backoff_values
-        self._unigram_probs = tables.unigram_probs
-        self._unigram_backoffs = tables.unigram_backoffs
-        self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
-
     @cached_property
     def _lookup(self) -> tuple:
         """What a scorer finds bigrams and words by."""
         return index_bigrams(self._tables), make_word_finder(self._vocabulary)
-
-    @cached_property
-    def _tables(self) -> Tables:
-        check_is_fitted(self, "_sizes")
-        tables = Tables(
-            self._words, self._children, self._probs, self._backoffs, self._sizes,
-            self._uniform, self.smoothing == "add-k", self._prob_values, self._backoff_values,
-            getattr(self, "_unigram_probs", None), getattr(self, "_unigram_backoffs", None),
-        )  # fmt: skip
-        return with_exact_unigrams(tables)
-
-    @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        check_is_fitted(self, "_sizes")
-        return Vocabulary.of_bytes(self._word_bytes, self._word_offsets)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -372,9 +254,6 @@ class NGramModel(Estimator):
         return Scorer(
             self._tables, self._vocabulary, self._reader(lines), self.markers, *self._lookup
         )
-
-    def _reader(self, lines: bool = True) -> Reader:
-        return Reader(self.tokenizer, self.lowercase, lines)
 
     def _split(self, sentence: Any) -> list[str]:
         """The words of one sentence."""
@@ -396,11 +275,6 @@ class NGramModel(Estimator):
         """Ids of what comes before, after the start token."""
         ids = self._ids(self._split(history))
         return np.array([START, *ids] if self.markers else ids, np.int32)
-
-    def _check_settings(self) -> None:
-        self._validate_params()
-        check_tokenizer(self.tokenizer)
-        check_prune(self.prune, self.smoothing)
 
     def _after_load(self) -> None:
         if len(self._sizes) != self.order:

@@ -26,14 +26,16 @@ Chen and Goodman (1998), An empirical study of smoothing techniques for language
 The notes' section on smoothing.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core.disk_array import release
-from tacit.core.engines import Engine, get_engine
+from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.kernel import kernel
 from tacit.language.adjust_counts import continuation_counts
 from tacit.language.backoff_tables import Tables
@@ -61,7 +63,7 @@ SMOOTHINGS = (
 )
 BACKING_OFF = ("backoff", "katz")
 NOTHING = Discounts(np.zeros(1))
-CHUNK = 1 << 19  # n-grams per parallel chunk, about
+CHUNK = 1 << 17  # n-grams per parallel chunk, about
 
 
 class Smoothed(NamedTuple):
@@ -126,24 +128,25 @@ def smooth(
         histories = 1 if order == 1 else len(counts.levels[order - 2].counts)
         root = np.zeros(len(c) if order == 1 else 0, np.int32)  # one history, the empty one
         before, lower = (root, root) if order == 1 else (level.histories, level.lower)
-        kept = (c > 0) if order == 1 else level.counts > thresholds[order - 1]
-        release(level.counts)
         discounts = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
         trust = weight if mixing is None else mixing[order - 1]
         level_counts = LevelCounts(
-            smoothing, c, before, lower, kept, discounts.values, below, v, k, trust
-        )
+            smoothing, c, before, c if order == 1 else level.counts, thresholds[order - 1],
+            discounts.values, below, lower, order == 1, v, k, trust,
+        )  # fmt: skip
+        if counts.memory < math.inf:
+            level_counts = gather_below(counts, level_counts)
         p, gamma = counts.zeros(len(c), np.float32), counts.zeros(histories, np.float32)
         estimate(level_counts, p, gamma, chosen)
         if order == 1:
             missing = gamma[0] if smoothing == "add-k" else gamma[0] * below[0]
-            p = np.where(may, np.where(kept, p, missing), 0).astype(np.float32)
+            p = np.where(may, np.where(c > 0, p, missing), 0).astype(np.float32)
         else:
             backoffs.append(gamma)
         probs.append(p)
         taken.append(discounts)
         below = p
-    tables = build_tables(counts, thresholds, probs, backoffs)
+    tables = build_tables(counts, thresholds, probs, backoffs, chosen)
     return Smoothed(
         tables._replace(uniform=float(np.log10(1.0 / v)), absolute=smoothing == "add-k"), taken
     )
@@ -165,10 +168,12 @@ class LevelCounts(NamedTuple):
     smoothing: str
     counts: np.ndarray
     histories: np.ndarray  # sorted
-    lower: np.ndarray
-    kept: np.ndarray
+    seen: np.ndarray  # how often each occurs
+    threshold: int  # those that occur no more often are pruned
     discounts: np.ndarray
     below: np.ndarray  # probabilities of the order before
+    lower: np.ndarray | None  # which of them each n-gram has; None: its own, in its place
+    single_words: bool
     v: int
     k: float
     weight: float | np.ndarray  # of "backoff", or of "jelinek-mercer" by bits of N
@@ -183,17 +188,34 @@ def estimate(level: LevelCounts, p: np.ndarray, gamma: np.ndarray, engine: Engin
         part = level._replace(
             counts=level.counts[here],
             histories=level.histories[here] - np.int32(first),
-            lower=level.lower[here],
-            kept=level.kept[here],
+            seen=level.seen[here],
+            below=level.below[here if level.lower is None else level.lower[here]],
         )
         p[here], gamma[first:stop] = estimate_histories(part, stop - first)
-        release(p[here], gamma[first:stop], level.counts[here], level.lower[here])
-        release(level.histories[here])
+        release(p[here], gamma[first:stop], level.counts[here], level.histories[here])
+        release(level.seen[here], level.below[here])
 
     chunks = cut_histories(level.histories, len(gamma))
     for _ in engine.each(estimate_chunk, chunks, work=len(level.counts)):
         pass
-    release(level.below)
+    release(p, gamma, level.counts, level.histories, level.seen, level.below)  # pages at edges
+
+
+def gather_below(counts: NGramCounts, level: LevelCounts) -> LevelCounts:
+    """The probabilities of the order before in the order of the n-grams, gathered from spans
+    that fit the memory."""
+    values, places = level.below, level.lower
+    if places is None:
+        return level
+    out = counts.zeros(len(places), values.dtype)
+    for here in counts.spans(len(values)):
+        for i in range(0, len(places), CHUNK):
+            check_stop()
+            part = slice(i, i + CHUNK)
+            take_span(values[here], here.start, places[part], out[part])
+            release(places[part], out[part])
+        release(values[here])
+    return level._replace(below=out, lower=None)
 
 
 def cut_histories(histories: np.ndarray, n: int) -> Iterator[tuple[int, int, int, int]]:
@@ -212,21 +234,25 @@ def cut_histories(histories: np.ndarray, n: int) -> Iterator[tuple[int, int, int
 
 
 def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarray]:
-    smoothing, c, histories, lower, kept, discounts, below, v, k, weight = level
+    smoothing, c, histories, below, discounts = (
+        level.smoothing, level.counts, level.histories, level.below, level.discounts
+    )  # fmt: skip
+    kept, single_words, v = level.seen > level.threshold, level.single_words, level.v
     total, left, types = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
     sum_by_history(c, histories, kept, discounts, total, left, types)
     if smoothing == "add-k":
-        room = total + k * v
-        return add_to_counts(c, histories, k, room), k / room
-    extra, single_words = np.zeros(n), len(below) == 1
+        room = total + level.k * v
+        return add_to_counts(c, histories, level.k, room), level.k / room
+    extra = np.zeros(n)
     if smoothing == "witten-bell":
         extra = types.astype(np.float64)
     elif smoothing == "backoff":
-        extra = total * (weight / (1 - weight))
+        extra = total * (level.weight / (1 - level.weight))
         if single_words:
             extra = extra.clip(max=max(1, int(np.count_nonzero(c == 1))))
     elif smoothing == "jelinek-mercer":
-        trust = np.asarray(weight)[bits_of(total, len(np.asarray(weight)))]
+        weights = np.asarray(level.weight)
+        trust = weights[bits_of(total, len(weights))]
         extra = total * (1 - trust) / trust
     elif smoothing == "katz":
         extra[(left <= 0) & (total > 0)] = 1.0  # else nothing is left for unseen words
@@ -235,13 +261,13 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
     backing_off = smoothing in BACKING_OFF
     p, known = np.zeros(len(c), np.float32), np.zeros(n)
     divide_counts(
-        c, (histories, lower, kept, discounts, below), room, gamma, backing_off, p, known
+        c, (histories, kept, discounts, below), room, gamma, backing_off, p, known
     )
     if backing_off:
-        seen = types_kept(histories, kept, n)
+        distinct = types_kept(histories, kept, n)
         if single_words:
-            known = seen / v  # exactly; a sum of float32 would be off where few are unseen
-        full = (seen >= v) & (room > 0)
+            known = distinct / v  # exactly; a sum of float32 would be off where few are unseen
+        full = (distinct >= v) & (room > 0)
         if full.any():  # every word was seen: no word is left to back off to
             p = np.where(full[histories], p / (1 - gamma)[histories], p).astype(np.float32)
         rest = np.where(full, 1.0, np.maximum(1 - known, 1e-12))
@@ -263,6 +289,7 @@ def build_tables(
     thresholds: Sequence[int],
     probs: Sequence[np.ndarray],
     backoffs: Sequence[np.ndarray],
+    engine: Engine,
 ) -> Tables:
     """All levels in one trie, without the pruned n-grams."""
     levels, order = counts.levels, counts.order
@@ -282,25 +309,27 @@ def build_tables(
         )
     words, prob = counts.zeros(total, np.int32), counts.zeros(total, np.float32)
     backoff, children = counts.zeros(inner, np.float32), counts.zeros(inner + 1, np.int32)
-    first = 0
+    children[-1] = total
+
+    def copy_children(i: int, out: np.ndarray, shift: Callable) -> None:
+        above, keep = levels[i + 1].histories, kept[i + 1]
+        above = above if keep is None else above[keep]
+        starts = first_children(above, len(levels[i].counts), counts.zeros)
+        copy_kept(starts[:-1], kept[i], out, shift)  # whoever is pruned has no children
+
+    tasks, first = [], 0
     for i in range(order):
         stop = first + int(sizes[i])
-        copy_kept(levels[i].words, kept[i], words[first:stop])
-        copy_kept(probs[i], kept[i], prob[first:stop], np.log10)
+        here = slice(first, stop)
+        tasks.append(partial(copy_kept, levels[i].words, kept[i], words[here]))
+        tasks.append(partial(copy_kept, probs[i], kept[i], prob[here], np.log10))
         if i + 1 < order:
-            copy_kept(backoffs[i], kept[i], backoff[first:stop], np.log10)
-            above, keep = levels[i + 1].histories, kept[i + 1]
-            starts = first_children(
-                above if keep is None else above[keep], len(levels[i].counts)
-            )
-            if kept[i] is not None:  # whoever is pruned has no children
-                starts = np.append(starts[:-1][kept[i]], starts[-1])
-            starts += np.int32(stop)
-            children[first : stop + 1] = starts
-            release(children[first:stop])
+            tasks.append(partial(copy_kept, backoffs[i], kept[i], backoff[here], np.log10))
+            shift = partial(np.add, np.int32(stop))
+            tasks.append(partial(copy_children, i, children[here], shift))
         first = stop
-    if order == 1:
-        children[0] = total
+    for _ in engine.each(lambda task: task(), tasks, work=total):
+        pass
     return Tables(words, children, prob, backoff, sizes, 0.0)
 
 
@@ -342,7 +371,7 @@ def sum_by_history(counts, histories, kept, discounts, total, left, types):
 @kernel
 def divide_counts(counts, level, room, gamma, backing_off, p, known):
     """Probabilities; and, of each history, what the lower order gives to the words seen."""
-    histories, lower, kept, discounts, below = level
+    histories, kept, discounts, below = level
     most = len(discounts) - 1
     for i in range(len(counts)):
         c, h = counts[i], histories[i]
@@ -351,9 +380,18 @@ def divide_counts(counts, level, room, gamma, backing_off, p, known):
         own = (c - discounts[min(c, most)]) / room[h]
         if backing_off:
             p[i] = own
-            known[h] += below[lower[i]]
+            known[h] += below[i]
         else:
-            p[i] = own + gamma[h] * below[lower[i]]
+            p[i] = own + gamma[h] * below[i]
+
+
+@kernel
+def take_span(values, first, places, out):
+    """``values[places - first]``, where it exists."""
+    for i in range(len(places)):
+        at = places[i] - first
+        if 0 <= at < len(values):
+            out[i] = values[at]
 
 
 @kernel

@@ -1,30 +1,32 @@
 """Counting the n-grams of a text that is larger than memory.
 
-The text is in files of ids. Every level is one pass over it: the keys (id of the history,
-word) go into a ``CountStore``, which sorts and merges them and spills what does not fit; the
-sorted keys are the level, and a second pass writes, for every position, the n-gram that ends
-there, which is the history in the next one. The levels are disk arrays. Lookups need the words
-and children of one level at a time in memory, 8 bytes per n-gram.
+The text and the levels are disk arrays. Every level is one pass over the text: the keys (id of
+the history, word) go into a ``CountStore``, which sorts and merges them and spills what does
+not fit; the sorted keys are the level. Then every position looks up the n-gram that ends there,
+which is the history in the next pass. Lookups are random, so they are made range by range: in
+each pass over the text only the histories whose n-grams fit the memory are looked up.
 
 The counts equal those of ``ngram_counts``.
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
-from tacit.core.disk_array import collect_columns, disk_array, release
-from tacit.core.engines import check_stop
+from tacit.core.disk_array import SpillFile, collect_columns, disk_array, release
+from tacit.core.engines import Engine, check_stop, get_engine
+from tacit.core.kernel import kernel
 from tacit.core.temporary import temporary
 from tacit.language.count_store import CountStore, KeyCounts
 from tacit.language.ngram_counts import (
     MOST,
     Level,
     NGramCounts,
-    extend,
+    Positions,
+    find_children,
     first_children,
     positions,
 )
@@ -32,97 +34,73 @@ from tacit.language.sentences import Corpus
 
 __all__ = ["count_spilled"]
 
-CHUNK = 1 << 19  # positions read at a time
+CHUNK = 1 << 18  # positions or n-grams at a time
+STORE = 0.8  # of the memory; the rest is for the chunks
 U = np.uint64
 
 
-class TextFiles(NamedTuple):
-    """A text as files of ids, of how many words come before each, and of n-gram numbers."""
-
-    folder: Path
-
-    def write(self, blocks: Iterable[Corpus], markers: bool, v: int) -> np.ndarray:
-        """Write ids and places, and count the words."""
-        counts, size = np.zeros(v, np.int64), 0
-        with (
-            open(self.folder / "ids", "wb") as ids,
-            open(self.folder / "before", "wb") as befores,
-        ):
-            for block in blocks:
-                check_stop()
-                text = positions(block, markers)
-                ids.write(text.ids.data)
-                befores.write(text.before.data)
-                counts += np.bincount(text.ids, minlength=v)
-                size += len(text.ids)
-        if size > MOST:
-            raise ValueError(
-                f"The text has {size:,} words with start and stop tokens, more than the "
-                f"{MOST:,} that one model counts. Train on parts and mix the models."
-            )
-        return counts.astype(np.int32)
-
-    def chunks(self, place: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """ids, words before, and the n-gram that ends before each position, in chunks."""
-        last = np.full(1, -1, np.int32)
-        with (
-            open(self.folder / "ids", "rb") as ids,
-            open(self.folder / "before", "rb") as befores,
-            open(self.folder / place, "rb") as places,
-        ):
-            while True:
-                check_stop()
-                part = np.fromfile(ids, np.int32, CHUNK)
-                if not len(part):
-                    return
-                before = np.fromfile(befores, np.uint8, CHUNK)
-                ending = np.fromfile(places, np.int32, CHUNK)
-                yield part, before, np.concatenate([last, ending[:-1]])
-                last = ending[-1:]
-
-
 def count_spilled(
-    blocks: Iterable[Corpus], v: int, order: int, markers: bool, memory: float
+    blocks: Iterable[Corpus],
+    v: int,
+    order: int,
+    markers: bool,
+    memory: float,
+    engine: str | Engine = "threads",
 ) -> NGramCounts:
     """The n-grams of up to ``order`` words, in about ``memory`` bytes."""
-    with tempfile.TemporaryDirectory(prefix="tacit-ngrams-") as folder, temporary(folder):
-        files = TextFiles(Path(folder))
-        none = np.empty(0, np.int32)
-        counts = files.write(blocks, markers, v)
-        levels = [Level(np.arange(v, dtype=np.int32), none, none, counts)]
-        place, children = "ids", none
-        for k in range(2, order + 1):
-            level = count_level(files, place, k, levels[-1], children, memory, folder)
-            levels.append(level)
-            children = first_children(level.histories, len(levels[-2].counts))
-            if k < order:
-                write_places(files, place, f"place{k}", k, children, level.words)
-                place = f"place{k}"
-            release(level.words)
-        return NGramCounts(levels, markers, on_disk=True)
+    chosen = get_engine(engine)
+    text, counts = write_text(blocks, markers, v)
+    none = np.empty(0, np.int32)
+    levels = [Level(np.arange(v, dtype=np.int32), none, none, counts)]
+    place, children = text.ids, none
+    for k in range(2, order + 1):
+        below = levels[-1]
+        words, histories, counts = count_keys(text, place, k, memory)
+        lower = words
+        if k > 2:
+            # The last k - 1 words: the history without its first word, and the word.
+            shorter = partial(lower_of, below.lower, histories)
+            lower = look_up(shorter, words, children, below.words, memory, chosen)
+        levels.append(Level(words, histories, lower, counts))
+        if k < order:
+            children = first_children(histories, len(below.counts), disk_array)
+            before = partial(histories_before, text.before, place, k)
+            place = look_up(before, text.ids, children, words, memory, chosen)
+    return NGramCounts(levels, markers, memory)
 
 
-def count_level(
-    files: TextFiles, place: str, k: int, below: Level, children: np.ndarray, memory: float,
-    folder: str,
-) -> Level:  # fmt: skip
-    """The k-grams, from the (k-1)-grams that end at every position."""
-    with CountStore(memory / 3, folder=folder) as store:
-        for ids, before, history in files.chunks(place):
-            far = before >= k - 1
-            store.add((history[far].astype(np.uint64) << U(32)) | ids[far].astype(np.uint64))
-        words, histories, counts = collect_columns(map(split_keys, store.blocks()), 3)
-    if k == 2:
-        return Level(words, histories, words, counts)
-    # The last k - 1 words of an n-gram: its history without the first word, and its word.
-    lower = disk_array(len(words), np.int32)
-    for i in range(0, len(words), CHUNK):
-        part = slice(i, i + CHUNK)
-        shorter = below.lower[histories[part]]
-        lower[part] = extend(shorter, words[part], children, below.words)
-        release(lower[part], histories[part], words[part], below.lower)
-    release(below.words)
-    return Level(words, histories, lower, counts)
+def write_text(blocks: Iterable[Corpus], markers: bool, v: int) -> tuple[Positions, np.ndarray]:
+    """The text as disk arrays, and how often each word occurs."""
+    counts, ids, before = np.zeros(v, np.int64), SpillFile(), SpillFile()
+    with ids.file, before.file:
+        for block in blocks:
+            check_stop()
+            text = positions(block, markers)
+            ids.write(text.ids)
+            before.write(text.before)
+            counts += np.bincount(text.ids, minlength=v)
+        if before.size > MOST:
+            raise ValueError(
+                f"The text has {before.size:,} words with start and stop tokens, more than the "
+                f"{MOST:,} that one model counts. Train on parts and mix the models."
+            )
+        return Positions(ids.finish(np.int32), before.finish()), counts.astype(np.int32)
+
+
+def count_keys(text: Positions, place: np.ndarray, k: int, memory: float) -> list[np.ndarray]:
+    """Words, histories and counts of the k-grams; ``place`` says which (k-1)-gram ends where.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="tacit-ngrams-") as folder,
+        temporary(folder),
+        CountStore(STORE * memory, folder=folder) as store,
+    ):
+        keys = np.empty(CHUNK, np.uint64)
+        for at in range(0, len(text.ids), CHUNK):
+            end = at + CHUNK
+            store.add(keys[: pack_keys(text, place, k, at, min(end, len(place)), keys)])
+            release(text.ids[at:end], text.before[at:end], place[max(0, at - CHUNK) : end])
+        return collect_columns(map(split_keys, store.blocks()), 3)
 
 
 def split_keys(block: KeyCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,11 +108,82 @@ def split_keys(block: KeyCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return block.keys & U(0xFFFFFFFF), block.keys >> U(32), block.counts
 
 
-def write_places(
-    files: TextFiles, place: str, target: str, k: int, children: np.ndarray, words: np.ndarray
-) -> None:
-    """For every position, the number of the k-gram that ends there, or -1."""
-    with open(files.folder / target, "wb") as out:
-        for ids, before, history in files.chunks(place):
-            history[before < k - 1] = -1
-            out.write(extend(history, ids, children, words).data)
+def lower_of(lower: np.ndarray, histories: np.ndarray, at: int, end: int) -> np.ndarray:
+    """The histories of some n-grams without their first words."""
+    part = histories[at:end]
+    out = lower[part]
+    release(part, lower[int(part[0]) : int(part[-1]) + 1])
+    return out
+
+
+def histories_before(
+    before: np.ndarray, place: np.ndarray, k: int, at: int, end: int
+) -> np.ndarray:
+    """The (k-1)-gram that ends before each position; -1 if its sentence is shorter."""
+    out = np.empty(end - at, np.int32)
+    shift_places(before, place, k, at, out)
+    # The place before the first one lies in the chunk before.
+    release(before[at:end], place[max(0, at - CHUNK) : end])
+    return out
+
+
+def look_up(
+    histories: Callable[[int, int], np.ndarray],
+    last: np.ndarray,
+    children: np.ndarray,
+    words: np.ndarray,
+    memory: float,
+    engine: Engine,
+) -> np.ndarray:
+    """The numbers of n-grams, or -1, as a disk array. ``histories`` gives those of a range of
+    them, and ``last`` are their last words."""
+    out = disk_array(len(last), np.int32)
+    for first, stop in cut_ranges(children, memory):
+        low, high = int(children[first]), int(children[stop])
+        part = children[first : stop + 1], words[low:high]
+
+        def find(at: int) -> None:
+            here = out[at : at + CHUNK]
+            if first == 0:  # noqa: B023
+                here[:] = -1
+            asked = histories(at, at + len(here))
+            find_children(asked, last[at : at + CHUNK], *part, first, low, here)  # noqa: B023
+            release(here, last[at : at + CHUNK])
+
+        for _ in engine.each(find, range(0, len(last), CHUNK), work=len(last)):
+            pass
+        release(*part)
+    return out
+
+
+def cut_ranges(children: np.ndarray, memory: float) -> Iterator[tuple[int, int]]:
+    """Ranges of histories that fit the memory, with their n-grams: 4 bytes for each of both."""
+    first, n = 0, len(children) - 1
+    while first < n:
+        check_stop()
+        base = first + int(children[first])
+        most = base + max(1, int(memory / 4))
+        ends = range(first + 1, n + 1)
+        stop = first + max(1, bisect_right(ends, most, key=lambda i: i + int(children[i])))
+        yield first, stop
+        first = stop
+
+
+# --- Kernels ---
+
+
+@kernel
+def pack_keys(text, place, k, at, end, keys):
+    """The keys of the k-grams that end at some positions. Returns how many there are."""
+    n = 0
+    for t in range(at, end):
+        if text.before[t] >= k - 1:
+            keys[n] = (U(place[t - 1]) << U(32)) | U(text.ids[t])
+            n += 1
+    return n
+
+
+@kernel
+def shift_places(before, place, k, at, out):
+    for i in range(len(out)):
+        out[i] = place[at + i - 1] if before[at + i] >= k - 1 else np.int32(-1)
