@@ -527,8 +527,8 @@ def format_lines(level, start, stop, path, prefix, out):
             bits = level.backoff_bits[r]
             slot = np.int64(((U(bits) * U(0x9E3779B1)) >> U(20)) % U(RECENT))
             if known[slot] != bits:
-                known[slot], start = bits, slot * NUMBER
-                sizes[slot] = format_number(level.backoffs[r], bits, recent, start) - start
+                known[slot], place = bits, slot * NUMBER
+                sizes[slot] = format_number(level.backoffs[r], bits, recent, place) - place
             out[at] = 9
             copy_bytes(recent, slot * NUMBER, out, at + 1, sizes[slot])
             at += 1 + sizes[slot]
