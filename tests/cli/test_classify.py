@@ -178,7 +178,7 @@ def test_decisions_are_explained(tacit, model):
     total = sum(each["weight"] for each in result["pushes"])
     assert total + result["rest"] + result["offset"] == pytest.approx(result["lead"])
     run = tacit("classify", "explain", model, "-", stdin=b"judge and jury")
-    assert run.out.splitlines()[0].startswith("law rather than sea, by ")
+    assert run.out.splitlines()[0].startswith("law, ahead of sea by ")
     run = tacit("classify", "explain", model, model)
     assert run.code == 2
     assert "is a file" in run.err

@@ -25,6 +25,9 @@ def here(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
     (tmp_path / "words.csv").write_text("text,kind\nthe white whale,a\na ship at sea,b\n")
     (tmp_path / "numbers.json").write_text('[{"x": 1.5}, {"x": 2.5}]')
+    (tmp_path / "page.html").write_text("<!doctype html>\n<table><tr><td>1</table>")
+    prose = "Dear Ann, thank you\x92 for the letter.\nIt came today.\n"  # a stray control
+    (tmp_path / "prose.txt").write_text(prose)
     (tmp_path / "array.jsonl").write_text('[{"text": "the whale"}]\n')
     with zipfile.ZipFile(tmp_path / "sheet.xlsx", "w") as sheet:
         sheet.writestr("xl/workbook.xml", "<workbook/>")
@@ -127,9 +130,16 @@ def test_an_option_that_cannot_apply_is_refused(here, tacit, command, said):
         (["explore", "numbers.json"], 4, "Write it as CSV, then group its rows"),
         (["explore", "array.jsonl"], 4, "holds an array, not an object or a string. Write one "
          "object per line; --format json reads a file that is one array."),
-        (["explore", "sheet.xlsx"], 4, "a spreadsheet or a Word file. Export it as CSV"),
+        (["explore", "sheet.xlsx"], 4, "sheet.xlsx: this is a spreadsheet. Save it as CSV."),
         (["cluster", "words.csv"], 4, "For documents use: tacit explore words.csv"),
-        (["cluster", "sheet.xlsx"], 4, "a spreadsheet or a Word file. Export it as CSV"),
+        (["cluster", "numbers.json"], 4, "this is JSON. Write its rows as CSV or Parquet, for "
+         "example with pandas. For documents use: tacit explore numbers.json"),
+        (["cluster", "page.html"], 4, "this is a web page or XML. Save its table as CSV."),
+        (["cluster", "prose.txt"], 4, "line 2 has 1 cell where the header has 2. Correct it; "
+         "cells that hold the separator need quotes. For documents use: tacit explore"),
+        (["recommend", "train", "numbers.json", "--out", "r"], 4, "this is JSON. Write its"),
+        (["model", "show", "prose.txt"], 4, "prose.txt is text, not a model"),
+        (["cluster", "sheet.xlsx"], 4, "sheet.xlsx: this is a spreadsheet. Save it as CSV."),
         (["index", "search", "line.txt", "whale"], 4, "Did you mean 'lines.txt'?"),
         (["recommend", "for", "row.csv", "ann"], 4, "Did you mean 'rows.csv'?"),
         (["recommend", "train", "row.csv", "--out", "r"], 4, "Did you mean 'rows.csv'?"),
@@ -188,7 +198,7 @@ def test_a_warning_about_a_rejected_number_of_components_is_not_shown(here, taci
 def test_a_column_that_numbers_the_rows_is_noted(here, tacit):
     rows = "".join(f"{i + 1},{i % 3},{i + 5}\n" for i in range(20))
     (here / "cases.csv").write_text(f"case,x,later\n{rows}")
-    note = "Column case numbers the rows and was used all the same; --id case makes it"
+    note = "Column case numbers the rows but was used as data; --id case uses it as ids."
     run = tacit("cluster", "cases.csv", "-k", "2")
     assert note in run.err
     assert "Column later" not in run.err

@@ -246,7 +246,7 @@ def all_commands(command, context):
 
 ROOT_CONTEXT = click.Context(module.cli, info_name="tacit", **module.cli.context_settings)
 COMMANDS = dict(all_commands(module.cli, ROOT_CONTEXT))
-OLD_WORDS = r"\bis no\b|so many|comes again|tells of|manners|times of 20|stdout|\(s\)"
+OLD_WORDS = r"INTEGER|\bis no\b|so many|comes again|tells of|manners|times of 20|stdout|\(s\)"
 
 
 @pytest.mark.parametrize("path", COMMANDS)

@@ -278,14 +278,14 @@ def test_infinity_is_refused_with_its_place(text):
 @pytest.mark.parametrize(
     ("text", "line", "cells"),
     [
-        (b"x,y\n1,2\n3,4,5\n6,7\n", 3, 3),
-        (b"x,y\n1,2\n3\n", 3, 1),
-        (b'x,y\n"1\n",2\n\n3\n', 5, 1),
-        (b"title of it all\nx,y\n1,2\n", 2, 2),
+        (b"x,y\n1,2\n3,4,5\n6,7\n", 3, "3 cells"),
+        (b"x,y\n1,2\n3\n", 3, "1 cell"),
+        (b'x,y\n"1\n",2\n\n3\n', 5, "1 cell"),
+        (b"title of it all\nx,y\n1,2\n", 2, "2 cells"),
     ],
 )
 def test_a_line_of_another_width_is_named(text, line, cells):
-    assert f"line {line} has {cells} cells where the header has" in str(refused(text))
+    assert f"line {line} has {cells} where the header has" in str(refused(text))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,9 @@ def test_a_quote_inside_a_cell_is_a_character_like_others():
         (b"x,y\n", "no rows"),
         (b"x,y\n\n\n", "no rows"),
         (b"name\nann\n", "no column of numbers"),
-        (b"PK\x03\x04stuff", "spreadsheet"),
+        (b"PK\x03\x04stuff", "a zip archive"),
+        (b"PK\x03\x04.... xl/workbook.xml", "a spreadsheet. Save it as CSV"),
+        (b'[{"x": 1}]', "JSON. Write its rows as CSV"),
         (b"\x28\xb5\x2f\xfdstuff", "truncated or damaged"),
         (gzip.compress(gzip.compress(PLAIN, mtime=0), mtime=0), "compressed twice"),
         (gzip.compress(b"%PDF-1.4", mtime=0), "a PDF"),

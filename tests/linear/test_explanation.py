@@ -73,7 +73,7 @@ def test_a_pipeline_and_a_lexicon_explain_themselves():
     assert found.lead == pytest.approx(1.125)
     assert found.offset == 0
     assert str(found).splitlines() == [
-        "negative rather than positive, by 1.12",
+        "negative, ahead of positive by 1.12",
         "   +1.125  not very good",
     ]
     assert found.to_dict()["class_"] == "negative"

@@ -258,9 +258,9 @@ def explain(
         click.echo("The model knows none of its words.")
     draw_weights(weights)
     if chosen is None and explanation.rest:
-        click.echo(f"{explanation.rest:+10.3f}  (other words)")
+        click.echo(f"{explanation.rest:+10.3f}  (other terms)")
     if chosen is None and explanation.offset:
-        click.echo(f"{explanation.offset:+10.3f}  (constant)")
+        click.echo(f"{explanation.offset:+10.3f}  (intercept)")
 
 
 # --- Models ---

@@ -48,9 +48,9 @@ def counts(
 ) -> None:  # fmt: skip
     """Count the words of the documents at PATH.
 
-    PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
-    these, or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file, text
-    also compressed with gzip or zstd; - is standard input.
+    PATH is a folder of text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf or .md files; one such
+    file; or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file. Text
+    may be compressed with gzip or zstd. - is standard input.
 
     \b
     tacit counts letters/                          the most frequent words

@@ -29,7 +29,7 @@ DOCS = "--docs"  # the name of that source, so that the command can be repeated
 @click.argument("path", required=False)
 @click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
 @options.k_option("Number of groups")
-@click.option("--topics", default="auto", metavar="auto|INTEGER|none",
+@click.option("--topics", default="auto", metavar="auto|N|none",
               help="Number of themes")
 @click.option("--quick", is_flag=True, help="Take less time: fewer trials and repeats.")
 @click.option("--thorough", is_flag=True, help="Take more time: more trials and repeats.")
@@ -48,10 +48,10 @@ def explore(
 ) -> None:  # fmt: skip
     """Find the structure of the documents at PATH and write a report.
 
-    PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
-    these, or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file, text
-    also compressed with gzip or zstd; - is standard input. The results go to a project folder;
-    a second run does only what has changed.
+    PATH is a folder of text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf or .md files; one such
+    file; or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file. Text
+    may be compressed with gzip or zstd. - is standard input. The results go to a project
+    folder; a second run does only what has changed.
 
     Columns of a table are compared with the groups, and columns of dates become a timeline.
 

@@ -44,9 +44,9 @@ def build(
 ) -> None:  # fmt: skip
     """Index the documents at PATH.
 
-    PATH is a folder of files (text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf, .md), one of
-    these, or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file, text
-    also compressed with gzip or zstd; - is standard input.
+    PATH is a folder of text, .html, .eml, .mbox, .docx, .odt, .pdf, .rtf or .md files; one such
+    file; or a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet file. Text
+    may be compressed with gzip or zstd. - is standard input.
 
     \b
     tacit index build letters/ --out letters.index

@@ -341,7 +341,8 @@ def read_number_file(
             missing=gaps,
         )
     except DataError as error:
-        if "no column of numbers" in error.message:
+        prose = Path(path).suffix == ".txt" and "Correct it; cells" in error.message
+        if "no column of numbers" in error.message or "this is JSON" in error.message or prose:
             error.args = (f"{error} For documents use: tacit explore {path}",)
         raise
     if table.report.format != "CSV" and click.get_current_context(silent=True) is not None:
@@ -350,8 +351,8 @@ def read_number_file(
     note(*table.report.lines())
     if options.columns is None:
         for name in numbering_columns(table):
-            note(f"Column {name} numbers the rows and was used all the same; --id {name} makes "
-                 "it their ids.")  # fmt: skip
+            note(f"Column {name} numbers the rows but was used as data; --id {name} uses it as "
+                 "ids.")  # fmt: skip
     return table
 
 
@@ -421,8 +422,8 @@ def describe_table(documents: "Documents", path: str) -> str | None:
         way_out = "Write it as CSV, then group its rows with tacit cluster."
     return (
         f"this looks like a table of numbers, not of documents: column {column!r} holds "
-        f"{'numbers' if all_numbers else 'single words'}. {way_out} To explore a column all "
-        "the same, name it with --text."
+        f"{'numbers' if all_numbers else 'single words'}. {way_out} To explore a column "
+        "anyway, name it with --text."
     )
 
 

@@ -18,7 +18,7 @@ import click
 
 from tacit._version import __version__
 from tacit.cli.interrupt import end, prompt_interrupts
-from tacit.cli.options import CommandGroup, debug_option
+from tacit.cli.options import CommandGroup, debug_option, plain_numbers
 from tacit.cli.output import say
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -62,7 +62,7 @@ class LazyGroup(CommandGroup):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(MODULES.get(cmd_name, f"tacit.cli.{cmd_name}"))
-        return getattr(module, cmd_name)
+        return plain_numbers(getattr(module, cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -36,8 +36,8 @@ def mixture(
     """Fit a mixture of normal distributions to the rows of FILE by EM.
 
     FILE is CSV in any dialect, Parquet or .npy; - is standard input. An empty cell, or NaN, is
-    a missing value, which EM integrates out. Prints the weight and the mean of each component;
-    --out writes the probability of each component for each row.
+    a missing value, which EM integrates out. Prints the proportion and the mean of each
+    component; --out writes the probability of each component for each row.
 
     \b
     tacit mixture heights.csv                 chooses the number of components
@@ -128,11 +128,11 @@ def draw(model: Any, scores: dict[int, float], best: int, names: list[str]) -> N
         gone = count(model.n_missing_, "missing value was", "missing values were")
         output.echo(f"{gone} integrated out.")
     rows = [
-        [str(j), f"{weight:.3f}", *(f"{value:.4g}" for value in mean[:SHOWN])]
+        [str(j), f"{weight:.1%}", *(f"{value:.4g}" for value in mean[:SHOWN])]
         for j, (weight, mean) in enumerate(zip(model.weights_, model.means_, strict=True))
     ]
     more = ["..."] if len(names) > SHOWN else []
-    titles = ["component", "weight", *names[:SHOWN], *more]
+    titles = ["Component", "Proportion", *names[:SHOWN], *more]
     rows = [[*row, *(["..."] if more else [])] for row in rows]
     output.draw_table(titles, rows, right=range(len(titles)))
     end = "." if model.converged_ else "; EM did not converge."

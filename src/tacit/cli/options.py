@@ -15,10 +15,10 @@ __all__ = [
     "COUNT", "IMAGE_SIZE", "NUMBERS", "SIZE", "CommandGroup", "DocumentOptions", "OneOf",
     "Parsed", "RunOptions", "ShowOptions", "TableOptions", "allow_partial_option",
     "debug_option", "document_options", "engine_from", "engine_options", "header_option",
-    "k_option", "label_option", "memory_option", "model_option", "out_option", "plot_option",
-    "quiet_option", "refuse_given", "rule_option", "run_options", "seed_option", "show_options",
-    "stop_words_option", "table_options", "top_option", "trust_option", "was_given",
-    "with_options",
+    "k_option", "label_option", "memory_option", "model_option", "out_option",
+    "plain_numbers", "plot_option", "quiet_option", "refuse_given", "rule_option",
+    "run_options", "seed_option", "show_options", "stop_words_option", "table_options",
+    "top_option", "trust_option", "was_given", "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,7 +80,7 @@ def parse_height_width(text: str) -> tuple[int, ...]:
 
 
 SIZE = Parsed("size", parse_size, "is not a size. Write it as 500MB or 4GB.")
-COUNT = Parsed("auto|INTEGER", lambda text: None if text == "auto" else parse_positive(text),
+COUNT = Parsed("auto|N", lambda text: None if text == "auto" else parse_positive(text),
                "is neither auto nor a number of at least 1.")  # fmt: skip
 NUMBERS = Parsed("N,N,...", positive_numbers(","),
                  "is not a list of numbers. Write it as 64,16.")  # fmt: skip
@@ -99,9 +99,22 @@ def with_options(*options: Any) -> Callable[[F], F]:
     return decorate
 
 
+def plain_numbers(command: click.Command) -> click.Command:
+    """The same command, whose help says N where click says INTEGER RANGE."""
+    numbers = (click.types.IntParamType, click.types.FloatParamType)
+    for param in command.params:
+        if isinstance(param.type, numbers) and param.metavar is None:
+            param.metavar = "N"
+    return command
+
+
 class CommandGroup(click.Group):
     """A group whose help shows the first sentence of every command whole, and which answers
     a mistyped command with the one it looks like."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name)
+        return command and plain_numbers(command)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
         known = self.list_commands(ctx)

@@ -274,10 +274,16 @@ def evaluate(
     if show.as_json:
         output.print_json(answer)
     else:
-        rows = (
-            [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else f"{value}"]
-            for name, value in answer.items()
-        )
+        rows = [
+            ["Documents", f"{answer['documents']:,}"],
+            ["Tokens", f"{answer['tokens']:,}"],
+            [f"Log-likelihood per token ({likelihood})", f"{score:.4f}"],
+            ["Perplexity", f"{answer['perplexity']:,.1f}"],
+            ["Coherence (NPMI)", f"{answer['coherence_npmi']:.4f}"],
+            ["Coherence (UMass)", f"{answer['coherence_u_mass']:.4f}"],
+            ["Diversity", f"{answer['diversity']:.4f}"],
+            ["Exclusivity", f"{answer['exclusivity']:.4f}"],
+        ]
         output.draw_table(["Measure", "Value"], rows, right=(1,))
     inputs.check_whole(texts, documents)
 

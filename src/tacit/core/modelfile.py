@@ -137,7 +137,7 @@ def load(path: str | os.PathLike, *, mmap: bool = False) -> Any:
         False: arrays are read into memory of their own, may be written to, and are checked:
         checksum, shapes, finite values, indices in range. True: arrays are read-only views
         of the file, read when touched, so a model of any size opens in milliseconds and
-        several processes share one copy. The header is checked all the same, the numbers in
+        several processes share one copy. The header is still checked, the numbers in
         the arrays are not: do this with files you trust, and do not write into the file
         while the model lives (``save`` replaces files, which is safe).
 

@@ -256,8 +256,8 @@ def what_is(head: bytes) -> str | None:
         if error.start < len(head) - 8:
             return None
         text = head[: error.start].decode("utf-8")
-    plain = all(c.isprintable() or c in "\t\n\r\f" for c in text)
-    if not plain:
+    strange = sum(not (c.isprintable() or c in "\t\n\r\f") for c in text)
+    if 50 * strange > len(text) or "\0" in text:
         return None
     lines = text.splitlines()[:3]
     commas = {line.count(",") for line in lines}

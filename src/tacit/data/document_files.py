@@ -338,7 +338,7 @@ def what_it_holds(files: list[FileReport], pattern: str) -> str:
     kinds = Counter(Path(file.name).suffix.lower() or "no ending" for file in files)
     shown = listed((f"{n:,} {kind}" for kind, n in kinds.most_common()), 6)
     tables = [file.name for file in files if format_of(file.name) != "lines"]
-    way_out = f"First is {files[0].name}: {files[0].skipped}."
+    way_out = f"The first is {files[0].name}: {files[0].skipped}."
     if tables:
         way_out = f"Tables are opened one by one, for example {tables[0]}."
     return (
@@ -389,7 +389,7 @@ def refuse_binary(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
         way_out = (
             f"If it is UTF-16 without a mark, use encoding='utf-16-{kind}'."
             if nuls > len(head) / 4
-            else "If it is text all the same, use format='lines'."
+            else "If it is text nevertheless, use format='lines'."
         )
         raise DataError(
             f"{controls:,} of its first {len(head):,} bytes are control characters: this is "

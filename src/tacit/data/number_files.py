@@ -41,6 +41,7 @@ from tacit.data.streams import (
     ZSTD,
     Raw,
     foreign,
+    foreign_text,
     name_of,
     read_raw,
     to_utf8,
@@ -176,7 +177,7 @@ def from_raw(
         return read(BytesIO(raw.data), raw.name, **options)
     if raw.data.startswith((GZIP, ZSTD)):
         raise DataError("it is compressed twice. Unpack it once first.", file=raw.name)
-    if (what := foreign(raw.data)) is not None:
+    if (what := foreign(raw.data) or foreign_text(raw.data)) is not None:
         raise DataError(f"this is {what}.", file=raw.name)
     if raw.partial and not allow_partial:
         raise PartialInput(
@@ -454,9 +455,10 @@ def parse(opened: OpenedText, reading: list[str], texts: Sequence[str] = ()) -> 
         for record in records(text.data, text.dialect.delimiter):
             if len(record.cells) != width:
                 expected = "the header" if text.header else "the first line"
+                cells = count(len(record.cells), "cell")
                 raise DataError(
-                    f"line {record.line} has {len(record.cells)} cells where {expected} has "
-                    f"{width}. Correct it; cells that hold the separator need quotes.",
+                    f"line {record.line} has {cells} where {expected} has {width}. Correct "
+                    "it; cells that hold the separator need quotes.",
                     file=text.file,
                 ) from first
         try:

@@ -19,7 +19,7 @@ from tacit.data.delimited import choose_columns, number_pattern, records, sniff
 from tacit.data.number_files import open_delimited, parse, to_numbers
 from tacit.data.parquet import open_parquet_file, read_columns
 from tacit.data.ratings import Ratings, RatingsReport
-from tacit.data.streams import NPY, PARQUET, foreign, read_source, to_utf8
+from tacit.data.streams import NPY, PARQUET, foreign, foreign_text, read_source, to_utf8
 
 __all__ = ["frame_columns", "read_ratings"]
 
@@ -57,7 +57,7 @@ def read_ratings(
     else:
         if raw.data.startswith(NPY):
             raise DataError("ratings are read from CSV or Parquet, not .npy.", file=file)
-        if (what := foreign(raw.data)) is not None:
+        if (what := foreign(raw.data) or foreign_text(raw.data)) is not None:
             raise DataError(f"this is {what}.", file=file)
         if raw.partial and not allow_partial:
             raise PartialInput(

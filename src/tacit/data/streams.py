@@ -7,6 +7,7 @@ readable part, and ``partial`` gives the reason. Whatever is repaired is reporte
 
 import codecs
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator
@@ -20,19 +21,26 @@ from typing import IO, Any
 from tacit.core.errors import DataError
 from tacit.core.memory import available_memory, format_bytes
 
-__all__ = ["Raw", "Source", "foreign", "name_of", "read_raw", "read_source", "to_utf8"]
+__all__ = [
+    "Raw", "Source", "foreign", "foreign_text", "name_of", "read_raw", "read_source", "to_utf8",
+]  # fmt: skip
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 NPY = b"\x93NUMPY"
 PARQUET = b"PAR1"
 FOREIGN = {  # formats given by mistake, and the way out
-    b"PK\x03\x04": "a zip archive, a spreadsheet or a Word file. Export it as CSV or text",
+    b"PK\x03\x04": "a zip archive. Unpack it first",
     b"BZh": "compressed with bzip2. Decompress it first with: bunzip2",
     b"\xfd7zXZ": "compressed with xz. Decompress it first with: unxz",
     b"%PDF": "a PDF. Export its text, or its numbers as CSV",
     b"\x89HDF": "an HDF5 file. Write the array with numpy.save",
     b"\xd0\xcf\x11\xe0": "an old Office document. Export it as CSV or text",
+}
+ZIPPED = {  # names inside zip archives
+    b"xl/": "a spreadsheet. Save it as CSV",
+    b"opendocument.spreadsheet": "a spreadsheet. Save it as CSV",
+    b"word/": "a Word file. Save it as text, or a table in it as CSV",
 }
 BOMS = [  # the longer first: UTF-32's begins with UTF-16's
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -144,7 +152,20 @@ class Source:
 
 def foreign(head: bytes) -> str | None:
     """The format of a file that is not text, by its first bytes, and what to do with it."""
+    if head.startswith(b"PK"):
+        for name, what in ZIPPED.items():
+            if name in head[:CHUNK]:
+                return what
     return next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
+
+
+def foreign_text(text: bytes) -> str | None:
+    """The format of text that is not a table of columns, and what to do with it."""
+    if re.match(rb"\s*[\[{]\s*[\[{\"\d]", text):
+        return "JSON. Write its rows as CSV or Parquet, for example with pandas"
+    if re.match(rb"(?i)\s*<(!doctype|html|head|body|table|\?xml)\b", text):
+        return "a web page or XML. Save its table as CSV"
+    return None
 
 
 def name_of(source: Any) -> str:

@@ -320,12 +320,12 @@ class Explanation:
         return asdict(self)
 
     def __str__(self) -> str:
-        lines = [f"{self.class_} rather than {self.against}, by {self.lead:.3g}"]
+        lines = [f"{self.class_}, ahead of {self.against} by {self.lead:.3g}"]
         lines += [f"{push:+9.3f}  {word}" for word, push in self.pushes]
         if self.rest:
-            lines.append(f"{self.rest:+9.3f}  (other words)")
+            lines.append(f"{self.rest:+9.3f}  (other terms)")
         if self.offset:
-            lines.append(f"{self.offset:+9.3f}  (whatever the words)")
+            lines.append(f"{self.offset:+9.3f}  (intercept)")
         return "\n".join(lines)
 
 
@@ -354,10 +354,10 @@ def explain(
     >>> words = CountVectorizer().fit(texts)
     >>> model = MultinomialNB().fit(words.transform(texts), ["spam", "spam", "ham", "ham"])
     >>> print(explain(model, words, "money at lunch", n=2))
-    ham rather than spam, by 0.405
+    ham, ahead of spam by 0.405
        -1.386  money
        +1.099  lunch
-       +0.693  (other words)
+       +0.693  (other terms)
     """
     check_listed(n)
     if isinstance(model, Pipeline):

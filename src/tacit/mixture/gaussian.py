@@ -42,6 +42,7 @@ from tacit.cluster import KMeans
 from tacit.core.engines import Engine, check_stop
 from tacit.core.loop import Fit
 from tacit.core.stats import Stats
+from tacit.core.wording import count
 from tacit.data.checked import check_table
 from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
@@ -625,10 +626,11 @@ class GaussianMixture(Mixture):
         self.n_floored_ = params.floored
         del self._origin, self._variance, self._floor
         if params.floored:
+            floored = count(params.floored, "variance is", "variances are")
             warnings.warn(
-                f"GaussianMixture: {params.floored} variances are at the floor, reg_covar="
-                f"{self.reg_covar:g} times that of the data: a component has collapsed onto "
-                "few rows or onto equal ones. Lower n_components.",
+                f"GaussianMixture: {floored} at the floor, reg_covar={self.reg_covar:g} times "
+                "that of the data: a component has collapsed onto few rows or onto equal ones. "
+                "Lower n_components.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -192,7 +192,7 @@ class Recommender(Estimator):
         return self.ratings_
 
     def _unknown_user_note(self, user: Any) -> str:
-        return f"User {user!r} is unknown: items are ranked by their biases."
+        return f"User {user!r} is unknown: these items have the best overall ratings."
 
     # --- Fitting ---
 
