@@ -153,6 +153,7 @@ KMeans(3, n_int=4)
 project: Project = tacit.explore("letters", effort="quick")
 tacit.explore("letters", efort="quick")
 tacit.cluster.KMeens
+reveal_type(project.search("whale"))
 """
     )
     # In the folder of the project, with its settings: `make lint` has filled the cache.
@@ -171,6 +172,7 @@ tacit.cluster.KMeens
         '9: error: Unexpected keyword argument "efort" for "explore_documents"; did you mean '
         '"effort"?  [call-arg]',
         '10: error: Module has no attribute "KMeens"; maybe "KMeans"?  [attr-defined]',
+        '11: note: Revealed type is "tacit.search.results.Hits"',
     ]
 
 

@@ -37,6 +37,8 @@ from tacit.explore.stages.themes import theme_words
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tacit.search import Hits
+
 __all__ = ["EFFORTS", "Project", "explore_documents", "explored", "folder_for"]
 
 SHOWN = 20  # groups in the view of a notebook
@@ -139,7 +141,7 @@ class Project:
         return pd.DataFrame(columns).set_index("node")
 
     @property
-    def topics(self) -> Any:
+    def topics(self) -> "pd.DataFrame":
         """A pandas DataFrame with a row for every theme, the largest first: its fraction of the
         text, how far another run finds it again, and its words. ``mixtures`` says how much of
         each theme every document has."""
@@ -201,7 +203,7 @@ class Project:
 
     # --- Questions ---
 
-    def search(self, text: str, *, top: int | None = 10, way: str = "boolean") -> Any:
+    def search(self, text: str, *, top: int | None = 10, way: str = "boolean") -> "Hits":
         """Find documents: all that match a query ("boolean", see
         ``tacit.search.InvertedIndex``), the best by words ("ranked"), or the nearest in
         meaning ("meaning")."""
@@ -209,7 +211,7 @@ class Project:
 
         return search_hits(self.live, text, top, way)
 
-    def similar(self, document: int | str, *, top: int = 10) -> Any:
+    def similar(self, document: int | str, *, top: int = 10) -> "Hits":
         """The documents most like one, given by its row or its id."""
         from tacit.explore.questions.text_search import similar_hits
 
