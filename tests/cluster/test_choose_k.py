@@ -279,7 +279,7 @@ def test_rows_without_direction_are_left_out():
         (np.eye(9), {"n_references": 1}, ValueError, "from 2 up"),
         (np.eye(9), {"engine": "warp"}, ValueError, "unknown"),
         (np.full((9, 2), np.nan), {}, ValueError, "row 0, column 0"),
-        (np.zeros(9), {}, ValueError, "1 dimension"),
+        (np.zeros(9), {}, ValueError, "ndim=1"),
         (np.eye(9) * 1e200, {}, ValueError, "Rescale"),
         (np.eye(9) * 1e-200, {}, ValueError, "Rescale"),
         (np.zeros((0, 2)), {}, ValueError, "no rows"),

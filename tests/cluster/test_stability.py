@@ -279,3 +279,6 @@ def test_wrong_input_is_refused_with_the_way_out(X, options, error, message):
 def test_what_is_no_clusterer_is_refused():
     with pytest.raises(TypeError, match="needs a clusterer"):
         stability(StandardScaler(), np.eye(4))
+    with pytest.raises(TypeError, match="needs a clusterer") as refused:
+        stability(np.zeros((100, 3)), KMeans(2))  # the wrong way round
+    assert len(str(refused.value)) < 400

@@ -343,7 +343,7 @@ def test_weights_are_checked():
 
 
 def test_shapes_and_types_are_checked():
-    with pytest.raises(ValueError, match=r"1 dimension\(s\)"):
+    with pytest.raises(ValueError, match="ndim=1"):
         Moments.collect(np.arange(3.0))
     with pytest.raises(TypeError, match="complex128"):
         Moments.collect(np.ones((2, 2), complex))

@@ -447,7 +447,7 @@ def test_npy_numbers_of_any_kind_become_floats(tmp_path, dtype):
     [
         (np.array([["a"]]), "not numbers"),
         (np.ones((2, 2), complex), "not numbers"),
-        (np.ones(3), "1 dimension"),
+        (np.ones(3), "ndim=1"),
         (np.ones((0, 3)), "no rows"),
         (np.array([[object()]], object), "cannot be read"),
     ],

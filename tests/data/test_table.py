@@ -110,8 +110,8 @@ def test_null_values_in_parquet_become_nan(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (np.zeros(5), "1 dimension"),
-        (np.zeros((2, 2, 2)), "3 dimension"),
+        (np.zeros(5), "ndim=1"),
+        (np.zeros((2, 2, 2)), "ndim=3"),
         ("rows.xlsx", "reads .npy and .parquet"),
     ],
 )

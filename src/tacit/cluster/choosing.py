@@ -190,7 +190,7 @@ def prepare_rows(
         X = np.asarray(X)
         if X.ndim != 2:
             raise ValueError(
-                f"choose_k needs rows and columns, but X has {X.ndim} dimension(s). Reshape it."
+                f"choose_k needs rows and columns, but X has ndim={X.ndim}. Reshape it."
             )
         X = X if X.dtype.kind in "fiub" else np.asarray(X, np.float64)
     table = Table.of(X)

@@ -25,6 +25,7 @@ algorithm. SETN.
 """
 
 import math
+import reprlib
 from collections.abc import Sequence
 from copy import deepcopy
 from itertools import pairwise
@@ -91,8 +92,8 @@ def get_clusterer(method: Any, *, name: str) -> Any:
     if isinstance(method, type) or not (hasattr(method, "fit_predict") or two_steps):
         raise TypeError(
             f"{name} needs a clusterer with fit_predict, or with fit and predict, but got "
-            f"{method!r}. Give an estimator such as KMeans(n_clusters=8), or the name of one: "
-            f"{', '.join(METHODS)}."
+            f"{reprlib.repr(method)}. Give an estimator such as KMeans(n_clusters=8), or the "
+            f"name of one: {', '.join(METHODS)}."
         )
     return method
 

@@ -75,7 +75,7 @@ class Moments(Stats):
         if rows.ndim != 2:
             raise ValueError(
                 f"Moments.collect needs rows and columns, but the array has "
-                f"{rows.ndim} dimension(s). Reshape it to two."
+                f"ndim={rows.ndim}. Reshape it to two dimensions."
             )
         if rows.dtype.kind not in "fiub":
             raise TypeError(

@@ -266,7 +266,7 @@ class Table:
         if array.ndim != 2:
             raise ValueError(
                 f"Table.from_array needs rows and columns, but the array has "
-                f"{array.ndim} dimension(s). Reshape it to two."
+                f"ndim={array.ndim}. Reshape it to two dimensions."
             )
         n, d = array.shape
         blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: Rows(array, i, j))
@@ -278,7 +278,7 @@ class Table:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if array.ndim != 2:
             raise ValueError(
-                f"{path} holds an array of {array.ndim} dimension(s); a table needs two."
+                f"{path} holds an array with ndim={array.ndim}; a table needs two dimensions."
             )
         name = str(path)
         rows = block_rows or block_rows_for(array.shape[1], array.shape[0])

@@ -367,7 +367,7 @@ def read_section(lines: LineReader, words: Words, k: int, n: int) -> Section:
         if good < count:
             lines.number = first + good + 1
             raise lines.error(
-                f"expected a probability, {k} word(s) and perhaps a back-off weight; the file "
+                f"expected a probability, a {k}-gram and perhaps a back-off weight; the file "
                 f"says that it holds {n:,} {k}-grams."
             )
         table = Interner(buffer)

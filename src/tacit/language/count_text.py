@@ -165,8 +165,8 @@ def check_text(model: Any, report: dict[str, int]) -> None:
         )
     if not model.open_vocabulary and report["unknown"]:
         raise ValueError(
-            f"NGramModel(open_vocabulary=False) met {report['unknown']:,} word(s) outside the "
-            "vocabulary in the text. Add them to vocabulary, or leave it open."
+            f"NGramModel(open_vocabulary=False) met words outside the vocabulary, "
+            f"{report['unknown']:,} times. Add them to vocabulary, or leave it open."
         )
 
 

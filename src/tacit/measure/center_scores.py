@@ -141,8 +141,8 @@ def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
         X = X if X.dtype.kind == "f" else np.asarray(X, np.float64)
         if X.ndim != 2:
             raise ValueError(
-                f"{name} needs rows and columns, but X has {X.ndim} dimension(s). Reshape it "
-                "to two."
+                f"{name} needs rows and columns, but X has ndim={X.ndim}. Reshape it to two "
+                "dimensions."
             )
     elif sp.issparse(X):
         X = sp.csr_array(X)

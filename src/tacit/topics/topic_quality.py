@@ -44,7 +44,7 @@ def top_words(topics: Any, top: int = 10) -> np.ndarray:
     rows = np.asarray(getattr(topics, "topics_", topics), np.float64)
     if rows.ndim != 2:
         raise ValueError(
-            f"Topics need rows of probabilities, but the array has {rows.ndim} dimension(s). "
+            f"Topics need rows of probabilities, but the array has ndim={rows.ndim}. "
             "Give a fitted model, an array (topics, words), or lists of columns."
         )
     return np.argsort(-rows, axis=1, kind="stable")[:, : max(1, top)]
