@@ -1,7 +1,7 @@
 # make demo   sets everything up and explores a few thousand documents
 # make test   sets everything up and checks everything
 # make docs   builds the documentation into build/docs
-# make quick  the tests of a minute; make lint, make bench, make first-hour, make clean
+# make quick  the tests of a minute; make lint, make bench, make first-hour, make pictures, make clean
 
 VENV ?= .venv
 PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -10,7 +10,7 @@ PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.1
 RUN = $(VENV)/bin/python -m
 PIP = $(RUN) pip install -q --disable-pip-version-check
 
-.PHONY: demo test quick lint docs first-hour bench clean
+.PHONY: demo test quick lint docs pictures first-hour bench clean
 
 PROJECT = demo/docstrings.tacit
 demo: $(VENV)/.installed
@@ -38,6 +38,11 @@ lint: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(RUN) sphinx -q -W --keep-going -b html docs build/docs
 	@echo "Open the documentation in a browser:  file://$(CURDIR)/build/docs/index.html"
+
+# Draws the pictures of docs/pictures again; those of the report with a browser.
+pictures: $(VENV)/.installed-test
+	$(VENV)/bin/python docs/pictures.py
+	$(VENV)/bin/python docs/screenshots.py
 
 # Builds the wheel, installs it into an empty environment and follows README.md.
 first-hour: $(VENV)/.installed-docs

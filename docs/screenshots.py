@@ -1,16 +1,19 @@
-"""Take the pictures of the report and of the live page with a browser.
+"""Take the pictures of the report and of the live page with a browser: `make pictures`.
 
-    tacit explore --docs --quick --out docstrings.tacit
-    python docs/screenshots.py docstrings.tacit [NAME ...]
+    python docs/screenshots.py [--project docstrings.tacit] [NAME ...]
 
-Needs playwright and Chromium. Run it when the report has changed, and look at what it took.
+Without --project it explores the docstrings of the installed packages first. Needs playwright and
+Chromium. Run it when the report has changed, and look at the pictures.
 """
 
+import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -116,33 +119,48 @@ def live_phone(page):
     show(page, "#find", above=-20)
 
 
-def main() -> None:
-    folder = tempfile.TemporaryDirectory()  # a copy: labels are given in the pictures
-    project = Path(shutil.copytree(sys.argv[1], Path(folder.name) / "docstrings.tacit"))
-    (project / "labels.sqlite").unlink(missing_ok=True)
-    names = sys.argv[2:] or list(SHOTS)
+def take(name: str, opened: Any, project: Path, address: str) -> bool:
+    """One picture; False if the page is not as expected."""
+    act, (width, height), look = SHOTS[name]
+    size = {"width": width, "height": height}
+    context = opened.new_context(viewport=size, color_scheme=look)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     report = (project / "report.html").resolve().as_uri()
-    with browser() as opened, served(project) as address:
-        for name in names:
-            act, (width, height), look = SHOTS[name]
-            size = {"width": width, "height": height}
-            context = opened.new_context(viewport=size, color_scheme=look)
-            page = context.new_page()
-            page.set_default_timeout(PATIENCE)
-            page.goto(address if name.startswith("live") else report)
-            page.wait_for_timeout(2000)
-            try:
-                act(page)
-            except Exception as problem:
-                print(f"{name}: {str(problem).splitlines()[0]}")
-            else:
-                path = HERE / "pictures" / f"{name}.png"
-                page.screenshot(path=path)
-                shrink(path)
-                print(f"{name}: {path.stat().st_size / 1000:.0f} kB")
-            context.close()
-    folder.cleanup()
+    page.goto(address if name.startswith("live") else report)
+    page.wait_for_timeout(2000)
+    try:
+        act(page)
+        path = HERE / "pictures" / f"{name}.png"
+        page.screenshot(path=path)
+        shrink(path)
+        print(f"{name}: {path.stat().st_size / 1000:.0f} kB", flush=True)
+        return True
+    except Exception as problem:
+        print(f"{name}: {str(problem).splitlines()[0]}", flush=True)
+        return False
+    finally:
+        context.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--project", help="project to show [default: explore docstrings]")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SHOTS))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "docstrings.tacit"
+        if options.project is None:
+            explore = [sys.executable, "-m", "tacit", "explore", "--docs", "--quick"]
+            subprocess.run([*explore, "--out", str(project)], check=True)
+        else:
+            shutil.copytree(options.project, project)  # the pictures show labels being given
+            (project / "labels.sqlite").unlink(missing_ok=True)
+        with browser() as opened, served(project) as address:
+            names = options.names or list(SHOTS)
+            taken = [take(name, opened, project, address) for name in names]
+    return 0 if all(taken) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
