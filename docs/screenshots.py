@@ -45,8 +45,29 @@ def show(page, section: str, above: int = -45) -> None:
     page.wait_for_timeout(1500)
 
 
-@shot((1280, 1000))
+def close_guide(page) -> None:
+    guide = page.locator("#guide button[aria-label='Close the guide']")
+    if guide.is_visible():
+        guide.click()
+
+
+def finer_level(page, least: int = 8) -> None:
+    """Move the slider until the legend has this many groups."""
+    close_guide(page)
+    slider = page.locator("#lv")
+    while slider.count() and page.locator("#side .legend button").count() < least:
+        before = slider.input_value()
+        slider.press("ArrowRight")
+        page.wait_for_timeout(500)
+        if slider.input_value() == before:  # the finest level
+            break
+    page.mouse.move(2, 2)  # nothing is pointed at or in focus
+    page.evaluate("document.activeElement.blur()")
+
+
+@shot((1280, 1040))
 def report_map(page):
+    finer_level(page)
     show(page, "#map")
 
 
@@ -87,6 +108,7 @@ def live_compare_dark(page):
 
 def label_groups(page, n: int) -> None:
     """Label n groups of the map with their first word."""
+    finer_level(page)
     show(page, "#map")
     for place in range(n):
         group = page.locator("#side .legend button").nth(place)
@@ -110,6 +132,7 @@ def live_labels(page):
 @shot((1280, 860))
 def live_labels_map(page):
     page.click("#spreadbox .btn:has-text('Color the map')")
+    close_guide(page)
     show(page, "#map")
 
 
