@@ -2,8 +2,8 @@
 
     python docs/screenshots.py [--project docstrings.tacit] [NAME ...]
 
-Without --project it explores the docstrings of the installed packages first. Needs playwright and
-Chromium. Run it when the report has changed, and look at the pictures.
+Without --project it explores the docstrings of the installed packages first. Needs playwright
+and Chromium. Run it when the report has changed, and look at the pictures.
 """
 
 import argparse
