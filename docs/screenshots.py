@@ -37,6 +37,7 @@ def shot(size: tuple[int, int] = WIDE, look: str = "light") -> Callable:
 
 def show(page, section: str, above: int = -45) -> None:
     """Scroll a section below the bar of the page, past its margin, and wait for the drawing."""
+    page.mouse.move(2, 2)  # points at nothing
     page.evaluate(
         "([s, a]) => window.scrollTo(0, document.querySelector(s)"
         ".getBoundingClientRect().top + scrollY - a)",
@@ -49,6 +50,7 @@ def close_guide(page) -> None:
     guide = page.locator("#guide button[aria-label='Close the guide']")
     if guide.is_visible():
         guide.click()
+        page.evaluate("document.activeElement.blur()")
 
 
 def finer_level(page, least: int = 8) -> None:
@@ -61,7 +63,6 @@ def finer_level(page, least: int = 8) -> None:
         page.wait_for_timeout(500)
         if slider.input_value() == before:  # the finest level
             break
-    page.mouse.move(2, 2)  # nothing is pointed at or in focus
     page.evaluate("document.activeElement.blur()")
 
 
