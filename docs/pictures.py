@@ -2,7 +2,8 @@
 
 Each function draws one picture from data that every installation has, or that it makes itself,
 so that `make docs` can draw them again. Pictures of the report and of the live page are taken
-with a browser by `screenshots.py`; those of real data sets by the commands on their pages.
+with a browser by `screenshots.py`; those of real data sets by the commands on their pages. It is
+one file because every picture is a few lines and they share their frame and colors.
 """
 
 import sys
@@ -579,6 +580,107 @@ def digits_map():
         ax.scatter(*own.T, s=4, color=colors[d])
         ax.annotate(str(d), np.median(own, axis=0), fontsize=13, fontweight="bold")
     ax.set(xticks=[], yticks=[])
+    return figure
+
+
+# --- Words as evidence ---
+
+
+def draw_bars(ax, names, values, title):
+    """A horizontal bar for each name, the first on top; below zero in another color."""
+    from tacit.plot.axes import PALETTE
+
+    colors = [PALETTE[1] if value >= 0 else PALETTE[0] for value in values]
+    ax.barh(range(len(names)), values, color=colors, height=0.6)
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
+    ax.axvline(0, color="#444", lw=0.8)
+    ax.set_title(title, loc="left", fontsize=10)
+
+
+@picture
+def contrast_words():
+    from tacit.cluster import describe
+    from tacit.text import CountVectorizer
+
+    texts = [
+        "the ship sailed the sea and the ship sank", "a ship at sea and the sea was rough",
+        "the sea took the ship and the captain", "the goal won the match and the cup",
+        "the match ended when the goal fell",
+    ]  # fmt: skip
+    counter = CountVectorizer()
+    X = counter.fit_transform(texts)
+    found = describe(
+        X, [0, 0, 0, 1, 1], feature_names=counter.get_feature_names_out(), top=20
+    )
+    figure, axes = frame(6.8, 2.6, columns=2)
+    for ax, cluster, title in zip(axes, found, ("three texts", "two texts"), strict=True):
+        words = {each.name: each.score for each in cluster.features}
+        chosen = sorted(words, key=words.get, reverse=True)[:4]
+        draw_bars(ax, chosen, [words[word] for word in chosen], title)
+        ax.set_xlabel("z of the log-odds", fontsize=9)
+    return figure
+
+
+@picture
+def message_features():
+    from tacit.text import TextFeatures
+
+    messages = ["WIN a FREE iPhone!!! Call 555-0199", "See you at Tom's, unless it rains..."]
+    features = TextFeatures(bigrams=False, prefixes=0, suffixes=0, offset=False)
+    rows = features.fit_transform(messages).toarray()
+    names = list(features.get_feature_names_out())
+    shown = [
+        "capitals:first", "capitals:all", "capitals:letters", "punctuation:!", "punctuation:.",
+        "shape:XXX", "shape:xXxxx", "shape:ddd-ddd", "shape:xx",
+    ]  # fmt: skip
+    figure, axes = frame(7.2, 2.9, columns=2)
+    for ax, row, message in zip(axes, rows, messages, strict=True):
+        draw_bars(ax, shown, [row[names.index(name)] for name in shown], message)
+        ax.set_xlim(0, 3.2)
+    axes[1].set_yticklabels([])
+    return figure
+
+
+@picture
+def word_list():
+    from tacit.classify import LexiconClassifier
+
+    text = "Not a very good plot, but wonderful actors and a beautiful end."
+    found = LexiconClassifier().explain(text)
+    figure, ax = frame(6.4, 2.0)
+    draw_bars(ax, [word for word, _ in found], [weight for _, weight in found], text)
+    ax.set_xlabel("weight for the class positive", fontsize=9)
+    return figure
+
+
+@picture
+def noisy_channel():
+    import numpy as np
+
+    from tacit.language import SpellingCorrector
+    from tacit.plot.axes import PALETTE
+
+    text = [
+        "The committee will receive the letter before Tuesday. They have a lot of time.",
+        "I believe that their house is over there. He came from the sea, and she came too.",
+        "A letter came from the house. They came from their house. The form is too long.",
+    ]
+    found = SpellingCorrector().fit(text).suggest("ther", top=4)
+    costs = np.array([each.cost for each in found])
+    posterior = np.array([each.probability for each in found])
+    channel = np.exp(-costs)
+    prior = posterior / channel
+    figure, ax = frame(6.4, 2.6)
+    at = np.arange(len(found))
+    bars = [("P(meant)", prior), ("P(typed | meant)", channel), ("product", posterior)]
+    for i, (name, values) in enumerate(bars):
+        offset = 0.26 * (i - 1)
+        ax.bar(at + offset, values / values.sum(), 0.24, color=PALETTE[i], label=name)
+    ax.set_xticks(at, [each.word for each in found])
+    ax.set_ylabel("each scaled to sum 1", fontsize=9)
+    ax.set_title("Somebody typed “ther”", loc="left", fontsize=10)
+    ax.legend(frameon=False, fontsize=8.5)
     return figure
 
 

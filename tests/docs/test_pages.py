@@ -207,11 +207,12 @@ MODEL_PAGES = [
 
 
 @pytest.mark.parametrize("path", MODEL_PAGES, ids=name_of)
-def test_the_page_of_a_model_has_an_example_and_names_cost_limits_rivals_and_papers(path):
+def test_the_page_of_a_model_has_a_picture_an_example_cost_limits_rivals_and_papers(path):
     prose, blocks = split_blocks(path.read_text(encoding="utf-8"))
     headings = " ".join(line.lower() for _, line in prose if line.startswith("## "))
     missing = [word for word in ("cost", "limits", "rivals", "papers") if word not in headings]
     assert not missing
+    assert any(line.startswith("![") for _, line in prose)
     assert any(line.startswith(">>>") for block in blocks for line in block.lines)
 
 
