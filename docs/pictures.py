@@ -2,8 +2,8 @@
 
 Each function draws one picture from data that every installation has, or that it makes itself,
 so that `make docs` can draw them again. Pictures of the report and of the live page are taken
-with a browser by `screenshots.py`; those of real data sets by the commands on their pages. It is
-one file because every picture is a few lines and they share their frame and colors.
+with a browser by `screenshots.py`; those of real data sets by the commands on their pages. One
+file, because every picture is a few lines and they share their frame and colors.
 """
 
 import sys
