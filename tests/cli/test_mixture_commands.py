@@ -62,7 +62,7 @@ def test_an_empty_cell_is_a_missing_value(tmp_path, capsys):
 def test_mixture_prints_a_table(numbers, capsys):
     assert main(["mixture", str(numbers), "-k", "2", "--covariance", "diag"]) == 0
     shown = capsys.readouterr().out
-    assert "component" in shown
+    assert "Component" in shown
     assert "Mean log-likelihood" in shown
 
 

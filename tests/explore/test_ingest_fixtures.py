@@ -144,7 +144,7 @@ CASES = [
     Case("paper.pdf", b"%PDF-1.7 ...", ("it cannot be read as PDF",), code=4),
     Case("book.zip", b"PK\x03\x04...", ("this is a zip archive",), code=4),
     Case("whale.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8,
-         ("control characters: this is not text. If it is text all the same, use --format",),
+         ("control characters: this is not text. If it is text nevertheless, use --format",),
          code=4),
     Case("wide.txt", lines(WORDS * 3, encoding="utf-16-le"),
          ("this is not text. If it is UTF-16 without a mark, use --encoding utf-16-le.",),
