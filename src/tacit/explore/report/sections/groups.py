@@ -22,7 +22,7 @@ def data(report: Report) -> None:
     placed = report.n_read - facts["meaning"]["blank"] if report.ran("meaning") else 0
     meta |= {"total": placed, "grouped": report.grouped, "merges": [], "firstG": 0}
     meta |= {"unsure": 0, "repeats": 0, "color0": "group"}
-    meta |= {"nodes": [], "levels": [], "level": 0}
+    meta |= {"nodes": [], "levels": [], "level": 0, "broad": None}
     meta["edits"] = len(facts["groups"].get("edits", []))
     if not report.grouped:
         for name in ("cluster", "conf", "second"):
@@ -80,6 +80,7 @@ def add_levels(report: Report, place: np.ndarray) -> None:
     ]
     report.meta["levels"] = [[int(i) for i in level["cut"]] for level in levels]
     report.meta["level"] = int(found["level"])
+    report.meta["broad"] = found.get("broad")
 
 
 def describe_group(
