@@ -179,3 +179,14 @@ def test_the_report_has_a_slider_where_there_are_levels(project):
     found, _ = project
     page = (found.path / "report.html").read_text(encoding="utf8")
     assert ('id="lv"' in page) == (len(found.summary["levels"]) > 1)
+
+
+def test_more_groups_than_can_be_nested_are_one_level(tmp_path, monkeypatch):
+    monkeypatch.setattr("tacit.explore.stages.groups.MOST_NESTED", 5)
+    found = explore_documents(
+        planted_texts(), out=tmp_path / "many.tacit", effort="quick", k=8, stages=["groups"]
+    )
+    summary = found.summary
+    assert [nodes for nodes, _ in summary["levels"]] == [8]
+    assert len(summary["groups"]) == 8
+    assert all(0 < node["overlap"] <= 1 for node in summary["nodes"])

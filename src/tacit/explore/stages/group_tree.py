@@ -33,8 +33,8 @@ from tacit.explore.stages.meaning import word_weights
 from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
-    "GroupNode", "GroupTree", "centers_of", "choose_cut", "grow_tree", "labels_at",
-    "leaves_of",
+    "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "centers_of", "choose_cut", "flat_tree",
+    "grow_tree", "labels_at", "leaves_of",
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
@@ -43,8 +43,9 @@ REFERENCES = {"quick": 2, "normal": 2, "thorough": 4}  # of each kind
 REPEATS = {"quick": 4, "normal": 4, "thorough": 8}  # pairs of halves; twice at the root
 MOST_SPLITS = {"quick": 24, "normal": 60, "thorough": 200}  # groups that are tried
 MOST = {"quick": 40, "normal": 60, "thorough": 120}  # groups of the finest level
+MOST_NESTED = 200  # groups asked for, past which there is no other level: time grows cubically
 PER_LEAF = 6  # documents for each of them, at least
-STEP = 1.25  # from the number of groups of one level to that of the next, about
+STEP = 1.15  # from the number of groups of one level to that of the next, about
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS = 30  # of a group's own space
 FEWEST = 20  # documents of a group that may be divided
@@ -142,6 +143,14 @@ def grow_tree(
     return tree
 
 
+def flat_tree(labels: np.ndarray) -> GroupTree:
+    """A tree of one level."""
+    tree = GroupTree([GroupNode(-1, 0, np.arange(len(labels)))])
+    add_children(tree.nodes, 0, labels)
+    tree.levels, tree.numbers = [tree.nodes[0].children], (len(tree.nodes[0].children),)
+    return tree
+
+
 def has_room(nodes: list[GroupNode], i: int) -> bool:
     """Whether this group, or one around it, divides into more groups than it has so far."""
     while i > 0:
@@ -184,7 +193,7 @@ def level_numbers(finest: int, numbers: Sequence[int]) -> list[int]:
     """The numbers of groups of the levels: those given, and about equal steps between them.
 
     >>> level_numbers(30, (7,))
-    [2, 3, 4, 5, 6, 7, 9, 11, 14, 18, 22, 30]
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 21, 24, 30]
     """
     out = {*numbers, finest}
     for low, high in pairwise([1, *numbers, finest]):

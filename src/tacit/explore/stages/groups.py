@@ -16,10 +16,12 @@ from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.group_tree import (
     FINER,
+    MOST_NESTED,
     GroupNode,
     GroupTree,
     centers_of,
     choose_cut,
+    flat_tree,
     grow_tree,
     labels_at,
     leaves_of,
@@ -75,7 +77,10 @@ def find_groups(context: Context) -> Output:
     if asked is not None:
         output.facts["asked"] = asked
         asked = min(asked, sample_size(len(rows)))
-        if asked > 1:
+        if asked > MOST_NESTED:
+            labels = group_rows(rows, asked, starts=STARTS, seed=seed, engine=engine).labels
+            tree = flat_tree(labels)
+        elif asked > 1:
             tree = grow(flat=asked, asked=True)
     if not tree.levels or asked == 1:
         output.facts |= {"k": 1, "groups": [], "tree": [], "nodes": [], "levels": []}
@@ -187,6 +192,14 @@ def repeat_tree(
     their groups no better than the group around them."""
     nodes, repeats = tree.nodes, RESAMPLES[effort]
     first = tree.levels[tree.first]
+    if len(first) > MOST_NESTED:
+        kept, overlaps = repeat_groups(
+            rows, labels_at(nodes, first, len(rows)), len(first), size=sample_size(len(rows)),
+            repeats=repeats, seed=key(seed, 22, 0), engine=engine,
+        )  # fmt: skip
+        for i, each in zip(first, overlaps, strict=True):
+            nodes[i].overlaps = each
+        return kept
     confidence = repeat_levels(
         nodes, 0, tree.levels[: tree.first + 1], tree.numbers, rows, seed, engine, repeats
     )
