@@ -15,12 +15,10 @@ from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.stages.group_tree import (
     centers_of,
     choose_cut,
-    cut_at,
     grow_tree,
     labels_at,
     own_space,
 )
-from tacit.explore.stages.groups import group_rows
 
 SEED = np.uint64(3)
 BROAD, FINE = 3, 4
@@ -43,45 +41,61 @@ def planted(n=480, length=50, *, own=0.5, seed=0):
 def grow(counts, effort="quick", engine=None, flat=BROAD * FINE, **more):
     words = sp.csr_array(counts, copy=True)
     words.data = 1 + np.log(words.data)
-    rows = own_space(words, 2, seed=SEED).rows
-    if isinstance(flat, int):
-        flat = group_rows(rows, flat, starts=4, seed=SEED, engine=Serial()).labels
+    rows = own_space(words, 2, seed=SEED)
     return grow_tree(words, rows, SEED, effort, engine or Serial(), flat=flat, **more)
 
 
-def agreement(nodes, truth, cut):
-    return adjusted_rand_score(truth, labels_at(nodes, cut, len(truth)))
+def agreement(tree, truth, cut):
+    return adjusted_rand_score(truth, labels_at(tree.nodes, cut, len(truth)))
+
+
+def level_with(tree, k):
+    return next(level for level in tree.levels if len(level) == k)
 
 
 def test_both_levels_of_a_planted_hierarchy_are_in_the_tree():
     counts, subject, part = planted(own=0.35)
-    nodes, untried = grow(counts)
-    deepest = max(node.depth for node in nodes)
-    cuts = [cut_at(nodes, depth) for depth in range(1, deepest + 1)]
-    assert agreement(nodes, subject, cuts[0]) > 0.9
-    assert max(agreement(nodes, part, cut) for cut in cuts) > 0.9
-    assert untried == 0
+    tree = grow(counts)
+    assert agreement(tree, subject, level_with(tree, BROAD)) > 0.9
+    assert agreement(tree, part, level_with(tree, BROAD * FINE)) > 0.9
+    assert tree.untried == 0
 
 
-def test_the_flat_division_is_the_level_shown_below_the_broad_groups():
-    counts, subject, part = planted()
-    nodes, _ = grow(counts)
-    assert agreement(nodes, subject, cut_at(nodes, 1)) > 0.9
-    assert agreement(nodes, part, choose_cut(nodes)) > 0.9
-    alone, _ = grow(counts, flat=BROAD)
-    assert agreement(alone, subject, cut_at(alone, 1)) > 0.9
+def test_the_larger_of_the_numbers_that_repeat_is_the_level_shown():
+    counts, _, part = planted(own=0.35)
+    tree = grow(counts)
+    assert tree.numbers == (BROAD, BROAD * FINE)
+    assert agreement(tree, part, tree.levels[tree.first]) > 0.9
+    assert agreement(tree, part, choose_cut(tree)) > 0.9
 
 
-def test_children_divide_their_parent_and_come_after_it():
+def test_groups_that_divide_well_are_opened_where_choose_k_saw_none():
+    counts, _, part = planted(own=0.35)
+    tree = grow(counts, flat=1)
+    assert len(tree.levels[tree.first]) == BROAD
+    assert agreement(tree, part, choose_cut(tree)) > 0.9
+
+
+def test_groups_without_groups_inside_are_not_divided():
+    counts, subject, _ = planted(own=0)
+    tree = grow(counts, flat=BROAD)
+    assert agreement(tree, subject, tree.levels[-1]) > 0.9
+    assert len(tree.levels[-1]) == BROAD
+
+
+def test_levels_nest_and_children_divide_their_parent():
     counts, _, part = planted()
-    nodes, _ = grow(counts)
-    for i, node in enumerate(nodes):
+    tree = grow(counts)
+    for i, node in enumerate(tree.nodes):
         assert node.parent < i
         if node.children:
-            inside = np.concatenate([nodes[j].documents for j in node.children])
+            inside = np.concatenate([tree.nodes[j].documents for j in node.children])
             assert np.array_equal(np.sort(inside), np.sort(node.documents))
-    shown = choose_cut(nodes)
-    assert (labels_at(nodes, shown, len(part)) >= 0).all()
+    sizes = [len(level) for level in tree.levels]
+    assert sizes == sorted(set(sizes))
+    for cut in (*tree.levels, choose_cut(tree)):
+        assert np.bincount(labels_at(tree.nodes, cut, len(part))).sum() == len(part)
+        assert sum(len(tree.nodes[i].documents) for i in cut) == len(part)
 
 
 @pytest.mark.parametrize("length", [8, 120])
@@ -90,23 +104,25 @@ def test_words_dealt_out_at_random_give_no_groups(length):
     law = 1 / np.arange(3, 903)
     drawn = rng.choice(900, p=law / law.sum(), size=(500, length))
     counts = sp.csr_array(np.stack([np.bincount(each, minlength=900) for each in drawn]))
-    nodes, _ = grow(counts.astype(np.float32))
-    assert len(nodes) == 1
-    assert nodes[0].split.k == 1
+    tree = grow(counts.astype(np.float32))
+    assert tree.levels == []
+    assert tree.nodes[0].split.k == 1
 
 
 def test_the_tree_is_the_same_on_any_number_of_threads():
     counts, _, _ = planted(240)
-    one, three = grow(counts)[0], grow(counts, engine=Threads(3))[0]
-    assert [node.documents.tolist() for node in one] == [
-        node.documents.tolist() for node in three
+    one, three = grow(counts), grow(counts, engine=Threads(3))
+    assert one.levels == three.levels
+    assert [node.documents.tolist() for node in one.nodes] == [
+        node.documents.tolist() for node in three.nodes
     ]
 
 
-def test_a_division_that_is_asked_for_is_the_first_level():
+def test_a_number_that_is_asked_for_is_the_level_shown():
     counts, subject, _ = planted(240)
-    nodes, _ = grow(counts, flat=subject.astype(np.int32), asked=True)
-    assert agreement(nodes, subject, cut_at(nodes, 1)) == 1
+    tree = grow(counts, flat=BROAD, asked=True)
+    assert agreement(tree, subject, tree.levels[tree.first]) > 0.9
+    assert len(grow(counts, flat=7, asked=True).levels[5]) == 7
 
 
 def test_centers_are_mean_directions():
@@ -163,3 +179,14 @@ def test_the_report_has_a_slider_where_there_are_levels(project):
     found, _ = project
     page = (found.path / "report.html").read_text(encoding="utf8")
     assert ('id="lv"' in page) == (len(found.summary["levels"]) > 1)
+
+
+def test_more_groups_than_can_be_nested_are_one_level(tmp_path, monkeypatch):
+    monkeypatch.setattr("tacit.explore.stages.groups.MOST_NESTED", 5)
+    found = explore_documents(
+        planted_texts(), out=tmp_path / "many.tacit", effort="quick", k=8, stages=["groups"]
+    )
+    summary = found.summary
+    assert [nodes for nodes, _ in summary["levels"]] == [8]
+    assert len(summary["groups"]) == 8
+    assert all(0 < node["overlap"] <= 1 for node in summary["nodes"])

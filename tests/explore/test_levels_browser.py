@@ -31,11 +31,13 @@ def test_the_slider_switches_legend_and_map_by_keys(opened):
 
 def test_the_list_of_groups_has_children_under_parents_and_leads_to_the_map(opened):
     page = opened()
-    nodes = page.evaluate(f"{META}.nodes.map(node => [node.up, node.n])")
-    assert page.locator(".gtree .row").count() == len(nodes)
+    meta = page.evaluate(META)
+    nodes, levels = meta["nodes"], meta["levels"]
+    broad = levels[meta["broad"]]
     top = page.locator("#gtl > .gtree > li > .row > .nm")
-    assert top.count() == sum(up < 0 for up, _ in nodes)
+    assert top.count() == len(broad)
+    assert page.locator("#gtl .row.here").count() == len(levels[meta["level"]]) > len(broad)
     top.first.click()
     page.wait_for_selector("#side h3:has-text('documents')")
-    assert f"{nodes[0][1]} documents" in texts(page, "#side h3")[0]
+    assert f"{nodes[min(broad)]['n']} documents" in texts(page, "#side h3")[0]
     assert barriers(page, LOOKS[:2], parts=["#map", "#gtree"]) == []

@@ -47,6 +47,7 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "edits": found.get("edits", []),
         "levels": [[level["nodes"], level["firm"]] for level in found.get("levels", [])],
         "level": found.get("level"),
+        "broad": found.get("broad"),
         "map_keeps": facts["map"].get("kept"),
         "copies": facts["duplicates"].get("redundant", 0),
         "outliers": facts["outliers"].get("unlike", 0),
@@ -70,7 +71,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         return [f"{count(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
     said = ", ".join(f"{size} {verdict}" for verdict, size in counts.items() if size)
-    broad = summary["levels"][0][0] if summary["level"] else 0
+    broad = 0 if summary["broad"] is None else summary["levels"][summary["broad"]][0]
     head = f"{n:,} documents in {len(groups)} groups: {said}."
     if broad:
         head = f"{n:,} documents in {broad} broad groups; inside them {len(groups)}: {said}."

@@ -1,38 +1,40 @@
-"""The tree of groups: every group is divided again as long as the division repeats.
+"""The tree of groups: levels of more and more groups, each inside those of the level before.
 
-Inside a group other words matter than in the whole collection, so a group is divided in a space
-of its own: its documents by the words that vary within it, and their first directions. Two
-kinds of data without groups say what chance would give there (``splits``): the documents with
-their words dealt out again, which keeps the lengths of the documents and the frequencies of the
-words, and clouds with the covariance of the rows, which keep their spectrum.
+All levels up to ``MOST`` groups are cuts of one nested k-means of the documents (``cluster.
+nested_kmeans``). It gives most weight to the numbers of groups that repeat: the coarsest
+division whose halves agree beyond chance (``cluster.splits``), and that which is best found
+again in other samples (``choose_k``). The larger of the two is the level that is shown first;
+where the smaller is at most half of it, its groups are called broad. If no division repeats
+beyond chance, there are no groups.
 
-A division is decided on a sample and extended to all documents of the group. A group under
-``FEWEST`` documents, or under one in ``SMALLEST`` of the collection, is not divided further.
-
-The first division is one of all documents, into the number of groups that is best found again
-in other samples (``choose_k``), if data without groups do not divide as well. It is the level
-that is shown first, with those of its groups opened whose own division repeats well
-(``choose_cut``). Where it has many groups, a level of broad groups lies above it, each a union
-of them: that which agrees best with the coarsest division that repeats.
-
-A *level* is a cut through the tree: at a depth, or the one that is shown first.
+Below the level that is shown first, a group is divided only into as many groups as a division
+of its documents, or of those of a group around it, repeats with. Inside a group other words
+matter than in the whole collection, so that is decided in a space of its own: its documents by
+the words that vary within it, and their first directions. Two kinds of data without groups say
+what chance would give there: the documents with their words dealt out again, which keeps the
+lengths of the documents and the frequencies of the words, and clouds with the covariance of the
+rows, which keep their spectrum. A group whose division repeats well is opened in the level that
+is shown first (``choose_cut``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.cluster.nested_kmeans import Nested, level_weights, nested_kmeans, run_nested_passes
 from tacit.cluster.null_reference import deal_words, draw, fit_reference
 from tacit.cluster.splits import Split, split_rows
 from tacit.core.engines import Engine, Serial, one_blas_thread
 from tacit.core.randoms import key, permutation
 from tacit.explore.stages.meaning import word_weights
-from tacit.kernels.nearest_centers import nearest_centers, run_passes
+from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
-    "GroupNode", "centers_of", "choose_cut", "cut_at", "grow_tree", "labels_at", "own_rows",
+    "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "centers_of", "choose_cut", "flat_tree",
+    "grow_tree", "labels_at", "leaves_of",
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
@@ -40,12 +42,16 @@ SAMPLE = {"quick": 600, "normal": 1000, "thorough": 2000}  # documents; twice at
 REFERENCES = {"quick": 2, "normal": 2, "thorough": 4}  # of each kind
 REPEATS = {"quick": 4, "normal": 4, "thorough": 8}  # pairs of halves; twice at the root
 MOST_SPLITS = {"quick": 24, "normal": 60, "thorough": 200}  # groups that are tried
+MOST = {"quick": 40, "normal": 60, "thorough": 120}  # groups of the finest level
+MOST_NESTED = 200  # groups asked for, past which there is no other level: time grows cubically
+PER_LEAF = 6  # documents for each of them, at least
+STEP = 1.15  # from the number of groups of one level to that of the next, about
+NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS = 30  # of a group's own space
-FEWEST = 31  # documents of a group that may be divided
-SMALLEST = 500
+FEWEST = 20  # documents of a group that may be divided
 PER_GROUP = 10  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
-PASSES = 20
+PASSES = 5  # over all documents, after those over the sample
 FINER = 2  # times the broad groups that there must be below them
 OPEN = 0.4  # of the information of a division that repeats beyond chance, to be shown
 
@@ -57,102 +63,156 @@ class GroupNode:
     parent: int  # -1 for the root
     depth: int
     documents: np.ndarray
-    split: Split | None = None  # how it was divided, if that was tried
-    overlaps: np.ndarray | None = None  # with its like in every repeat of its parent's division
+    split: Split | None = None  # how it divides, if that was tried
+    overlaps: np.ndarray | None = None  # with its like in every repeat
     children: list[int] = field(default_factory=list)
-    shown: bool = False  # the groups inside repeat well enough to be shown first
+
+
+@dataclass
+class GroupTree:
+    """The groups, the root first and parents before children, and the levels they form."""
+
+    nodes: list[GroupNode]
+    numbers: tuple[int, ...] = ()  # of groups that repeat, ascending; or that was asked for
+    levels: list[list[int]] = field(default_factory=list)  # the groups of each, coarse to fine
+    first: int = 0  # the level of the largest of the numbers
+    untried: int = 0  # groups that were not divided for want of time
 
 
 def grow_tree(
     words: sp.csr_array, rows: np.ndarray, seed: np.uint64, effort: str, engine: Engine,
-    *, power: int = 2, flat: np.ndarray | None = None, asked: bool = False,
-) -> tuple[list[GroupNode], int]:  # fmt: skip
-    """The nodes, the root first and parents before children; and how many large ones were not
-    tried for want of time.
+    *, power: int = 2, flat: int = 1, asked: bool = False,
+) -> GroupTree:  # fmt: skip
+    """Find the levels.
 
     ``words`` holds documents by words, weighted within a document; ``rows`` the documents in
     the space of the collection, of length one; ``power`` that of the inverse document
-    frequency; ``flat`` the labels of a division of all documents, which is the first level
-    whatever it is worth if it was ``asked`` for.
+    frequency; ``flat`` the number of groups that is best found again, 1 for none. If it was
+    ``asked`` for, there is such a level whatever it is worth.
     """
-    n = words.shape[0]
-    nodes = [GroupNode(-1, 0, np.arange(n))]
-    if asked and flat is not None:
-        frontier = add_children(nodes, 0, flat)
-    else:
-        frontier = first_levels(nodes, words, rows, seed, effort, engine, power, flat)
-    least, tried, left = max(FEWEST, n // SMALLEST), 0, 0
-    while frontier:
-        able = [i for i in frontier if len(nodes[i].documents) >= least]
-        able.sort(key=lambda i: -len(nodes[i].documents))
-        able, rest = able[: MOST_SPLITS[effort] - tried], able[MOST_SPLITS[effort] - tried :]
-        tried, left = tried + len(able), left + len(rest)
-
-        def divide(i: int) -> tuple[Split, np.ndarray] | None:
-            own = key(seed, 20, i)
-            return divide_group(words, nodes[i].documents, own, effort, power, root=False)
-
-        frontier = []
+    n = len(rows)
+    tree = GroupTree([GroupNode(-1, 0, np.arange(n))])
+    nodes, numbers = tree.nodes, {flat}
+    if not asked:
         with one_blas_thread():  # more may round differently
-            divided = list(zip(able, engine.each(divide, able), strict=True))
-        for i, found in sorted(divided, key=lambda pair: pair[0]):
-            if found is None:
-                continue
-            split, labels = found
-            nodes[i].split = split
-            if split.k > 1:
-                frontier += add_children(nodes, i, labels)
-                nodes[i].shown = split.score >= OPEN
-    return nodes, left
+            own = key(seed, 20, 0)
+            split = divide_group(words, nodes[0].documents, own, effort, power, root=True)
+        nodes[0].split = split
+        if split is None or split.k == 1:
+            return tree
+        numbers = {flat, split.k} - {1}
+    most = max(*numbers, min(MOST[effort], n // PER_LEAF))
+    nested = nest_rows(rows, most, sorted(numbers), seed, engine)
+    if nested is None:
+        return tree
+    finest = len(nested.cuts) + 1
+    tree.numbers = tuple(sorted({min(k, finest) for k in numbers}))
+    cut, tested = [0], set[int]()
+
+    def divide(i: int) -> Split | None:
+        own = key(seed, 20, i)
+        return divide_group(words, nodes[i].documents, own, effort, power, root=False)
+
+    def test(some: list[int]) -> None:
+        able = [i for i in some if i not in tested and len(nodes[i].documents) >= FEWEST]
+        able.sort(key=lambda i: -len(nodes[i].documents))
+        able = able[: MOST_SPLITS[effort] - len(tested)]
+        tested.update(able)
+        with one_blas_thread():
+            for i, split in zip(able, engine.each(divide, able), strict=True):
+                nodes[i].split = split
+
+    for k in level_numbers(finest, tree.numbers):
+        labels = nested.at(k)
+        opened = [i for i in cut if np.ptp(labels[nodes[i].documents])]
+        if k > tree.numbers[-1]:
+            test([i for i in opened if not has_room(nodes, i)])
+            opened = [i for i in opened if has_room(nodes, i)]
+        if not opened:
+            continue
+        for i in opened:
+            add_children(nodes, i, labels)
+        cut = sorted(j for i in cut for j in (nodes[i].children or [i]))
+        tree.levels.append(cut)
+        if k in tree.numbers:
+            test(cut)
+        if k == tree.numbers[-1]:
+            tree.first = len(tree.levels) - 1
+    left = [i for i in cut if i not in tested and len(nodes[i].documents) >= FEWEST]
+    tree.untried = len(left) if len(tested) == MOST_SPLITS[effort] else 0
+    return tree
 
 
-def first_levels(
-    nodes: list[GroupNode], words: sp.csr_array, rows: np.ndarray, seed: np.uint64,
-    effort: str, engine: Engine, power: int, flat: np.ndarray | None,
-) -> list[int]:  # fmt: skip
-    """Add the groups of the flat division, if documents without groups do not divide as well,
-    and the broad groups above them, if there are any; the places of those to divide further."""
+def flat_tree(labels: np.ndarray) -> GroupTree:
+    """A tree of one level."""
+    tree = GroupTree([GroupNode(-1, 0, np.arange(len(labels)))])
+    add_children(tree.nodes, 0, labels)
+    tree.levels, tree.numbers = [tree.nodes[0].children], (len(tree.nodes[0].children),)
+    return tree
+
+
+def has_room(nodes: list[GroupNode], i: int) -> bool:
+    """Whether this group, or one around it, divides into more groups than it has so far."""
+    while i > 0:
+        split = nodes[i].split
+        if split is not None and split.k > len(leaves_of(nodes, i)):
+            return True
+        i = nodes[i].parent
+    return False
+
+
+def leaves_of(nodes: list[GroupNode], i: int, among: set[int] | None = None) -> list[int]:
+    """The smallest groups so far inside a group, or those ``among`` some; itself if there are
+    none."""
+    if among is not None and i in among:
+        return [i]
+    inside = [j for child in nodes[i].children for j in leaves_of(nodes, child, among)]
+    return sorted(inside) or [i]
+
+
+def nest_rows(
+    rows: np.ndarray, most: int, numbers: Sequence[int], seed: np.uint64, engine: Engine
+) -> Nested | None:
+    """Nested k-means of a sample, extended to all rows."""
+    own = key(seed, 23)
+    if len(rows) <= NESTED_ROWS:
+        return nested_kmeans(rows, most, own, emphasis=numbers, engine=engine)
+    sample = np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])
+    nested = nested_kmeans(rows[sample], most, own, emphasis=numbers, engine=engine)
+    if nested is None:
+        return None
     with one_blas_thread():
-        own = key(seed, 20, 0)
-        found = divide_group(words, nodes[0].documents, own, effort, power, root=True)
-    if found is None or found[0].k == 1:
-        nodes[0].split = found[0] if found else None
-        return []
-    split, labels = found
-    nodes[0].split = split
-    many = flat is not None and int(flat.max()) + 1 >= FINER * split.k
-    if flat is not None and not many:
-        return add_children(nodes, 0, flat)
-    broad, _ = run_passes(
-        rows, centers_of(rows, labels, split.k), engine, passes=PASSES, unit=True
-    )
-    if flat is None:
-        return add_children(nodes, 0, broad)
-    inside = np.zeros((int(flat.max()) + 1, split.k), np.int64)
-    np.add.at(inside, (flat, broad), 1)
-    above = inside.argmax(axis=1).astype(np.int32)  # the broad group of every one
-    if len(np.unique(above)) == 1:
-        return add_children(nodes, 0, flat)
-    frontier = []
-    for i in add_children(nodes, 0, above[flat]):
-        _, labels = np.unique(flat[nodes[i].documents], return_inverse=True)
-        below = add_children(nodes, i, labels.astype(np.int32))
-        nodes[i].shown = bool(below)
-        frontier += below or [i]
-    return frontier
+        labels = nearest_centers(rows, nested.centers, engine, unit=True)
+        weights = level_weights(most, numbers)
+        return run_nested_passes(
+            rows, labels, nested.cuts, weights, passes=PASSES, engine=engine
+        )
 
 
-def add_children(nodes: list[GroupNode], i: int, labels: np.ndarray) -> list[int]:
-    """Children of node i by the labels of its documents, the largest first; their places."""
-    node, sizes = nodes[i], np.bincount(labels)
-    if np.count_nonzero(sizes) < 2:
-        return []
+def level_numbers(finest: int, numbers: Sequence[int]) -> list[int]:
+    """The numbers of groups of the levels: those given, and about equal steps between them.
+
+    >>> level_numbers(30, (7,))
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 21, 24, 30]
+    """
+    out = {*numbers, finest}
+    for low, high in pairwise([1, *numbers, finest]):
+        k = max(low + 1, round(low * STEP))
+        while k * STEP**0.5 < high:
+            out.add(k)
+            k = max(k + 1, round(k * STEP))
+    return sorted(out)
+
+
+def add_children(nodes: list[GroupNode], i: int, labels: np.ndarray) -> None:
+    """Children of node i by the labels of all documents, the largest first."""
+    node = nodes[i]
+    sizes = np.bincount(labels[node.documents])
     for j in np.argsort(-sizes, kind="stable"):
         if sizes[j]:
             node.children.append(len(nodes))
-            inside = node.documents[labels == j]
+            inside = node.documents[labels[node.documents] == j]
             nodes.append(GroupNode(i, node.depth + 1, inside))
-    return list(node.children)
 
 
 def divide_group(
@@ -163,15 +223,15 @@ def divide_group(
     power: int,
     *,
     root: bool,
-) -> tuple[Split, np.ndarray] | None:
-    """How a group divides, and the label of each of its documents; None where they have too
-    few words in common to compare them by."""
+) -> Split | None:
+    """How a group divides, decided on a sample; None where its documents have too few words in
+    common to compare them by."""
     most = SAMPLE[effort] * (2 if root else 1)
     sample = documents[np.sort(permutation(key(seed, 1), len(documents))[:most])]
-    space = own_space(words[sample], power, seed=key(seed, 2))
-    if space is None:
+    rows = own_space(words[sample], power, seed=key(seed, 2))
+    if rows is None:
         return None
-    rows = space.rows[space.placed]
+    rows = rows[rows.any(axis=1)]
     ks = [k for k in KS if k <= len(rows) // PER_GROUP]
     if not ks:
         return None
@@ -180,43 +240,22 @@ def divide_group(
     for r in range(REFERENCES[effort]):
         dealt = own_space(words[sample], power, seed=key(seed, 2), deal=key(seed, 3, r))
         if dealt is not None:
-            references["dealt"].append(dealt.rows[dealt.placed])
+            references["dealt"].append(dealt[dealt.any(axis=1)])
         for kind in ("normal", "radial"):
             drawn = draw(cloud, kind, key(seed, 4, r))
             references[kind].append(drawn.astype(np.float32))
     repeats = REPEATS[effort] * (2 if root else 1)
-    split = split_rows(
+    return split_rows(
         rows, {kind: sets for kind, sets in references.items() if sets}, ks, key(seed, 5),
         repeats=repeats, starts=2 if root else 1,
     )  # fmt: skip
-    labels = np.zeros(len(documents), np.int32)
-    if split.k > 1:
-        labels = nearest_centers(unit(words[documents] @ space.turn), split.centers, unit=True)
-    return split, labels
-
-
-def own_rows(
-    words: sp.csr_array, documents: np.ndarray, effort: str, power: int, seed: np.uint64
-) -> np.ndarray | None:
-    """The documents of a group in its own space, learned from a sample of them."""
-    sample = documents[np.sort(permutation(key(seed, 1), len(documents))[: SAMPLE[effort]])]
-    space = own_space(words[sample], power, seed=key(seed, 2))
-    return None if space is None else unit(words[documents] @ space.turn)
-
-
-class OwnSpace(NamedTuple):
-    """Documents of a group along its own directions."""
-
-    rows: np.ndarray  # (n, d) float32 of length one, or zero
-    placed: np.ndarray  # (n,) bool: those that are not
-    turn: np.ndarray  # (words, d) float32: from words to the directions
 
 
 def own_space(
     words: sp.csr_array, power: int, *, seed: np.uint64, deal: np.uint64 | None = None
-) -> OwnSpace | None:
-    """The space of some documents; with ``deal`` of the same ones with their words dealt out
-    again. None where there are not three words to compare by."""
+) -> np.ndarray | None:
+    """Some documents along their own directions, at length one, or zero; with ``deal`` with
+    their words dealt out again. None where there are not three words to compare by."""
     from tacit.decompose import TruncatedSVD
 
     n = words.shape[0]
@@ -234,10 +273,7 @@ def own_space(
     data = data / np.repeat(np.maximum(lengths, 1e-12), np.diff(some.indptr))
     some = sp.csr_array((data.astype(np.float32), some.indices, some.indptr), shape=some.shape)
     svd = TruncatedSVD(size, random_state=int(seed) % 2**31, engine=Serial()).fit(some)
-    turn = np.zeros((words.shape[1], size), np.float32)
-    turn[used] = (svd.components_ * worth).T
-    rows = unit(some @ svd.components_.T.astype(np.float32))
-    return OwnSpace(rows, np.asarray(rows.any(axis=1)), turn)
+    return unit(some @ svd.components_.T.astype(np.float32))
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -250,23 +286,19 @@ def unit(rows: np.ndarray) -> np.ndarray:
 # --- Levels ---
 
 
-def cut_at(nodes: list[GroupNode], depth: int) -> list[int]:
-    """The groups at a depth, and those above it that are not divided."""
-    return [
-        i
-        for i, node in enumerate(nodes)
-        if node.depth == depth or (0 < node.depth < depth and not node.children)
-    ]
-
-
-def choose_cut(nodes: list[GroupNode]) -> list[int]:
-    """The groups to show first: the broad ones, opened where the groups inside repeat well
-    enough. Each group decides for itself."""
-    cut, todo = [], list(nodes[0].children)
+def choose_cut(tree: GroupTree) -> list[int]:
+    """The groups to show first: those of the first level, and where a division of one repeats
+    well enough, the groups it has at the level that has as many inside it. Each group decides
+    for itself."""
+    cut, todo = [], list(tree.levels[tree.first])
     while todo:
-        i = todo.pop(0)
-        if nodes[i].shown:
-            todo += nodes[i].children
+        node = tree.nodes[i := todo.pop(0)]
+        if node.children and node.split is not None and node.split.score >= OPEN:
+            for level in tree.levels[tree.first + 1 :]:
+                inside = leaves_of(tree.nodes, i, among=set(level))
+                if len(inside) >= node.split.k:
+                    break
+            todo += inside
         else:
             cut.append(i)
     return sorted(cut)

@@ -5,6 +5,7 @@ Starts and repeats draw their randomness from (seed, number), so the result is t
 number of threads.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,13 +15,16 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.group_tree import (
+    FINER,
+    MOST_NESTED,
     GroupNode,
+    GroupTree,
     centers_of,
     choose_cut,
-    cut_at,
+    flat_tree,
     grow_tree,
     labels_at,
-    own_rows,
+    leaves_of,
 )
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.naming import context_wording, name_groups, name_them, shown_name
@@ -66,41 +70,30 @@ def find_groups(context: Context) -> Output:
     seed, counts = seed_from(settings.seed), used_counts(context, placed)
     flat = try_numbers(context, rows, counts)
     power = context.facts("meaning")["idf_power"]
-    words = weigh(counts)
-    grow = partial(grow_tree, words, rows, seed, settings.effort, engine, power=power)
-
-    def divide(k: int) -> np.ndarray | None:
-        if k == 1:
-            return None
-        return group_rows(rows, k, starts=STARTS, seed=seed, engine=engine).labels
-
-    nodes, untried = grow(flat=divide(flat["best"]))
-    output.facts["choice"] = explain(nodes, flat)
+    grow = partial(grow_tree, weigh(counts), rows, seed, settings.effort, engine, power=power)
+    tree = grow(flat=flat["best"])
+    output.facts["choice"] = explain(tree, flat)
     asked = settings.k
     if asked is not None:
         output.facts["asked"] = asked
         asked = min(asked, sample_size(len(rows)))
-        if asked > 1:
-            nodes, untried = grow(flat=divide(asked), asked=True)
-    if len(nodes) == 1 or asked == 1:
+        if asked > MOST_NESTED:
+            labels = group_rows(rows, asked, starts=STARTS, seed=seed, engine=engine).labels
+            tree = flat_tree(labels)
+        elif asked > 1:
+            tree = grow(flat=asked, asked=True)
+    if not tree.levels or asked == 1:
         output.facts |= {"k": 1, "groups": [], "tree": [], "nodes": [], "levels": []}
         labels = np.where(found["blank"], -1, 0).astype(np.int32)
         output.arrays |= {"labels": labels, "leaf": np.full(n, -1, np.int32)}
         output.arrays["confidence"] = np.ones(n, np.float32)
         return output
-    cut = choose_cut(nodes) if asked is None else cut_at(nodes, 1)
+    nodes = tree.nodes
+    cut = choose_cut(tree) if asked is None else list(tree.levels[tree.first])
     cut.sort(key=lambda i: (-len(nodes[i].documents), i))
     k, labels = len(cut), labels_at(nodes, cut, len(rows))
     centers = centers_of(rows, labels, k)
-    around = surrounding(nodes, cut)
-    confidence = np.ones(len(rows))
-    for i in (i for i, node in enumerate(nodes) if node.children):
-        kept = repeat_division(
-            nodes, i, rows, words, power, settings.effort, seed, engine,
-            repeats=RESAMPLES[settings.effort] // (1 if i in around else FEWER),
-        )  # fmt: skip
-        if i in around:
-            confidence[nodes[i].documents] *= kept
+    confidence = repeat_tree(tree, cut, rows, settings.effort, seed, engine)
     jaccard = np.stack([overlaps_of(nodes[i]) for i in cut])
     nearest = next_best(rows, labels, centers)
 
@@ -127,9 +120,9 @@ def find_groups(context: Context) -> Output:
         "groups": groups,
         "tree": tree_of(centers),
         "nodes": describe_nodes(rows, placed, nodes, cut, groups, wording),
-        "untried": untried,
+        "untried": tree.untried,
     }
-    output.facts |= levels_of(nodes, cut, output.facts["nodes"])
+    output.facts |= levels_of(tree, cut, output.facts["nodes"])
     return output
 
 
@@ -187,37 +180,87 @@ def group_rows(
     return Grouped(labels, np.ascontiguousarray(centers[first]))
 
 
-def surrounding(nodes: list[GroupNode], cut: list[int]) -> set[int]:
-    """The groups that hold those of a cut, the whole collection among them."""
-    out: set[int] = set()
-    for i in cut:
-        while (i := nodes[i].parent) >= 0:
-            out.add(i)
-    return out
-
-
-def repeat_division(
-    nodes: list[GroupNode], i: int, rows: np.ndarray, words: sp.csr_array, power: int,
-    effort: str, seed: np.uint64, engine: Engine, *, repeats: int,
+def repeat_tree(
+    tree: GroupTree, cut: list[int], rows: np.ndarray, effort: str, seed: np.uint64,
+    engine: Engine,
 ) -> np.ndarray:  # fmt: skip
-    """Divide the documents of a group again and again, each time without a fifth of them, and
-    note the overlaps of the groups inside it; for every document the fraction of repeats that
-    keep it in its group. A group inside another is looked for among its documents, since all
-    of the collection has larger groups; and it is found again no better than the group around
-    it."""
-    node, own = nodes[i], key(seed, 22, i)
-    inside = own_rows(words, node.documents, effort, power, own) if i else rows
-    if inside is None:
-        inside = np.ascontiguousarray(rows[node.documents])
-    labels = labels_at(nodes, node.children, len(rows))[node.documents]
-    kept, overlaps = repeat_groups(
-        inside, labels, len(node.children), size=sample_size(len(inside)), repeats=repeats,
-        seed=own, engine=engine,
-    )  # fmt: skip
-    most = np.quantile(overlaps_of(node), np.linspace(0, 1, repeats))
-    for child, each in zip(node.children, overlaps, strict=True):
-        nodes[child].overlaps = np.minimum(each, most)
-    return kept
+    """Note the overlaps of all groups in repeats; for every document the fraction of repeats
+    that keep it in its group of ``cut``, the level that is shown.
+
+    The levels down to the first are found again among all documents. Those below are found
+    again inside each group of the first, since all of the collection has larger groups; and
+    their groups no better than the group around them."""
+    nodes, repeats = tree.nodes, RESAMPLES[effort]
+    first = tree.levels[tree.first]
+    if len(first) > MOST_NESTED:
+        kept, overlaps = repeat_groups(
+            rows, labels_at(nodes, first, len(rows)), len(first), size=sample_size(len(rows)),
+            repeats=repeats, seed=key(seed, 22, 0), engine=engine,
+        )  # fmt: skip
+        for i, each in zip(first, overlaps, strict=True):
+            nodes[i].overlaps = each
+        return kept
+    confidence = repeat_levels(
+        nodes, 0, tree.levels[: tree.first + 1], tree.numbers, rows, seed, engine, repeats
+    )
+    for i in (i for i in first if nodes[i].children):
+        below = leaves_of(nodes, i, among=set(cut))
+        inside = [leaves_of(nodes, i, among=set(level)) for level in tree.levels]
+        distinct = sorted({tuple(each) for each in [*inside, below] if len(each) > 1}, key=len)
+        levels = [list(each) for each in distinct]
+        split, shown = nodes[i].split, len(below) > 1
+        kept = repeat_levels(
+            nodes, i, levels, () if split is None else (split.k,), rows, seed, engine,
+            repeats if shown else repeats // FEWER, below if shown else None,
+        )  # fmt: skip
+        if shown:
+            confidence[nodes[i].documents] *= kept
+    return confidence
+
+
+def repeat_levels(
+    nodes: list[GroupNode], i: int, levels: list[list[int]], numbers: Sequence[int],
+    rows: np.ndarray, seed: np.uint64, engine: Engine, repeats: int,
+    shown: list[int] | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Divide a group again and again into its levels, each time without a fifth of its
+    documents, and note the overlaps of the groups; for every document the fraction of repeats
+    that keep it in its group of the level ``shown``, by default the finest."""
+    from tacit.cluster.nested_kmeans import nested_kmeans
+    from tacit.kernels.nearest_centers import nearest_centers
+
+    documents, own = nodes[i].documents, key(seed, 22, i)
+    inside = np.ascontiguousarray(rows[documents])
+    known = [labels_at(nodes, level, len(rows))[documents] for level in levels]
+    most, place = len(levels[-1]), levels.index(shown or levels[-1])
+
+    def run_repeat(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        sample = draw_rows(inside, sample_size(len(inside)), own, number, 7)
+        again = nested_kmeans(
+            sample, most, key(own, number, 6), emphasis=numbers, first=(most,),
+            starts=REPEAT_STARTS,
+        )  # fmt: skip
+        if again is None:
+            return [(np.zeros(len(level)), np.zeros(len(inside), bool)) for level in levels]
+        leaf = nearest_centers(inside, again.centers, unit=True)
+        finest = len(again.cuts) + 1
+        return [
+            compare_groups(labels, again.cuts[min(len(level), finest) - 2][leaf])
+            for labels, level in zip(known, levels, strict=True)
+        ]
+
+    kept = np.zeros(len(inside))
+    overlaps: list[list[np.ndarray]] = [[] for _ in levels]
+    with one_blas_thread():
+        for each in engine.each(run_repeat, range(repeats)):
+            for noted, (overlap, _) in zip(overlaps, each, strict=True):
+                noted.append(overlap)
+            kept += each[place][1]
+    around = np.quantile(overlaps_of(nodes[i]), np.linspace(0, 1, repeats))
+    for level, noted in zip(levels, overlaps, strict=True):  # the finest that has it decides
+        for j, found in zip(level, np.sort(np.array(noted).T, axis=1), strict=True):
+            nodes[j].overlaps = np.minimum(found, around)
+    return kept / repeats
 
 
 def overlaps_of(node: GroupNode) -> np.ndarray:
@@ -234,23 +277,27 @@ def repeat_groups(
     from tacit.cluster.small_kmeans import small_kmeans
     from tacit.kernels.nearest_centers import nearest_centers
 
-    groups = int(labels.max()) + 1
-
     def run_repeat(number: int) -> tuple[np.ndarray, np.ndarray]:
         sample = draw_rows(rows, size, seed, number, 7)
         own = int(key(seed, number, 6)) % 2**31
         fit = small_kmeans(sample, k, own, starts=REPEAT_STARTS, unit=True)
-        again = nearest_centers(rows, fit.centers, unit=True)
-        both = np.bincount(labels * k + again, minlength=groups * k)
-        both = both.reshape(groups, k).astype(np.float64)
-        overlap = both / (both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both)
-        return overlap.max(axis=1), again == overlap.argmax(axis=1)[labels]
+        return compare_groups(labels, nearest_centers(rows, fit.centers, unit=True))
 
     kept, overlaps = np.zeros(len(rows)), []
     for overlap, same in engine.each(run_repeat, range(repeats)):
         overlaps.append(overlap)
         kept += same
     return kept / repeats, np.sort(np.array(overlaps).T, axis=1)
+
+
+def compare_groups(labels: np.ndarray, again: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every group the overlap (Jaccard) with the most similar one of another labeling, and
+    for every row whether it is in that."""
+    groups, k = int(labels.max()) + 1, int(again.max()) + 1
+    both = np.bincount(labels * k + again, minlength=groups * k)
+    both = both.reshape(groups, k).astype(np.float64)
+    overlap = both / (both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both)
+    return overlap.max(axis=1), again == overlap.argmax(axis=1)[labels]
 
 
 # --- Its parts ---
@@ -277,9 +324,9 @@ def try_numbers(context: Context, rows: np.ndarray, counts: sp.csr_array) -> dic
     ).to_dict()
 
 
-def explain(nodes: list[GroupNode], flat: dict[str, Any]) -> dict[str, Any]:
+def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
     """The number of groups that the tree recommends and why, over the table of flat numbers."""
-    split, best = nodes[0].split, len(choose_cut(nodes)) if len(nodes) > 1 else 1
+    split, best = tree.nodes[0].split, len(choose_cut(tree)) if tree.levels else 1
     if split is None:
         reasons = ["The documents have too few words in common to compare them by."]
     elif split.k == 1:
@@ -296,10 +343,9 @@ def explain(nodes: list[GroupNode], flat: dict[str, Any]) -> dict[str, Any]:
             f"{split.shared[i]:.0%} of those found in the other half, where data without "
             f"groups give {split.chance[i]:.0%}."
         ]
-        k = flat["best"] if flat["best"] > 1 else split.k
-        if k == flat["best"]:
+        if (k := flat["best"]) > 1:
             reasons.append(f"Of all numbers, {k} groups are found again best in other samples.")
-        if best > k:
+        if best > max(tree.numbers, default=1):
             reasons.append(
                 f"Some of them divide further into groups that are found again in other "
                 f"samples; with those there are {best}."
@@ -433,14 +479,17 @@ def nodes_of(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def levels_of(
-    nodes: list[GroupNode], cut: list[int], described: list[dict[str, Any]]
+    tree: GroupTree, cut: list[int], described: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The cuts through the tree, from coarse to fine, with the numbers of their groups and of
-    the firm ones; and which of them is chosen."""
-    cuts = [cut_at(nodes, depth) for depth in range(1, max(n.depth for n in nodes) + 1)]
+    """The levels, from coarse to fine, with the numbers of their groups and of the firm ones;
+    which of them is shown first, and which has the broad groups, if any."""
+    cuts = list(tree.levels)
     if sorted(cut) not in cuts:
         cuts.append(sorted(cut))
     cuts.sort(key=len)
+    broad = None
+    if FINER * tree.numbers[0] <= len(cut):
+        broad = next(i for i, each in enumerate(cuts) if len(each) == tree.numbers[0])
     levels = [
         {
             "nodes": len(each),
@@ -449,7 +498,7 @@ def levels_of(
         }
         for each in cuts
     ]
-    return {"levels": levels, "level": cuts.index(sorted(cut))}
+    return {"levels": levels, "level": cuts.index(sorted(cut)), "broad": broad}
 
 
 def contrast_words(

@@ -54,14 +54,19 @@ function tree(body) { // drawn to the measured rows
   });
   cell.replaceChildren(svg('svg', { width: W + 6, height: cell.offsetHeight }, svg('path', { d })));
 }
-/** The whole tree as a list of lists, opened down to the groups shown. */
+/** Broad groups, the groups shown and what is inside them as a list of lists, opened down to the groups shown. */
 function insideGroups() {
   const host = $('#gtl');
   if (!host) return;
-  const below = M.nodes.map(() => []), top = [];
-  M.nodes.forEach((node, i) => (node.up < 0 ? top : below[node.up]).push(i));
+  const below = M.nodes.map(() => []), top = [], broad = new Set(M.broad == null ? [] : M.levels[M.broad]);
   const leads = M.nodes.map(() => false); // to a group that is shown
   for (let i = M.nodes.length - 1; i >= 0; i--) if (M.nodes[i].up >= 0 && (M.nodes[i].group != null || leads[i])) leads[M.nodes[i].up] = true;
+  const listed = M.nodes.map((_, i) => !leads[i] || broad.has(i)); // other levels above the groups shown are on the slider
+  M.nodes.forEach((node, i) => {
+    let up = node.up;
+    while (up >= 0 && !listed[up]) up = M.nodes[up].up;
+    if (listed[i]) (up < 0 ? top : below[up]).push(i);
+  });
   const show = i => {
     const g = M.nodes[i], cut = M.levels.findIndex(level => level.includes(i));
     setLevel(cut);

@@ -22,7 +22,7 @@ def data(report: Report) -> None:
     placed = report.n_read - facts["meaning"]["blank"] if report.ran("meaning") else 0
     meta |= {"total": placed, "grouped": report.grouped, "merges": [], "firstG": 0}
     meta |= {"unsure": 0, "repeats": 0, "color0": "group"}
-    meta |= {"nodes": [], "levels": [], "level": 0}
+    meta |= {"nodes": [], "levels": [], "level": 0, "broad": None}
     meta["edits"] = len(facts["groups"].get("edits", []))
     if not report.grouped:
         for name in ("cluster", "conf", "second"):
@@ -80,6 +80,7 @@ def add_levels(report: Report, place: np.ndarray) -> None:
     ]
     report.meta["levels"] = [[int(i) for i in level["cut"]] for level in levels]
     report.meta["level"] = int(found["level"])
+    report.meta["broad"] = found.get("broad")
 
 
 def describe_group(
@@ -139,9 +140,9 @@ def words(report: Report) -> str:
     lead = (
         f"<p>To test the groups, every division was repeated {repeats} times; each time "
         f"{left_out(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
-        "with the most similar group found then, and never more than that of the broader group "
-        "around it. At 1 the group is unchanged, below 0.5 it fell apart. The dot is the "
-        "median. The tree joins groups that use similar words.</p>"
+        "with the most similar group found then. At 1 the group is unchanged, below 0.5 it "
+        "fell apart. The dot is the median. A group opened out of a larger one has no higher "
+        "overlap than that. The tree joins groups that use similar words.</p>"
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
@@ -156,6 +157,6 @@ def words(report: Report) -> str:
 
 TREE = """
 <div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">A \
-group is divided further as long as two halves of its documents agree on the division more \
+group is divided further as far as two halves of its documents agree on a division more \
 than they would in data without groups. Open one to see what is inside. The name of a group \
 sets it apart from the others inside the same one.</p><div id="gtl"></div></div>"""

@@ -64,7 +64,8 @@ def words(report: Report) -> str:
     lead = "".join(f"<p>{plain([s])}</p>" for s in [*choice["reasons"], *choice["notes"]])
     lead += (
         "<p>The charts measure flat divisions: one number of groups for all documents at once. "
-        "The groups shown come from the tree, in which every group is divided by itself.</p>"
+        "The groups shown are a level of the tree, in which every level lies inside the one "
+        "before it.</p>"
     )
     body = CHARTS
     if len(meta["whatks"]) > 1:

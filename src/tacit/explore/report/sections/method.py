@@ -113,7 +113,7 @@ def settings(report: Report) -> list[tuple[str, str]]:
         ]
     if report.ran("groups"):
         k = facts["groups"]["k"]
-        how = f"a tree of divisions by spherical k-means, {k} groups shown"
+        how = f"levels of groups by nested spherical k-means, {k} groups shown"
         if facts["groups"].get("asked"):
             how = f"spherical k-means, k = {k} (asked for), ten starts"
         rows.append(("Groups", how))

@@ -155,8 +155,9 @@ def group_findings(report: Report) -> list[str]:
     tested = f"when {left_out(total)}"
     first = f"These {total:,} documents fall into {k} groups by the words they use. "
     found = report.facts["groups"]
-    if (level := found.get("level")) and not found.get("asked"):
-        broad = found["levels"][0]["nodes"]
+    level = found.get("level")
+    if found.get("broad") is not None and not found.get("asked"):
+        broad = found["levels"][found["broad"]]["nodes"]
         first = (
             f"These {total:,} documents fall into {number(broad)} broad groups by the words "
             f"they use, and inside them into {k}. "

@@ -1,0 +1,231 @@
+"""Nested k-means: divisions into 2, 3, ... groups, each inside the one before it.
+
+Flat k-means gives another division for every k, and they do not nest. Joining the groups of a
+fine one, or dividing those of a coarse one, nests, but every join and division is as good as
+the ones before it allow. Here the whole sequence is one model. It maximizes
+
+    sum over k of  weight[k] * sum over rows of  row . center of its group among k
+
+for rows and centers of length one. A leaf, a group of the finest division, has a group around
+it at every k. A pass assigns each row to the leaf whose groups are together nearest: that with
+the largest product of the row and ``sum over k of weight[k] * center``. Then the centers move.
+Neither step lowers the objective.
+
+The tree is found from several starts: spherical k-means for a number of groups; above it the
+two groups are joined that lose least, below it the group is divided in two that gains most.
+After the passes the leaves are joined anew; if that raises the objective, it is kept. The best
+of the starts is the result.
+
+Ward (1963), Hierarchical grouping to optimize an objective function. JASA 58. Dhillon and Modha
+(2001), Concept decompositions for large sparse text data using clustering. Machine Learning 42.
+Steinbach, Karypis and Kumar (2000), A comparison of document clustering techniques. KDD
+workshop on text mining.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.cluster.small_kmeans import small_kmeans
+from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
+from tacit.core.randoms import key
+from tacit.kernels.nearest_centers import nearest_centers, sum_by_label
+
+__all__ = ["Nested", "level_weights", "nested_kmeans", "run_nested_passes"]
+
+STRONG = 4  # weights of a number of groups that matters, over those of all numbers
+PASSES = 30
+JOINED = 3  # times that the leaves are joined anew, at most
+SETTLED = 1000  # passes end when at most one row in this many changes its leaf
+HALVING_STARTS = 5
+SMALLEST = 6  # rows of a group that is divided
+
+
+class Nested(NamedTuple):
+    """Rows in leaves, and the groups of the leaves for every number of groups."""
+
+    labels: np.ndarray  # (n,) int32: the leaf of every row
+    cuts: np.ndarray  # (leaves - 1, leaves) int32: row k - 2 has the group of each among k
+    centers: np.ndarray  # (leaves, d) float32: a new row belongs to that of the largest product
+    objective: float
+
+    def at(self, k: int) -> np.ndarray:
+        """The label of every row among k groups, from 0."""
+        return self.cuts[k - 2][self.labels]
+
+
+def nested_kmeans(
+    rows: np.ndarray,
+    most: int,
+    seed: np.uint64,
+    *,
+    emphasis: Iterable[int] = (),
+    first: Sequence[int] = (1, 12),
+    starts: int = 10,
+    engine: Engine | None = None,
+) -> Nested | None:
+    """Divide rows of length one into 2 to ``most`` groups; None where all are equal.
+
+    A division into k groups weighs 1 / k; a number in ``emphasis`` weighs ``STRONG`` times as
+    much as all of those together. The trees start from these numbers and from those in
+    ``first``, each by the best of several ``starts`` of k-means.
+
+    >>> angles = np.array([0.0, 0.1, 0.5, 0.6, 3.0, 3.1])
+    >>> rows = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype("f4")
+    >>> nested = nested_kmeans(np.repeat(rows, 9, axis=0), 3, np.uint64(0))
+    >>> np.bincount(nested.at(2)).tolist(), np.bincount(nested.at(3)).tolist()
+    ([36, 18], [18, 18, 18])
+    """
+    emphasis = [k for k in emphasis if 1 < k <= most]
+    weights = level_weights(most, emphasis)
+    numbers = sorted({*emphasis, *(k for k in first if k <= most)})
+
+    def grow(start: int) -> Nested | None:
+        tree = start_tree(rows, start, most, key(seed, start), starts)
+        if tree is None:
+            return None
+        found = run_nested_passes(rows, *tree, weights)
+        for _ in range(JOINED):
+            joined = join_leaves(sum_by_label(rows, found.labels, len(found.centers)))
+            again = run_nested_passes(rows, found.labels, joined, weights)
+            if again.objective <= found.objective * (1 + 1e-6):
+                break
+            found = again
+        return found
+
+    with one_blas_thread():  # more may round differently
+        trees = [tree for tree in (engine or Serial()).each(grow, numbers) if tree is not None]
+    return max(trees, key=lambda tree: tree.objective, default=None)
+
+
+def level_weights(most: int, emphasis: Iterable[int]) -> np.ndarray:
+    """The weight of each number of groups, from 0 to ``most``."""
+    weights = 1 / np.maximum(np.arange(most + 1), 1.0)
+    weights[:2] = 0
+    weights[sorted(set(emphasis))] += STRONG * weights.sum()
+    return weights
+
+
+def run_nested_passes(
+    rows: np.ndarray, labels: np.ndarray, cuts: np.ndarray, weights: np.ndarray,
+    *, passes: int = PASSES, engine: Engine | None = None,
+) -> Nested:  # fmt: skip
+    """Assign rows to leaves and move the centers until they settle. ``weights`` by k."""
+    leaves = cuts.shape[1]
+    for _ in range(passes):
+        centers, _ = leaf_centers(sum_by_label(rows, labels, leaves), cuts, weights)
+        before, labels = labels, nearest_centers(rows, centers, engine, unit=True)
+        if np.count_nonzero(before != labels) * SETTLED <= len(rows):
+            break
+    used = np.flatnonzero(np.bincount(labels, minlength=leaves))
+    if len(used) < leaves:  # a leaf lost its rows
+        cuts = number_cuts(cuts[:, used])
+        labels = np.searchsorted(used, labels).astype(np.int32)
+    sums = sum_by_label(rows, labels, len(used))
+    return Nested(labels, cuts, *leaf_centers(sums, cuts, weights))
+
+
+def leaf_centers(
+    sums: np.ndarray, cuts: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """For each leaf the weighted sum of the centers around it, float32; and the objective."""
+    centers, objective = np.zeros_like(sums), 0.0
+    for i, cut in enumerate(cuts):
+        together = np.zeros((i + 2, sums.shape[1]))
+        np.add.at(together, cut, sums)
+        lengths = np.sqrt((together**2).sum(axis=1))
+        objective += weights[i + 2] * float(lengths.sum())
+        together *= (weights[i + 2] / np.maximum(lengths, 1e-300))[:, None]
+        centers += together[cut]
+    return centers.astype(np.float32), objective
+
+
+# --- Trees to start from ---
+
+
+def start_tree(
+    rows: np.ndarray, k: int, most: int, seed: np.uint64, starts: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Leaves and cuts of a tree with the groups of k-means at k; None where all rows are
+    equal."""
+    labels = np.zeros(len(rows), np.int32)
+    if k > 1:
+        own = int(key(seed, 1)) % 2**31
+        found = small_kmeans(rows, k, own, starts=starts, unit=True).labels
+        labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
+    k = int(labels.max()) + 1
+    above = join_leaves(sum_by_label(rows, labels, k))
+    labels, parents = halve_groups(rows, labels, most, key(seed, 2))
+    leaves = len(parents)
+    if leaves < 2:
+        return None
+    merged = np.arange(leaves)
+    below = []
+    for last in range(leaves - 1, k - 1, -1):
+        below.append(merged.copy())
+        merged[merged == last] = parents[last]
+    cuts = [cut[merged] for cut in above] + below[::-1]
+    return labels, number_cuts(np.array(cuts, np.int32).reshape(-1, leaves))
+
+
+def halve_groups(
+    rows: np.ndarray, labels: np.ndarray, most: int, seed: np.uint64
+) -> tuple[np.ndarray, list[int]]:
+    """Divide groups in two, the one first that gains most, until there are ``most``: the
+    labels, and for every group that from which it was split off (itself for a first one)."""
+    labels = labels.copy()
+    parents = list(range(int(labels.max()) + 1))
+    halves: dict[int, tuple[float, np.ndarray]] = {}  # gain, and the rows to split off
+    todo = list(parents)
+    while len(parents) < most:
+        for g in todo:
+            check_stop()
+            inside = np.flatnonzero(labels == g)
+            if len(inside) < SMALLEST:
+                continue
+            own = np.ascontiguousarray(rows[inside])
+            drawn = int(key(seed, g, len(inside))) % 2**31
+            half = small_kmeans(own, 2, drawn, starts=HALVING_STARTS, unit=True).labels
+            if half.any() and not half.all():
+                sums = sum_by_label(own, half, 2)
+                gain = np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(axis=0))
+                halves[g] = float(gain), inside[half == 1]
+        if not halves:
+            break
+        g = max(halves, key=lambda g: (halves[g][0], -g))
+        labels[halves.pop(g)[1]] = len(parents)
+        todo = [g, len(parents)]
+        parents.append(g)
+    return labels, parents
+
+
+def join_leaves(sums: np.ndarray) -> np.ndarray:
+    """Join the two groups that lose least, again and again: the cuts."""
+    leaves = len(sums)
+    products = sums @ sums.T
+    labels, cuts = np.arange(leaves, dtype=np.int32), []
+    alive = np.ones(leaves, bool)
+    for _ in range(leaves - 1):
+        cuts.append(labels.copy())
+        squares = np.diag(products)
+        lengths = np.sqrt(np.maximum(squares, 0))
+        joined = np.sqrt(np.maximum(squares[:, None] + squares + 2 * products, 0))
+        loss = lengths[:, None] + lengths - joined
+        loss[~alive] = loss[:, ~alive] = np.inf
+        np.fill_diagonal(loss, np.inf)
+        i, j = sorted(np.unravel_index(loss.argmin(), loss.shape))
+        products[i] += products[j]
+        products[:, i] += products[:, j]
+        alive[j] = False
+        labels[labels == j] = i
+    return number_cuts(np.array(cuts[::-1], np.int32).reshape(-1, leaves))
+
+
+def number_cuts(cuts: np.ndarray) -> np.ndarray:
+    """The cuts that differ, with groups numbered from 0."""
+    numbered = [np.unique(cut, return_inverse=True)[1] for cut in cuts]
+    by_size = {int(cut.max()) + 1: cut for cut in numbered}
+    by_size.pop(1, None)
+    made = np.array([by_size[k] for k in sorted(by_size)], np.int32)
+    return made.reshape(-1, cuts.shape[1])

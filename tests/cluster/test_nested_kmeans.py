@@ -1,0 +1,98 @@
+"""Nested k-means: levels nest, and emphasized ones are about as tight as flat k-means."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from tacit.cluster.nested_kmeans import (
+    join_leaves,
+    level_weights,
+    nested_kmeans,
+    run_nested_passes,
+)
+from tacit.cluster.small_kmeans import small_kmeans
+from tacit.core import Threads
+
+SEED = np.uint64(5)
+
+
+def directions(n, groups, d=12, noise=0.25, seed=0):
+    """Rows of length one around random directions, and the number of each one's direction."""
+    rng = np.random.default_rng(seed)
+    centers, labels = rng.normal(size=(groups, d)), rng.integers(groups, size=n)
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    rows = centers[labels] + noise * rng.normal(size=(n, d))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows.astype(np.float32), labels
+
+
+def tightness(rows, labels):
+    return sum(np.linalg.norm(rows[labels == g].sum(axis=0)) for g in np.unique(labels))
+
+
+def test_every_number_of_groups_is_there_and_lies_inside_the_one_before():
+    rows, _ = directions(300, 6)
+    nested = nested_kmeans(rows, 20, SEED)
+    assert len(nested.cuts) == 19
+    before = nested.at(2)
+    for k in range(2, 21):
+        now = nested.at(k)
+        assert np.array_equal(np.unique(now), np.arange(k))
+        around = [np.unique(before[now == g]) for g in range(k)]
+        assert all(len(each) == 1 for each in around)
+        before = now
+
+
+def test_planted_groups_are_found_whatever_the_finest_level():
+    rows, truth = directions(400, 5, noise=0.12)
+    for most in (5, 12, 40):
+        nested = nested_kmeans(rows, most, SEED)
+        assert adjusted_rand_score(truth, nested.at(5)) > 0.98
+
+
+@pytest.mark.parametrize("k", [3, 7])
+def test_an_emphasized_number_is_nearly_as_tight_as_flat_kmeans(k):
+    rows, _ = directions(500, 11, noise=0.4)
+    flat = tightness(rows, small_kmeans(rows, k, 0, starts=20, unit=True).labels)
+    alone = tightness(rows, np.zeros(len(rows), int))
+    found = tightness(rows, nested_kmeans(rows, 30, SEED, emphasis=[k]).at(k))
+    assert found - alone > 0.97 * (flat - alone)
+
+
+def test_passes_never_lower_the_objective():
+    rows, _ = directions(300, 8, noise=0.5)
+    labels = np.random.default_rng(1).integers(12, size=300).astype(np.int32)
+    sums = np.stack([rows[labels == g].sum(axis=0) for g in range(12)]).astype(float)
+    cuts, weights = join_leaves(sums), level_weights(12, [4])
+    found = [
+        run_nested_passes(rows, labels, cuts, weights, passes=passes).objective
+        for passes in range(8)
+    ]
+    assert (np.diff(found) >= -1e-4).all()
+    assert found[-1] > found[0]
+
+
+def test_a_leaf_without_rows_is_dropped_and_the_numbers_have_no_gaps():
+    rows, _ = directions(60, 3, noise=0.1)
+    labels = (np.arange(60) % 5).astype(np.int32)
+    cuts = join_leaves(np.eye(12)[:6] + 0.1)  # the sixth leaf has none
+    nested = run_nested_passes(rows, labels, cuts, level_weights(6, []), passes=0)
+    assert len(nested.centers) == 5
+    for k in range(2, 6):
+        assert np.array_equal(np.unique(nested.at(k)), np.arange(k))
+
+
+def test_fewer_distinct_rows_than_groups_give_fewer_levels():
+    rows = np.repeat(np.eye(3, dtype=np.float32), 10, axis=0)
+    nested = nested_kmeans(rows, 8, SEED)
+    assert len(nested.cuts) == 2
+    assert nested_kmeans(rows[:10], 8, SEED) is None
+
+
+def test_the_result_is_the_same_on_any_number_of_threads():
+    rows, _ = directions(300, 6, noise=0.5)
+    one = nested_kmeans(rows, 15, SEED, emphasis=[4])
+    two = nested_kmeans(rows, 15, SEED, emphasis=[4], engine=Threads(3))
+    assert np.array_equal(one.labels, two.labels)
+    assert np.array_equal(one.cuts, two.cuts)
+    assert np.array_equal(one.centers, two.centers)
