@@ -230,7 +230,7 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
 
     def _after_load(self) -> None:
         k = len(self.classes_)
-        scales = (self.factor_, self.shift_)
+        scales: tuple[Any, ...] = (self.factor_, self.shift_)
         stepped = self.steps_ is not None
         sizes = {np.shape(each) for each in scales}
         if any((each is None) != stepped for each in scales) or not sizes <= {(), (k,)}:

@@ -192,9 +192,9 @@ def html_text(page: str) -> Record:
     """The visible text of a page."""
     reader = PageText()
     reader.feed(page)
-    # The parser waits at a comment or a tag that does not end. ``close`` would search all of the
-    # rest for its end again from every "<"; a page with more than a few is text from there on.
-    for _ in range(100):
+    # The parser waits at a comment or a tag that does not end. ``close`` would search the rest
+    # for its end again from every "<"; a page with more than a few is text from there on.
+    for _ in range(10):
         if not (rest := reader.rawdata).startswith("<"):
             break
         reader.rawdata = ""
@@ -543,7 +543,8 @@ def pages_of_pdf(reader: Any, most: int) -> Iterator[str]:
         if size > most:
             raise DataError(
                 f"its pages have more than {most:,} characters, far more than its size "
-                "explains, which looks like a decompression bomb. If it is not, export its text."
+                "explains, which looks like a decompression bomb. If it is not, export its "
+                "text."
             )
         yield text
 

@@ -353,9 +353,12 @@ class TextFeatures(Estimator):
 
     _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
-        **dict.fromkeys(
-            ("capitals", "shapes", "bigrams", "punctuation", "offset", "lowercase"), ["boolean"]
-        ),
+        "capitals": ["boolean"],
+        "shapes": ["boolean"],
+        "bigrams": ["boolean"],
+        "punctuation": ["boolean"],
+        "offset": ["boolean"],
+        "lowercase": ["boolean"],
         "prefixes": [Interval(Integral, 0, MOST_LETTERS, closed="both")],
         "suffixes": [Interval(Integral, 0, MOST_LETTERS, closed="both")],
         "rule": [str],

@@ -150,8 +150,8 @@ def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:
         return None
     if isinstance(vocabulary, str | bytes) or not isinstance(vocabulary, Iterable):
         raise ValueError(
-            f"vocabulary={vocabulary!r} holds no terms. Give a list of terms, or a mapping from "
-            "terms to columns."
+            f"vocabulary={vocabulary!r} holds no terms. Give a list of terms, or a mapping "
+            "from terms to columns."
         )
     if isinstance(vocabulary, Mapping):
         columns = {term: int(column) for term, column in vocabulary.items()}
