@@ -11,6 +11,8 @@ pypdf and striprtf come with the extra ``files``. A file comes from a stranger: 
 archives are read one by one up to a limit, XML that declares entities is refused, whatever a
 parser raises becomes a DataError, and the time is proportional to the size: no pattern below
 searches the same text again from every place where it might begin.
+
+One file: a format is a page of code, and all share the limits and the record.
 """
 
 import codecs
