@@ -307,7 +307,7 @@ def message_record(data: bytes) -> Record:
         return parsed_message(data)
     except Exception:  # nested too deeply, parameters that are no text, and many more
         body = data.replace(b"\r\n", b"\n").partition(b"\n\n")[2]
-        return Record(in_utf8(body).strip(), {})
+        return Record(decoded(body).strip(), {})
 
 
 def parsed_message(data: bytes) -> Record:
