@@ -69,11 +69,18 @@ def test_every_registered_class_has_a_fit():
 
 
 def test_every_parameter_is_checked_when_a_file_is_loaded():
-    """By a constraint, or by ``_after_load`` where that says "no_validation"."""
-    everywhere = {"random_state", "engine", "callbacks"}  # checked for all classes in one place
+    """By a constraint, or by what is named here."""
+    everywhere = {"random_state", "engine", "callbacks"}  # core.modelfile.check_settings
+    elsewhere = {
+        "AgglomerativeClustering": {"memory"},  # has no effect
+        "CalibratedClassifier": {"estimator"},  # these are models; what was fitted is checked
+        "TextClassifier": {"classifier", "vectorizer"},
+        "LexiconClassifier": {"negators", "intensifiers", "default"},  # fit, _after_load
+    }
     for name in REGISTRY:
         given = set(inspect.signature(find_class(name)).parameters)
-        assert given - set(find_class(name)._parameter_constraints) <= everywhere, name
+        unchecked = given - set(find_class(name)._parameter_constraints) - everywhere
+        assert unchecked == elsewhere.get(name, set()), name
 
 
 def test_every_registered_class_meets_the_checks_of_scikit_learn_or_says_why_not():

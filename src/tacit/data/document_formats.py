@@ -221,10 +221,10 @@ ENDS = {
 
 
 def without_unseen(text: str) -> str:
-    """A text without scripts, styles and comments. What does not end stays.
+    """A text with a space for every script, style and comment. What does not end stays.
 
     >>> without_unseen("tea<!-- for two --> or <style>b {}</style>coffee <!-- at")
-    'tea or coffee <!-- at'
+    'tea  or  coffee <!-- at'
     """
     parts, at, place = list[str](), 0, 0
     endless = set[str]()
@@ -234,7 +234,7 @@ def without_unseen(text: str) -> str:
         if end is None:
             endless.add(kind)
             continue
-        parts.append(text[at : found.start()])
+        parts += [text[at : found.start()], " "]
         at = place = end.end()
     return "".join([*parts, text[at:]])
 
