@@ -2,6 +2,7 @@
 
     python -m tests.contract.forge --cases 500            every class, 500 forged files each
     python -m tests.contract.forge --only KMeans --seed 7
+    python -m tests.contract.forge --seed each            every plain value in turn, no draws
     NUMBA_BOUNDSCHECK=1 python -m tests.contract.forge    kernels check their own indices
 
 A forged file may be refused with ModelFileError, or open as a model that answers, or that
@@ -130,6 +131,26 @@ def forge(document, arrays, draw):
     return document, {**arrays, name: changed}, what
 
 
+def every_change(document, arrays):
+    """Every attribute removed, and every plain value replaced by one of each kind, in turn."""
+    plain = ["", "x", None, True, [], [1, 2], {"type": "dict", "items": {}}, -1, 0, 2**40, 1e9]
+    stored = ("array", "strings", "sparse", "model", "index")
+    for part, name in [(p, n) for p in ("params", "fitted") for n in document[p]]:
+        node = document[part][name]
+        own = f"{name}." if part == "fitted" else f"params.{name}."
+        rest = {k: a for k, a in arrays.items() if f"{k}." != own and not k.startswith(own)}
+        if part == "fitted":
+            changed = copy.deepcopy(document)
+            del changed[part][name]
+            yield changed, rest, f"{name} removed"
+        if isinstance(node, dict) and node.get("type") in stored:
+            continue
+        for value in plain:
+            changed = copy.deepcopy(document)
+            changed[part][name] = value
+            yield changed, rest, f"{part}.{name} = {value!r}"
+
+
 def find_node(document, name):
     """The node of the document that describes an array, for the plain cases."""
     top = document.get("params" if name.startswith("params.") else "fitted", {})
@@ -251,10 +272,16 @@ def run_class(name, numbers, first, path, seed):
         document, arrays = file.document, file.read()
     document.pop("data_blake2b", None)
     calls = usable(tacit.load(path), X, y)
+    each = list(every_change(document, arrays)) if seed == "each" else []
     for number in numbers:
-        changed, tensors, what = forge(
-            document, arrays, random.Random(f"{seed}/{name}/{number}")
-        )
+        if seed == "each":
+            if number >= len(each):
+                break
+            changed, tensors, what = each[number]
+        else:
+            changed, tensors, what = forge(
+                document, arrays, random.Random(f"{seed}/{name}/{number}")
+            )
         case = {"place": first + number, "what": f"{name}: {what}"[:240]}
         say(case, "load")
         try:
@@ -382,19 +409,22 @@ def main(module, description, every, run_cases):
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.only.split(";") if options.only else list(every())
+    if options.seed == "each":
+        options.cases = 10**6  # or as many as there are
     if options.child:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         warnings.simplefilter("ignore")
         run_cases(names, options.cases, options.start, options.seed)
         return 0
     total = 0
+    each = "every plain value" if options.seed == "each" else f"{options.cases} forged files"
     for name in names:
         found = run([name], options.cases, options.seed, module)
-        print(f"{name}: {options.cases} forged files, {len(found)} findings", flush=True)
+        print(f"{name}: {each}, {len(found)} findings", flush=True)
         for each in found:
             print(f"    {each}", flush=True)
         total += len(found)
-    print(f"{len(names) * options.cases} forged files, {total} findings")
+    print(f"{len(names)} times {each}, {total} findings")
     return 1 if total else 0
 
 

@@ -1,5 +1,6 @@
 """Every registered class takes part in the contract tests, and says so where a law does not."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.registry import REGISTRY
+from tacit.core.registry import REGISTRY, find_class
 from tests.contract.cases import ESTIMATORS, FITS, NOT_CHECKED
 from tests.contract.recorded import fitted
 
@@ -65,6 +66,21 @@ def class_of(name):
 
 def test_every_registered_class_has_a_fit():
     assert {class_of(name) for name in FITS} == set(REGISTRY)
+
+
+def test_every_parameter_is_checked_when_a_file_is_loaded():
+    """By a constraint, or by what is named here."""
+    everywhere = {"random_state", "engine", "callbacks"}  # core.modelfile.check_settings
+    elsewhere = {
+        "AgglomerativeClustering": {"memory"},  # has no effect
+        "CalibratedClassifier": {"estimator"},  # these are models; what was fitted is checked
+        "TextClassifier": {"classifier", "vectorizer"},
+        "LexiconClassifier": {"negators", "intensifiers", "default"},  # fit, _after_load
+    }
+    for name in REGISTRY:
+        given = set(inspect.signature(find_class(name)).parameters)
+        unchecked = given - set(find_class(name)._parameter_constraints) - everywhere
+        assert unchecked == elsewhere.get(name, set()), name
 
 
 def test_every_registered_class_meets_the_checks_of_scikit_learn_or_says_why_not():

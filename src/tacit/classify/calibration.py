@@ -230,8 +230,10 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
 
     def _after_load(self) -> None:
         k = len(self.classes_)
-        sizes = {np.shape(each) for each in (self.factor_, self.shift_) if each is not None}
-        if not sizes <= {(), (k,)} or (self.factor_ is None) != (self.steps_ is not None):
+        scales: tuple[Any, ...] = (self.factor_, self.shift_)
+        stepped = self.steps_ is not None
+        sizes = {np.shape(each) for each in scales}
+        if any((each is None) != stepped for each in scales) or not sizes <= {(), (k,)}:
             raise ValueError("its calibration does not fit its classes.")
         if self.steps_ is not None and set(self.steps_[:, 0].tolist()) != set(range(k)):
             raise ValueError("steps_ does not have every class.")

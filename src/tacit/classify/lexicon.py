@@ -101,6 +101,12 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         "turn": [Interval(Real, 0, None, closed="left")],
     }
     _saved_private: ClassVar[tuple] = ("_negators", "_factors")
+    _file_types: ClassVar[dict] = {
+        "classes_": np.ndarray,
+        "entries_": list[dict[str, float]],
+        "_negators": list[str],
+        "_factors": dict[str, float],
+    }
 
     def __init__(
         self,
@@ -135,11 +141,6 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         self.entries_ = [parse_weights(lists[name.item()]) for name in self.classes_]
         self._negators = sorted(self._rule_words("negators"))
         self._factors = self._rule_words("intensifiers")
-        if self.default is not None and self.default not in self.classes_:
-            raise ValueError(
-                f"LexiconClassifier(default={self.default!r}) is not one of the classes "
-                f"{self.classes_.tolist()}."
-            )
         self._after_load()
         return self
 
@@ -275,6 +276,11 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         """Tables for the search, from the fitted attributes."""
         if len(self.entries_) != len(self.classes_):
             raise ValueError("there must be a list for every class.")
+        if self.default is not None and self.default not in self.classes_:
+            raise ValueError(
+                f"LexiconClassifier(default={self.default!r}) is not one of the classes "
+                f"{self.classes_.tolist()}."
+            )
         self._known = {entry for weights in self.entries_ for entry in weights}
         sizes: dict[str, set[int]] = {}
         for entry in self._known:

@@ -397,6 +397,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _after_load(self) -> None:
         centers = self._centers()
+        if self.metric != "precomputed" and centers is None:
+            raise ValueError("the items that are medoids are missing")
+        if not isinstance(centers, list) and not hasattr(self, "n_features_in_"):
+            raise ValueError("n_features_in_ is missing")
         if centers is not None:
             count = len(centers) if isinstance(centers, list) else centers.shape[0]
             if count != len(self.medoid_indices_):

@@ -132,8 +132,13 @@ class MiniBatchKMeans(CenterEstimator):
 
     contract: ClassVar[str] = "online"
     _saved_private = ("_fingerprint", "_faded_counts", "_faded_sums", "_faded_loss")
-    _file_types: ClassVar[dict] = {"_faded_loss": float}
-    _file_optional: ClassVar[tuple[str, ...]] = ("labels_", "_faded_loss")
+    _file_schema: ClassVar[dict] = {
+        **CenterEstimator._file_schema,
+        "_faded_counts": (None, "n_clusters"),
+        "_faded_sums": (None, "n_clusters", "n_features_in_"),
+    }
+    _file_types: ClassVar[dict] = {"_faded_loss": float, "n_steps_": int, "_fingerprint": str}
+    _file_optional: ClassVar[tuple[str, ...]] = ("labels_", "_fingerprint")
     _parameter_constraints: ClassVar[dict] = {
         **CenterEstimator._parameter_constraints,
         "batch_size": [Interval(Integral, 1, None, closed="left")],

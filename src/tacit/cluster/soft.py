@@ -389,6 +389,10 @@ class SoftKMeans(SoftClusters):
         )  # fmt: skip
         self.stiffness = stiffness
 
+    def _after_load(self) -> None:
+        if not self.stiffness_ > 0:
+            raise ValueError("stiffness_ is not above 0.")
+
     def _prepare(self, summary: DataSummary) -> None:
         auto = isinstance(self.stiffness, str)
         chosen = natural_stiffness(self.n_clusters, summary) if auto else self.stiffness

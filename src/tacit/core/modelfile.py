@@ -17,9 +17,9 @@ A class declares what its file may hold, all of it optional:
     _file_below       attribute of indices -> what they stay below, a symbol or a number:
                       {"labels_": "n_clusters"}; -1 is allowed where the name stands in
                       _file_missing
-    _file_types       attribute that is not an array -> its type, or several: {"rank_": int};
-                      a registered class by its name; names that many models share are
-                      declared here, in TYPES
+    _file_types       attribute that is not an array of the schema -> its type, or several:
+                      {"rank_": int, "names_": list[str]}; a registered class by its name;
+                      names that many models share are declared here, in TYPES
     _file_nonfinite   attributes where inf and nan have a meaning
     _after_load()     called last; raises ValueError for what a schema cannot express
 
@@ -33,7 +33,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_args, get_origin
 
 import numpy as np
 
@@ -50,15 +50,27 @@ NUMBERS = (list, np.ndarray)
 
 # Attributes of many models that are not arrays of their schema.
 TYPES: dict[str, Any] = {
+    "classes_": np.ndarray,
     "converged_": bool,
     "inertia_": float,
     "input_report_": dict,
     "losses_": NUMBERS,
     "lower_bound_": float,
     "lower_bounds_": NUMBERS,
-    "n_iter_": int,
+    "mean_": (float, np.ndarray),
+    "n_clusters_": int,
+    "n_documents_": int,
     "n_features_in_": int,
+    "n_iter_": int,
+    "n_leaves_": int,
+    "n_missing_": int,
+    "n_samples_": int,
+    "n_steps_": int,
+    "n_words_": int,
     "objective_": float,
+    "rank_": int,
+    "scale_": (float, *NUMBERS),
+    "separated_": bool,
     "solver_": str,
 }
 DEEP = 8  # levels of nesting shown in a description
@@ -372,8 +384,14 @@ def check_value(cls: type, name: str, value: Any) -> None:
 def has_type(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, tuple):
         return any(has_type(value, each) for each in wanted)
-    if wanted == list[str]:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if get_origin(wanted) is list:
+        (each_type,) = get_args(wanted)
+        return isinstance(value, list) and all(has_type(each, each_type) for each in value)
+    if get_origin(wanted) is dict:  # keys of files are strings
+        each_type = get_args(wanted)[1]
+        return isinstance(value, dict) and all(
+            has_type(each, each_type) for each in value.values()
+        )
     if isinstance(wanted, str):  # the name of a registered class
         return type(value) is find_class(wanted)
     if wanted is int:
@@ -397,10 +415,15 @@ def check_settings(model: Any, params: Mapping[str, Any]) -> None:
     """Hold parameters to the constraints that ``fit`` holds them to."""
     from tacit.core.engines import get_engine
 
-    if hasattr(type(model), "_parameter_constraints"):
+    known = getattr(type(model), "_parameter_constraints", None)
+    if known is not None:
         for name, value in params.items():
             if is_integer(value) and abs(int(value)) > LARGEST:
                 raise ValueError(f"{name}={excerpt(value)} is too large.")
+            # scikit-learn's "array-like" is whatever has a length.
+            listed = isinstance(known.get(name), list) and type(value) not in known[name]
+            if listed and isinstance(value, dict | set | frozenset):
+                raise ValueError(f"{name}={excerpt(value)} is not of its type.")
         model._validate_params()
     if params.get("callbacks"):
         raise ValueError("callbacks are left out of files.")

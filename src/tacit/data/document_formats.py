@@ -8,14 +8,20 @@
     .md .markdown      here             title: front matter or first heading; author, date
 
 pypdf and striprtf come with the extra ``files``. A file comes from a stranger: members of
-archives are read one by one up to a limit, and XML that declares entities is refused.
+archives are read one by one up to a limit, XML that declares entities is refused, whatever a
+parser raises becomes a DataError, and the time is proportional to the size: no pattern below
+searches the same text again from every place where it might begin.
+
+One file: a format is a page of code, and all share the limits and the record.
 """
 
+import codecs
 import email
 import email.policy
 import html
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -26,7 +32,10 @@ from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
 
-__all__ = ["FORMATS", "FIELDS", "Record", "html_text", "parsed_format", "read_records"]
+__all__ = [
+    "FORMATS", "FIELDS", "Record", "html_text", "mail_fields", "parsed_format", "read_records",
+    "without_unseen",
+]  # fmt: skip
 
 FORMATS = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "eml", ".mbox": "mbox",
@@ -37,6 +46,8 @@ FIELDS = ("title", "subject", "author", "date")
 INSTALL = "Install it with: pip install 'tacit-learn[files]'"
 MOST = 2**28  # bytes of a file or of a member of an archive: 256 MiB
 RATIO = 200  # times its compressed size that a member may have
+UNPACKED = 2**24  # bytes that any file may unpack to: 16 MiB
+PAGES = 20_000  # of a PDF
 MOST_VALUE = 1000  # characters of a title or an author
 
 
@@ -68,7 +79,7 @@ def read_records(chunks: Iterable[bytes], kind: str, name: str) -> Iterator[Reco
     ('Boil & pour.\\n\\nWait.', {'title': 'Tea'})
     """
     if kind == "mbox":
-        for raw in split_mbox(chunks):
+        for raw in split_mbox(chunks, name):
             yield message_record(raw)
         return
     pieces, size = [], 0
@@ -86,7 +97,7 @@ def read_records(chunks: Iterable[bytes], kind: str, name: str) -> Iterator[Reco
         yield READERS[kind](data)
     except DataError as error:
         raise DataError(error.message, file=name) from None
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError) as error:
+    except Exception as error:  # parsers raise many kinds on what strangers made
         raise DataError(
             f"it cannot be read as .{kind} ({type(error).__name__}: {str(error)[:100]}). "
             "Export it as text.",
@@ -109,6 +120,8 @@ BLOCKS = {
     "fieldset", "hr",
 }  # fmt: skip
 LINES = {"br", "li", "tr", "dt", "dd", "figcaption", "option", "caption"}
+# Encodings of Python that are not of texts, some of which take quadratic time.
+NOT_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined"}
 META = {
     "author": "author", "dc.creator": "author", "article:author": "author", "date": "date",
     "dc.date": "date", "article:published_time": "date", "dcterms.created": "date",
@@ -124,11 +137,12 @@ class PageText(HTMLParser):
         self.title: list[str] = []
         self.meta: dict[str, str] = {}
         self.hidden: list[str] = []
+        self.depths = Counter[str]()  # of the tags in ``hidden``
         self.in_title = False
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         if tag == "body":
-            self.hidden = []  # whatever the head left open
+            self.show()  # whatever the head left open
         elif tag == "title":
             self.in_title = not self.title
         elif tag == "meta":
@@ -138,8 +152,10 @@ class PageText(HTMLParser):
                 self.meta.setdefault(META[key], str(given["content"]))
         elif tag in HIDDEN:
             self.hidden.append(tag)
+            self.depths[tag] += 1
         elif tag in BLOCKS:
-            self.hidden = [] if self.hidden == ["head"] else self.hidden
+            if self.hidden == ["head"]:
+                self.show()
             self.parts.append("\n\n")
         elif tag in LINES:
             self.parts.append("\n")
@@ -149,9 +165,11 @@ class PageText(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
             self.in_title = False
-        elif tag in self.hidden:
-            while self.hidden.pop() != tag:
-                pass
+        elif self.depths[tag]:
+            closed = ""
+            while closed != tag:
+                closed = self.hidden.pop()
+                self.depths[closed] -= 1
         elif tag in BLOCKS:
             self.parts.append("\n\n")
 
@@ -162,14 +180,63 @@ class PageText(HTMLParser):
             self.parts.append(re.sub(r"\s+", " ", data))
 
 
+    def show(self) -> None:
+        self.hidden, self.depths = [], Counter()
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:  # "<![" and nothing that is known
+            return self.parse_bogus_comment(i)
+
+
 def html_text(page: str) -> Record:
     """The visible text of a page."""
     reader = PageText()
     reader.feed(page)
+    # The parser waits at a comment or a tag that does not end. ``close`` would search the rest
+    # for its end again from every "<"; a page with more than a few is text from there on.
+    for _ in range(10):
+        if not (rest := reader.rawdata).startswith("<"):
+            break
+        reader.rawdata = ""
+        reader.handle_data("<")
+        reader.feed(rest[1:])
+    if (rest := reader.rawdata).startswith("<"):
+        reader.rawdata = ""
+        reader.handle_data(rest)
     reader.close()
-    text = re.sub(r"[ \t\xa0]*\n[ \t\xa0]*", "\n", "".join(reader.parts))
+    lines = "".join(reader.parts).split("\n")
+    text = "\n".join(line.strip(" \t\xa0") for line in lines)
     text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \xa0]{2,}", " ", text)).strip()
     return Record(text, fields_of(title="".join(reader.title), **reader.meta))
+
+
+UNSEEN = re.compile(r"<(script|style)\b[^<>]{0,500}>|<(!--)", re.I)
+ENDS = {
+    "script": re.compile(r"</script\s{0,100}>", re.I),
+    "style": re.compile(r"</style\s{0,100}>", re.I),
+    "!--": re.compile(r"-->"),
+}
+
+
+def without_unseen(text: str) -> str:
+    """A text with a space for every script, style and comment. What does not end stays.
+
+    >>> without_unseen("tea<!-- for two --> or <style>b {}</style>coffee <!-- at")
+    'tea  or  coffee <!-- at'
+    """
+    parts, at, place = list[str](), 0, 0
+    endless = set[str]()
+    while found := UNSEEN.search(text, place):
+        kind, place = (found[1] or found[2]).lower(), found.end()
+        end = None if kind in endless else ENDS[kind].search(text, place)
+        if end is None:
+            endless.add(kind)
+            continue
+        parts += [text[at : found.start()], " "]
+        at = place = end.end()
+    return "".join([*parts, text[at:]])
 
 
 def html_record(data: bytes) -> Record:
@@ -189,8 +256,8 @@ def decoded_page(data: bytes) -> str:
 def decoded(data: bytes, charset: str | None = None) -> str:
     """Bytes by the character set that they declare; as UTF-8 where that is not one, and as
     Windows-1252 where they are not UTF-8."""
-    if charset:
-        with suppress(LookupError, UnicodeError):
+    with suppress(LookupError, ValueError):
+        if charset and codecs.lookup(charset).name not in NOT_CHARSETS:
             return data.decode(charset, "replace")
     try:
         return data.decode("utf-8")
@@ -204,12 +271,18 @@ def decoded(data: bytes, charset: str | None = None) -> str:
 ENVELOPE = re.compile(rb"From .*\b(?:19|20)\d\d\b")
 
 
-def split_mbox(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def split_mbox(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The messages of a mailbox: each begins with a line "From ", with a year in it, after an
     empty line."""
     held: list[bytes] = []
     rest, blank, begun, size = b"", True, False, 0
     for chunk in chunks:
+        if size + len(rest) > MOST:
+            raise DataError(
+                f"one of its messages has more than {MOST:,} bytes. Split it, or export its "
+                "text.",
+                file=name,
+            )
         lines = (rest + chunk).splitlines(keepends=True)
         rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
         for line in lines:
@@ -217,7 +290,7 @@ def split_mbox(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 if begun:
                     yield b"".join(held)
                 held, begun, size = [], True, 0
-            elif size < MOST:
+            else:
                 held.append(line[1:] if line.startswith(b">From ") else line)
                 size += len(line)
             blank = not line.strip()
@@ -228,13 +301,20 @@ def split_mbox(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def message_record(data: bytes) -> Record:
-    """A message: its plain text, or that of its HTML; subject, author and date."""
+    """A message: its plain text, or that of its HTML; subject, author and date. One whose
+    structure cannot be read is all that follows its headers."""
+    try:
+        return parsed_message(data)
+    except Exception:  # nested too deeply, parameters that are no text, and many more
+        body = data.replace(b"\r\n", b"\n").partition(b"\n\n")[2]
+        return Record(decoded(body).strip(), {})
+
+
+def parsed_message(data: bytes) -> Record:
     message = email.message_from_bytes(data, policy=email.policy.compat32)
     plain: list[str] = []
     pages: list[str] = []
-    for number, part in enumerate(message.walk()):
-        if number >= 1000:  # parts of one message
-            break
+    for part in message.walk():
         if part.is_multipart() or part.get_filename():
             continue
         kind = part.get_content_type()
@@ -255,6 +335,7 @@ def decoded_part(part: Any) -> str:
 
 def mail_fields(message: Any) -> dict[str, str]:
     """Subject, author and date of a message, with encoded words decoded."""
+    from email.errors import MessageError
     from email.header import decode_header, make_header
     from email.utils import parseaddr, parsedate_to_datetime
 
@@ -264,13 +345,16 @@ def mail_fields(message: Any) -> dict[str, str]:
             return ""
         try:
             return str(make_header(decode_header(str(value))))
-        except (ValueError, LookupError):
+        except (ValueError, LookupError, MessageError):
             return str(value)
 
-    name, address = parseaddr(header("From"))
+    try:
+        name, address = parseaddr(header("From"))
+    except RecursionError:  # comments in comments
+        name, address = header("From"), ""
     try:
         date = parsedate_to_datetime(header("Date")).isoformat() if header("Date") else ""
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         date = header("Date")
     return fields_of(subject=header("Subject"), author=name or address, date=date)
 
@@ -284,7 +368,14 @@ def member(archive: zipfile.ZipFile, name: str) -> bytes | None:
         info = archive.getinfo(name)
     except KeyError:
         return None
-    most = min(MOST, max(2**24, RATIO * max(info.compress_size, 1)))
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise DataError(
+            f"{name} is compressed by a method that office documents do not use. Open and save "
+            "it again, or export its text."
+        )
+    # The archive says what it likes about the sizes of its members, but it cannot be longer.
+    size = min(info.compress_size, archive.start_dir)
+    most = min(MOST, max(UNPACKED, RATIO * size))
     with archive.open(info) as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -345,7 +436,8 @@ class OfficeText:
             self.parts.append("\t" if self.parts and self.parts[-1][-1:] != "\n" else "")
         elif name == "s":  # spaces of OpenDocument
             count = next((v for k, v in attributes.items() if local(k) == "c"), "1")
-            self.parts.append(" " * min(int(count) if count.isdigit() else 1, 100))
+            few = count.isdecimal() and len(count) < 3
+            self.parts.append(" " * (int(count) if few else 100 if count.isdecimal() else 1))
 
     def end(self, tag: str) -> None:
         name = local(tag)
@@ -421,7 +513,7 @@ def pdf_record(data: bytes) -> Record:
         reader = pypdf.PdfReader(BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise DataError("it is encrypted. Save it without a password.")
-        pages = [page.extract_text() for page in reader.pages[:20_000]]
+        pages = list(pages_of_pdf(reader, max(UNPACKED, RATIO * len(data))))
         meta = reader.metadata
         about = (meta.title, meta.subject, meta.author) if meta else ("", "", "")
         made = date_of_pdf(str(meta.get("/CreationDate", ""))) if meta else ""
@@ -440,6 +532,23 @@ def pdf_record(data: bytes) -> Record:
         )
     title, subject, author = about
     return Record(text, fields_of(title=title, subject=subject, author=author, date=made))
+
+
+def pages_of_pdf(reader: Any, most: int) -> Iterator[str]:
+    """The text of every page. A thousand pages may be one and the same, so it has a limit."""
+    if len(reader.pages) > PAGES:
+        raise DataError(f"it has {len(reader.pages):,} pages, more than {PAGES:,}. Split it.")
+    size = 0
+    for page in reader.pages:
+        text = page.extract_text()
+        size += len(text)
+        if size > most:
+            raise DataError(
+                f"its pages have more than {most:,} characters, far more than its size "
+                "explains, which looks like a decompression bomb. If it is not, export its "
+                "text."
+            )
+        yield text
 
 
 def date_of_pdf(value: str) -> str:
@@ -463,17 +572,12 @@ def rtf_record(data: bytes) -> Record:
     source = data.decode("latin-1")
     if not source.lstrip().startswith("{\\rtf"):
         raise DataError("it is not Rich Text. If it is plain text, rename it to .txt.")
-    try:
-        text = rtf_to_text(source, errors="replace")
-    except Exception as error:  # on what strangers made
-        raise DataError(
-            f"it cannot be read as Rich Text ({type(error).__name__}). Export its text."
-        ) from None
+    text = rtf_to_text(source, errors="replace")
     values: dict[str, str] = {}
     for name in ("title", "subject", "author"):
         if found := re.search(rf"\{{\\{name} ([^{{}}]*)\}}", source):
             values[name] = rtf_to_text("{\\rtf1 " + found.group(1) + "}", errors="replace")
-    if made := re.search(r"\\creatim\\yr(\d+)\\mo(\d+)\\dy(\d+)", source):
+    if made := re.search(r"\\creatim\\yr(\d{1,4})\\mo(\d{1,2})\\dy(\d{1,2})", source):
         year, month, day = map(int, made.groups())
         with suppress(ValueError):
             values["date"] = datetime(year, month, day).date().isoformat()
@@ -494,15 +598,20 @@ def markdown_record(data: bytes) -> Record:
             if colon and key.strip().lower() in FIELDS:
                 fields[key.strip().lower()] = value.strip().strip("\"'")
         text = text[front.end() :]
-    if heading := re.search(r"^#{1,2} +(.+?) *#*$|^(.+)\n=+$", text, re.M):
-        fields.setdefault("title", heading.group(1) or heading.group(2))
+    if heading := re.search(r"^#{1,2} +(\S.*)$|^(.+)\n=+$", text, re.M):
+        own = (heading.group(1) or "").rstrip().rstrip("#")
+        fields.setdefault("title", own or heading.group(2) or "")
     text = re.sub(r"^(```|~~~).*$", "", text, flags=re.M)
-    text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?: +\"[^\"]*\")?\)", r"\1", text)
-    text = re.sub(r"!?\[([^\]]*)\]\[[^\]]*\]|^\[[^\]]+\]: .*$", r"\1", text, flags=re.M)
+    for _ in range(2):  # a picture may be the text of a link
+        link = r"!?\[([^\[\]]*)\]\([^)\s\[]*(?: +\"[^\"\[]*\")?\)"
+        text = re.sub(link, r"\1", text)
+    reference = r"!?\[([^\[\]]*)\]\[[^\[\]]*\]|^\[[^\[\]]+\]: .*$"
+    text = re.sub(reference, r"\1", text, flags=re.M)
     signs = r"^ {0,3}(?:#{1,6} +|> ?|[-*+] +)|^(?:=+|-{3,}|\*{3,})$"
     text = re.sub(signs, "", text, flags=re.M)
-    text = re.sub(r"(\*\*|__|`+)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    text = html.unescape(re.sub(r"</?[A-Za-z][^<>]{0,200}>|<!--.*?-->", "", text, flags=re.S))
+    text = re.sub(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1", r"\2", text)
+    text = re.sub(r"(?<!`)(`{1,3})(?!`)(.{1,300}?)(?<!`)\1(?!`)", r"\2", text)
+    text = html.unescape(re.sub(r"</?[A-Za-z][^<>]{0,200}>", "", without_unseen(text)))
     return Record(re.sub(r"\n{3,}", "\n\n", text).strip(), fields_of(**fields))
 
 

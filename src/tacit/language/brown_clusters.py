@@ -171,7 +171,7 @@ class BrownClusters(Estimator):
         "n_clusters": [Interval(Integral, 1, 10_000, closed="both")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "min_count": [Interval(Integral, 1, None, closed="left")],
-        "tokenizer": "no_validation",
+        "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "engine": "no_validation",
         "callbacks": "no_validation",

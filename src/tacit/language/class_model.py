@@ -135,7 +135,7 @@ class ClassModel(Estimator):
         "smoothing": [StrOptions(set(SMOOTHINGS))],
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tokenizer": "no_validation",
+        "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "engine": "no_validation",
     }

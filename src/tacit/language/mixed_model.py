@@ -95,6 +95,10 @@ class MixedModel(Estimator):
     """
 
     _takes_text: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict] = {
+        "models": "no_validation",  # by _check
+        "weights": ["array-like", None],
+    }
     _file_schema: ClassVar[dict] = {"weights_": (None,)}
     _file_kinds: ClassVar[dict] = {"weights_": "f"}
 

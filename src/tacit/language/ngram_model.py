@@ -127,7 +127,7 @@ class NGramModel(Estimator, BackoffModel):
         "prune": "no_validation",
         "open_vocabulary": ["boolean"],
         "markers": ["boolean"],
-        "tokenizer": "no_validation",
+        "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
         "engine": "no_validation",

@@ -140,7 +140,11 @@ class SpellingCorrector(Estimator):
         "letter_logs_": ("n_symbols+2", "n_symbols+2"),
     }
     _file_kinds: ClassVar[dict] = {"counts_": "i", "channel_symbols_": "i"}
-    _file_types: ClassVar[dict] = {"vocabulary_": list[str]}
+    _file_types: ClassVar[dict] = {
+        "vocabulary_": list[str],
+        "first_letter_": float,
+        "language_model_": "NGramModel",
+    }
 
     def __init__(
         self,

@@ -227,6 +227,7 @@ class WordSenses(Estimator):
 
     def _after_load(self) -> None:
         self.senses_  # noqa: B018  (raises where a file holds something else)
+        self._forms()
         if self.mixture_.n_features_in_ != len(self.vocabulary_):
             raise ValueError("vocabulary_ does not match the mixture.")
 

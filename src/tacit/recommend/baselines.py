@@ -399,7 +399,7 @@ class ItemKNN(Recommender):
         near = self.similarities_
         return neighbor_terms(
             near.indptr, near.indices, near.data, items.astype(np.int64), dense, seen,
-            self.n_neighbors,
+            min(int(self.n_neighbors), len(dense)),
         )  # fmt: skip
 
     def _row(self, user: int) -> tuple[np.ndarray, np.ndarray]:

@@ -140,6 +140,7 @@ class NearDuplicates(ClusterMixin, Estimator):
     }
     _file_optional = ("names_", "name_edges_")
     _file_kinds: ClassVar[dict] = {"labels_": "i", "pairs_": "i", "empty_": "i"}
+    _file_types: ClassVar[dict] = {"bands_": int, "rows_": int, "n_compared_": int}
     _file_renamed: ClassVar[dict] = {"memory_bytes": "memory"}
 
     def __init__(

@@ -171,6 +171,9 @@ class SemanticIndex(DocumentIndex):
     _file_types: ClassVar[dict] = {
         "counter_": "CountVectorizer",
         "weigher_": "TfidfTransformer",
+        "n_fitted_": int,
+        "n_terms_": int,
+        "expected_": float,
     }
 
     def __init__(

@@ -14,7 +14,7 @@ classification.
 import warnings
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -124,6 +124,15 @@ class CountVectorizer(Vectorizer):
     >>> vectorizer.input_report_["missing"]
     1
     """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **Vectorizer._parameter_constraints,
+        "max_df": "no_validation",  # these by check_limits
+        "min_df": "no_validation",
+        "max_features": "no_validation",
+        "vocabulary": [list, tuple, set, frozenset, dict, np.ndarray, None],
+    }
+    _file_types: ClassVar[dict] = {"vocabulary_": dict[str, int], "fixed_vocabulary_": bool}
 
     def __init__(
         self,
@@ -300,6 +309,8 @@ class CountVectorizer(Vectorizer):
 
     def _after_load(self) -> None:
         super()._after_load()
+        check_limits(self)
+        check_vocabulary(self.vocabulary)
         if hasattr(self, "vocabulary_"):  # one inside another model may be unfitted
             check_vocabulary(self.vocabulary_)
 

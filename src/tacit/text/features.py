@@ -28,11 +28,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import lru_cache
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -55,7 +57,7 @@ from tacit.text.term_counts import (
 )
 from tacit.text.terms import Terms, intern, word_grams
 from tacit.text.tokens import TokenRule, split, token_rule
-from tacit.text.vectorizer import refuse_string
+from tacit.text.vectorizer import check_dtype, refuse_string
 from tacit.text.vocabulary import Vocabulary, check_vocabulary
 
 __all__ = ["TextFeatures"]
@@ -350,6 +352,25 @@ class TextFeatures(Estimator):
     """
 
     _takes_text: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict] = {
+        "capitals": ["boolean"],
+        "shapes": ["boolean"],
+        "bigrams": ["boolean"],
+        "punctuation": ["boolean"],
+        "offset": ["boolean"],
+        "lowercase": ["boolean"],
+        "prefixes": [Interval(Integral, 0, MOST_LETTERS, closed="both")],
+        "suffixes": [Interval(Integral, 0, MOST_LETTERS, closed="both")],
+        "rule": [str],
+        "max_df": "no_validation",  # these by check_limits
+        "min_df": "no_validation",
+        "max_features": "no_validation",
+        "n_features": [Interval(Integral, 1, 2**31, closed="left"), None],
+        "dtype": "no_validation",  # checked in _after_load
+        "engine": "no_validation",
+    }
+    _file_types: ClassVar[dict] = {"vocabulary_": dict[str, int], "n_columns_": int}
+    _file_optional = ("vocabulary_",)  # hashed features have none
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
     __metadata_request__transform: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -504,7 +525,7 @@ class TextFeatures(Estimator):
 
     def _after_load(self) -> None:
         self._check_settings()
-        np.dtype(self.dtype)
+        check_dtype(self.dtype)
         self._families()
         if self.n_features is None:
             check_vocabulary(self.vocabulary_ or None)

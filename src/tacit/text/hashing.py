@@ -7,11 +7,13 @@ Weinberger, Dasgupta, Langford, Smola and Attenberg (2009), Feature hashing for 
 multitask learning. ICML.
 """
 
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._sparse import _align_api_if_sparse
 
 from tacit.kernels.hashing import hash_strings
@@ -69,6 +71,13 @@ class HashingVectorizer(Vectorizer):
     >>> rows.shape, int(abs(rows).sum())
     ((1, 8), 6)
     """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **Vectorizer._parameter_constraints,
+        "n_features": [Interval(Integral, 1, 2**31, closed="left")],
+        "norm": [StrOptions({"l1", "l2"}), None],
+        "alternate_sign": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -136,10 +145,9 @@ class HashingVectorizer(Vectorizer):
         return self.fit(X, y).transform(X)
 
     def _check_sizes(self) -> None:
-        if not 1 <= self.n_features < 2**31:
-            raise ValueError(
-                f"HashingVectorizer(n_features={self.n_features}) must be from 1 to 2**31 - 1."
-            )
+        n = self.n_features
+        if not (isinstance(n, Integral) and 1 <= n < 2**31):
+            raise ValueError(f"HashingVectorizer(n_features={n}) must be from 1 to 2**31 - 1.")
         if self.norm not in ("l1", "l2", None):
             raise ValueError(
                 f"HashingVectorizer(norm={self.norm!r}) is unknown; choose 'l1', 'l2' or None."

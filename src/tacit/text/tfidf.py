@@ -295,7 +295,14 @@ class TfidfVectorizer(CountVectorizer):
     """
 
     _saved_private = ("_tfidf",)
-    _file_types: ClassVar[dict] = {"_tfidf": "TfidfTransformer"}
+    _parameter_constraints: ClassVar[dict] = {
+        **CountVectorizer._parameter_constraints,
+        **TfidfTransformer._parameter_constraints,
+    }
+    _file_types: ClassVar[dict] = {
+        **CountVectorizer._file_types,
+        "_tfidf": "TfidfTransformer",
+    }
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ from tacit.text.terms import Terms, char_grams, drop, intern, word_grams
 from tacit.text.tokens import TokenRule, is_number, split, token_rule, tokenize
 from tacit.text.vocabulary import Vocabulary
 
-__all__ = ["Analysis", "PythonAnalyzer", "Vectorizer", "refuse_string"]
+__all__ = ["Analysis", "PythonAnalyzer", "Vectorizer", "check_dtype", "refuse_string"]
 
 LONGEST_TERM = 1_000  # words or characters, in a model from a file
 LONGEST_WAIT = 3_600.0  # seconds for a token_pattern, in a model from a file
@@ -243,6 +243,12 @@ def refuse_string(raw: Any) -> None:
         )
 
 
+def check_dtype(dtype: Any) -> None:
+    """ValueError for a type of entries from a file that are no numbers."""
+    if np.dtype(dtype).kind not in "biuf":
+        raise ValueError(f"dtype={dtype!r} is not one of numbers.")
+
+
 class Vectorizer(Estimator):
     """Base of the vectorizers: their settings, and the analysis that follows from them."""
 
@@ -264,6 +270,9 @@ class Vectorizer(Estimator):
         "min_length": [Interval(Integral, 1, LONGEST_TERM, closed="both"), None],
         "numbers": ["boolean"],
         "time_limit": [Interval(Real, 0, LONGEST_WAIT, closed="neither")],
+        "binary": ["boolean"],
+        "dtype": "no_validation",  # checked below
+        "engine": "no_validation",
     }
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -342,8 +351,8 @@ class Vectorizer(Estimator):
         words = self.stop_words
         if not (words is None or isinstance(words, str) or all(type(w) is str for w in words)):
             raise ValueError("stop_words holds something else than words.")
-        if hasattr(self, "dtype"):
-            np.dtype(self.dtype)
+        b" ".decode(self.encoding)
+        check_dtype(self.dtype)
 
     def _check_settings(self) -> None:
         name = type(self).__name__

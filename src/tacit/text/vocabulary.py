@@ -5,7 +5,7 @@ strings alone, and lookups of sorted words move forward only. The first eight by
 string are stored as a number: nearly every comparison ends there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -148,6 +148,11 @@ def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:
     """The ``vocabulary`` parameter as a mapping from term to column."""
     if vocabulary is None:
         return None
+    if isinstance(vocabulary, str | bytes) or not isinstance(vocabulary, Iterable):
+        raise ValueError(
+            f"vocabulary={vocabulary!r} holds no terms. Give a list of terms, or a mapping "
+            "from terms to columns."
+        )
     if isinstance(vocabulary, Mapping):
         columns = {term: int(column) for term, column in vocabulary.items()}
         taken = set(columns.values())

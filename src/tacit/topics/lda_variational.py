@@ -227,6 +227,7 @@ class LatentDirichletAllocation(TopicModel):
         "_faded_words": ("n_features_in_", None),
         "_faded_logs": (None,),
     }
+    _file_types: ClassVar[dict] = {"n_iter_": int, "n_steps_": int}
     _file_optional = ("_faded_words", "_faded_logs")
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],

@@ -94,7 +94,7 @@ class PPMIVectors(Estimator):
         "smoothing": [Interval(Real, 0, 1, closed="both")],
         "shift": [Interval(Real, 0, None, closed="neither")],
         "power": [Interval(Real, 0, 2, closed="both")],
-        "tokenizer": "no_validation",
+        "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "random_state": "no_validation",
         "engine": "no_validation",

@@ -85,7 +85,7 @@ class WordVectors(TransformerMixin, Estimator):
     _parameter_constraints: ClassVar[dict] = {
         "weighting": [StrOptions({"mean", "sif"})],
         "a": [Interval(Real, 0, None, closed="neither")],
-        "tokenizer": "no_validation",
+        "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "engine": "no_validation",
     }

@@ -136,7 +136,7 @@ class Word2Vec(Estimator):
         "min_alpha": [Interval(Real, 0, 10, closed="both")],
         "ns_exponent": [Interval(Real, -10, 10, closed="both")],
         "updates": [StrOptions({"ordered", "hogwild"})],
-        "tokenizer": "no_validation",
+        "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "random_state": "no_validation",
         "engine": "no_validation",

@@ -200,7 +200,8 @@ class TreeClustering(ClusterMixin, Estimator):
 
     def _check_tree(self, Z: np.ndarray, labels: np.ndarray) -> None:
         check_linkage(Z, name="the tree")
-        if not np.array_equal(np.unique(labels), np.arange(self.n_clusters_)):
+        k = self.n_clusters_
+        if k > len(labels) or not np.array_equal(np.unique(labels), np.arange(k)):
             raise ValueError("the labels do not count from 0 to n_clusters_ - 1")
 
     def __sklearn_tags__(self):
@@ -285,8 +286,12 @@ class AgglomerativeClustering(TreeClustering):
         "leaf_labels_": ("n_leaves_",),
         "labels_": ("n_rows",),
         "_weights": ("n_leaves_",),
+        "_rows": (None, None),
+        "_centers": (None, None),
+        "_spread": (None,),
     }
-    _file_optional = ("labels_",)
+    _file_types: ClassVar[dict] = {"n_clusters_": int, "compressor_": "KMeans"}
+    _file_optional = ("labels_", "compressor_")
     _file_kinds: ClassVar[dict] = {"children_": "i", "leaf_labels_": "i", "labels_": "i"}
 
     def __init__(
@@ -456,6 +461,8 @@ class AgglomerativeClustering(TreeClustering):
         if hasattr(self, "compressor_"):
             if len(self.compressor_.cluster_centers_) != self.n_leaves_:
                 raise ValueError("there is not one center for every leaf")
+            if not hasattr(self, "n_features_in_"):
+                raise ValueError("n_features_in_ is missing")
         elif self.metric != "precomputed":
             centered = self.linkage in CENTERED
             stored, count = (

@@ -421,6 +421,8 @@ class DivisiveClustering(TreeClustering):
             if len(self._weights) != len(self.labels_):
                 raise ValueError("there is not one weight for every row")
             return
+        if not (hasattr(self, "_splits") and hasattr(self, "n_features_in_")):
+            raise ValueError("the splits are missing")
         # Splits lead to later splits, or to a label: every descent ends.
         after = -1 - self._parts
         own = np.arange(len(after))[:, None]

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import Any
 
 from tacit.core.wording import count
-from tacit.data.document_formats import html_text, mail_fields
+from tacit.data.document_formats import html_text, mail_fields, without_unseen
 from tacit.data.document_names import title_of_name
 
 __all__ = ["Cleaned", "Found", "clean_markup", "split_header", "split_signature"]
@@ -47,7 +47,6 @@ TAG = re.compile(
     r"table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video)(?:\s[^<>]{0,500})?/?>",
     re.I,
 )
-UNSEEN = re.compile(r"<(script|style)\b[^<>]*>.*?</\1\s*>|<!--.*?-->", re.I | re.S)
 QUOTED = re.compile(r"=(?:[0-9A-F]{2})")
 
 
@@ -290,7 +289,7 @@ def clean_markup(text: str, found: Found | None = None) -> str:
         found.tags += 1
         if re.search(r"<(?:html|body)\b", text, re.I):
             return html_text(text).text
-        text = UNSEEN.sub(" ", text)
+        text = without_unseen(text)
         text = re.sub(r"</?(?:br|p|div|li|tr|h[1-6])\b[^<>]{0,500}>", "\n", text, flags=re.I)
         text = TAG.sub("", text)
     return text
