@@ -21,14 +21,15 @@ classifier, of documents with and without one of the labels, then learns from it
 it begins with the probabilities of the mixture, and in each round with those of its last
 scores, the fraction without a label staying the same (self-training, as in Nigam et al. 2000).
 Strong regularization keeps it on the large directions of meaning, which separate subjects. The
-same mixture is fitted to its last scores; the threshold rejects a tenth of the first part: the
-few labeled documents alone would say too little of where that is.
+same mixture is fitted to its last scores; documents that are more likely in the second part
+have none of the labels.
 
 Where every subject is labeled, the second part is no more than a part of the first, and the
 labeled documents are in it as often as others. Unless they are there less often by two standard
-errors, the mixture of the first scores decides. With p the fraction that is like the labeled
-documents (twice the fraction above their median, less one standard error) at nine tenths or
-more, no more are rejected than a tenth of the labeled, and than where
+errors, the first scores decide: the threshold rejects a tenth of the first part of their
+mixture. With p the fraction that is like the labeled documents (twice the fraction above their
+median, less one standard error) at nine tenths or more, no more are rejected than a tenth of
+the labeled, and than where
 
     2 p F(t) - U(t)
 
@@ -40,7 +41,7 @@ documents using EM. Machine Learning 39.
 Zhou, Bousquet, Lal, Weston, Schölkopf (2004), Learning with local and global consistency. NIPS.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -107,8 +108,8 @@ def unlike_labeled(
     learned, part = train_itself(reader, own, others, scores, seed, engine)
     inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
     if inside < part - ERRORS * np.sqrt(part * (1 - part) / len(own)):
-        mean, spread = known_part(learned[own], learned[others], 1 - part)
-        out[others] = learned[others] < mean + TENTH * spread
+        known = known_part(learned[own], learned[others], 1 - part)
+        out[others] = (known.probability < 0.5) & (learned[others] < known.mean)
     else:
         out[others] = scores[others] < threshold(scores[own], scores[others])
     return out
@@ -126,12 +127,11 @@ def train_itself(
     rows, some = reader.arrays("meaning")["rows"], others
     if len(some) > LEARNED:
         some = np.sort(np.random.default_rng(seed).choice(some, LEARNED, replace=False))
-    known = np.asarray(rows[own], np.float64)
     rest = np.asarray(rows[some], np.float64)
-    table = np.concatenate([known, rest, rest])
+    table = np.concatenate([np.asarray(rows[own], np.float64), rest, rest])
     classes = np.repeat([1, 0], [len(own) + len(some), len(some)])
-    mean, spread = known_part(scores[own], scores[others], EVEN)
-    none = odds_below(scores[some], mean + TENTH * spread)
+    known = known_part(scores[own], scores[others], EVEN)
+    none = odds_below(scores[some], known.mean + TENTH * known.spread)
     part = float(none.mean())
     model = LogisticRegression(WEAK, random_state=seed, engine=engine)
     for _ in range(ROUNDS):
@@ -234,21 +234,29 @@ def threshold(labeled: np.ndarray, others: np.ndarray) -> float:
     at = np.concatenate([[-np.inf], np.sort(np.concatenate([a, b]))])
     below = np.searchsorted(a, at) / len(a), np.searchsorted(b, at) / len(b)
     if known < MOSTLY:
-        mean, spread = known_part(labeled, others, known)
-        return mean + TENTH * spread
+        part = known_part(labeled, others, known)
+        return part.mean + TENTH * part.spread
     best = float(at[np.argmin(2 * known * below[0] - below[1])])
     return min(best, float(np.quantile(a, REJECTED)))
 
 
-def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[float, float]:
-    """Mean and standard deviation of the scores of documents that have one of the labels, in
-    a mixture of two normal distributions; ``known`` of the others, about.
+class KnownPart(NamedTuple):
+    """The documents that have one of the labels, by their scores."""
+
+    mean: float
+    spread: float  # standard deviation
+    probability: np.ndarray  # that each of the others is among them
+
+
+def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> KnownPart:
+    """The part of the labeled documents in a mixture of two normal distributions; ``known`` of
+    the others are in it, about.
 
     >>> rng = np.random.default_rng(0)
     >>> known, foreign = rng.normal(3, 1, 2000), rng.normal(-3, 1, 1000)
-    >>> mean, spread = known_part(known[:50], np.concatenate([known[50:], foreign]), 0.7)
-    >>> round(mean, 1), round(spread, 1)
-    (3.0, 1.0)
+    >>> part = known_part(known[:50], np.concatenate([known[50:], foreign]), 0.7)
+    >>> round(part.mean, 1), round(part.spread, 1), round(float(part.probability.mean()), 2)
+    (3.0, 1.0, 0.66)
     """
     mean, spread = np.zeros(2), np.zeros(2)
     mean[1], spread[1] = labeled.mean(), max(float(labeled.std()), TINY)
@@ -267,4 +275,4 @@ def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[f
         spread[0] = np.sqrt(np.average((others - mean[0]) ** 2, weights=weight))
         spread[0] = max(spread[0], NARROWEST * spread[1])
         part = of.mean(axis=0)
-    return float(mean[1]), float(spread[1])
+    return KnownPart(float(mean[1]), float(spread[1]), of[:, 1])

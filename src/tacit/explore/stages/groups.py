@@ -89,7 +89,8 @@ def find_groups(context: Context) -> Output:
         output.arrays["confidence"] = np.ones(n, np.float32)
         return output
     cut = choose_cut(nodes) if asked is None else cut_at(nodes, 1)
-    cut.sort(key=lambda i: (-len(nodes[i].documents), i))
+    many = np.bincount(source, minlength=n)[placed]  # each document with its copies
+    cut.sort(key=lambda i: (-int(many[nodes[i].documents].sum()), i))
     k, labels = len(cut), labels_at(nodes, cut, len(rows))
     centers = centers_of(rows, labels, k)
     around = surrounding(nodes, cut)
@@ -120,7 +121,6 @@ def find_groups(context: Context) -> Output:
         "second": everywhere(nearest.second),
     }
     wording = context_wording(context)
-    many = np.bincount(source, minlength=n)[placed]
     groups = describe_groups(context, counts, labels, placed, nearest, jaccard, many)
     once = np.where(source == np.arange(n), output.arrays["labels"], -1)
     groups = name_them(context, once, groups, wording)

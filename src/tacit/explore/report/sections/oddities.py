@@ -152,7 +152,8 @@ def without_copies(report: Report) -> str:
 
 
 COPIES = """<h3 class="sub3">Copies and near copies</h3><p class="note">Compared by four-word \
-sequences. Words that the other opening does not have are marked.{aside}</p><div class="rowbtns" id="aside"></div><div class="tabs" id="duptabs" role="group" \
+sequences. Words that the other opening does not have are marked.{aside}</p>\
+<div class="rowbtns" id="aside"></div><div class="tabs" id="duptabs" role="group" \
 aria-label="Kind of copy"></div><div id="dups"></div>"""
 NO_COPIES = '<h3 class="sub3">Copies and near copies</h3><p class="note">{why}</p>'
 CLOSEST_PAIRS = """<div class="block"><h3 class="sub3">Closest pairs</h3><p class="note">The \
