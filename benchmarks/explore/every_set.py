@@ -2,8 +2,8 @@
 
     python -m benchmarks.explore.every_set [NAME ...]
 
-prints the first paragraphs of the report of each, the levels of its groups, and their names. The
-names are to be judged by eye; ``tests/explore/test_names_of_every_set.py`` checks what they
+prints the first paragraphs of the report of each, the levels of its groups, and their names.
+These are to be judged by eye; ``tests/explore/test_names_of_every_set.py`` checks what they
 must not hold.
 """
 

@@ -46,7 +46,7 @@ def test_another_number_of_groups_gives_copies_one_label(projects):
 
 def test_the_summary_says_how_many_were_set_aside(projects):
     plain, more = projects[:2]
-    said = f"{COPIES} documents have the same words as an earlier one and were set aside"
+    said = f"{COPIES} documents have exactly the words of an earlier one: they were set aside"
     assert said in str(more)
     assert more.summary["set_aside"] == COPIES
     assert plain.summary["set_aside"] == 0
@@ -55,7 +55,7 @@ def test_the_summary_says_how_many_were_set_aside(projects):
 
 def test_a_report_says_how_copies_were_grouped(projects, tmp_path):
     page = projects[1].report(tmp_path / "report.html").read_text("utf8")
-    assert f"{COPIES} documents have the same words as an earlier one, as often" in page
+    assert f"{COPIES} documents have exactly the words of an earlier one" in page
 
 
 def test_a_few_texts_copied_often_are_too_few_to_group():

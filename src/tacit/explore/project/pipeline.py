@@ -43,7 +43,7 @@ STAGES = (
           ("seed", "effort"), group_otherwise),
     Stage("words", 2, "Comparing words", ("counts", "meaning"), ("effort",),
           find_word_neighbors),
-    Stage("language_guess", 2, "Guessing languages", ("counts",), (), guess_languages),
+    Stage("language_guess", 3, "Guessing languages", ("counts",), (), guess_languages),
     Stage("outliers", 3, "Looking for oddities",
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
     Stage("themes", 2, "Finding themes", ("ingest", "counts", "language_guess"),

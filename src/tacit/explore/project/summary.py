@@ -101,8 +101,8 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
     if aside := summary["set_aside"]:
         has, was, it = ("has", "was", "it") if aside == 1 else ("have", "were", "they")
         lines.append(
-            f"{count(aside, 'document')} {has} the same words as an earlier one and {was} set "
-            f"aside from grouping; {it} got its group."
+            f"{count(aside, 'document')} {has} exactly the words of an earlier one: {it} {was} "
+            f"set aside from grouping and {has} the group of that one."
         )
     if far := summary["outliers"]:
         are = "is" if far == 1 else "are"

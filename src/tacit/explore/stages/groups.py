@@ -58,10 +58,10 @@ def find_groups(context: Context) -> Output:
         return Output(skipped=why)
     found = context.arrays("meaning")
     n, (placed, source) = len(found["rows"]), set_copies_aside(context)
+    copies = int((source != np.arange(n)).sum())
     if len(placed) < FEWEST:
-        return Output(skipped=too_few(len(placed)))
-    rows, output = np.ascontiguousarray(found["rows"][placed]), Output()
-    output.facts["copies"] = int((source != np.arange(n)).sum())
+        return Output(skipped=too_few(len(placed), copies))
+    rows, output = np.ascontiguousarray(found["rows"][placed]), Output(facts={"copies": copies})
     settings, engine = context.settings, context.engine
     seed, counts = seed_from(settings.seed), used_counts(context, placed)
     flat = try_numbers(context, rows, counts)
@@ -156,8 +156,9 @@ def set_copies_aside(context: Context) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(placed), source
 
 
-def too_few(different: int) -> str:
-    return f"Groups need {FEWEST} different documents with words; there are {different:,}."
+def too_few(documents: int, copies: int) -> str:
+    different = " different" if copies else ""
+    return f"Groups need {FEWEST}{different} documents with words; there are {documents:,}."
 
 
 def used_counts(context: Context, placed: np.ndarray) -> sp.csr_array:
@@ -541,7 +542,8 @@ def group_otherwise(context: Context) -> Output:
     found = context.arrays("meaning")
     placed, source = set_copies_aside(context)
     if len(placed) < FEWEST:
-        return Output(skipped=too_few(len(placed)))
+        copies = len(source) - len(np.unique(source))
+        return Output(skipped=too_few(len(placed), copies))
     rows, seed = np.ascontiguousarray(found["rows"][placed]), seed_from(context.settings.seed)
     sample = draw_rows(rows, WHAT_IF_ROWS, seed, 0, 8)
 
