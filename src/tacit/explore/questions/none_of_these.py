@@ -26,10 +26,12 @@ have none of the labels.
 
 Where every subject is labeled, the second part is no more than a part of the first, and the
 labeled documents are in it as often as others. Unless they are there less often by two standard
-errors, the first scores decide: the threshold rejects a tenth of the first part of their
-mixture. With p the fraction that is like the labeled documents (twice the fraction above their
-median, less one standard error) at nine tenths or more, no more are rejected than a tenth of
-the labeled, and than where
+errors, the first scores decide; so do they where they rank the labeled documents higher among
+the others, by more than a standard error, since with many subjects no one direction tells those
+that are labeled apart. The threshold rejects a tenth of the first part of their mixture. With p
+the fraction that is like the labeled documents (twice the fraction above their median, less one
+standard error) at nine tenths or more, no more are rejected than a tenth of the labeled, and
+than where
 
     2 p F(t) - U(t)
 
@@ -107,7 +109,9 @@ def unlike_labeled(
         scores += standard(visited(reader, own, given, fold), some)
     learned, part = train_itself(reader, own, others, scores, seed, engine)
     inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
-    if inside < part - ERRORS * np.sqrt(part * (1 - part) / len(own)):
+    fewer = inside < part - ERRORS * np.sqrt(part * (1 - part) / len(own))
+    gained = rank(learned, own, others) - rank(scores, own, others)
+    if fewer and gained > -1 / np.sqrt(12 * len(own)):  # a standard error of uniform ranks
         known = known_part(learned[own], learned[others], 1 - part)
         out[others] = (known.probability < 0.5) & (learned[others] < known.mean)
     else:
@@ -154,6 +158,11 @@ def in_blocks(model: LogisticRegression, rows: np.ndarray) -> np.ndarray:
         model.decision_function(np.asarray(rows[i : i + BLOCK], np.float64))
         for i in range(0, len(rows), BLOCK)
     ])  # fmt: skip
+
+
+def rank(scores: np.ndarray, own: np.ndarray, others: np.ndarray) -> float:
+    """How many of the other documents are below a labeled one, on average, as a fraction."""
+    return float(np.searchsorted(np.sort(scores[others]), scores[own]).mean() / len(others))
 
 
 def standard(scores: np.ndarray, some: np.ndarray) -> np.ndarray:

@@ -68,7 +68,7 @@ const docsWith = t => { const { p, out } = inverse(); return out.subarray(p[t], 
 const termAt = lazy(() => new Map(M.terms.map((t, i) => [t, i])));
 const alike = (a, b) => {
   const m = Math.min(a.length, b.length), k = Math.max(4, m - 2);
-  return m >= 4 && a.slice(0, k) === b.slice(0, k);
+  return (m >= 4 && a.slice(0, k) === b.slice(0, k)) || (m >= 3 && (a === b + 's' || b === a + 's'));
 };
 const unnamed = lazy(() => new Set(M.unnamed));
 /** Words that these documents use more than the rest: frequency here times a capped log-ratio, over document counts. Those of a name are no function words. */
