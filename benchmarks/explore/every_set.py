@@ -1,14 +1,17 @@
 """Every collection of text at hand, a sample of each, as tables of documents.
 
-    python -m benchmarks.explore.every_set [NAME ...]     print the names of the groups of each
+    python -m benchmarks.explore.every_set [NAME ...]
 
-The names are to be judged by eye; ``tests/explore/test_names_of_every_set.py`` checks what they
+prints the first paragraphs of the report of each, the levels of its groups, and their names.
+These are to be judged by eye; ``tests/explore/test_names_of_every_set.py`` checks what they
 must not hold.
 """
 
 import gzip
+import html
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -132,23 +135,34 @@ def named_groups(name: str, k: int | None = None) -> Any:
     return tacit.explore(load(name), effort="quick", text="text", k=k, stages=stages)
 
 
+def first_paragraphs(project: Any) -> list[str]:
+    """The head of the report of a project, as plain text."""
+    page = project.report().read_text("utf8")
+    found = re.findall('<p class="stand">(.*?)</p>', page, re.DOTALL)
+    return [html.unescape(re.sub("<[^>]+>", "", each)) for each in found]
+
+
 def main() -> None:
+    import tacit
+
     for name in sys.argv[1:] or SETS:
         start = time.perf_counter()
-        project = named_groups(name)
+        project = tacit.explore(load(name), effort="quick", text="text")
         groups = project._context.facts("groups")
         n, spent = project.summary["documents"], time.perf_counter() - start
-        print(f"\n## {name}: {n:,} documents, {len(groups.get('groups', []))} groups, "
-              f"{spent:.0f} s", flush=True)  # fmt: skip
-        for sentence in project.summary["input"]["sentences"][2:]:
-            print(f"   ({sentence})")
+        levels = ", ".join(f"{k} ({firm} firm)" for k, firm in project.summary["levels"])
+        print(f"\n## {name}: {n:,} documents, levels of groups: {levels or 'none'}, "
+              f"{spent:.0f} s\n", flush=True)  # fmt: skip
+        for paragraph in first_paragraphs(project):
+            print(f"> {paragraph}\n>")
+        print()
         for group in groups.get("groups", []):
-            print(f"{group['size']:>6}  {group['verdict']:<9}  {' · '.join(group['name'])}"
-                  f"   [{group['title'][:60]}]")  # fmt: skip
+            print(f"- {group['size']:,} {group['verdict']}: **{' · '.join(group['name'])}**"
+                  f" [{group['title'][:60]}]")  # fmt: skip
             for node in groups.get("nodes", []):
                 parent = groups["nodes"][node["parent"]] if node["parent"] >= 0 else {}
                 if parent.get("chosen") == group["group"]:
-                    print(f"        {node['size']:>6}  {' · '.join(node['name'])}")
+                    print(f"  - {node['size']:,}: {' · '.join(node['name'])}")
 
 
 if __name__ == "__main__":

@@ -85,6 +85,18 @@ def test_names_of_folders_and_files_become_columns(tmp_path):
     assert "author__year__title" in str(documents.report)
 
 
+def test_names_of_the_files_of_one_folder_become_columns_beside_other_files(tmp_path):
+    for i in range(6):
+        (tmp_path / f"n{i}.md").write_text(f"Note number {i}.")
+    (tmp_path / "novels").mkdir()
+    for name in ("eliot__1871__middlemarch", "hardy__1891__tess", "hardy__1895__jude"):
+        (tmp_path / "novels" / f"{name}.txt").write_text("It was a long story.")
+    documents = Documents.open(tmp_path)
+    assert documents.column("year") == [*[None] * 6, 1871, 1891, 1895]
+    assert "names of 3 files are 'author__year__title'" in str(documents.report)
+
+
+
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'
 
 

@@ -66,7 +66,7 @@ def array(core, name):
 
 def test_the_page_names_what_was_found(topics):
     words = " ".join(Reader(page_of(topics)).words)
-    assert "These 90 documents fall into 3 groups" in words
+    assert "These 90 documents fall into three groups" in words
     assert "All of them are firm" in words
     assert topics.summary["result"][:12] in words
     assert "almost completely (V-measure 1.00" in words
@@ -93,6 +93,15 @@ def test_arrays_say_what_the_stages_found(topics):
     for axis in (0, 1):
         assert np.corrcoef(places[:, axis], map_points[:, axis])[0, 1] > 0.9999
     assert array(core, "whatif").size == 90 * len(core["meta"]["whatks"])
+
+
+def test_groups_that_the_page_names_itself_are_not_named_by_function_words(explored):
+    kinds = ("the ships x sail and they sink", "stars shine over deserts at night")
+    kept = explored("skies", lambda: [f"{kinds[i % 2]} place{i % 7}" for i in range(60)])
+    meta = core_of(kept)[0]["meta"]
+    plain = {meta["terms"][i] for i in meta["unnamed"]}
+    assert {"the", "x", "and", "they", "over", "at"} <= plain
+    assert {"ships", "stars", "deserts"} <= {*meta["terms"]} - plain
 
 
 def test_words_of_documents_come_back_from_their_gaps(topics):

@@ -284,7 +284,7 @@ def test_without_scripts_the_summary_is_complete(chromium, topics):
     page = context.new_page()
     page.goto(f"file://{topics.path / 'report.html'}")
     words = page.inner_text("#top")
-    assert "These 90 documents fall into 3 groups" in words
+    assert "These 90 documents fall into three groups" in words
     assert "Scripts are off" in words
     context.close()
 

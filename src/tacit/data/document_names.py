@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 __all__ = ["columns_of_names", "title_of_name"]
 
-MOST = 0.8  # of the files must be named by one pattern
+MOST = 0.8  # of the files must be named by one pattern, in the folders where some are
 DATED = re.compile(r"((?:1[5-9]|20)\d\d-[01]\d(?:-[0-3]\d)?)[ _.-]")
 YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
 SUFFIXES = re.compile(r"(?:\.[A-Za-z0-9]{1,8}){1,2}(?:#\d+)?$")
@@ -39,17 +39,31 @@ def columns_of_names(
     parts = [stem.split("__") for stem in stems]
     sizes = [len(each) for each in parts if len(each) > 1]
     usual = max(set(sizes), key=sizes.count) if sizes else 0
-    if usual and sizes.count(usual) >= max(2, MOST * len(parts)):
+    if usual and follow(paths, [len(each) == usual for each in parts]):
         columns = [[p[i] if len(p) == usual else None for p in parts] for i in range(usual)]
         names = names_of_parts(columns)
-        guessed.append(f"the names of the files are {'__'.join(names)!r}")
+        named = sizes.count(usual)
+        which = "the files" if named == len(parts) else f"{named} files"
+        guessed.append(f"the names of {which} are {'__'.join(names)!r}")
         for name, values in zip(names, columns, strict=True):
             fill(rows, name, [None if v is None else v.replace("_", " ") for v in values])
     dated = [DATED.match(stem) for stem in stems]
-    if len(stems) > 1 and sum(map(bool, dated)) >= MOST * len(stems):
+    if follow(paths, list(map(bool, dated))):
         guessed.append("the names of the files begin with a date")
         fill(rows, "date", [found and found.group(1) for found in dated])
     return rows
+
+
+def follow(paths: Sequence[PurePosixPath], fit: Sequence[bool]) -> bool:
+    """Whether most files follow a pattern, of those beside one that does.
+
+    >>> folder = [PurePosixPath(each) for each in ("a/x__1", "a/y__2", "b/z", "b/v")]
+    >>> follow(folder, [True, True, False, False]), follow(folder, [True, False, True, False])
+    (True, False)
+    """
+    folders = {path.parent for path, fits in zip(paths, fit, strict=True) if fits}
+    beside = sum(path.parent in folders for path in paths)
+    return sum(fit) >= max(2, MOST * beside)
 
 
 def fill(rows: list[dict[str, str]], name: str, values: Sequence[str | None]) -> None:

@@ -50,6 +50,7 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "broad": found.get("broad"),
         "map_keeps": facts["map"].get("kept"),
         "copies": facts["duplicates"].get("redundant", 0),
+        "set_aside": found.get("copies", 0),
         "outliers": facts["outliers"].get("unlike", 0),
         "without_words": facts["meaning"].get("blank", 0),
         **more_facts(context, facts),
@@ -98,6 +99,12 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
     if copies := summary["copies"]:
         repeat = "repeats another" if copies == 1 else "repeat others"
         lines.append(f"{count(copies, 'document')} {repeat} almost word for word.")
+    if aside := summary["set_aside"]:
+        has, was, it = ("has", "was", "it") if aside == 1 else ("have", "were", "they")
+        lines.append(
+            f"{count(aside, 'document')} {has} exactly the words of an earlier one: {it} {was} "
+            f"set aside from grouping and {has} the group of that one."
+        )
     if far := summary["outliers"]:
         are = "is" if far == 1 else "are"
         lines.append(f"{count(far, 'document')} {are} unlike all others.")

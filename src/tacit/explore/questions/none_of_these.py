@@ -14,24 +14,40 @@ Two scores rank documents by how much they are like the labeled ones; their sum 
 Both come from labeled documents of the other folds, so that the scores of labeled documents
 and of others can be compared. The scores of the others are a mixture of two normal
 distributions, of documents with one of the labels and without; the labeled documents belong to
-the first. EM fits it, and the threshold rejects a tenth of the first: the few labeled documents
-alone would say too little of where that is. Where nearly all of the others are like the labeled
-ones, there may be no second part. With p the fraction that is (twice the fraction above the
-median of the labeled, less one standard error) at nine tenths or more, no more are rejected
-than a tenth of the labeled, and than where
+the first. EM fits it.
+
+Few labels reach few of the documents of their kind, so this is only a start. A second
+classifier, of documents with and without one of the labels, then learns from its own answers:
+it begins with the probabilities of the mixture, and in each round with those of its last
+scores, the fraction without a label staying the same (self-training, as in Nigam et al. 2000).
+Strong regularization keeps it on the large directions of meaning, which separate subjects. The
+same mixture is fitted to its last scores; documents that are more likely in the second part
+have none of the labels.
+
+Where every subject is labeled, the second part is no more than a part of the first, and the
+labeled documents are in it as often as others. Unless they are there less often by two standard
+errors, the first scores decide; so do they where they rank the labeled documents higher among
+the others, by more than a standard error, since with many subjects no one direction tells those
+that are labeled apart. The threshold rejects a tenth of the first part of their mixture. With p
+the fraction that is like the labeled documents (twice the fraction above their median, less one
+standard error) at nine tenths or more, no more are rejected than a tenth of the labeled, and
+than where
 
     2 p F(t) - U(t)
 
 is least, F and U being the fractions of labeled and of other documents below t.
 
 Elkan, Noto (2008), Learning classifiers from only positive and unlabeled data. KDD.
+Nigam, McCallum, Thrun, Mitchell (2000), Text classification from labeled and unlabeled
+documents using EM. Machine Learning 39.
 Zhou, Bousquet, Lal, Weston, Schölkopf (2004), Learning with local and global consistency. NIPS.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 
 from tacit.classify import LogisticRegression
 from tacit.core.engines import Engine
@@ -50,9 +66,14 @@ STRENGTH = 0.3  # of the classifier: C
 GO_ON, STEPS = 0.97, 80  # of a walk: the probability of a further step, and the most of them
 NEVER, TINY = 1e-6, 1e-9  # visits of a document that no walk reaches; no similarity
 LEARNED = 20_000  # documents without a label to learn from
+ROUNDS, SETTLED = 20, 1e-3  # of self-training; the mean change of a probability that ends it
+WEAK = 0.1  # C of the classifier that trains itself
 MOSTLY = 0.9  # of the documents have one of the labels
+STEEP = 3.0  # how much the log odds fall with a standard deviation of the scores
+ERRORS = 2.0  # standard errors by which labeled documents are fewer in the second part
 REJECTED, TENTH = 0.1, -1.2816  # of documents with a label; the quantile of the normal law
-ROUNDS, NARROWEST = 60, 0.2  # of EM; standard deviation, in that of the first part
+PASSES, NARROWEST = 60, 0.2  # of EM; standard deviation, in that of the first part
+EVEN = 0.7  # the fraction like the labeled documents that EM begins with
 
 
 def unlike_collection(reader: ProjectReader) -> np.ndarray:
@@ -86,8 +107,62 @@ def unlike_labeled(
     scores = standard(classified(reader, own, others, fold, seed, engine), some)
     if not reader.skipped("map"):
         scores += standard(visited(reader, own, given, fold), some)
-    out[others] = scores[others] < threshold(scores[own], scores[others])
+    learned, part = train_itself(reader, own, others, scores, seed, engine)
+    inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
+    fewer = inside < part - ERRORS * np.sqrt(part * (1 - part) / len(own))
+    gained = rank(learned, own, others) - rank(scores, own, others)
+    if fewer and gained > -1 / np.sqrt(12 * len(own)):  # a standard error of uniform ranks
+        known = known_part(learned[own], learned[others], 1 - part)
+        out[others] = (known.probability < 0.5) & (learned[others] < known.mean)
+    else:
+        out[others] = scores[others] < threshold(scores[own], scores[others])
     return out
+
+
+def train_itself(
+    reader: ProjectReader,
+    own: np.ndarray,
+    others: np.ndarray,
+    scores: np.ndarray,
+    seed: int,
+    engine: Any,
+) -> tuple[np.ndarray, float]:
+    """New scores of all documents from first ones, and the fraction without a label."""
+    rows, some = reader.arrays("meaning")["rows"], others
+    if len(some) > LEARNED:
+        some = np.sort(np.random.default_rng(seed).choice(some, LEARNED, replace=False))
+    rest = np.asarray(rows[some], np.float64)
+    table = np.concatenate([np.asarray(rows[own], np.float64), rest, rest])
+    classes = np.repeat([1, 0], [len(own) + len(some), len(some)])
+    known = known_part(scores[own], scores[others], EVEN)
+    none = odds_below(scores[some], known.mean + TENTH * known.spread)
+    part = float(none.mean())
+    model = LogisticRegression(WEAK, random_state=seed, engine=engine)
+    for _ in range(ROUNDS):
+        model.fit(table, classes, np.concatenate([np.ones(len(own)), 1 - none, none]))
+        found = model.decision_function(rest)
+        last, none = none, odds_below(found, float(np.quantile(found, part)))
+        if np.abs(none - last).mean() < SETTLED:
+            break
+    return in_blocks(model, rows), part
+
+
+def odds_below(scores: np.ndarray, limit: float) -> np.ndarray:
+    """The probability that a document has no label: a half at the limit, less above it."""
+    return expit(STEEP * (limit - scores) / max(float(scores.std()), TINY))
+
+
+def in_blocks(model: LogisticRegression, rows: np.ndarray) -> np.ndarray:
+    """The scores of all rows."""
+    return np.concatenate([
+        model.decision_function(np.asarray(rows[i : i + BLOCK], np.float64))
+        for i in range(0, len(rows), BLOCK)
+    ])  # fmt: skip
+
+
+def rank(scores: np.ndarray, own: np.ndarray, others: np.ndarray) -> float:
+    """How many of the other documents are below a labeled one, on average, as a fraction."""
+    return float(np.searchsorted(np.sort(scores[others]), scores[own]).mean() / len(others))
 
 
 def standard(scores: np.ndarray, some: np.ndarray) -> np.ndarray:
@@ -116,10 +191,7 @@ def classified(
         seen = np.sort(np.concatenate([inside, rest]))
         model = LogisticRegression(STRENGTH, random_state=seed, engine=engine)
         model.fit(np.asarray(rows[seen], np.float64), np.isin(seen, inside).astype(int))
-        scores = np.concatenate([
-            model.decision_function(np.asarray(rows[i : i + BLOCK], np.float64))
-            for i in range(0, reader.n, BLOCK)
-        ])  # fmt: skip
+        scores = in_blocks(model, rows)
         unseen = np.flatnonzero(fold == number)
         out[unseen] = scores[unseen]
         if near is not None and near.shape[1]:
@@ -171,21 +243,36 @@ def threshold(labeled: np.ndarray, others: np.ndarray) -> float:
     at = np.concatenate([[-np.inf], np.sort(np.concatenate([a, b]))])
     below = np.searchsorted(a, at) / len(a), np.searchsorted(b, at) / len(b)
     if known < MOSTLY:
-        mean, spread = known_part(labeled, others, known)
-        return mean + TENTH * spread
+        part = known_part(labeled, others, known)
+        return part.mean + TENTH * part.spread
     best = float(at[np.argmin(2 * known * below[0] - below[1])])
     return min(best, float(np.quantile(a, REJECTED)))
 
 
-def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[float, float]:
-    """Mean and standard deviation of the scores of documents that have one of the labels, in
-    a mixture of two normal distributions; ``known`` of the others, about."""
+class KnownPart(NamedTuple):
+    """The documents that have one of the labels, by their scores."""
+
+    mean: float
+    spread: float  # standard deviation
+    probability: np.ndarray  # that each of the others is among them
+
+
+def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> KnownPart:
+    """The part of the labeled documents in a mixture of two normal distributions; ``known`` of
+    the others are in it, about.
+
+    >>> rng = np.random.default_rng(0)
+    >>> known, foreign = rng.normal(3, 1, 2000), rng.normal(-3, 1, 1000)
+    >>> part = known_part(known[:50], np.concatenate([known[50:], foreign]), 0.7)
+    >>> round(part.mean, 1), round(part.spread, 1), round(float(part.probability.mean()), 2)
+    (3.0, 1.0, 0.66)
+    """
     mean, spread = np.zeros(2), np.zeros(2)
     mean[1], spread[1] = labeled.mean(), max(float(labeled.std()), TINY)
     low = others[others < mean[1] - spread[1]]
     mean[0], spread[0] = low.mean() if len(low) else mean[1] - 3 * spread[1], spread[1]
     part = np.array([1 - known, known])
-    for _ in range(ROUNDS):
+    for _ in range(PASSES):
         away = (others[:, None] - mean) / spread
         fit = np.log(np.clip(part, 0.02, 0.98) / spread) - away**2 / 2
         of = probabilities(fit)
@@ -197,4 +284,4 @@ def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[f
         spread[0] = np.sqrt(np.average((others - mean[0]) ** 2, weights=weight))
         spread[0] = max(spread[0], NARROWEST * spread[1])
         part = of.mean(axis=0)
-    return float(mean[1]), float(spread[1])
+    return KnownPart(float(mean[1]), float(spread[1]), of[:, 1])

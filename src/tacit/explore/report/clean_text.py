@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tacit.explore.stages.cleaning import clean_markup
+from tacit.explore.stages.cleaning import clean_markup, reply_to
 
 __all__ = [
     "OPENING", "TITLE", "TITLES", "clean_line", "clean_text", "cut", "title_and_opening",
@@ -65,11 +65,13 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     ('Moby Dick', 'Call me Ishmael.')
     >>> title_and_opening("One line alone says it all.")
     ('One line alone says it all.', '')
+    >>> title_and_opening("The whale\\n\\nIt is white.", "Re: The whale")
+    ('Re: The whale', 'It is white.')
     """
     text = ADDRESS.sub("[address]", text[:READ])
     if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
-        rest = clean_line(text)
-        return cut(named, TITLE), cut(rest.removeprefix(named).lstrip(), OPENING)
+        rest = clean_line(text).removeprefix(named).removeprefix(reply_to(named))
+        return cut(named, TITLE), cut(rest.lstrip(), OPENING)
     lines = lines_of(text)
     if not lines:
         return "", ""

@@ -109,6 +109,7 @@ def redact_words(report: Report) -> None:
     report.add_array("wordSim", np.rint(255 * cosine).astype(np.uint8))
     for name in ("terms", "termDf", "termTf"):
         meta[name] = [meta[name][i] for i in keep]
+    meta["unnamed"] = []  # nothing is named on the page
     known = set(meta["terms"])
     meta["distinct"] = [each for each in meta["distinct"] if each[0] in known]
     meta["top"] = [each for each in meta["top"] if each[2] >= LEAST]

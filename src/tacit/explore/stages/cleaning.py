@@ -24,7 +24,7 @@ from tacit.core.wording import count
 from tacit.data.document_formats import html_text, mail_fields, without_unseen
 from tacit.data.document_names import title_of_name
 
-__all__ = ["Cleaned", "Found", "clean_markup", "split_header", "split_signature"]
+__all__ = ["Cleaned", "Found", "clean_markup", "reply_to", "split_header", "split_signature"]
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
 SAMPLE = 20_000  # documents that repeated passages are found in

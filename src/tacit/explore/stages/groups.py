@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.engines import Engine, one_blas_thread
-from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.randoms import key, keys, permutation, seed_from
 from tacit.explore.stages.group_tree import (
     FINER,
     MOST_NESTED,
@@ -61,11 +61,11 @@ def find_groups(context: Context) -> Output:
     if why := context.skipped("meaning"):
         return Output(skipped=why)
     found = context.arrays("meaning")
-    n, placed = len(found["rows"]), np.flatnonzero(~found["blank"])
+    n, (placed, source) = len(found["rows"]), set_copies_aside(context)
+    copies = int((source != np.arange(n)).sum())
     if len(placed) < FEWEST:
-        few = f"Groups need {FEWEST} documents with words; there are {len(placed):,}."
-        return Output(skipped=few)
-    rows, output = np.ascontiguousarray(found["rows"][placed]), Output()
+        return Output(skipped=too_few(len(placed), copies))
+    rows, output = np.ascontiguousarray(found["rows"][placed]), Output(facts={"copies": copies})
     settings, engine = context.settings, context.engine
     seed, counts = seed_from(settings.seed), used_counts(context, placed)
     flat = try_numbers(context, rows, counts)
@@ -90,7 +90,8 @@ def find_groups(context: Context) -> Output:
         return output
     nodes = tree.nodes
     cut = choose_cut(tree) if asked is None else list(tree.levels[tree.first])
-    cut.sort(key=lambda i: (-len(nodes[i].documents), i))
+    many = np.bincount(source, minlength=n)[placed]  # each document with its copies
+    cut.sort(key=lambda i: (-int(many[nodes[i].documents].sum()), i))
     k, labels = len(cut), labels_at(nodes, cut, len(rows))
     centers = centers_of(rows, labels, k)
     confidence = repeat_tree(tree, cut, rows, settings.effort, seed, engine)
@@ -100,7 +101,7 @@ def find_groups(context: Context) -> Output:
     def everywhere(values: np.ndarray, kind: Any = np.int32, none: int = -1) -> np.ndarray:
         out = np.full(n, none, kind)
         out[placed] = values
-        return out
+        return out[source]
 
     leaves = [i for i, node in enumerate(nodes) if i and not node.children]
     leaf = np.array(leaves, np.int32)[labels_at(nodes, leaves, len(rows))] - 1
@@ -113,17 +114,44 @@ def find_groups(context: Context) -> Output:
         "second": everywhere(nearest.second),
     }
     wording = context_wording(context)
-    groups = describe_groups(context, counts, labels, placed, nearest, jaccard)
-    groups = name_them(context, output.arrays["labels"], groups, wording)
+    groups = describe_groups(context, counts, labels, placed, nearest, jaccard, many)
+    once = np.where(source == np.arange(n), output.arrays["labels"], -1)
+    groups = name_them(context, once, groups, wording)
     output.facts |= {
         "k": k,
         "groups": groups,
         "tree": tree_of(centers),
-        "nodes": describe_nodes(rows, placed, nodes, cut, groups, wording),
+        "nodes": describe_nodes(rows, placed, nodes, cut, groups, wording, many),
         "untried": tree.untried,
     }
     output.facts |= levels_of(tree, cut, output.facts["nodes"])
     return output
+
+
+def set_copies_aside(context: Context) -> tuple[np.ndarray, np.ndarray]:
+    """The documents to group: those with words, one of each set that has the same words as
+    often. And for every document the one whose group it gets: the first of its set, or itself.
+    """
+    counts = context.matrix("counts", "counts")
+    n, sizes = counts.shape[0], np.diff(counts.indptr)
+    weights = keys(seed_from(0), np.arange(counts.shape[1]))[counts.indices]
+    sums = np.cumsum(np.append(np.uint64(0), weights * counts.data.astype(np.uint64)))
+    digests = sums[counts.indptr[1:]] - sums[counts.indptr[:-1]]  # modulo 2**64
+    _, first, of = np.unique(digests, return_index=True, return_inverse=True)
+    source, every = first[of], np.arange(n)
+    placed = ~context.arrays("meaning")["blank"]
+    again = np.flatnonzero((source != every) & (sizes > 0) & placed)
+    differ = counts[again] - counts[source[again]]  # where digests agree by chance
+    again = again[np.diff(sp.csr_array(differ != 0).indptr) == 0]
+    source = every.copy()
+    source[again] = first[of[again]]
+    placed[again] = False
+    return np.flatnonzero(placed), source
+
+
+def too_few(documents: int, copies: int) -> str:
+    different = " different" if copies else ""
+    return f"Groups need {FEWEST}{different} documents with words; there are {documents:,}."
 
 
 def used_counts(context: Context, placed: np.ndarray) -> sp.csr_array:
@@ -388,9 +416,12 @@ def describe_groups(
     placed: np.ndarray,
     nearest: Nearest,
     jaccard: np.ndarray,
+    many: np.ndarray | None = None,
 ) -> list[dict[str, Any]]:
-    """Size, contrast words, typical and borderline documents, verdict of every group."""
+    """Size, contrast words, typical and borderline documents, verdict of every group; ``many``
+    documents are each of those placed, with its copies."""
     own, other, margin = nearest
+    many = np.ones(len(labels), np.int64) if many is None else many
     groups = []
     words = contrast_words(context, counts, labels)
     for group, stable in enumerate(jaccard):
@@ -400,8 +431,8 @@ def describe_groups(
         groups.append(
             {
                 "group": group,
-                "size": len(members),
-                "share": len(members) / len(labels),
+                "size": int(many[members].sum()),
+                "share": float(many[members].sum() / many.sum()),
                 "words": words[group],
                 "typical": [int(placed[i]) for i in typical],
                 "doubtful": [[int(placed[i]), int(other[i])] for i in doubtful],
@@ -419,6 +450,7 @@ def describe_nodes(
     cut: list[int],
     groups: list[dict[str, Any]],
     wording: Wording,
+    many: np.ndarray,
 ) -> list[dict[str, Any]]:
     """Every group of the tree but the root, parents before children, numbered from 0. Names
     and words are those that distinguish it from the others inside its parent; a group of the
@@ -446,7 +478,7 @@ def describe_nodes(
                 "node": j - 1,
                 "parent": max(nodes[j].parent - 1, -1),
                 "depth": nodes[j].depth,
-                "size": len(members),
+                "size": int(many[parent.documents[members]].sum()),
                 "name": group.get("name", named[place].name),
                 "words": group.get("words", named[place].words),
                 "typical": [int(at[m]) for m in typical],
@@ -557,9 +589,10 @@ def group_otherwise(context: Context) -> Output:
     if why := context.skipped("meaning"):
         return Output(skipped=why)
     found = context.arrays("meaning")
-    placed = np.flatnonzero(~found["blank"])
+    placed, source = set_copies_aside(context)
     if len(placed) < FEWEST:
-        return Output(skipped=f"Groups need {FEWEST} documents; there are {len(placed):,}.")
+        copies = len(source) - len(np.unique(source))
+        return Output(skipped=too_few(len(placed), copies))
     rows, seed = np.ascontiguousarray(found["rows"][placed]), seed_from(context.settings.seed)
     sample = draw_rows(rows, WHAT_IF_ROWS, seed, 0, 8)
 
@@ -578,7 +611,7 @@ def group_otherwise(context: Context) -> Output:
         everywhere = np.zeros(len(found["rows"]), np.uint8)
         everywhere[placed] = labels
         ks.append(k)
-        kept.append(everywhere)
+        kept.append(everywhere[source])
     if not ks:
         return Output(skipped="All documents use the same words.")
     return Output(arrays={"labels": np.stack(kept)}, facts={"ks": ks})

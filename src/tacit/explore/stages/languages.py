@@ -1,11 +1,11 @@
 """Which language each document is in, by the function words of ten languages, or by its script.
 
     score of a language  =  sum over its function words in the document of 1 / (languages that
-                            have the word)
+                            have the word), half of it for words of one letter
 
 A document is of the language with the highest score if that is clear; where there are too few
 function words, or two languages compete, it is "unknown". On 21,700 sentences in 28 languages,
-82% of those in the ten languages are named, 99.9% of them rightly; of the others, 10% are taken
+81% of those in the ten languages are named, 99.9% of them rightly; of the others, 10% are taken
 for one of the ten, mostly for a close relative (Catalan for Spanish, Danish for Swedish).
 Nothing else depends on the guess but readability, which is for English.
 
@@ -43,6 +43,7 @@ SOME_KANA = 0.1  # of the words in Chinese characters and kana, for Japanese
 UNKNOWN = 255  # instead of a place among the languages
 LEAST = 1.5  # score: two or three function words
 SHARE = 0.1  # of the words of a document that must be such
+LETTER = 0.5  # the weight of a word of one letter: "u" is Polish, and English on a telephone
 CLEARLY = 1.5  # times the score of the next language
 
 
@@ -84,7 +85,9 @@ def function_words(words: np.ndarray) -> tuple[list[str], sp.csr_array]:
     columns = np.repeat(np.arange(len(places)), [len(found) for found in places])
     shared = np.bincount(rows, minlength=len(words))[rows] if len(rows) else rows
     shape = (len(words), len(places))
-    table = sp.csr_array((1.0 / np.maximum(shared, 1), (rows, columns)), shape=shape)
+    weight = 1.0 / np.maximum(shared, 1)
+    weight[np.char.str_len(words[rows].astype(str)) == 1] *= LETTER
+    table = sp.csr_array((weight, (rows, columns)), shape=shape)
     return [str(code) for code in lists.classes_], table
 
 

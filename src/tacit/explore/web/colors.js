@@ -68,7 +68,7 @@ function whatScheme(k) {
   const off = M.whatks.indexOf(k) * n, labels = A.whatif(), docs = Array.from({ length: k }, () => []), from = docs.map(() => new Uint32Array(G.length));
   for (let i = 0; i < n; i++) { docs[labels[off + i]].push(i); from[labels[off + i]][A.cluster[i]]++; }
   const slots = slotsFrom(from);
-  const names = docs.map((d, j) => (M.redacted ? `group ${j + 1}` : contrast(d, 3).map(o => o.w).join(' · ') || 'no words of its own'));
+  const names = docs.map((d, j) => (M.redacted ? `group ${j + 1}` : contrast(d, 3, true).map(o => o.w).join(' · ') || 'no words of its own'));
   const made = { cat: i => labels[off + i], slots, names, sizes: docs.map(d => d.length), from, what: 'group', k };
   whatCache.set(k, made);
   return made;

@@ -68,16 +68,17 @@ const docsWith = t => { const { p, out } = inverse(); return out.subarray(p[t], 
 const termAt = lazy(() => new Map(M.terms.map((t, i) => [t, i])));
 const alike = (a, b) => {
   const m = Math.min(a.length, b.length), k = Math.max(4, m - 2);
-  return m >= 4 && a.slice(0, k) === b.slice(0, k);
+  return (m >= 4 && a.slice(0, k) === b.slice(0, k)) || (m >= 3 && (a === b + 's' || b === a + 's'));
 };
-/** Words that these documents use more than the rest: frequency here times a capped log-ratio, over document counts. */
-function contrast(docs, top = 12) {
+const unnamed = lazy(() => new Set(M.unnamed));
+/** Words that these documents use more than the rest: frequency here times a capped log-ratio, over document counts. Those of a name are no function words. */
+function contrast(docs, top = 12, named = false) {
   const { ptr, idx } = rows(), { p: edge } = inverse(), V = M.terms.length;
   const known = Array.from(docs, d => wordAt(d)).filter(s => s >= 0), here = new Uint32Array(V), size = known.length, rest = worded - size, found = [];
   for (const d of known) for (let j = ptr[d]; j < ptr[d + 1]; j++) here[idx[j]]++;
   for (let t = 0; t < V; t++) {
     const a = here[t], all = edge[t + 1] - edge[t];
-    if (a < Math.max(2, Math.min(4, size * .05))) continue;
+    if (a < Math.max(2, Math.min(4, size * .05)) || (named && unnamed().has(t))) continue;
     const p = (a + .5) / (size + 1), q = (all - a + .5) / (rest + 1);
     const score = p * Math.min(4, Math.log2(p / q)) - .15 * Math.sqrt(p * (1 - p) / size);
     if (score > 0) found.push({ t, w: M.terms[t], score, p: a / size, q: rest ? (all - a) / rest : 0 });

@@ -192,7 +192,7 @@ const localLabels = lazy(() => {
   for (let i = 0; i < n; i++) { const key = (P[2 * i + 1] * R | 0) * 99 + (P[2 * i] * R | 0); if (!cells.has(key)) cells.set(key, []); cells.get(key).push(i); }
   const large = [...cells.values()].filter(c => c.length >= 5).sort((a, b) => b.length - a.length).slice(0, 96);
   for (const docs of large) {
-    const words = contrast(docs, 2).map(o => o.w);
+    const words = contrast(docs, 2, true).map(o => o.w);
     if (!words.length) continue;
     let x = 0, y = 0;
     for (const d of docs) { x += P[2 * d]; y += P[2 * d + 1]; }

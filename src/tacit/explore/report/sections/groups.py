@@ -130,7 +130,8 @@ def words(report: Report) -> str:
         heading = f"All {number(k)} groups hold firm"
     elif firm:
         heading = (
-            f"{number(firm).capitalize()} of {k} groups {verb(firm, 'holds', 'hold')} firm"
+            f"{number(firm).capitalize()} of {number(k)} groups "
+            f"{verb(firm, 'holds', 'hold')} firm"
         )
     else:
         heading = f"None of the {number(k)} groups holds firm"

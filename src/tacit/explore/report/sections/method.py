@@ -128,7 +128,9 @@ def settings(report: Report) -> list[tuple[str, str]]:
         rows.append(("Map", f"{layout}; {recall} of the true neighbors were found"))
     if report.ran("duplicates"):
         least = f"{facts['duplicates']['threshold']:g}"
-        rows.append(("Copies", f"Jaccard overlap of four-word sequences of at least {least}"))
+        same = "; documents with the same word counts are grouped as one"
+        how = f"Jaccard overlap of four-word sequences of at least {least}"
+        rows.append(("Copies", how + (same if report.ran("groups") else "")))
     if meta["languages"]:
         guess = "function words of ten languages; unknown where they are few or ambiguous"
         rows.append(("Languages", guess))

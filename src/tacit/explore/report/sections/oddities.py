@@ -119,7 +119,9 @@ def words(report: Report) -> str:
         )
     else:
         outliers = "No document is much more unusual than the others."
-    left = COPIES if exact or near else NO_COPIES.replace("{why}", without_copies(report))
+    left = NO_COPIES.replace("{why}", without_copies(report))
+    if exact or near:
+        left = COPIES.replace("{aside}", " " + set_aside(report) if report.grouped else "")
     left += CLOSEST_PAIRS if meta["closest"] else ""
     right = f'<h3 class="sub3">Unlike all others</h3><p class="note">{outliers}</p>'
     right += '<div id="outl"></div>' if meta["outliers"] else ""
@@ -127,6 +129,18 @@ def words(report: Report) -> str:
         right += BLANKS.replace("{blanks}", count(blanks, "document"))
     body = f'<div class="ogrid">\n<div>\n{left}\n</div>\n<div>{right}</div>\n</div>'
     return section("oddities", "Oddities", heading, "", body)
+
+
+def set_aside(report: Report) -> str:
+    """How copies took part in grouping."""
+    aside = report.facts["groups"].get("copies", 0)
+    if not aside:
+        return "No two have exactly the same words, so all took part in grouping."
+    has, were = ("has", "It was") if aside == 1 else ("have", "They were")
+    return (
+        f"{count(aside, 'document')} {has} exactly the words of an earlier one. {were} set "
+        f"aside from grouping and {has} the group of that one."
+    )
 
 
 def without_copies(report: Report) -> str:
@@ -138,8 +152,8 @@ def without_copies(report: Report) -> str:
 
 
 COPIES = """<h3 class="sub3">Copies and near copies</h3><p class="note">Compared by four-word \
-sequences. Words that the other opening does not have are marked. Copies were kept in the \
-analysis.</p><div class="rowbtns" id="aside"></div><div class="tabs" id="duptabs" role="group" \
+sequences. Words that the other opening does not have are marked.{aside}</p>\
+<div class="rowbtns" id="aside"></div><div class="tabs" id="duptabs" role="group" \
 aria-label="Kind of copy"></div><div id="dups"></div>"""
 NO_COPIES = '<h3 class="sub3">Copies and near copies</h3><p class="note">{why}</p>'
 CLOSEST_PAIRS = """<div class="block"><h3 class="sub3">Closest pairs</h3><p class="note">The \

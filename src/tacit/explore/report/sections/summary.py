@@ -153,14 +153,14 @@ def group_findings(report: Report) -> list[str]:
     total, k = report.meta["total"], report.meta["K"]
     firm, middle, loose = (report.groups(v) for v in ("firm", "tentative", "loose"))
     tested = f"when {left_out(total)}"
-    first = f"These {total:,} documents fall into {k} groups by the words they use. "
+    first = f"These {total:,} documents fall into {number(k)} groups by the words they use. "
     found = report.facts["groups"]
     level = found.get("level")
     if found.get("broad") is not None and not found.get("asked"):
         broad = found["levels"][found["broad"]]["nodes"]
         first = (
             f"These {total:,} documents fall into {number(broad)} broad groups by the words "
-            f"they use, and inside them into {k}. "
+            f"they use, and inside them into {number(k)}. "
         )
     if len(firm) == k:
         first += f"<b>All of them are firm</b>: each is found again, largely intact, {tested}. "
@@ -176,7 +176,8 @@ def group_findings(report: Report) -> list[str]:
         first += f"<b>None of them is firm</b>: each changes {tested}."
     levels = found.get("levels", [])
     if level is not None and level + 1 < len(levels):
-        first += f" The finest level that still repeats has {levels[-1]['nodes']} groups."
+        finest = number(levels[-1]["nodes"])
+        first += f" The finest level that still repeats has {finest} groups."
     out = [first]
     if middle and (not loose or not firm):
         them = verb(len(middle), "it", "them")

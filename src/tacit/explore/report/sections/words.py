@@ -9,6 +9,9 @@ from tacit.explore.report.clean_text import clean_line
 from tacit.explore.report.phrases import count, minus, section
 from tacit.explore.report.report import Report
 from tacit.explore.report.search_index import varints
+from tacit.explore.report.sections.summary import spoken
+from tacit.explore.stages.stop_lists import stop_list
+from tacit.explore.stages.wording import is_short, is_stop, names_nothing
 
 __all__ = ["NAV", "PLACE", "data", "slope", "words"]
 
@@ -23,6 +26,7 @@ def data(report: Report) -> None:
         "terms": [],
         "termDf": [],
         "termTf": [],
+        "unnamed": [],
         "distinct": [],
         "word0": "",
         "wordNear": 0,
@@ -48,6 +52,7 @@ def data(report: Report) -> None:
         "terms": names,
         "termDf": totals["document_counts"][columns].tolist(),
         "termTf": totals["totals"][columns].tolist(),
+        "unnamed": no_names(report, names),
         "wordNear": found["neighbors"].shape[1],
     }
     report.add_array("wordNear", found["neighbors"].astype(np.int64))
@@ -64,6 +69,19 @@ def data(report: Report) -> None:
         meta["word0"] = next((w for w, *_ in best["words"] if w in set(names)), names[0])
     else:
         meta["word0"] = names[int(np.argmax(meta["termDf"]))]
+
+
+def no_names(report: Report, words: list[str]) -> list[int]:
+    """The places of words that are no part of a name: function words of the languages of the
+    collection, single letters, numbers, markup."""
+    found = report.facts["language_guess"]
+    codes = [] if "skipped" in found else [code for code, *_ in spoken(found)]
+    lists = [stop_list(code) for code in {"en", *codes}]
+    return [
+        i
+        for i, word in enumerate(words)
+        if names_nothing(word) or is_short(word) or any(is_stop(word, each) for each in lists)
+    ]
 
 
 def gaps(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
