@@ -4,15 +4,19 @@ documents, and the nearest neighbors of frequent words."""
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.engines import Serial, one_blas_thread
+from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.stage import Context, Output
 
 __all__ = [
-    "draw_map", "find_meaning", "find_word_neighbors", "idf_power", "use_words", "word_weights",
+    "draw_map", "find_meaning", "find_word_neighbors", "use_words", "word_weights",
 ]  # fmt: skip
 
 DIRECTIONS = {"quick": 50, "normal": 100, "thorough": 200}
 MOST_SHARE = 0.5  # of the documents that a word may be in
-LONG = 250  # different words of a typical document, from which on the plain weight is used
+HALVED = 1500  # documents that decide on the power of the inverse document frequency
+FEW = 31  # documents below which they cannot
+FOUND = 0.99  # mean reciprocal rank from which on nothing is left to find better
 ROUNDING = 1e-6  # of the longest row; shorter ones are none
 RARE = 5000  # and of a large one, one in 5000: no direction depends on rarer words
 MAP_STEPS = {"quick": 300, "normal": 600, "thorough": 1200}
@@ -33,8 +37,11 @@ def find_meaning(context: Context) -> Output:
     n, width = counts.shape[0], len(used)
     if n < 3 or width < 3:
         return Output(skipped=too_few(n, width, counts.shape[1]))
-    weights = weight_counts(counts, used, context.arrays("counts")["document_counts"])
+    spread = context.arrays("counts")["document_counts"][used]
+    chosen = sp.csr_array(counts[:, used])
     directions = min(DIRECTIONS[context.settings.effort], width, n)
+    power = choose_power(chosen, spread, directions, seed_from(context.settings.seed))
+    weights = weight_counts(chosen, word_weights(spread, n, power))
     svd = TruncatedSVD(
         directions,
         random_state=context.settings.seed,
@@ -50,7 +57,7 @@ def find_meaning(context: Context) -> Output:
             "blank": blank,
             "words": words,
             "used": used.astype(np.int64),
-            "idf_power": np.array([idf_power(counts, used)], np.int64),
+            "idf_power": np.array([power], np.int64),
             # With these, words are directions of V again, and a query can be folded in.
             "word_lengths": word_lengths.astype(np.float32),
             "singular_values": svd.singular_values_.astype(np.float32),
@@ -58,27 +65,22 @@ def find_meaning(context: Context) -> Output:
         facts={
             "directions": directions,
             "words": width,
-            "idf_power": idf_power(counts, used),
+            "idf_power": power,
             "explained": float(svd.explained_variance_ratio_.sum()),
             "blank": int(blank.sum()),
         },
     )
 
 
-def weight_counts(
-    counts: sp.csr_array, used: np.ndarray, document_counts: np.ndarray
-) -> sp.csr_array:
-    """Documents by these words, float32, of length one: 1 + log of the count, times the
-    weight of the word."""
-    chosen = sp.csr_array(counts[:, used])
-    power = idf_power(counts, used)
-    worth = word_weights(document_counts[used], counts.shape[0], power)
-    data = (1 + np.log(chosen.data)) * worth[chosen.indices]
-    sizes = np.diff(chosen.indptr)
-    squares = np.add.reduceat(np.append(data**2, 0.0), chosen.indptr[:-1])
+def weight_counts(counts: sp.csr_array, worth: np.ndarray) -> sp.csr_array:
+    """Documents by words, float32, of length one: 1 + log of the count, times what the word is
+    worth."""
+    data = (1 + np.log(counts.data)) * worth[counts.indices]
+    sizes = np.diff(counts.indptr)
+    squares = np.add.reduceat(np.append(data**2, 0.0), counts.indptr[:-1])
     lengths = np.sqrt(np.where(sizes > 0, squares, 1.0))  # reduceat gives no empty sums
     data = (data / np.repeat(lengths, sizes)).astype(np.float32)
-    return sp.csr_array((data, chosen.indices, chosen.indptr), shape=chosen.shape)
+    return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,20 +105,53 @@ def word_weights(document_counts: np.ndarray, n: int, power: int = 2) -> np.ndar
     return np.log((1 + n) / (1 + document_counts.astype(np.float64))) ** power
 
 
-def idf_power(counts: sp.csr_array, used: np.ndarray) -> int:
-    """2 for short documents, 1 for long ones. In short ones the plain inverse document
-    frequency leaves function words so much weight that directions follow style rather than
-    subject. In long ones those are in most documents and so not used at all, and the squared
-    weight lets names of few documents decide.
+def choose_power(
+    counts: sp.csr_array, spread: np.ndarray, directions: int, seed: np.uint64
+) -> int:
+    """1 or 2: the power of the inverse document frequency with which one half of the words of
+    a document finds the other half better.
 
-    >>> idf_power(sp.csr_array(np.ones((3, 4))), np.arange(4))
-    2
+    In short documents the plain inverse document frequency leaves function words so much
+    weight that directions follow style rather than subject; in long ones the squared one lets
+    names of few documents decide. So every token of a document goes to one of two halves at
+    random, the halves are compared along the directions of the first ones, and the power with
+    the higher mean reciprocal rank is taken; the plain weight, where that finds nearly all.
+    ``spread`` has the documents of every word.
     """
-    chosen = np.zeros(counts.shape[1], bool)
-    chosen[used] = True
-    sums = np.concatenate([[0], np.cumsum(chosen[counts.indices])])
-    each = sums[counts.indptr[1:]] - sums[counts.indptr[:-1]]
-    return 1 if len(each) and np.median(each) >= LONG else 2
+    n = counts.shape[0]
+    some = sp.csr_array(counts[np.sort(permutation(key(seed, 31), n)[:HALVED])])
+    draw = np.random.RandomState(int(key(seed, 32)) % 2**32)
+    halves = []
+    first = draw.binomial(some.data.astype(np.int64), 0.5)
+    for data in (first, some.data - first):
+        half = sp.csr_array((data, some.indices, some.indptr), shape=some.shape, copy=True)
+        half.eliminate_zeros()
+        halves.append(half)
+    both = np.flatnonzero(np.all([np.diff(half.indptr) > 0 for half in halves], axis=0))
+    if len(both) < FEW:
+        return 2
+    halves = [sp.csr_array(half[both]) for half in halves]
+    ranks = [
+        reciprocal_rank(*(weight_counts(h, word_weights(spread, n, p)) for h in halves),
+                        min(directions, len(both)), seed)
+        for p in (1, 2)
+    ]  # fmt: skip
+    return 1 if ranks[0] > min(ranks[1], FOUND) else 2
+
+
+def reciprocal_rank(
+    first: sp.csr_array, second: sp.csr_array, directions: int, seed: np.uint64
+) -> float:
+    """The mean of 1 / rank at which a row of ``second`` finds its own row of ``first``, along
+    the directions of those."""
+    from tacit.decompose import TruncatedSVD
+
+    svd = TruncatedSVD(directions, random_state=int(seed) % 2**31, engine=Serial()).fit(first)
+    turn = svd.components_.T.astype(np.float32)
+    with one_blas_thread():  # more may round differently
+        found = directions_of(second @ turn)[0] @ directions_of(first @ turn)[0].T
+    ranks = 1 + np.count_nonzero(found > np.diag(found)[:, None], axis=1)
+    return float(np.mean(1 / ranks))
 
 
 def too_few(n: int, width: int, words: int) -> str:
