@@ -141,7 +141,7 @@ def test_the_package_that_explores_has_the_signature_of_what_it_calls():
 
 @pytest.mark.slow
 def test_type_checkers_see_the_real_types(tmp_path):
-    script = tmp_path / "script.py"
+    script = tmp_path / f"script_{os.getpid()}.py"  # mypy caches what it says about a module
     script.write_text(
         """import tacit
 from tacit.cluster import KMeans

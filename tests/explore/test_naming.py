@@ -1,5 +1,7 @@
 """Names of groups are words that people would say."""
 
+from itertools import combinations
+
 import numpy as np
 
 import tacit
@@ -152,7 +154,9 @@ def test_japanese_names_hold_no_part_of_a_word_in_katakana():
 
 
 def test_the_same_name_is_in_python_the_summary_and_the_exports(tmp_path):
-    texts, _ = mixed(["whale", "ship", "harbor"], ["flour", "oven", "yeast"])
+    sea, bread = "whale ship harbor wave gull crew", "flour oven yeast dough crust rye"
+    subjects = [words.split() for words in (sea, bread)]
+    texts = [" ".join(some) for words in subjects for some in combinations(words, 3)]
     project = tacit.explore(texts, k=2, effort="quick")
     names = project.clusters["name"].tolist()
     assert all(name in str(project) for name in names)

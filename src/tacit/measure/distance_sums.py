@@ -116,7 +116,8 @@ def load_rows(X: Any, metric: Any, *, name: str) -> Any:
             X = np.asarray(X, np.float64)
     if X.ndim != 2:
         raise ValueError(
-            f"{name} needs rows and columns, but X has ndim={X.ndim}. Reshape it."
+            f"{name} needs rows and columns, but X has ndim={X.ndim}. Reshape it to two "
+            "dimensions."
         )
     if not X.shape[0]:
         raise ValueError(f"{name} got no rows (0 samples) in X. Give it at least one.")

@@ -273,8 +273,11 @@ class Project:
         and applied again to the groups that later runs find.
 
         >>> import tacit
-        >>> texts = ["a ship at sea", "the sea and a ship"] * 10 + ["rye bread", "bread"] * 10
-        >>> texts += ["a star in the sky", "the sky by night"] * 10
+        >>> from itertools import combinations
+        >>> subjects = ["ship sea sail gull crew", "rye bread oven flour salt",
+        ...             "star sky night moon comet"]
+        >>> texts = [" ".join(some) for words in subjects for size in (2, 3)
+        ...          for some in combinations(words.split(), size)]
         >>> project = tacit.explore(texts, k=3, effort="quick")
         >>> project.merge_groups([0, 2])
         0
@@ -339,7 +342,10 @@ class Project:
         """Give a group a name of your own, which it keeps in later runs; None takes it back.
 
         >>> import tacit
-        >>> texts = ["a ship at sea", "the sea and a ship"] * 10 + ["rye bread", "bread"] * 10
+        >>> from itertools import combinations
+        >>> subjects = ["ship sea sail gull crew", "rye bread oven flour salt"]
+        >>> texts = [" ".join(some) for words in subjects for size in (2, 3)
+        ...          for some in combinations(words.split(), size)]
         >>> project = tacit.explore(texts, k=2, effort="quick")
         >>> project.rename_group(0, "Seafaring")
         >>> project.clusters["name"][0]

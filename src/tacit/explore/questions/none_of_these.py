@@ -26,12 +26,12 @@ have none of the labels.
 
 Where every subject is labeled, the second part is no more than a part of the first, and the
 labeled documents are in it as often as others. Unless they are there less often by two standard
-errors, the first scores decide; so do they where they rank the labeled documents higher among
-the others, by more than a standard error, since with many subjects no one direction tells those
-that are labeled apart. The threshold rejects a tenth of the first part of their mixture. With p
-the fraction that is like the labeled documents (twice the fraction above their median, less one
-standard error) at nine tenths or more, no more are rejected than a tenth of the labeled, and
-than where
+errors, and rank above the others by one, the first scores decide; so do they where they rank
+the labeled documents higher, by more than a standard error, since with many subjects no one
+direction tells those that are labeled apart. The threshold rejects a tenth of the first part of
+their mixture. With p the fraction that is like the labeled documents (twice the fraction above
+their median, less one standard error) at nine tenths or more, no more are rejected than a tenth
+of the labeled, and than where
 
     2 p F(t) - U(t)
 
@@ -107,11 +107,12 @@ def unlike_labeled(
     scores = standard(classified(reader, own, others, fold, seed, engine), some)
     if not reader.skipped("map"):
         scores += standard(visited(reader, own, given, fold), some)
-    learned, part = train_itself(reader, own, others, scores, seed, engine)
+    learned, part = train_itself(reader, own, others, scores, fold, seed, engine)
     inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
     fewer = inside < part - ERRORS * np.sqrt(part * (1 - part) / len(own))
-    gained = rank(learned, own, others) - rank(scores, own, others)
-    if fewer and gained > -1 / np.sqrt(12 * len(own)):  # a standard error of uniform ranks
+    error = 1 / np.sqrt(12 * len(own))  # the standard error of a mean of uniform ranks
+    above = rank(learned, own, others)
+    if fewer and above > max(0.5 + error, rank(scores, own, others) - error):
         known = known_part(learned[own], learned[others], 1 - part)
         out[others] = (known.probability < 0.5) & (learned[others] < known.mean)
     else:
@@ -124,10 +125,12 @@ def train_itself(
     own: np.ndarray,
     others: np.ndarray,
     scores: np.ndarray,
+    fold: np.ndarray,
     seed: int,
     engine: Any,
 ) -> tuple[np.ndarray, float]:
-    """New scores of all documents from first ones, and the fraction without a label."""
+    """New scores of all documents from first ones, and the fraction without a label. Those of
+    labeled documents come from classifiers that had not seen them."""
     rows, some = reader.arrays("meaning")["rows"], others
     if len(some) > LEARNED:
         some = np.sort(np.random.default_rng(seed).choice(some, LEARNED, replace=False))
@@ -139,12 +142,19 @@ def train_itself(
     part = float(none.mean())
     model = LogisticRegression(WEAK, random_state=seed, engine=engine)
     for _ in range(ROUNDS):
-        model.fit(table, classes, np.concatenate([np.ones(len(own)), 1 - none, none]))
+        weights = np.concatenate([np.ones(len(own)), 1 - none, none])
+        model.fit(table, classes, weights)
         found = model.decision_function(rest)
         last, none = none, odds_below(found, float(np.quantile(found, part)))
         if np.abs(none - last).mean() < SETTLED:
             break
-    return in_blocks(model, rows), part
+    out = in_blocks(model, rows)
+    for number in range(FOLDS):
+        unseen = fold[own] == number
+        kept = np.concatenate([~unseen, np.ones(2 * len(some), bool)])
+        model.fit(table[kept], classes[kept], weights[kept])
+        out[own[unseen]] = model.decision_function(table[: len(own)][unseen])
+    return out, part
 
 
 def odds_below(scores: np.ndarray, limit: float) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Groups of documents: a tree of them, the level that is shown first, how stable each group is,
 what distinguishes it, and the groups there would be for other numbers of groups.
 
+One file: the stage is one story, from the rows to the groups that the report shows.
 Starts and repeats draw their randomness from (seed, number), so the result is the same on any
 number of threads.
 """
