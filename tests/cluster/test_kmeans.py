@@ -563,3 +563,20 @@ def test_a_fit_that_converged_is_quiet():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KMeans(3, random_state=0).fit(blobs(300))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_among_neighbors_gives_the_bits_of_a_search_among_all(weighted, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = np.round(rng.normal(size=(3000, 2)), 2)  # with ties
+    weights = rng.integers(1, 4, 3000) if weighted else None
+
+    def fit(dimensions):
+        monkeypatch.setattr(lloyd, "LIST_DIMENSIONS", dimensions)
+        monkeypatch.setattr(lloyd, "LIST_CENTERS", 50)
+        return KMeans(80, n_init=1, random_state=0).fit(X, sample_weight=weights)
+
+    by_list, by_product = fit(2), fit(0)
+    np.testing.assert_array_equal(by_list.cluster_centers_, by_product.cluster_centers_)
+    np.testing.assert_array_equal(by_list.labels_, by_product.labels_)
+    assert by_list.losses_ == by_product.losses_

@@ -18,6 +18,7 @@ two is that row twice.
 Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ import scipy.sparse as sp
 from tacit.cluster.lloyd_dense import (
     CHUNK,
     RowBounds,
+    pass_by_list,
     pass_dense,
     squares_to_own_dense,
     sum_squares_dense,
@@ -49,7 +51,11 @@ __all__ = ["BlockCache", "KMeansParams", "KMeansStats", "assign", "collect", "st
 
 CACHE_BYTES = 2**30  # for the caches of the blocks; three eighths of it out of core
 CALL_WORK = 2**29  # multiplications in one kernel call: well under 200 ms
-TILE = 256  # features transposed at a time: what is written stays in cache (``kmeans_sparse``)
+# The benchmarks ``kmeans`` (1M x 2, 200k x 128) and ``kmeans_sparse`` notice these.
+LIST_DIMENSIONS = 2  # up to here a search among a center's neighbors beats a matrix product
+LIST_CENTERS = 600  # and from here on
+LISTED = 32  # neighbors listed of each center
+TILE = 256  # features transposed at a time: what is written stays in cache
 
 
 class CenterBounds(NamedTuple):
@@ -57,6 +63,8 @@ class CenterBounds(NamedTuple):
 
     drift: np.ndarray  # distance that the center moved
     max_drift: np.ndarray  # the largest of any other center
+    list_drift: np.ndarray  # the largest of the listed neighbors
+    list_end: np.ndarray  # distance of the first center that is not listed
     half_gap: np.ndarray  # half the distance to the nearest other center
     error: np.ndarray  # of a distance, from rounding the center to the dtype of the rows
 
@@ -73,6 +81,8 @@ class CenterGeometry(NamedTuple):
     squares: np.ndarray  # (k,) |c|^2
     previous_squares: np.ndarray  # (k,)
     bounds: CenterBounds
+    neighbors: np.ndarray  # (k, listed) nearest first; empty where not used
+    neighbor_distances: np.ndarray  # (k, listed)
     step: float  # sum of the squared distances that the centers moved
 
 
@@ -129,7 +139,7 @@ class BlockCache:
     """Labels, bounds and sums of a block after its last pass. Saves time, changes nothing."""
 
     step: int = -1
-    bounds: RowBounds = field(default_factory=partial(RowBounds.unknown, 0, sparse=True))
+    bounds: RowBounds = field(default_factory=partial(RowBounds.unknown, 0, second=False))
     row_squares: np.ndarray = field(default_factory=partial(np.empty, 0, np.float32))
     sums: np.ndarray = field(default_factory=partial(np.empty, 0))
     counts: np.ndarray = field(default_factory=partial(np.empty, 0))
@@ -218,7 +228,8 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: Bloc
     if cache.step == params.step and len(cache.labels) == n:
         return
     if fresh:
-        cache.bounds = RowBounds.unknown(n, sparse=params.sparse)
+        by_list = params.geometry.neighbors.shape[1] > 0
+        cache.bounds = RowBounds.unknown(n, second=not params.sparse and not by_list)
         cache.sums, cache.counts = np.zeros((2, k, d)), np.zeros((2, k))
         if params.sparse:
             cache.square, cache.row_squares = sum_squares_sparse(
@@ -235,6 +246,8 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: Bloc
         if params.sparse:
             csr = CsrBlock(rows.data, rows.indices, rows.indptr, cache.row_squares)
             pass_sparse(csr, weights, params, bounds, sums, first, last)
+        elif params.geometry.neighbors.shape[1] and not fresh:
+            pass_by_list(rows, weights, params, bounds, sums, first, last)
         else:
             pass_dense(rows, weights, params, bounds, sums, first, last, fresh)
     cache.step = params.step
@@ -336,6 +349,8 @@ def prepare_centers(
 ) -> CenterGeometry:
     """The geometry of the centers after a step from the previous ones."""
     k, d = centers.shape
+    by_list = not sparse and d <= LIST_DIMENSIONS and k >= LIST_CENTERS
+    neighbors, distances = np.empty((k, 0), np.int32), np.empty((k, 0))
     if sparse:  # d is large: one pass over the centers, and no copies
         rounded = np.empty((0, d), np.float32)
         minus2, squares, before, moved = prepare_sparse(centers, previous, summary.scale)
@@ -349,7 +364,12 @@ def prepare_centers(
         squares, before = dots(centers, centers), dots(previous, previous)
         step = centers - previous
         moved = dots(step, step)
-        gap = half_gaps(shifted, norms)
+        if by_list:
+            neighbors, distances = list_neighbors(centers, min(k - 1, LISTED))
+            gap = distances[:, 0] / 2 * summary.scale
+        else:
+            gap = half_gaps(shifted, norms)
+    drift = np.sqrt(moved) * summary.scale
     return CenterGeometry(
         summary.origin.astype(summary.dtype),
         summary.dtype.type(summary.scale),
@@ -359,7 +379,9 @@ def prepare_centers(
         float(np.sqrt(norms.max())) * (1 + 1e-6),
         squares,
         before,
-        bounds_of(np.sqrt(moved) * summary.scale, gap, squares, summary),
+        bounds_of(drift, gap, neighbors, distances, squares, summary),
+        neighbors,
+        distances,
         float(moved.sum()),
     )
 
@@ -378,16 +400,27 @@ def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("kd,kd->k", a, b)
 
 
-def bounds_of(drift, gap, squares, summary) -> CenterBounds:
+def bounds_of(drift, gap, neighbors, distances, squares, summary) -> CenterBounds:
     """The bounds, rounded outward."""
+    k, listed = neighbors.shape
+    scale = summary.scale
     farthest = int(np.argmax(drift))
-    most = np.full(len(drift), drift[farthest])
+    most = np.full(k, drift[farthest])
     most[farthest] = np.delete(drift, farthest).max(initial=0.0)
+    local = drift[neighbors].max(axis=1) if listed else np.full(k, np.inf)
+    list_end = distances[:, -1] * scale if 0 < listed < k - 1 else np.full(k, np.inf)
     kind = np.finfo(summary.dtype)
     lost = np.sqrt(len(summary.origin) * float(kind.tiny))  # squares too small for the dtype
-    error = (np.sqrt(squares) * kind.eps + 2 * lost) * summary.scale
+    error = (np.sqrt(squares) * kind.eps + 2 * lost) * scale
     up, down = 1 + 1e-6, 1 - 1e-6
-    each = drift * up, most * up, gap * down, error * up
+    each = (
+        drift * up,
+        most * up,
+        local * up,
+        list_end * down,
+        gap * down,
+        error * up,
+    )
     return CenterBounds(*(np.asarray(bound, np.float32) for bound in each))
 
 
@@ -436,3 +469,37 @@ def three_squares(a, b):
         second += b[t] * b[t]
         step += (a[t] - b[t]) ** 2
     return first, second, step
+
+
+@kernel
+def list_neighbors(centers, listed):
+    """The nearest other centers of each, nearest first, and their distances."""
+    k, d = centers.shape
+    columns = np.ascontiguousarray(centers.T)
+    neighbors = np.empty((k, listed), np.int32)
+    distances = np.empty((k, listed))
+    squares = np.empty(k)
+    for a in range(k):
+        squares[:] = 0.0
+        for t in range(d):  # columns outside, so that a vector holds many centers
+            column, own = columns[t], centers[a, t]
+            for j in range(k):
+                squares[j] += (column[j] - own) ** 2
+        squares[a] = np.inf
+        near, far = neighbors[a], distances[a]
+        far[:] = np.inf
+        limit = np.inf
+        for j in range(k):
+            square = squares[j]
+            if square < limit:
+                q = listed - 1
+                while q > 0 and far[q - 1] > square:
+                    far[q] = far[q - 1]
+                    near[q] = near[q - 1]
+                    q -= 1
+                far[q] = square
+                near[q] = j
+                limit = far[listed - 1]
+        for q in range(listed):
+            far[q] = math.sqrt(far[q])
+    return neighbors, distances

@@ -5,14 +5,15 @@ A pass over a block has three steps, chunk by chunk, so that a row is still in c
 next step reads it:
 
     filter   list the rows whose nearest center may have changed
-    search   find the nearest center of those by matrix products
+    search   find the nearest center of those: by matrix products, or among the neighbors of the
+             last center
     move     move the rows that changed their center from one sum to another
 
 Every row has an upper bound on the distance to its own center and lower bounds on the
 distances to the second nearest and to all others. A pass widens them by how far the centers
 moved; a row whose bounds do not cross keeps its label unread, and most others are decided
 between the first and the second center. Bounds are float32, in units in which the data has
-size about one.
+size about one. In few dimensions one lower bound suffices (``filter_by_list``).
 
 Float32 only proposes: where two centers come closer than its worst rounding error,
 ``kernels.distances`` decides in float64, so every path gives the label that plain Lloyd in
@@ -20,6 +21,7 @@ float64 would.
 
 Hamerly (2010), Making k-means even faster. SDM.
 Drake and Hamerly (2012), Accelerated k-means with adaptive distance bounds. NIPS OPT.
+Newling and Fleuret (2016), Fast k-means with accurate bounds. ICML.
 """
 
 import math
@@ -32,7 +34,7 @@ from tacit.kernels.distances import squared_distance
 from tacit.kernels.exact_sum import cut
 
 __all__ = [
-    "RowBounds", "pass_dense", "squares_to_own_dense", "sum_squares_dense",
+    "RowBounds", "pass_by_list", "pass_dense", "squares_to_own_dense", "sum_squares_dense",
 ]  # fmt: skip
 
 CHUNK = 256  # rows to a matrix product: their distances stay in cache
@@ -49,13 +51,14 @@ class RowBounds(NamedTuple):
     labels: np.ndarray  # int32, -1 before the first pass
     second: np.ndarray  # int32, the second nearest center
     upper: np.ndarray  # float32, of the distance to the own center
-    lower: np.ndarray  # float32, of the distance to the second; sparse rows: to all others
+    lower: np.ndarray  # float32, of the distance to the second, or to all others
     rest: np.ndarray  # float32, of the distance to all others
 
     @classmethod
-    def unknown(cls, n: int, *, sparse: bool) -> "RowBounds":
-        """Bounds that cross in any case; sparse rows have only one lower bound."""
-        two = 0 if sparse else n
+    def unknown(cls, n: int, *, second: bool) -> "RowBounds":
+        """Bounds that cross in any case; with one lower bound or, with the second nearest
+        center, two."""
+        two = n if second else 0
         return cls(
             np.full(n, -1, np.int32), np.zeros(two, np.int32), np.full(n, np.inf, np.float32),
             np.zeros(n, np.float32), np.zeros(two, np.float32),
@@ -90,6 +93,17 @@ def pass_dense(X, weights, params, bounds, sums, start, stop, fresh):
             m -= size
             for r in range(m):
                 ids[r] = ids[size + r]
+
+
+@kernel
+def pass_by_list(X, weights, params, bounds, sums, start, stop):
+    """``pass_dense`` in few dimensions, for a block that is not fresh."""
+    ids, new = np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
+    for first in range(start, stop, CHUNK):
+        last = min(first + CHUNK, stop)
+        m = filter_by_list(X, params, bounds, ids, first, last)
+        search_neighbors(X, params, bounds, ids, m, new)
+        move_dense(X, weights, params.summary, bounds.labels, ids, m, new, sums)
 
 
 # --- Filter: the rows whose nearest center may have changed ---
@@ -150,6 +164,42 @@ def widen_all(bounds, near, ids, start, stop):
         ids[m] = i
         m += u >= max(min(to_b, others), near.half_gap[a])
     return m
+
+
+@kernel
+def filter_by_list(X, params, bounds, ids, start, stop):
+    """List the rows whose bounds cross; widen the bounds of all."""
+    m = 0
+    labels, upper, lower = bounds.labels, bounds.upper, bounds.lower
+    rounded, near = params.geometry.rounded, params.geometry.bounds
+    tight = params.summary.scale * (1 + (X.shape[1] + 8) * EPS)
+    for i in range(start, stop):
+        a = labels[i]
+        drift = near.drift[a]
+        u = upper[i] + drift
+        low = widen(lower[i], u, near, a)
+        limit = max(low, near.half_gap[a])
+        if u >= limit:
+            if u - 2 * drift < limit:
+                u = np.float32(tight * quick_distance(X[i], rounded[a])) + near.error[a]
+                low = widen(lower[i], u, near, a)
+                limit = max(low, near.half_gap[a])
+            if u >= limit:
+                ids[m] = i
+                m += 1
+        lower[i] = low
+        upper[i] = u
+    return m
+
+
+@kernel(inline="always")
+def widen(low, u, near, a):
+    """A row's lower bound after the centers moved: the larger of two.
+
+    Either every other center moved toward it by the largest drift; or only the listed
+    neighbors of its own center did, and the others lie beyond the end of that list.
+    """
+    return max(low - near.max_drift[a], min(low - near.list_drift[a], near.list_end[a] - u))
 
 
 # --- Move: the rows that changed their center, from one sum to another ---
@@ -250,7 +300,8 @@ def search_dense(X, params, bounds, ids, m, new, shifted, products):
     for b in range(m):
         i = ids[b]
         upper[i], lower[i] = near[b], next_near[b]
-        second[i], rest[i] = runner_up[b], third[b]
+        if rest.shape[0]:
+            second[i], rest[i] = runner_up[b], third[b]
 
 
 # fastmath in these three: the order of additions is left to the compiler, which makes them 4 to
@@ -291,12 +342,20 @@ def few_products(centers, rows, table):
                 v += four[q] * x
             table[j, b], table[j + 1, b], table[j + 2, b], table[j + 3, b] = s, t, u, v
             j += 4
-        for rest in range(j, k):
-            one = centers[rest]
+        while j + 2 <= k:
+            one, two = centers[j], centers[j + 1]
+            s = t = np.float32(0)
+            for q in range(d):
+                s += one[q] * row[q]
+                t += two[q] * row[q]
+            table[j, b], table[j + 1, b] = s, t
+            j += 2
+        if j < k:
+            one = centers[j]
             s = np.float32(0)
             for q in range(d):
                 s += one[q] * row[q]
-            table[rest, b] = s
+            table[j, b] = s
 
 
 @kernel
@@ -329,7 +388,7 @@ def insert(best, v, label):
     )
 
 
-# --- In float64: centers that float32 cannot separate ---
+# --- In float64: centers that float32 cannot separate, and rows in few dimensions ---
 
 
 @kernel
@@ -361,6 +420,69 @@ def break_tie(x, params, best, label):
         if square < before:
             before, home = square, j
     return home if squared_distance(x, centers[home]) == best else label
+
+
+@kernel
+def search_neighbors(X, params, bounds, ids, m, new):
+    """In few dimensions: among the neighbors of the row's last center.
+
+    A center farther from the last one than u (the row's distance to that) plus the second best
+    distance so far cannot be nearer; a row whose ball passes the end of the list is compared
+    with all centers.
+    """
+    centers, scale = params.centers, params.summary.scale
+    neighbors, distances = params.geometry.neighbors, params.geometry.neighbor_distances
+    labels, upper, lower = bounds.labels, bounds.upper, bounds.lower
+    k, listed = neighbors.shape
+    for r in range(m):
+        i = ids[r]
+        x = X[i]
+        a = labels[i]
+        best = squared_distance(x, centers[a])
+        rest = np.inf
+        label, ties = a, 1
+        u = math.sqrt(best)
+        near, far = neighbors[a], distances[a]
+        ball = np.inf
+        q = 0
+        while q < listed and far[q] <= ball:
+            j = near[q]
+            square = squared_distance(x, centers[j])
+            if square < rest:
+                if square < best:
+                    rest, best, label, ties = best, square, j, 1
+                elif square == best:
+                    rest, ties = best, ties + 1
+                    label = min(label, j)
+                else:
+                    rest = square
+                ball = (u + math.sqrt(rest)) * (1 + 1e-12)
+            elif square == best:
+                ties += 1
+                label = min(label, j)
+            q += 1
+        if q == listed and listed < k - 1:
+            label, best, rest, ties = search_all(x, centers)
+        if ties > 1:
+            label = break_tie(x, params, best, label)
+        new[r] = label
+        upper[i] = np.float32(math.sqrt(best) * scale) * UP
+        lower[i] = np.float32(math.sqrt(rest) * scale) * DOWN
+
+
+@kernel
+def search_all(x, centers):
+    """The nearest center, its square, the next square, and how many are tied."""
+    best, rest, label, ties = np.inf, np.inf, 0, 0
+    for j in range(centers.shape[0]):
+        square = squared_distance(x, centers[j])
+        if square < best:
+            rest, best, label, ties = best, square, j, 1
+        elif square == best:
+            rest, ties = best, ties + 1
+        elif square < rest:
+            rest = square
+    return label, best, rest, ties
 
 
 # --- Sums of squares and distances to the own center ---

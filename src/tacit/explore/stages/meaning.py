@@ -130,12 +130,11 @@ def choose_power(
     both = np.flatnonzero(np.all([np.diff(half.indptr) > 0 for half in halves], axis=0))
     if len(both) < FEW:
         return 2
-    halves = [sp.csr_array(half[both]) for half in halves]
-    ranks = [
-        reciprocal_rank(*(weight_counts(h, word_weights(spread, n, p)) for h in halves),
-                        min(directions, len(both)), seed)
-        for p in (1, 2)
-    ]  # fmt: skip
+    ranks = []
+    for power in (1, 2):
+        worth = word_weights(spread, n, power)
+        one, other = (weight_counts(sp.csr_array(half[both]), worth) for half in halves)
+        ranks.append(reciprocal_rank(one, other, min(directions, len(both)), seed))
     return 1 if ranks[0] > min(ranks[1], FOUND) else 2
 
 
