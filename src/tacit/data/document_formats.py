@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
+from tacit.core.time_limit import OutOfTime, time_limit
 
 __all__ = [
     "FORMATS", "FIELDS", "Record", "html_text", "mail_fields", "parsed_format", "read_records",
@@ -48,6 +49,7 @@ MOST = 2**28  # bytes of a file or of a member of an archive: 256 MiB
 RATIO = 200  # times its compressed size that a member may have
 UNPACKED = 2**24  # bytes that any file may unpack to: 16 MiB
 PAGES = 20_000  # of a PDF
+PDF_SECONDS = 60  # that reading a PDF may take, and as many for each megabyte
 MOST_VALUE = 1000  # characters of a title or an author
 
 
@@ -509,16 +511,23 @@ def pdf_record(data: bytes) -> Record:
     import logging
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every odd object
+    seconds = PDF_SECONDS * (1 + len(data) / 1e6)
     try:
-        reader = pypdf.PdfReader(BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise DataError("it is encrypted. Save it without a password.")
-        pages = list(pages_of_pdf(reader, max(UNPACKED, RATIO * len(data))))
-        meta = reader.metadata
-        about = (meta.title, meta.subject, meta.author) if meta else ("", "", "")
-        made = date_of_pdf(str(meta.get("/CreationDate", ""))) if meta else ""
+        with time_limit(seconds):
+            reader = pypdf.PdfReader(BytesIO(data))
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise DataError("it is encrypted. Save it without a password.")
+            pages = list(pages_of_pdf(reader, max(UNPACKED, RATIO * len(data))))
+            meta = reader.metadata
+            about = (meta.title, meta.subject, meta.author) if meta else ("", "", "")
+            made = date_of_pdf(str(meta.get("/CreationDate", ""))) if meta else ""
     except DataError:
         raise
+    except OutOfTime:
+        raise DataError(
+            f"reading it as PDF took more than {seconds:,.0f} s, far more than its "
+            f"{len(data):,} bytes explain. Export its text."
+        ) from None
     except Exception as error:  # pypdf raises many kinds on what strangers made
         raise DataError(
             f"it cannot be read as PDF ({type(error).__name__}: {str(error)[:100]}). "

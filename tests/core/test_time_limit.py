@@ -1,0 +1,47 @@
+"""A limit on the time of code in plain Python."""
+
+import threading
+import time
+
+import pytest
+
+from tacit.core.time_limit import OutOfTime, time_limit
+
+
+def spin(seconds=60.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            sum(range(100))
+        except Exception:  # what a parser does
+            continue
+
+
+def test_a_block_that_takes_too_long_is_given_up_in_any_thread():
+    given_up = []
+
+    def run():
+        with pytest.raises(OutOfTime), time_limit(0.05):
+            spin()
+        given_up.append(threading.get_ident())
+
+    other = threading.Thread(target=run)
+    other.start()
+    other.join()
+    run()
+    assert len(set(given_up)) == 2
+
+
+def test_a_block_that_ends_in_time_is_left_alone_and_so_is_what_follows():
+    for _ in range(200):  # some end just when the time is over
+        try:
+            with time_limit(0.001):
+                spin(0.001)
+        except OutOfTime:
+            pass
+        spin(0.0005)
+
+
+def test_the_blocks_own_exceptions_pass_through():
+    with pytest.raises(KeyError), time_limit(60):
+        raise KeyError("a")
