@@ -27,7 +27,7 @@ from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.caching import IndexDataCacheFile, NullCache, _Cache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
@@ -93,9 +93,7 @@ def with_cache(compiled: Any, variant: str) -> Any:
         compiled._cache = NoCache()
         return compiled
     with caching_in(home / (stamp(compiled.py_func.__module__) + variant)):
-        compiled.enable_caching()
-    compiled._cache._cache_file = SealedCacheFile(compiled._cache._cache_file)
-    compiled._cache = SelfRepairingCache(compiled._cache)
+        compiled._cache = SelfRepairingCache(compiled.py_func)
     return compiled
 
 
@@ -125,17 +123,18 @@ class NoCache(NullCache):
         announce_compilation()
 
 
-class SelfRepairingCache(_Cache):
-    """A cache of Numba's that forgets what it cannot read."""
+class SelfRepairingCache(FunctionCache):
+    """Numba's cache, which forgets what it cannot read."""
 
-    def __init__(self, inner: _Cache) -> None:
-        self.inner = inner
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        self._cache_file = SealedCacheFile(self._cache_file)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = self.inner.load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # whatever unpickling makes of a damaged file
-            self.inner.flush()
+            self.flush()
             found = None
         if found is None:
             announce_compilation()
@@ -143,22 +142,9 @@ class SelfRepairingCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            self.inner.save_overload(sig, data)
+            super().save_overload(sig, data)
         except OSError:  # a full disk costs the next process a compilation, no more
-            self.inner.disable()
-
-    @property
-    def cache_path(self) -> str:
-        return self.inner.cache_path
-
-    def enable(self) -> None:
-        self.inner.enable()
-
-    def disable(self) -> None:
-        self.inner.disable()
-
-    def flush(self) -> None:
-        self.inner.flush()
+            self.disable()
 
 
 class SealedCacheFile(IndexDataCacheFile):
