@@ -9,8 +9,9 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
   be read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
-With every function Numba compiles a wrapper that unpacks Python's arguments, up to half of the
-work where these are tuples of arrays. What only kernels call is compiled without it.
+With every function Numba compiles wrappers that unpack the arguments of Python and of C, up to
+half of the work where these are tuples of arrays. There is none for C, and what only kernels
+call is compiled without that for Python.
 
 The first compilation of a process is announced on standard error, unless TACIT_ANNOUNCE is 0.
 """
@@ -58,7 +59,7 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     if getattr(numba.config, "DISABLE_JIT", False) or not has_file(function):
         # Functions typed in by hand have no file that could go stale.
         return numba.njit(**options)(function)
-    options = {"nopython": True, "boundscheck": None, **options}
+    options = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
     return with_cache(Kernel(function, targetoptions=options), "")
 
 
@@ -72,7 +73,7 @@ class Kernel(CPUDispatcher):
     @cached_property
     def inner(self) -> Any:
         """The same function without wrappers, which Python must not call."""
-        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        bare = {"no_cpython_wrapper": True}
         if self.targetoptions.get("fastmath"):
             # A process that compiles would call the function as compiled by itself, one that
             # loads the caller from the cache its copy in there, which was optimized again and
