@@ -23,9 +23,6 @@ __all__ = [
 ]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
-# Kernels are compiled once more for read-only arrays, and for each type of index; a copy of few
-# values costs less.
-SMALL = 2**18
 NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
 
 
@@ -140,14 +137,11 @@ def check_rows(
         if distinct and repeats_cells(X):  # two entries for one cell would be two values
             X = X.copy()
             X.sum_duplicates()
-        return X
-    if not X.flags.writeable and X.size < SMALL:
-        return X.copy()
     return X
 
 
 def with_one_index(X: Any) -> Any:
-    """A CSR matrix whose indices are int32 where they fit, as nearly all are."""
+    """A CSR matrix with int32 indices where they fit: kernels are compiled for one type."""
     index = np.int32 if max(*X.shape, X.nnz) < 2**31 else np.int64
     if X.indices.dtype == X.indptr.dtype == index:
         return X
