@@ -23,6 +23,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache as remember
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -51,8 +52,8 @@ class Engine:
         work: int | None = None,
     ) -> Iterator[Any]:  # fmt: skip
         """``function(params, block)`` of every loaded block, results in order."""
-        work = getattr(data, "values_in_memory", None) if work is None else work
-        return self.each(partial(run_block, function, params), members(data, cache), work=work)
+        run = partial(run_block, function, params)
+        return self.each(run, members(data, cache), work=work_of(data, work))
 
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
@@ -135,12 +136,12 @@ class RunningThreads(Engine):
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any:
         # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
-        blocks = members(data, cache)
-        size = branch(len(blocks), self.workers) if isinstance(blocks, list) else 1
-        if size == 1 or is_small(blocks, getattr(data, "values_in_memory", None)):
-            return super().reduce(collect, params, data, cache)
-        branches = (blocks[i : i + size] for i in range(0, len(blocks), size))
-        return tree_sum(self.each(partial(sum_branch, collect, params), branches))
+        blocks: Any = getattr(data, "blocks", data)
+        size = branch(len(blocks) if hasattr(blocks, "__len__") else 0, self.workers)
+        waiting = iter(members(data, cache))
+        branches = iter(lambda: list(islice(waiting, size)), [])
+        sums = self.each(partial(sum_branch, collect, params), branches, work=work_of(data))
+        return tree_sum(sums)
 
 
 @dataclass(frozen=True)
@@ -289,10 +290,16 @@ def branch(blocks: int, workers: int) -> int:
 
 
 def members(data: Iterable, cache: list | None) -> Iterable[tuple]:
-    """Every block, with its slot of the cache if there is one; a list where the number of
-    blocks is known."""
-    pairs = zip(data) if cache is None else zip(data, cache, strict=True)
-    return list(pairs) if hasattr(getattr(data, "blocks", data), "__len__") else pairs
+    """Every block, with its slot of the cache if there is one."""
+    return zip(data) if cache is None else zip(data, cache, strict=True)
+
+
+def work_of(data: Any, work: int | None = None) -> int | None:
+    """How many values a pass reads, if that is known; none to speak of in a single block."""
+    blocks = getattr(data, "blocks", data)
+    if hasattr(blocks, "__len__") and len(blocks) < 2:
+        return 0
+    return getattr(data, "values_in_memory", None) if work is None else work
 
 
 def is_small(items: Any, work: int | None) -> bool:
