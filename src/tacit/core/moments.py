@@ -180,8 +180,10 @@ def collect(params: MomentsParams | None, block: Any) -> Moments:
     dense = isinstance(block, np.ndarray) and block.dtype == np.float32 and len(block) > 0
     if params.single and params.full and dense:
         return of_single(block)
-    rows, weights = (block.rows, block.weights) if isinstance(block, tuple) else (block, None)
-    return Moments.collect(rows, weights=weights, full=params.full)
+    batch: Any = block if isinstance(block, tuple) else None  # rows, labels, weights
+    if batch is not None:
+        return Moments.collect(batch.rows, weights=batch.weights, full=params.full)
+    return Moments.collect(block, full=params.full)
 
 
 def of_dense(rows: np.ndarray, weights: np.ndarray | None, full: bool) -> Moments:
