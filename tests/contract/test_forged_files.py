@@ -11,7 +11,7 @@ from tests.contract import forge
 from tests.contract.cases import FITS
 from tests.contract.recorded import fitted
 
-PARTS = 4
+PARTS = 2  # one for each worker
 NOT_CALLED = {"fit_without_folds", "write"}  # one fits again, the other writes a file
 
 

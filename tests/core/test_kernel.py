@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,37 +34,46 @@ if __name__ == "caller_kernels":
 """
 
 
+def execute(folder, cache, step=10):
+    """Run the two modules in a process of its own: (result, came from the cache)."""
+    base, source = folder / "base_kernels.py", BASE.format(step=step)
+    if not base.exists() or base.read_text() != source:
+        base.write_text(source)
+        (folder / "caller_kernels.py").write_text(CALLER)
+    code = "import caller_kernels as c; print(c.result, c.from_cache)"
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "TACIT_CACHE": str(cache), "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    result, from_cache = done.stdout.split()
+    return int(result), from_cache == "True"
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The folder of the two modules, and of the cache that their first run filled."""
+    folder = tmp_path_factory.mktemp("compiled")
+    assert execute(folder, folder / "cache") == (22, False)
+    return folder
+
+
 @pytest.fixture
-def run(tmp_path):
-    """Run the two modules in a process of its own; gives (result, came from the cache)."""
-    (tmp_path / "caller_kernels.py").write_text(CALLER)
-
-    def run(step=10, cache=tmp_path / "cache"):
-        base, source = tmp_path / "base_kernels.py", BASE.format(step=step)
-        if not base.exists() or base.read_text() != source:
-            base.write_text(source)
-        code = "import caller_kernels as c; print(c.result, c.from_cache)"
-        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**os.environ, "TACIT_CACHE": str(cache), "PYTHONPATH": path}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        result, from_cache = done.stdout.split()
-        return int(result), from_cache == "True"
-
-    return run
+def run_again(compiled, tmp_path):
+    """Run the two modules on a copy of that cache, which may be damaged."""
+    shutil.copytree(compiled / "cache", tmp_path / "cache")
+    return lambda: execute(compiled, tmp_path / "cache")
 
 
 def entries(folder: Path) -> list[Path]:
     return [each for each in folder.rglob("*") if each.is_file()]
 
 
-def test_machine_code_is_kept_for_the_next_process(run, tmp_path):
-    assert run() == (22, False)
-    assert run() == (22, True)
-    assert (tmp_path / "cache").stat().st_mode & 0o077 == 0
-    assert not list(tmp_path.rglob("__pycache__/*.nbi"))
+def test_machine_code_is_kept_for_the_next_process(compiled):
+    assert execute(compiled, compiled / "cache") == (22, True)
+    assert (compiled / "cache").stat().st_mode & 0o077 == 0
+    assert not list(compiled.rglob("__pycache__/*.nbi"))
 
 
 def test_what_kernels_call_has_no_wrapper_until_python_calls_it(monkeypatch):
@@ -119,9 +129,9 @@ def test_the_first_compilation_is_announced_once_in_a_process(tmp_path, safe):
     assert (stderr() == "") is safe  # from the cache, the second time
 
 
-def test_a_change_in_an_imported_kernel_is_noticed(run):
-    assert run(step=10) == (22, False)
-    assert run(step=20)[0] == 42
+def test_a_change_in_an_imported_kernel_is_noticed(tmp_path):
+    assert execute(tmp_path, tmp_path / "cache", step=10) == (22, False)
+    assert execute(tmp_path, tmp_path / "cache", step=20)[0] == 42
 
 
 @pytest.mark.parametrize(
@@ -129,12 +139,11 @@ def test_a_change_in_an_imported_kernel_is_noticed(run):
     [lambda data: data[: len(data) // 2], lambda data: b"\x00" * 40],
     ids=["cut", "zero"],
 )
-def test_a_damaged_entry_is_rebuilt(run, tmp_path, harm):
-    run()
+def test_a_damaged_entry_is_rebuilt(run_again, tmp_path, harm):
     for entry in entries(tmp_path / "cache"):
         entry.write_bytes(harm(entry.read_bytes()))
-    assert run() == (22, False)
-    assert run() == (22, True)
+    assert run_again() == (22, False)
+    assert run_again() == (22, True)
 
 
 def flip_a_bit(path, draw):
@@ -145,17 +154,18 @@ def flip_a_bit(path, draw):
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
-def test_an_entry_with_a_flipped_bit_is_not_executed_but_compiled_again(run, tmp_path, suffix):
+def test_an_entry_with_a_flipped_bit_is_not_executed_but_compiled_again(
+    run_again, tmp_path, suffix
+):
     """One in forty flipped bits in machine code used to end in a signal."""
-    run()
     draw = random.Random(0)
     for _ in range(3):
         damaged = [e for e in entries(tmp_path / "cache") if e.suffix == suffix]
         for entry in damaged:
             flip_a_bit(entry, draw)
         assert damaged
-        assert run() == (22, False)
-    assert run() == (22, True)
+        assert run_again() == (22, False)
+    assert run_again() == (22, True)
 
 
 def test_every_flipped_bit_of_an_entry_is_found_before_it_is_unpickled(tmp_path):
@@ -171,11 +181,11 @@ def test_every_flipped_bit_of_an_entry_is_found_before_it_is_unpickled(tmp_path)
     assert read_sealed(str(path)) == ("code", list(range(300)))
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(run, tmp_path):
+def test_a_folder_that_others_can_write_to_is_not_used(compiled, tmp_path):
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    assert run(cache=shared) == (22, False)
+    assert execute(compiled, shared) == (22, False)
     assert entries(shared) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import isotonic_regression
 from sklearn.manifold import ClassicalMDS as RivalClassical
@@ -17,7 +17,7 @@ import tacit
 from tacit.core import DataError, ModelFileError, Serial, Threads
 from tacit.data import Table
 from tacit.decompose import MDS, PCA, ClassicalMDS
-from tacit.decompose.mds import Order, pool_adjacent, stress
+from tacit.decompose.mds import Order, stress
 
 
 def points(n=80, d=3, seed=0):
@@ -200,12 +200,19 @@ def test_non_metric_scaling_comes_to_the_stress_of_scikit_learn():
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.integers(1, 9)), min_size=1, max_size=40))
-def test_pooling_is_isotonic_regression(pairs):
-    values, weights = (np.array(column, np.float64) for column in zip(*pairs, strict=True))
-    wanted = isotonic_regression(values, sample_weight=weights)
-    pool_adjacent(values, weights)
-    np.testing.assert_allclose(values, wanted, rtol=1e-9, atol=1e-9)
+@given(st.integers(2, 9), st.integers(0, 2**32 - 1))
+def test_disparities_are_the_isotonic_regression_of_the_distances(n, seed):
+    rng = np.random.default_rng(seed)
+    pairs, across = rng.integers(1, 6, n * (n - 1) // 2), rng.normal(size=(2, n))
+    sizes = np.unique(pairs, return_counts=True)[1]
+    means = [pdist(across.T)[pairs == each].mean() for each in np.unique(pairs)]
+    wanted = isotonic_regression(means, sample_weight=sizes)
+    wanted *= np.sqrt(len(pairs) / (sizes * wanted**2).sum())
+    order = Order(squareform(pairs.astype(np.float64)))
+    fitted = order.disparities(across)
+    np.testing.assert_allclose(fitted, wanted, rtol=1e-9)
+    in_place = squareform(order.matrix(fitted), checks=False)
+    np.testing.assert_array_equal(in_place, fitted[np.searchsorted(np.unique(pairs), pairs)])
 
 
 # --- New items ---

@@ -40,19 +40,6 @@ SMALL = 1 << 18  # values a pass reads in under a millisecond; starting threads 
 class Engine:
     """What a fit asks of the place it runs in."""
 
-    def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
-        work: int | None = None,
-    ) -> Iterator[Any]:  # fmt: skip
-        """``function(params, block)`` of every loaded block, results in order."""
-        raise NotImplementedError
-
-    def reduce(
-        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
-    ) -> Any:
-        """The sum of ``collect(params, block)`` over all blocks."""
-        return tree_sum(self.map(collect, params, data, cache))
-
     def each(
         self, function: Callable, items: Iterable, *, work: int | None = None
     ) -> Iterator[Any]:
@@ -60,24 +47,30 @@ class Engine:
         all items together: small work stays in the calling thread."""
         raise NotImplementedError
 
+    def map(
+        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
+        work: int | None = None,
+    ) -> Iterator[Any]:  # fmt: skip
+        """``function(params, block)`` of every loaded block, results in order."""
+        run = partial(run_block, function, params)
+        return self.each(run, members(data, cache), work=work_of(data, work))
+
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Any:
+        """The sum of ``collect(params, block)`` over all blocks."""
+        return tree_sum(self.map(collect, params, data, cache))
+
 
 @dataclass(frozen=True)
 class Serial(Engine):
     """One block after another in the calling thread. The reference."""
 
-    def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
-        work: int | None = None,
-    ) -> Iterator[Any]:  # fmt: skip
-        blocks = members(data, cache)
-        return self.each(lambda member: run_block(function, params, *member), blocks)
-
     def each(
         self, function: Callable, items: Iterable, *, work: int | None = None
     ) -> Iterator[Any]:
         with one_blas_thread():
-            for item in items:
-                yield function(item)
+            yield from map(function, items)
 
 
 @dataclass(frozen=True)
@@ -86,12 +79,11 @@ class Threads(Engine):
 
     workers: int | None = None
 
-    def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
-        work: int | None = None,
-    ) -> Iterator[Any]:  # fmt: skip
+    def each(
+        self, function: Callable, items: Iterable, *, work: int | None = None
+    ) -> Iterator[Any]:
         with self.ready() as running:
-            yield from running.map(function, params, data, cache, work=work)
+            yield from running.each(function, items, work=work)
 
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
@@ -99,19 +91,14 @@ class Threads(Engine):
         with self.ready() as running:
             return running.reduce(collect, params, data, cache)
 
-    def each(
-        self, function: Callable, items: Iterable, *, work: int | None = None
-    ) -> Iterator[Any]:
-        with self.ready() as running:
-            yield from running.each(function, items, work=work)
-
     @contextmanager
     def ready(self) -> Iterator["RunningThreads"]:
         """The same with a pool that stays, for whoever makes many passes. Its threads start
         with the first piece of work that is not small."""
-        pool = ThreadPoolExecutor(self.workers or cores())
+        workers = self.workers or cores()
+        pool = ThreadPoolExecutor(workers)
         try:
-            yield RunningThreads(self.workers or cores(), pool)
+            yield RunningThreads(workers, pool)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -123,35 +110,12 @@ class RunningThreads(Engine):
     workers: int
     pool: ThreadPoolExecutor
 
-    def map(
-        self, function: Callable, params: Any, data: Iterable, cache: list | None = None, *,
-        work: int | None = None,
-    ) -> Iterator[Any]:  # fmt: skip
-        if is_small(data, work):
-            return Serial().map(function, params, data, cache)
-        blocks = members(data, cache)
-        return self._submit(lambda member: run_block(function, params, *member), blocks)
-
-    def reduce(
-        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
-    ) -> Any:
-        # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
-        blocks: Any = getattr(data, "blocks", data)
-        size = branch(len(blocks) if hasattr(blocks, "__len__") else 0, self.workers)
-        if size == 1 or is_small(data):
-            return tree_sum(self.map(collect, params, data, cache))
-        waiting = members(data, cache)
-        branches = iter(lambda: list(islice(waiting, size)), [])
-        return tree_sum(self._submit(partial(sum_branch, collect, params), branches))
-
     def each(
         self, function: Callable, items: Iterable, *, work: int | None = None
     ) -> Iterator[Any]:
         if is_small(items, work):
-            return Serial().each(function, items)
-        return self._submit(function, items)
-
-    def _submit(self, function: Callable, items: Iterable) -> Iterator[Any]:
+            yield from Serial().each(function, items)
+            return
         stop = threading.Event()
         pending: deque[Future] = deque()
         with one_blas_thread():
@@ -167,6 +131,17 @@ class RunningThreads(Engine):
                 # their next check_stop(), waiting ones never start.
                 stop.set()
                 wait([future for future in pending if not future.cancel()])
+
+    def reduce(
+        self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
+    ) -> Any:
+        # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
+        blocks: Any = getattr(data, "blocks", data)
+        size = branch(len(blocks) if hasattr(blocks, "__len__") else 0, self.workers)
+        waiting = iter(members(data, cache))
+        branches = iter(lambda: list(islice(waiting, size)), [])
+        sums = self.each(partial(sum_branch, collect, params), branches, work=work_of(data))
+        return tree_sum(sums)
 
 
 @dataclass(frozen=True)
@@ -280,24 +255,25 @@ def check_stop() -> None:
         raise Stopped
 
 
-def run_unless(stop: threading.Event, function: Callable, *arguments: Any) -> Any:
+def run_unless(stop: threading.Event, function: Callable, item: Any) -> Any:
     """Run a part of a pass, unless the pass is canceled before or while it runs."""
     _worker.stop = stop
     try:
         check_stop()
-        return function(*arguments)
+        return function(item)
     finally:
         _worker.stop = None
 
 
-def run_block(function: Callable, params: Any, block: Any, *cached: Any) -> Any:
+def run_block(function: Callable, params: Any, member: tuple) -> Any:
     """Load where the work is done, so that only the path travels."""
+    block, *cached = member
     return function(params, block.load(), *cached)
 
 
 def run_on_worker(function: Callable, params: Any, block: Any) -> Any:
     with one_blas_thread():
-        return run_block(function, params, block)
+        return function(params, block.load())
 
 
 def add_stats(a: Any, b: Any) -> Any:
@@ -305,7 +281,7 @@ def add_stats(a: Any, b: Any) -> Any:
 
 
 def sum_branch(collect: Callable, params: Any, members: list[tuple]) -> Any:
-    return tree_sum(run_block(collect, params, *member) for member in members)
+    return tree_sum(map(partial(run_block, collect, params), members))
 
 
 def branch(blocks: int, workers: int) -> int:
@@ -313,19 +289,23 @@ def branch(blocks: int, workers: int) -> int:
     return 1 << max(0, (blocks // (8 * workers)).bit_length() - 1)
 
 
-def members(data: Iterable, cache: list | None) -> Iterator[tuple]:
+def members(data: Iterable, cache: list | None) -> Iterable[tuple]:
     """Every block, with its slot of the cache if there is one."""
-    return ((block,) if cache is None else (block, cache[i]) for i, block in enumerate(data))
+    return zip(data) if cache is None else zip(data, cache, strict=True)
 
 
-def is_small(data: Any, work: int | None = None) -> bool:
+def work_of(data: Any, work: int | None = None) -> int | None:
+    """How many values a pass reads, if that is known; none to speak of in a single block."""
+    blocks = getattr(data, "blocks", data)
+    if hasattr(blocks, "__len__") and len(blocks) < 2:
+        return 0
+    return getattr(data, "values_in_memory", None) if work is None else work
+
+
+def is_small(items: Any, work: int | None) -> bool:
     """Whether the calling thread would be done before others have started."""
-    if work is None:
-        work = getattr(data, "values_in_memory", None)
-    if work is not None and work < SMALL:
-        return True
-    pieces = getattr(data, "blocks", data)
-    return hasattr(pieces, "__len__") and len(pieces) < 2
+    few = hasattr(items, "__len__") and len(items) < 2
+    return few or (work is not None and work < SMALL)
 
 
 def cores() -> int:

@@ -9,8 +9,9 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
   be read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
-With every function Numba compiles a wrapper that unpacks Python's arguments, up to half of the
-work where these are tuples of arrays. What only kernels call is compiled without it.
+With every function Numba compiles wrappers that unpack the arguments of Python and of C, up to
+half of the work where these are tuples of arrays. There is none for C, and what only kernels
+call is compiled without that for Python.
 
 The first compilation of a process is announced on standard error, unless TACIT_ANNOUNCE is 0.
 """
@@ -27,7 +28,7 @@ from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.caching import IndexDataCacheFile, NullCache, _Cache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
@@ -58,7 +59,7 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     if getattr(numba.config, "DISABLE_JIT", False) or not has_file(function):
         # Functions typed in by hand have no file that could go stale.
         return numba.njit(**options)(function)
-    options = {"nopython": True, "boundscheck": None, **options}
+    options = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
     return with_cache(Kernel(function, targetoptions=options), "")
 
 
@@ -72,7 +73,7 @@ class Kernel(CPUDispatcher):
     @cached_property
     def inner(self) -> Any:
         """The same function without wrappers, which Python must not call."""
-        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        bare = {"no_cpython_wrapper": True}
         if self.targetoptions.get("fastmath"):
             # A process that compiles would call the function as compiled by itself, one that
             # loads the caller from the cache its copy in there, which was optimized again and
@@ -93,9 +94,7 @@ def with_cache(compiled: Any, variant: str) -> Any:
         compiled._cache = NoCache()
         return compiled
     with caching_in(home / (stamp(compiled.py_func.__module__) + variant)):
-        compiled.enable_caching()
-    compiled._cache._cache_file = SealedCacheFile(compiled._cache._cache_file)
-    compiled._cache = SelfRepairingCache(compiled._cache)
+        compiled._cache = SelfRepairingCache(compiled.py_func)
     return compiled
 
 
@@ -125,17 +124,18 @@ class NoCache(NullCache):
         announce_compilation()
 
 
-class SelfRepairingCache(_Cache):
-    """A cache of Numba's that forgets what it cannot read."""
+class SelfRepairingCache(FunctionCache):
+    """Numba's cache, which forgets what it cannot read."""
 
-    def __init__(self, inner: _Cache) -> None:
-        self.inner = inner
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        self._cache_file = SealedCacheFile(self._cache_file)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = self.inner.load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # whatever unpickling makes of a damaged file
-            self.inner.flush()
+            self.flush()
             found = None
         if found is None:
             announce_compilation()
@@ -143,22 +143,9 @@ class SelfRepairingCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            self.inner.save_overload(sig, data)
+            super().save_overload(sig, data)
         except OSError:  # a full disk costs the next process a compilation, no more
-            self.inner.disable()
-
-    @property
-    def cache_path(self) -> str:
-        return self.inner.cache_path
-
-    def enable(self) -> None:
-        self.inner.enable()
-
-    def disable(self) -> None:
-        self.inner.disable()
-
-    def flush(self) -> None:
-        self.inner.flush()
+            self.disable()
 
 
 class SealedCacheFile(IndexDataCacheFile):

@@ -503,28 +503,29 @@ def describe(path: str | os.PathLike) -> Description:
         class_name=part("class", str),
         params={name: summary(node) for name, node in part("params", dict).items()},
         fitted={name: summary(node) for name, node in part("fitted", dict).items()},
-        dims=shallow(part("dims", dict)),
-        dropped=shallow(part("dropped", list)),
-        provenance=shallow(part("provenance", dict)),
+        dims=summary(part("dims", dict)),
+        dropped=summary(part("dropped", list)),
+        provenance=summary(part("provenance", dict)),
         tensors=tensors,
     )
 
 
 def summary(node: Any, depth: int = DEEP) -> Any:
-    """A node for display: plain values stay, the others become a few words."""
-    if depth == 0:
-        return "<deeper>"
+    """A node for display: plain values stay, the others become a few words. Cut off where it
+    is nested deeper than ours ever are."""
     if isinstance(node, list):
-        return [summary(item, depth - 1) for item in node]
+        return [summary(item, depth - 1) for item in node] if depth else "<deeper>"
     if not isinstance(node, dict):
         return node
-    kind, items = node.get("type"), node.get("items")
+    if depth == 0:
+        return "<deeper>"
+    kind, items = node.get("type", "dict"), node.get("items", node)
     if kind == "tuple" and isinstance(items, list):
-        return [summary(item, depth - 1) for item in items]
+        return summary(items, depth)
     if kind == "dict" and isinstance(items, dict):
         return {key: summary(item, depth - 1) for key, item in items.items()}
     if kind == "number":
-        return shallow(node.get("value"))
+        return summary(node.get("value"), depth - 1)
     if kind == "dtype":
         return excerpt(node.get("dtype")).strip("'")
     if kind == "engine" and isinstance(node.get("settings"), dict):
@@ -539,14 +540,3 @@ def summary(node: Any, depth: int = DEEP) -> Any:
         "model": f"<a model: {excerpt(node.get('class'))}>",
     }
     return words.get(kind, "<unknown>") if isinstance(kind, str) else "<unknown>"
-
-
-def shallow(value: Any, depth: int = DEEP) -> Any:
-    """The same JSON value, cut off where it is nested deeper than ours ever is."""
-    if isinstance(value, dict):
-        if depth == 0:
-            return "<deeper>"
-        return {key: shallow(item, depth - 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [shallow(item, depth - 1) for item in value] if depth else "<deeper>"
-    return value

@@ -176,13 +176,14 @@ def collect(params: MomentsParams | None, block: Any) -> Moments:
     >>> Serial().reduce(collect, MomentsParams(full=False), table).variance.round(2)
     array([11.67, 11.67])
     """
-    full = True if params is None else params.full
-    if params is not None and params.single and not isinstance(block, tuple):
-        return of_single(block) if can_be_single(block, full) else collect(None, block)
+    params = params or MomentsParams()
+    dense = isinstance(block, np.ndarray) and block.dtype == np.float32 and len(block) > 0
+    if params.single and params.full and dense:
+        return of_single(block)
     batch: Any = block if isinstance(block, tuple) else None  # rows, labels, weights
     if batch is not None:
-        return Moments.collect(batch.rows, weights=batch.weights, full=full)
-    return Moments.collect(block, full=full)
+        return Moments.collect(batch.rows, weights=batch.weights, full=params.full)
+    return Moments.collect(block, full=params.full)
 
 
 def of_dense(rows: np.ndarray, weights: np.ndarray | None, full: bool) -> Moments:
@@ -198,11 +199,6 @@ def of_dense(rows: np.ndarray, weights: np.ndarray | None, full: bool) -> Moment
         return of_chunk(rows[i : i + size], part, full)
 
     return tree_sum(map(chunk, range(0, n, size)))
-
-
-def can_be_single(rows: Any, full: bool) -> bool:
-    dense = isinstance(rows, np.ndarray) and rows.dtype == np.float32 and len(rows) > 0
-    return dense and full
 
 
 def of_single(rows: np.ndarray) -> Moments:

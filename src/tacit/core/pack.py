@@ -35,6 +35,9 @@ __all__ = ["Packer", "Unpacker", "is_sparse"]
 
 LONG = 64  # items; a longer list becomes an array
 NUMBERS = {dtype.name for dtype in CODES}
+KINDS = (  # of nodes; the Unpacker has a method for each
+    "array", "dict", "dtype", "engine", "index", "number", "sparse", "strings", "tuple",
+)  # fmt: skip
 SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
 ENGINES: dict[str, type] = {"Serial": Serial, "Threads": Threads, "Dask": Dask}
 MOST_PADDING = 2**28  # bytes; a fixed-width string array is as wide as its longest string
@@ -208,25 +211,15 @@ class Unpacker:
             return node
         if isinstance(node, list):
             return self._items(name, node, finite)
-        makers: dict[str, Callable[[str, dict, bool], Any]] = {
-            "tuple": lambda name, node, finite: tuple(
-                self._items(name, self._field(name, node, "items", list), finite)
-            ),
-            "dict": self._dict,
-            "number": self._number,
-            "array": self._array,
-            "strings": self._strings,
-            "index": self._index,
-            "sparse": self._sparse,
-            "engine": self._engine,
-            "dtype": self._dtype,
-        }
         kind = self._field(name, node, "type", str)
-        if kind in makers:
-            return makers[kind](name, node, finite)
+        if kind in KINDS:
+            return getattr(self, f"_{kind}")(name, node, finite)
         if kind == "model" and self._nested is not None:
             return self._nested(name, node)
         raise self._bad(name, f"is of an unknown type {excerpt(kind)}")
+
+    def _tuple(self, name: str, node: dict, finite: bool) -> tuple:
+        return tuple(self._items(name, self._field(name, node, "items", list), finite))
 
     def _items(self, name: str, nodes: list, finite: bool) -> list:
         return [self.unpack(f"{name}.{i}", node, finite=finite) for i, node in enumerate(nodes)]

@@ -104,7 +104,7 @@ class TensorFile(NamedTuple):
             for piece in pieces(array):
                 fill(self.path, self.file, piece)
                 digest.update(piece)
-            arrays[name] = array if array.dtype.isnative else native(array)
+            arrays[name] = array
         if digest.hexdigest() != self.document.get("data_blake2b"):
             raise bad(self.path, "is damaged: its arrays do not match their checksum")
         for name, array in arrays.items():
@@ -140,8 +140,8 @@ class TensorFile(NamedTuple):
                 array = array.view(dtype).reshape(shape)
             except ValueError:
                 raise bad(self.path, f"has {excerpt(name)} of impossible shape") from None
-            arrays[name] = array if array.dtype.isnative else native(array)
-            arrays[name].flags.writeable = False
+            arrays[name] = array
+            array.flags.writeable = False
         return arrays
 
 
@@ -397,7 +397,3 @@ def fill(path: Path, file: BinaryIO, piece: memoryview) -> None:
         if not got:
             raise bad(path, "became shorter while it was read")
         piece = piece[got:]
-
-
-def native(array: np.ndarray) -> np.ndarray:
-    return array.astype(array.dtype.newbyteorder("="))

@@ -133,12 +133,21 @@ def check_rows(
     if finite:
         check_values(X, name)
     if sp.issparse(X):
+        X = with_one_index(X)
         if distinct and repeats_cells(X):  # two entries for one cell would be two values
             X = X.copy()
             X.sum_duplicates()
-        if X.indices.dtype != X.indptr.dtype:
-            X.indptr = X.indptr.astype(X.indices.dtype)
     return X
+
+
+def with_one_index(X: Any) -> Any:
+    """A CSR matrix with int32 indices where they fit: kernels are compiled for one type."""
+    index = np.int32 if max(*X.shape, X.nnz) < 2**31 else np.int64
+    if X.indices.dtype == X.indptr.dtype == index:
+        return X
+    out = type(X)(X.shape, dtype=X.dtype)
+    out.data, out.indices, out.indptr = X.data, X.indices.astype(index), X.indptr.astype(index)
+    return out
 
 
 def repeats_cells(X: Any) -> bool:

@@ -331,20 +331,16 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             self.embedding_ = np.zeros((n, self.n_components))
             self.embedding_[:, :k] = (roots[:, None] * eigen.vectors).T
             return
-        self.embedding_ = np.empty((n, self.n_components))
 
-        def place(first: int) -> None:
+        def place(first: int) -> np.ndarray:
             check_stop()
             part = rows[first : first + STRIPE]
-            away = (
-                part[:, self.landmarks_]
-                if precomputed
-                else between_rows(part, marks, self.metric)
-            )
-            self.embedding_[first : first + STRIPE] = self._place(away)
+            if precomputed:
+                return self._place(part[:, self.landmarks_])
+            return self._place(between_rows(part, marks, self.metric))
 
-        for _ in engine.each(place, range(0, n, STRIPE), work=n * m * 8):
-            pass
+        placed = engine.each(place, range(0, n, STRIPE), work=n * m * 8)
+        self.embedding_ = np.concatenate(list(placed))
 
     def _place(self, distances: np.ndarray) -> np.ndarray:
         return 0.5 * (self._means - distances**2) @ self._map.T

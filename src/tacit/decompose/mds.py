@@ -26,6 +26,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from scipy.optimize import isotonic_regression
+from scipy.spatial.distance import pdist, squareform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -68,7 +70,7 @@ def smacof(
     *,
     max_iter: int,
     eps: float,
-    order: Any = None,
+    order: "Order | None" = None,
     callbacks: list,
 ) -> Run:
     """Move points (k, n) until an iteration lowers the stress by less than ``eps`` of the sum
@@ -81,9 +83,7 @@ def smacof(
     points = points - points.mean(axis=1, keepdims=True)
     target, fitted, scale = distances, None, 1.0
     unit = float(distances.max(initial=0.0))
-    if order is not None:
-        target = np.zeros_like(distances)
-    elif eps >= SINGLE and unit > 0:
+    if order is None and eps >= SINGLE and unit > 0:
         start = np.ascontiguousarray(points / unit, np.float32)
         if np.isfinite(start).all():
             target, points, scale = (distances / unit).astype(np.float32), start, unit**2
@@ -91,7 +91,7 @@ def smacof(
     while True:
         if order is not None:
             fitted = order.disparities(points) if stresses else order.scaled()
-            order.fill(target, fitted)
+            target = order.matrix(fitted)
         raw, size, moved = guttman(target, points, engine)
         stresses.append(raw * scale)
         step = len(stresses) - 1
@@ -130,44 +130,38 @@ class Order:
     """The pairs of items by rising dissimilarity, equal ones together."""
 
     def __init__(self, distances: np.ndarray) -> None:
-        n = len(distances)
-        first, second = np.triu_indices(n, 1)
-        values = distances[first, second]
-        by_size = np.argsort(values, kind="stable")
-        self.values = values[by_size]
-        self.first = first[by_size].astype(np.int32)
-        self.second = second[by_size].astype(np.int32)
-        changes = np.flatnonzero(np.diff(self.values) > 0) + 1
-        self.edges = np.concatenate([[0], changes, [len(values)]]).astype(np.int64)
-        self.n = n
+        values = squareform(distances, checks=False)
+        self.places = np.argsort(values, kind="stable")  # among the pairs of ``squareform``
+        rising = values[self.places]
+        self.first = np.flatnonzero(np.diff(rising, prepend=-np.inf) > 0)  # of equal ones
+        self.values = rising[self.first]
+        self.sizes = np.diff(self.first, append=len(rising))
 
     def disparities(self, points: np.ndarray) -> np.ndarray:
         """One number to a group of equal dissimilarities, rising, nearest to the distances."""
-        means = np.empty(len(self.edges) - 1)
-        weights = np.diff(self.edges).astype(np.float64)
-        group_means(points, self.first, self.second, self.edges, means)
-        pool_adjacent(means, weights)
-        return self._of_fixed_size(means)
+        distances = pdist(points.T)[self.places]
+        means = np.add.reduceat(distances, self.first) / self.sizes
+        return self._of_fixed_size(isotonic_regression(means, weights=self.sizes).x)
 
     def scaled(self) -> np.ndarray:
         """The dissimilarities themselves, for the first iteration."""
-        return self._of_fixed_size(self.values[self.edges[:-1]])
+        return self._of_fixed_size(self.values)
 
     def _of_fixed_size(self, fitted: np.ndarray) -> np.ndarray:
-        size = float((np.diff(self.edges) * fitted**2).sum())
-        pairs = self.n * (self.n - 1) / 2
-        return fitted * np.sqrt(pairs / size) if size > 0 else fitted
+        size = float((self.sizes * fitted**2).sum())
+        return fitted * np.sqrt(len(self.places) / size) if size > 0 else fitted
 
-    def fill(self, target: np.ndarray, fitted: np.ndarray) -> None:
-        """Write disparities to their places in a matrix."""
-        fill_pairs(target, self.first, self.second, self.edges, fitted)
+    def matrix(self, fitted: np.ndarray) -> np.ndarray:
+        """Disparities at their places in a matrix."""
+        pairs = np.empty(len(self.places))
+        pairs[self.places] = np.repeat(fitted, self.sizes)
+        return squareform(pairs, checks=False)
 
     def steps(self, fitted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The curve from dissimilarity to disparity, for items not seen yet."""
-        values = self.values[self.edges[:-1]]
         bend = np.flatnonzero(np.diff(fitted) != 0)
         keep = np.unique(np.concatenate([[0], bend, bend + 1, [len(fitted) - 1]]))
-        return values[keep], fitted[keep]
+        return self.values[keep], fitted[keep]
 
 
 def stress(distances: Any, points: Any, *, normalized: bool = True) -> float:
@@ -484,48 +478,3 @@ def place_stripe(wanted, points, out, first, last, max_iter, least):
                 own[c] = new
             if shift <= least:
                 break
-
-
-@kernel
-def group_means(points, first, second, edges, means):
-    """The mean distance of every group of pairs."""
-    k = len(points)
-    for g in range(len(means)):
-        total = 0.0
-        for t in range(edges[g], edges[g + 1]):
-            square = 0.0
-            for c in range(k):
-                away = points[c, first[t]] - points[c, second[t]]
-                square += away * away
-            total += np.sqrt(square)
-        means[g] = total / (edges[g + 1] - edges[g])
-
-
-@kernel
-def pool_adjacent(values, weights):
-    """Isotonic regression in place: neighbors out of order become their mean."""
-    n = len(values)
-    mean, weight, start = np.empty(n), np.empty(n), np.empty(n + 1, np.int64)
-    blocks = 0
-    for t in range(n):
-        mean[blocks], weight[blocks], start[blocks] = values[t], weights[t], t
-        blocks += 1
-        while blocks > 1 and mean[blocks - 2] >= mean[blocks - 1]:
-            total = weight[blocks - 2] + weight[blocks - 1]
-            mean[blocks - 2] += (mean[blocks - 1] - mean[blocks - 2]) * (
-                weight[blocks - 1] / total
-            )
-            weight[blocks - 2] = total
-            blocks -= 1
-    start[blocks] = n
-    for b in range(blocks):
-        for t in range(start[b], start[b + 1]):
-            values[t] = mean[b]
-
-
-@kernel
-def fill_pairs(target, first, second, edges, fitted):
-    for g in range(len(fitted)):
-        for t in range(edges[g], edges[g + 1]):
-            target[first[t], second[t]] = fitted[g]
-            target[second[t], first[t]] = fitted[g]

@@ -90,28 +90,22 @@ class Labels:
     def all(self) -> dict[Key, str]:
         """Every label, whether its document is in the project at the moment or not."""
         with self._reading() as db:
-            if db is None:
-                return {}
             found = db.execute("SELECT id, print, name FROM labels").fetchall()
         return {Key(id, print): name for id, print, name in found}
 
     def names(self) -> dict[str, int]:
         """How many documents have each label, in the project at the moment or not."""
         with self._reading() as db:
-            return {} if db is None else names_in(db)
+            return names_in(db)
 
     def steps(self) -> int:
         """How many changes can be taken back."""
         with self._reading() as db:
-            if db is None:
-                return 0
             return db.execute("SELECT count(DISTINCT step) FROM steps").fetchone()[0]
 
     def spread(self, run: str) -> dict[str, Any] | None:
         """What was said of the rest of the documents when this run was current."""
         with self._reading() as db:
-            if db is None:
-                return None
             found = db.execute("SELECT answer FROM spread WHERE run = ?", (run,)).fetchone()
         return None if found is None else json.loads(found[0])
 
@@ -183,11 +177,12 @@ class Labels:
     # --- The file ---
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """The open file; None while there is none, which reading does not change."""
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The open file; empty tables while there is none, which reading does not change."""
         with self._lock, self._named():
             if self._connection is None and not self.path.exists():
-                yield None
+                with contextlib.closing(open_file(Path(":memory:"))) as nothing:
+                    yield nothing
             else:
                 yield self._open()
 
