@@ -508,15 +508,11 @@ def read_pairs(path: str, *, content: str = PAIRS) -> list[tuple[str, str]]:
     """The first two columns of a file: ``content``. A line that names misspellings and their
     corrections is left out."""
     from tacit.core.errors import DataError
-    from tacit.data.delimited import check_quotes, records, sniff
+    from tacit.data.delimited import open_delimited
 
-    data = read_text(path).encode()
-    if not data.strip():
-        raise DataError(f"the file is empty. Give {content}.", file=path)
-    dialect = sniff(data[: 1 << 16])
-    check_quotes(data, dialect, path)
+    opened = open_delimited(read_text(path).encode(), path, header=False, content=content)
     pairs = []
-    for record in records(data, dialect.delimiter):
+    for record in opened.rows():
         if len(record.cells) < 2:
             message = f"has one column, but {content} are needed."
             raise DataError(message, file=path, row=record.line)

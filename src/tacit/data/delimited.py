@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tacit.data.document_build import IngestReport
 
 __all__ = [
-    "Dialect", "Record", "TextRecord", "check_quotes", "choose_columns", "guard", "is_float",
-    "name_columns", "read_csv", "records", "scan_quotes", "sniff", "whole_records",
+    "Delimited", "Dialect", "Record", "TextRecord", "choose_columns", "guard", "is_float",
+    "name_columns", "open_delimited", "read_csv", "records", "scan_quotes", "sniff",
     "write_rows",
 ]  # fmt: skip
 
@@ -179,18 +179,6 @@ def newlines_in_quotes(data: bytes, dialect: Dialect) -> int | None:
     return int((np.searchsorted(quotes, newlines) % 2).sum())
 
 
-def check_quotes(data: bytes, dialect: Dialect, file: str) -> int:
-    """How many lines end inside quotes; DataError for a quote that never closes."""
-    opened, inside = scan_quotes(data, dialect)
-    if opened is not None:
-        raise DataError(
-            f"line {1 + count_newlines(data[:opened])} opens a quote that never closes. "
-            'Close it, or double it ("") if it belongs to the text.',
-            file=file,
-        )
-    return inside
-
-
 def whole_records(data: bytes, dialect: Dialect) -> bytes:
     """Text that was cut off somewhere, up to the end of its last whole record."""
     end: int | None = len(data)
@@ -198,6 +186,60 @@ def whole_records(data: bytes, dialect: Dialect) -> bytes:
         data = data[: data.rfind(b"\n", 0, end) + 1]
         end, _ = scan_quotes(data, dialect)
     return data
+
+
+# --- Tables in memory ---
+
+
+class Delimited(NamedTuple):
+    """Delimited UTF-8 text whose separator and columns are known."""
+
+    data: bytes
+    file: str
+    dialect: Dialect
+    names: list[str]
+    header: bool
+    start: int  # of the first row
+    quoted_newlines: int
+    notes: list[str]
+
+    def rows(self) -> Iterator[Record]:
+        """The records after the header."""
+        return islice(records(self.data, self.dialect.delimiter), self.header, None)
+
+    def error(self, claim: str, rest: str, row: int, column: str) -> DataError:
+        """An error about a cell: the claim, its line, the rest. Rows count from 0."""
+        line = next(islice(self.rows(), row, None)).line
+        message = f"{claim} (line {line}){rest}"
+        return DataError(message, file=self.file, row=row + 1, column=column)
+
+
+def open_delimited(
+    data: bytes, file: str, *, header: bool | None = None, cut_off: bool = False,
+    content: str = "rows",
+) -> Delimited:  # fmt: skip
+    """Find the separator and the columns of delimited UTF-8 text, and check its quotes."""
+    if not re.search(rb"\S", data):
+        raise DataError(f"the file is empty. There are no {content} to read.", file=file)
+    tabs = re.search(r"\.(tsv|tab)(\.(gz|zst|zstd))?$", file.lower())
+    dialect = sniff(data, prefer="\t" if tabs else None)
+    if cut_off:
+        data = whole_records(data, dialect)
+    opened, quoted_newlines = scan_quotes(data, dialect)
+    if opened is not None:
+        raise DataError(
+            f"line {1 + count_newlines(data[:opened])} opens a quote that never closes. "
+            'Close it, or double it ("") if it belongs to the text.',
+            file=file,
+        )
+    first = next(records(data, dialect.delimiter), None)
+    if first is None:
+        raise DataError("no whole row is left of the truncated file.", file=file)
+    names, header, notes = name_columns(first.cells, header, dialect)
+    if dialect != Dialect():
+        notes.insert(0, str(dialect))
+    start = first.end if header else 0
+    return Delimited(data, file, dialect, names, header, start, quoted_newlines, notes)
 
 
 # --- Columns ---
