@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
@@ -337,17 +337,24 @@ def read_csv(
     ``cut_off`` returns, at the end, whether the input ended early: its last record may be
     incomplete then, and is left out.
     """
-    tee = Tee(lines)
-    first = tee.peek()
+    walk = iter(lines)
+    first = next(walk, None)
     if first is None:
         return
     delimiter = delimiter or sniff_delimiter(first, report)
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    rows = csv.reader(tee, delimiter=delimiter, quoting=quoting, strict=True)
+    read: list[str] = []  # lines of the current record, for messages
+
+    def noted() -> Iterator[str]:
+        for line in chain([first], walk):
+            read.append(line)
+            yield line
+
+    rows = csv.reader(noted(), delimiter=delimiter, quoting=quoting, strict=True)
     columns: list[str] | None = None
     while True:
         begun = rows.line_num + 1
-        tee.mark()
+        read.clear()
         try:
             with long_fields(longest):
                 row = next(rows)
@@ -357,7 +364,7 @@ def read_csv(
             if "unexpected end" in str(error) and cut_off():
                 report.notes.append(f"the record that begins in line {begun} was left out")
                 return
-            raise csv_error(error, tee, begun, delimiter, name, longest) from None
+            raise csv_error(error, read, begun, delimiter, name, longest) from None
         if not row:
             continue  # an empty line between records
         if columns is None:
@@ -380,31 +387,6 @@ def read_csv(
         )
 
 
-class Tee:
-    """Lines, and those of the current record so far, for messages."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = iter(lines)
-        self.ahead: list[str] = []
-        self.record: list[str] = []
-
-    def peek(self) -> str | None:
-        if not self.ahead:
-            self.ahead = [line for line in [next(self.lines, None)] if line is not None]
-        return self.ahead[0] if self.ahead else None
-
-    def mark(self) -> None:
-        self.record = []
-
-    def __iter__(self) -> "Tee":
-        return self
-
-    def __next__(self) -> str:
-        line = self.ahead.pop() if self.ahead else next(self.lines)
-        self.record.append(line)
-        return line
-
-
 _limit = threading.Lock()
 
 
@@ -420,50 +402,29 @@ def long_fields(longest: int) -> Iterator[None]:
 
 
 def csv_error(
-    error: csv.Error, tee: Tee, begun: int, delimiter: str, name: str, longest: int
+    error: csv.Error, read: list[str], begun: int, delimiter: str, name: str, longest: int
 ) -> DataError:
-    """The error for a record, with the line it begins in."""
-    if "field larger" in str(error):
-        line = begun + open_quote(tee.record, delimiter)
-        return DataError(
-            f"line {line}: a field is longer than {longest:,} characters. Most likely a quote "
-            'opens there and never closes: close it, or double it ("") if it belongs to the '
-            "text; or raise max_document.",
-            file=name,
+    """The error for a record, of which some lines were read, with the line that causes it."""
+    long, unclosed = "field larger" in str(error), "unexpected end" in str(error)
+    if long or unclosed:
+        data = "".join(read).encode("utf-8", "replace")
+        opened, _ = scan_quotes(data, Dialect(delimiter))
+        line = begun + count_newlines(data[: opened or 0])
+        what = "a quote opens here and never closes. Close it"
+        end = "."
+        if long:
+            what = (
+                f"a field is longer than {longest:,} characters. Most likely a quote opens "
+                "there and never closes: close it"
+            )
+            end = "; or raise max_document."
+        claim = f'line {line}: {what}, or double it ("") if it belongs to the text{end}'
+    else:
+        claim = (
+            f"line {begun + max(0, len(read) - 1)}, in the record that begins in line {begun}: "
+            f'{error}. Double a quote ("") that belongs to the text.'
         )
-    if "unexpected end" in str(error):
-        line = begun + open_quote(tee.record, delimiter)
-        return DataError(
-            f"line {line}: a quote opens here and never closes. Close it, or double it "
-            '("") if it belongs to the text.',
-            file=name,
-        )
-    line = begun + max(0, len(tee.record) - 1)
-    return DataError(
-        f"line {line}, in the record that begins in line {begun}: {error}. Double a quote "
-        '("") that belongs to the text.',
-        file=name,
-    )
-
-
-def open_quote(lines: Sequence[str], delimiter: str) -> int:
-    """The line of a record in which a quote opens that never closes.
-
-    >>> open_quote(['1,"fine ""so""\\n', 'far","and\\n', 'on'], ",")
-    1
-    """
-    inside, fresh, where = False, True, 0
-    for i, line in enumerate(lines):
-        j = 0
-        while j < len(line):
-            if inside and line.startswith('""', j):
-                j += 1  # a doubled quote is a character
-            elif line[j] == '"' and (inside or fresh):
-                inside = not inside
-                where = i if inside else where
-            fresh = not inside and line[j] in (delimiter, "\n", "\r")
-            j += 1
-    return where
+    return DataError(claim, file=name)
 
 
 def sniff_delimiter(line: str, report: "IngestReport") -> str:
