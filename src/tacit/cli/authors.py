@@ -58,7 +58,7 @@ class Text(NamedTuple):
               default="cosine", help="Variant of Delta, the distance between texts")
 @options.plot_option(": a map of the texts")
 @options.out_option("the attribution of each part of a text", name="--rolling")
-@click.option("--tree", "tree_path", metavar="FILE",
+@click.option("--tree", "tree_path", type=options.FILE, metavar="FILE",
               help="File for the consensus tree of all texts, in Newick format  [default: "
               "none]")
 @options.out_option("the verdicts")
@@ -86,11 +86,8 @@ def authors(
     typicality, which is low if perhaps none of them did; the fraction of blocks that agree; the
     score of the General Impostors method; and the words that distinguish the authors.
     """
-    output.check_outputs(out, [plot_path, tree_path, model_path], as_json=run.as_json)
-    output.check_outputs(rolling, as_json=run.as_json, option="--rolling")
     if out == rolling == "-":
         raise click.UsageError("--out - and --rolling - both want standard output. Drop one.")
-    output.check_picture(plot_path)
     from tacit.style import Authorship, FunctionWords, impostors
 
     source = inputs.open_documents(path, documents)
@@ -125,7 +122,6 @@ def authors(
         show(model, report)
     output.say_written(verdicts=out, plot=plot_path, tree=tree_path,
                        attribution=rolling, model=model_path)  # fmt: skip
-    inputs.check_whole(source, documents)
 
 
 # --- Input ---

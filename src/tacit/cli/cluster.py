@@ -79,8 +79,6 @@ def cluster(
     check_settings(settings)
     if k is not None:
         options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
-    output.check_picture(plot_path)
-    output.check_outputs(out, [model_path, plot_path], as_json=run.as_json)
     opened = inputs.read_number_file(file, table)
     report = opened.report
     notes: list[str] = []
@@ -170,7 +168,6 @@ def cluster(
             )
         draw(groups, sentences)
     output.say_written(labels=out, picture=plot_path, model=model_path)
-    inputs.check_whole(opened, table)
 
 
 # --- Rows and columns ---

@@ -28,7 +28,8 @@ def index() -> None:
 
 @index.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="Index file to write (.safetensors)")
+@click.option("--out", type=options.FILE, required=True, metavar="FILE",
+              help="Index file to write (.safetensors)")
 @options.rule_option
 @options.stop_words_option
 @click.option("--no-text", is_flag=True,
@@ -52,7 +53,6 @@ def build(
     tacit index build letters/ --out letters.index
     tacit index build letters/ --semantic --out meaning.index    search by meaning
     """
-    output.check_file(out)
     if semantic:
         why = "is for an index of words. Leave it out with --semantic."
         options.refuse_given(["memory"], why)
@@ -106,7 +106,6 @@ def build(
             f"{in_all}; {format_bytes(size)}."
         )
     output.say_written(index=out)
-    inputs.check_whole(texts, documents)
 
 
 @index.command()
@@ -165,10 +164,8 @@ def search(
 def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> None:
     """Find the documents in INDEX that are most similar to document ID."""
     model = open_index(file, trust)
-    try:
+    with inputs.known("ID"):
         hits = model.similar_documents(id, top=top)
-    except KeyError as error:
-        raise click.BadParameter(output.clean(error.args[0]), param_hint="ID") from None
     show_hits(hits, {"index": file, "id": id}, show)
 
 
@@ -190,7 +187,6 @@ def duplicates(
     Two documents are near-duplicates if they share enough shingles (sequences of words).
     Documents without words are counted but are never duplicates.
     """
-    output.check_outputs(out, as_json=run.as_json)
 
     from tacit.search import NearDuplicates
 
@@ -226,7 +222,6 @@ def duplicates(
     else:
         draw_groups(model)
     output.say_written(groups=out)
-    inputs.check_whole(texts, documents)
 
 
 def open_index(file: str, trust: bool) -> Any:

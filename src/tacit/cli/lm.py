@@ -8,25 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, missing, open_documents, read_vocabulary, wrong_model
+from tacit.cli import inputs, options
 from tacit.cli.lm_correct import correct
-from tacit.cli.options import (
-    CommandGroup,
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    debug_option,
-    document_options,
-    engine_options,
-    memory_option,
-    quiet_option,
-    refuse_given,
-    seed_option,
-    show_options,
-    top_option,
-)
-from tacit.cli.output import check_file, check_target, clean, draw_table, print_json, say
+from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
+from tacit.cli.output import clean, draw_table, note, print_json
 from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes, peak_memory, resident_memory
 from tacit.core.wording import count
@@ -79,9 +64,9 @@ class PruningCommand(click.Command):
 @click.argument("path", default="-")
 @click.option("-o", "--order", type=click.IntRange(1, 100), default=3,
               help="N-gram order")
-@click.option("--out", metavar="FILE",
+@click.option("--out", type=options.FILE, metavar="FILE",
               help="Model file to write (.safetensors)  [default: none]")
-@click.option("--arpa", metavar="FILE",
+@click.option("--arpa", type=options.OUT, metavar="FILE",
               help="ARPA file to write (.gz compresses it); - is standard output  "
               "[default: none]")
 @click.option("--smoothing", type=OneOf(SMOOTHINGS), default=SMOOTHINGS[0],
@@ -100,59 +85,37 @@ class PruningCommand(click.Command):
               help="Tokenizer; char makes every character a token")
 @click.option("--lowercase", is_flag=True, help="Convert the text to lower case first.")
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
-@partial(document_options, memory=memory_option())
-@engine_options
+@partial(options.document_options, memory=options.memory_option())
+@options.engine_options
 def train(
-    path: str,
-    order: int,
-    out: str | None,
-    arpa: str | None,
-    smoothing: str,
-    prune: str,
-    words: str | None,
-    unk_cutoff: int,
-    k: float,
-    tokenizer: str,
-    lowercase: bool,
-    quantize: bool,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, out: str | None, arpa: str | None, order: int, prune: str, words: str | None,
+    quantize: bool, documents: DocumentOptions, run: RunOptions, **settings: Any,
+) -> None:  # fmt: skip
     """Train a model on the text at PATH, one sentence per line; - is standard input.
 
     \b
     tacit lm train novels.txt --order 5 --out novels.lm
     tacit lm train chat.txt --smoothing add-k --add 0.1 --arpa chat.arpa
     """
+    smoothing = settings["smoothing"]
     if smoothing != "add-k":
-        refuse_given(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
+        options.refuse_given(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
     if out is None and arpa is None:
         raise click.UsageError("Name a file for the model: --out FILE, --arpa FILE, or both.")
-    if arpa == "-" and run.as_json:
-        raise click.UsageError("--json and --arpa - both want standard output. Drop one.")
     if out is not None and out == arpa:
         raise click.UsageError(f"--out and --arpa are both {out}. Give them different names.")
-    check_file(out)
-    check_target(arpa)
     from tacit.language.backoff_model import BackoffModel
     from tacit.language.backoff_model import train as train_model
 
-    vocabulary = None if words is None else read_vocabulary(words)
-    texts = open_documents(path, documents, quiet=run.quiet)
+    vocabulary = None if words is None else inputs.read_vocabulary(words)
+    texts = inputs.open_documents(path, documents)
     start = resident_memory()
+    thresholds = tuple(int(n) for n in prune.split())
     model = BackoffModel(
-        order,
-        smoothing=smoothing,
-        vocabulary=vocabulary,
-        unk_cutoff=unk_cutoff,
-        k=k,
-        prune=tuple(int(n) for n in prune.split()),
-        tokenizer=tokenizer,
-        lowercase=lowercase,
-        memory=documents.memory,
-        engine=run.engine,
-    )
-    with Running("Counting n-grams", quiet=run.quiet):
+        order, vocabulary=vocabulary, prune=thresholds, memory=documents.memory,
+        engine=run.engine, **settings,
+    )  # fmt: skip
+    with Running("Counting n-grams"):
         train_model(model, texts, baseline=0)
     model.vocabulary = None  # the file holds the words already
     if quantize:
@@ -160,26 +123,24 @@ def train(
     for target in (out, arpa):
         if target is not None:
             write_model(model, target, as_arpa=target == arpa)
-    show_training(model, out, arpa, run)
+    show_training(model, out, arpa, as_json=run.as_json)
     peak = peak_memory()
     if documents.memory is not None and peak > documents.memory:
-        say(
+        note(
             f"Note: the process took {format_bytes(peak)}, more than --memory. Python and its "
-            f"packages alone take {format_bytes(start)}.",
-            quiet=run.quiet,
+            f"packages alone take {format_bytes(start)}."
         )
-    check_whole(texts, documents)
 
 
 @lm.command()
 @click.argument("model")
 @click.argument("path", default="-")
-@document_options
-@engine_options
+@options.document_options
+@options.engine_options
 def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) -> None:
     """Print the log10 probability of each line at PATH; - is standard input."""
     loaded = open_model(model, run.engine)
-    texts = open_text(path, documents, run)
+    texts = inputs.open_documents(path, documents, counted=False)
     scores = loaded.score_sentences(each_line(texts))
     rows = zip(each_line(texts), scores, strict=True)
     if run.as_json:
@@ -191,7 +152,6 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
     else:
         for text, s in rows:
             click.echo(f"{s:.4f}\t{clean(text).strip()}")
-    check_whole(texts, documents)
 
 
 @lm.command()
@@ -204,17 +164,12 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
               "[default: none]")
 @click.option("--held-out", metavar="FILE",
               help="Text to estimate the weights of --mix on  [default: none]")
-@document_options
-@engine_options
+@options.document_options
+@options.engine_options
 def perplexity(
-    model: str,
-    path: str,
-    cache: str | None,
-    mix: str | None,
-    held_out: str | None,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    model: str, path: str, cache: str | None, mix: str | None, held_out: str | None,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Measure how well MODEL predicts the text at PATH; - is standard input."""
     if (mix is None) != (held_out is None):
         raise click.UsageError("--mix MODEL and --held-out FILE go together.")
@@ -223,27 +178,27 @@ def perplexity(
     if [path, cache, held_out].count("-") > 1:
         raise click.UsageError("Standard input can be read only once. Name a file.")
     predictor: Any = open_model(model, run.engine)
-    texts = open_text(path, documents, run)
+    read = partial(inputs.open_documents, options=documents, counted=False)
+    texts = read(path)
     weights = None
     if cache is not None:
         from tacit.language import CacheModel
 
-        predictor = CacheModel(predictor).fit(open_text(cache, documents, run))
+        predictor = CacheModel(predictor).fit(read(cache))
         weights = predictor.weights_
     elif mix is not None and held_out is not None:
         from tacit.language import MixedModel
 
         predictor = MixedModel([predictor, open_model(mix, run.engine)])
-        weights = predictor.fit(open_text(held_out, documents, run)).weights_
+        weights = predictor.fit(read(held_out)).weights_
     result = predictor.perplexity(texts)
     if run.as_json:
         listed = None if weights is None else [float(w) for w in weights]
         print_json({"model": model, **result.to_dict(), "weights": listed})
     else:
         if weights is not None:
-            say(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.", quiet=run.quiet)
+            note(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.")
         click.echo(str(result))
-    check_whole(texts, documents)
 
 
 @lm.command()
@@ -256,8 +211,8 @@ def perplexity(
               help="Sampling temperature; below 1 prefers likely words")
 @click.option("--max-words", type=click.IntRange(1), default=100,
               help="Maximum length of a sentence in words")
-@seed_option
-@show_options
+@options.seed_option
+@options.show_options
 def generate(
     model: str, count: int, prefix: str, temperature: float, max_words: int, seed: int,
     show: ShowOptions,
@@ -282,8 +237,8 @@ def generate(
 @lm.command("next")
 @click.argument("model")
 @click.argument("history", nargs=-1)
-@top_option(10)
-@show_options
+@options.top_option(10)
+@options.show_options
 def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions) -> None:
     """Print the most probable next words after HISTORY, the beginning of a sentence."""
     words = open_model(model).next_words(" ".join(history), top=top)
@@ -298,10 +253,10 @@ def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions
 @lm.command()
 @click.argument("model")
 @click.argument("text")
-@top_option(5)
+@options.top_option(5)
 @click.option("--words", type=click.IntRange(1), default=1,
               help="Maximum number of words to add")
-@show_options
+@options.show_options
 def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> None:
     """Print the most probable completions of TEXT, which may end within a word.
 
@@ -320,28 +275,17 @@ def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> 
 
 @lm.command()
 @click.argument("model")
-@click.argument("target")
+@click.argument("target", type=options.FILE)
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
-@quiet_option
-@debug_option
+@options.quiet_option
+@options.debug_option
 def convert(model: str, target: str, quantize: bool, quiet: bool) -> None:
     """Write MODEL as TARGET: an ARPA file if its name ends with .arpa or .arpa.gz."""
-    check_file(target)
     loaded = open_model(model)
     if quantize:
         loaded = loaded.quantized()
     write_model(loaded, target, as_arpa=is_arpa(target))
-    say(f"Model written to {target}.", quiet=quiet)
-
-
-# --- Text ---
-
-
-def open_text(path: str, options: DocumentOptions, run: RunOptions) -> "Documents":
-    """The text of a path; notes about repairs go to standard error."""
-    documents = open_documents(path, options, quiet=True)
-    say(*documents.report.lines()[1:], quiet=run.quiet)
-    return documents
+    note(f"Model written to {target}.")
 
 
 def each_line(documents: "Documents") -> Iterator[str]:
@@ -382,10 +326,11 @@ def open_model(path: str, engine: Any = None) -> "NGramModel":
 
     # Read and checked as a whole, not memory-mapped: kernels do not check the values.
     if not os.path.exists(path):
-        raise DataError(missing(path))
+        raise DataError(inputs.missing(path))
     model = tacit.load(path) if holds_model(path) else read_arpa(path)
     if not hasattr(model, "next_words") or not hasattr(model, "score_sentences"):
-        raise wrong_model(path, model, "a language model", "tacit lm train PATH --out MODEL")
+        command = "tacit lm train PATH --out MODEL"
+        raise inputs.wrong_model(path, model, "a language model", command)
     if engine is not None:
         model.engine = engine
     return model
@@ -404,44 +349,32 @@ def write_model(model: "BackoffModel", path: str, *, as_arpa: bool) -> None:
 
 
 def show_training(
-    model: "BackoffModel", out: str | None, arpa: str | None, run: RunOptions
+    model: "BackoffModel", out: str | None, arpa: str | None, *, as_json: bool
 ) -> None:
     """Print what was learned, and where it is."""
+    counts, report = model.ngram_counts_, model.input_report_
     for order in model.discount_fallbacks_:
         values = ", ".join(f"{d:g}" for d in model.discounts_[order - 1][1:])
-        say(
+        note(
             f"Note: the text is too short to estimate the discounts of order {order}; "
-            f"{values} are used.",
-            quiet=run.quiet,
+            f"{values} are used."
         )
-    if model.input_report_["reserved"]:
-        say(
-            f"Note: <s> or </s> occurs {model.input_report_['reserved']:,} times in the text "
-            "and was read as an unknown word.",
-            quiet=run.quiet,
+    if report["reserved"]:
+        note(
+            f"Note: <s> or </s> occurs {report['reserved']:,} times in the text and was read "
+            "as an unknown word."
         )
-    counts = model.ngram_counts_
-    if run.as_json:
-        print_json(
-            {
-                "model": out,
-                "arpa": arpa,
-                "order": len(counts),
-                "smoothing": model.smoothing,
-                "ngrams": counts,
-                "discounts": model.discounts_,
-                "discount_fallbacks": model.discount_fallbacks_,
-                "input": model.input_report_,
-            }
-        )
+    if as_json:
+        print_json({
+            "model": out, "arpa": arpa, "order": len(counts), "smoothing": model.smoothing,
+            "ngrams": counts, "discounts": model.discounts_,
+            "discount_fallbacks": model.discount_fallbacks_, "input": report,
+        })  # fmt: skip
     elif arpa != "-":
-        report = model.input_report_
         click.echo(
             f"{count(report['sentences'], 'sentence')}, {count(report['words'], 'word')}; "
-            f"n-grams by order: "
-            f"{', '.join(f'{n:,}' for n in counts)}."
+            f"n-grams by order: {', '.join(f'{n:,}' for n in counts)}."
         )
     for target in (out, arpa):
         if target is not None and target != "-":
-            size = format_bytes(os.path.getsize(target))
-            say(f"{size} written to {target}.", quiet=run.quiet)
+            note(f"{format_bytes(os.path.getsize(target))} written to {target}.")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import read_pairs, read_text, wrong_model
-from tacit.cli.options import RunOptions, engine_options
-from tacit.cli.output import check_file, check_target, clean, open_output, print_json, say
+from tacit.cli.inputs import open_model, read_pairs, read_text
+from tacit.cli.options import FILE, TARGET, RunOptions, engine_options
+from tacit.cli.output import clean, note, open_output, print_json
 from tacit.core.wording import count
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SHOWN = 20  # changes printed to standard error; --json has them all
               help="File of correct words, one per line  [default: none]")
 @click.option("--pairs", metavar="CSV",
               help="File of misspellings and their corrections  [default: none]")
-@click.option("--save", metavar="MODEL",
+@click.option("--save", type=FILE, metavar="MODEL",
               help="Model file to write (.safetensors)  [default: none]")
 @click.option("-o", "--order", type=click.IntRange(1, 6), help="N-gram order  [default: 3]")
 @click.option("--distance", type=click.IntRange(1, 3),
@@ -43,25 +43,15 @@ SHOWN = 20  # changes printed to standard error; --json has them all
 @click.option("--suggest", type=click.IntRange(1), metavar="N",
               help="Number of suggestions to print for each word of FILE, instead of "
               "correcting it  [default: none]")
-@click.option("--out", metavar="FILE", default="-", show_default=False,
+@click.option("--out", type=TARGET, metavar="FILE", default="-", show_default=False,
               help="File for the corrected text  [default: standard output]")
 @engine_options
 def correct(
-    text: str,
-    learn: str | None,
-    running: bool,
-    file: str | None,
-    dictionary: str | None,
-    pairs: str | None,
-    save: str | None,
-    order: int | None,
-    distance: int | None,
-    error_rate: float | None,
-    unknown_only: bool,
-    suggest: int | None,
-    out: str,
+    text: str, learn: str | None, running: bool, file: str | None, dictionary: str | None,
+    pairs: str | None, save: str | None, order: int | None, distance: int | None,
+    error_rate: float | None, unknown_only: bool, suggest: int | None, out: str,
     run: RunOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Correct the spelling of FILE, including correct words that do not fit their context.
 
     FILE is text, also compressed with gzip or zstd; - is standard input. The corrector learns
@@ -84,11 +74,10 @@ def correct(
         raise click.UsageError("Standard input can be read only once. Name a file.")
     if run.as_json and out == "-":
         out = ""
-    check_file(save)
-    check_target(out or None)
-    content = read_text(text, quiet=run.quiet)
+    content = read_text(text)
     if file is not None:
-        speller = open_speller(file)
+        wanted, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
+        speller = open_model(file, ["correct", "suggest"], wanted, command)
     else:
         speller = learn_speller(
             str(learn), running, dictionary, pairs, order or 3, run.engine
@@ -100,7 +89,7 @@ def correct(
     speller._validate_params()  # click lets nan pass a range
     if save is not None:
         speller.save(save)
-        say(f"Corrector written to {save}.", quiet=run.quiet)
+        note(f"Corrector written to {save}.")
     if suggest is not None:
         show_suggestions(speller, content, suggest, out, run.as_json)
     else:
@@ -111,13 +100,9 @@ def correct(
 
 
 def learn_speller(
-    path: str,
-    running: bool,
-    dictionary: str | None,
-    pairs: str | None,
-    order: int,
+    path: str, running: bool, dictionary: str | None, pairs: str | None, order: int,
     engine: Any,
-) -> "SpellingCorrector":
+) -> "SpellingCorrector":  # fmt: skip
     from tacit.data.documents import Documents
     from tacit.language.spelling import SpellingCorrector
 
@@ -126,18 +111,6 @@ def learn_speller(
     documents: Any = [read_text(path)] if running else Documents.open(path)
     model = SpellingCorrector(order=order, engine=engine)
     return model.fit(documents, dictionary=words, pairs=examples)
-
-
-def open_speller(file: str) -> "SpellingCorrector":
-    from tacit.core.modelfile import load
-    from tacit.language.spelling import SpellingCorrector
-
-    model = load(file)
-    if not isinstance(model, SpellingCorrector):
-        raise wrong_model(
-            file, model, "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
-        )
-    return model
 
 
 def chunks(text: str) -> Iterator[str]:
@@ -178,9 +151,9 @@ def show_corrections(
         print_json({"changes": changes, "text": whole, "out": out or None})
         return
     applied = [change for _, part in done for change in part.changes]
-    say(*applied[:SHOWN], quiet=run.quiet)
+    note(*applied[:SHOWN])
     more = f", {len(applied) - SHOWN:,} of them not shown" if len(applied) > SHOWN else ""
-    say(f"{count(len(applied), 'word')} changed{more}.", quiet=run.quiet)
+    note(f"{count(len(applied), 'word')} changed{more}.")
 
 
 def show_suggestions(

@@ -36,7 +36,7 @@ def neural() -> None:
 @neural.command()
 @click.argument("file")
 @click.option("--kind", type=OneOf(list(KINDS)), default="autoencoder", help="Kind of network")
-@click.option("--model", "model_path", metavar="FILE", required=True,
+@click.option("--model", "model_path", type=options.FILE, metavar="FILE", required=True,
               help="Model file to write (.safetensors)")
 @click.option("--layers", type=options.NUMBERS,
               help="Units per layer: of the encoder, ending with the code (autoencoder); "
@@ -62,7 +62,7 @@ def neural() -> None:
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True),
               help="Learning rate  [default: 0.001; 0.05 (rbm); 0.0005 (gan)]")
 @click.option("--device", type=OneOf(["cpu", "gpu"]), default="cpu", help="Device to train on")
-@click.option("--checkpoint", metavar="FILE",
+@click.option("--checkpoint", type=options.FILE, metavar="FILE",
               help="File for the state of the training; a second run resumes from it  "
               "[default: none]")
 @partial(options.table_options, ids=False)
@@ -79,7 +79,6 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     tacit neural train digits.npy --kind rbm --layers 100 --model machine.safetensors
     tacit neural train points.csv --kind gan --passes 300 --model gan.safetensors
     """
-    output.check_outputs(None, [model_path, checkpoint], as_json=show.as_json)
     for other, names in ONLY.items():
         if other != kind:
             options.refuse_given(names, f"is for --kind {other}, not for {kind}.")
@@ -112,7 +111,6 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     else:
         draw(kind, summary)
     output.say_written(model=model_path)
-    inputs.check_whole(opened, table)
 
 
 def spread(values: Any) -> float:
@@ -177,7 +175,7 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
 @click.argument("file")
-@click.option("--out", default="-", metavar="CSV",
+@click.option("--out", type=options.TARGET, default="-", metavar="CSV",
               help="File for the codes; - is standard output")
 @options.table_options
 @options.show_options
@@ -190,7 +188,6 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
     """
     if show.as_json and out == "-":
         out = ""  # one JSON document instead
-    output.check_outputs(out or None, as_json=show.as_json)
     model = open_network(model_path, "transform")
     opened = inputs.read_number_file(file, table)
     with inputs.named_rows(opened):
@@ -201,15 +198,14 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
         document = {"rows": len(codes), "code": codes.shape[1], "codes_file": out or None}
         output.print_json(document if out else {**document, "codes": codes.tolist()})
     output.say_written(codes=out)
-    inputs.check_whole(opened, table)
 
 
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
 @click.option("-n", "--count", type=click.IntRange(1), default=16, help="Number of rows")
-@click.option("--out", metavar="CSV",
+@click.option("--out", type=options.OUT, metavar="CSV",
               help="File for the rows; - is standard output  [default: -]")
-@click.option("--picture", metavar="PNG",
+@click.option("--picture", type=options.FILE, metavar="PNG",
               help="Picture that shows the rows as images  [default: none]")
 @click.option("--shape", type=options.IMAGE_SIZE,
               help="Height and width of the images  [default: square]")
@@ -228,7 +224,6 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
     """
     if out is None and picture is None and not show.as_json:
         out = "-"
-    output.check_outputs(out, [picture], as_json=show.as_json)
     if picture is None:
         options.refuse_given(["shape"], "is the size of images: add --picture.")
     model = open_network(model_path, "sample")

@@ -6,7 +6,7 @@ import click
 
 from tacit.cli import inputs, options, output
 from tacit.cli.interrupt import patience
-from tacit.cli.options import CommandGroup, OneOf, RunOptions, ShowOptions, TableOptions
+from tacit.cli.options import CommandGroup, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
@@ -56,7 +56,7 @@ def recommend() -> None:
 
 @recommend.command()
 @click.argument("file")
-@click.option("--out", required=True, metavar="MODEL",
+@click.option("--out", type=options.FILE, required=True, metavar="MODEL",
               help="Model file to write (.safetensors)")
 @model_options
 @rating_options
@@ -71,9 +71,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     \b
     tacit recommend train u.data --model sgd --factors 64 --out films.safetensors
     """
-    output.check_file(out)
     refuse_unused(kind)
-    partial = columns.pop("allow_partial")
     ratings = read(file, columns)
     stopped = False
     with patience(signals=1 if kind in ("als", "sgd", "implicit") else 0):  # these save
@@ -106,7 +104,6 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     if stopped:
         output.say("Interrupted: the model holds the best factors so far.")
         raise click.exceptions.Exit(130)
-    inputs.check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command()
@@ -138,7 +135,6 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
     from tacit.measure import mae, rank_items, rmse
 
     refuse_unused(kind)
-    partial = columns.pop("allow_partial")
     ratings = read(file, columns)
     compared = ["mean", "biases", "popularity", *([kind] if kind not in KINDS[4:] else [])]
     figures: dict[str, list] = {each: [] for each in compared}
@@ -178,7 +174,6 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
         ]
         output.draw_table(["model", *titles], cells, right=range(1, len(titles) + 1))
         click.echo(protocol)
-    inputs.check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command(name="for")
@@ -220,13 +215,11 @@ def similar(file: str, id: str, top: int, users: bool, names: str | None,
     tacit recommend similar films.safetensors 50 --names u.item
     """
     model = open_recommender(file)
-    try:
+    with inputs.known("ID"):
         if users:
             ranked = model.similar_users(as_id(model.user_ids_, id), top)
         else:
             ranked = model.similar_items(as_id(model.item_ids_, id), top)
-    except KeyError as error:
-        raise click.BadParameter(output.clean(error.args[0]), param_hint="ID") from None
     show_ranked(ranked, {} if users else read_names(names), {"model": file, "id": id}, show)
 
 
@@ -245,11 +238,8 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
     tacit recommend explain films.safetensors 196 242 --names u.item
     """
     model = open_recommender(file)
-    try:
+    with inputs.known("USER or ITEM"):
         why = model.explain(as_id(model.user_ids_, user), as_id(model.item_ids_, item), top)
-    except KeyError as error:
-        message = output.clean(error.args[0])
-        raise click.BadParameter(message, param_hint="USER or ITEM") from None
     called = read_names(names)
     if show.as_json:
         output.print_json({"model": file, **why.to_dict()})
@@ -276,9 +266,9 @@ def read(file: str, columns: dict[str, Any]) -> Any:
     from tacit.data.ratings import Ratings
 
     inputs.check_exists(file)
-    # check_whole sets the exit code when the work is done
     ratings = Ratings.open(inputs.source_of(file), **{**columns, "allow_partial": True})
     output.note(*ratings.report.lines())
+    inputs.check_at_end(ratings, columns["allow_partial"])
     return ratings
 
 

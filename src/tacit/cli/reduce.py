@@ -71,8 +71,6 @@ def reduce(
     tacit reduce body.csv -k 90%
     tacit reduce cities.csv --method classical-mds --metric precomputed -k 2 --id city
     """
-    output.check_outputs(out, [model_path, plot_path], as_json=run.as_json)
-    output.check_picture(plot_path)
     if not method.endswith("mds"):
         options.refuse_given(["metric"], f"is for the methods of distances, not for {method}.")
     if metric == "precomputed":
@@ -118,7 +116,6 @@ def reduce(
         if found:
             output.echo(str(found))
     output.say_written(coordinates=out, model=model_path, picture=plot_path)
-    inputs.check_whole(opened, table)
 
 
 def standardized(rows: Any, names: list[str]) -> Any:

@@ -73,7 +73,6 @@ def fit(
     Example:
       tacit topics letters.csv --text body --by year -k 20
     """
-    output.check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.core.errors import DataError
     from tacit.topics.text_topics import TextTopics, topic_vectorizer
 
@@ -139,7 +138,6 @@ def fit(
             f"{figures['coherence_npmi']:.3f}, diversity {figures['diversity']:.3f}."
         )
     output.say_written(model=model_path, proportions=out)
-    inputs.check_whole(texts, documents)
 
 
 @topics.command()
@@ -197,7 +195,6 @@ def infer(
     Example:
       tacit topics infer letters.safetensors new_letters/ --out proportions.csv
     """
-    output.check_outputs(out, as_json=show.as_json)
     model = load(model_path)
     texts = inputs.open_documents(path, documents)
     theta = model.transform(inputs.clean_documents(texts, clean_texts))
@@ -223,7 +220,6 @@ def infer(
         )
         output.draw_table(["Document", "Topics"], rows)
     output.say_written(proportions=out)
-    inputs.check_whole(texts, documents)
 
 
 @topics.command()
@@ -285,7 +281,6 @@ def evaluate(
             ["Exclusivity", f"{answer['exclusivity']:.4f}"],
         ]
         output.draw_table(["Measure", "Value"], rows, right=(1,))
-    inputs.check_whole(texts, documents)
 
 
 # --- Parts ---

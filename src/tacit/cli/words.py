@@ -43,7 +43,7 @@ def words() -> None:
 
 @words.command()
 @click.argument("path", default="-")
-@click.option("--out", required=True, metavar="FILE",
+@click.option("--out", type=options.FILE, required=True, metavar="FILE",
               help="File to write: the model (.safetensors), or only the vectors in "
               "word2vec's binary (.bin) or text format (any other name)")
 @click.option("--method", type=OneOf(["skip-gram", "cbow", "ppmi"]), default="skip-gram",
@@ -83,7 +83,6 @@ def train(
     tacit words train letters/ --out letters.safetensors
     tacit words train news.csv --text body --method ppmi --out news.bin
     """
-    output.check_file(out)
     if method == "ppmi":
         options.refuse_given(WORD2VEC, "is for word2vec (skip-gram and cbow), not for ppmi.")
     if objective != "negative-sampling":
@@ -129,7 +128,6 @@ def train(
         else:
             click.echo(f"The vectors explain {model.explained_:.1%} of the squared PPMI.")
     output.say_written(vectors=out)
-    inputs.check_whole(texts, documents)
 
 
 @words.command()
