@@ -22,11 +22,7 @@ from tacit.cli.options import OneOf, RunOptions, TableOptions
 from tacit.core.wording import count, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
-
-    from tacit.data.number_files import NumberTable
 
 __all__ = ["cluster"]
 
@@ -80,21 +76,16 @@ def cluster(
     if k is not None:
         options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
     opened = inputs.read_number_file(file, table)
-    report = opened.report
-    notes: list[str] = []
+    report, names, notes = opened.report, opened.names, []
+    title, row_names = inputs.row_names(opened)
     if k is not None and k > report.rows:
         rows = count(report.rows, "row")
         notes.append(f"The file has {rows}, so k is {report.rows}, not {k}.")
+        output.note(*notes)
         k = report.rows
-    output.note(*notes)
     values, facts = rows_for(settings, opened.values, report.source)
-
-    def locate(rows: Any) -> None:  # k-means names the row and column of a bad value
-        plain = settings._replace(method="kmeans", metric=None, compress=None)
-        with inputs.named_rows(opened):
-            make(plain, 1, n=report.rows).fit(rows)
-
-    mean, deviation = mean_and_deviation(values, settings.engine, locate)
+    with inputs.named_rows(opened):
+        mean, deviation = mean_and_deviation(values, settings)
     if scale:
         values = scaled(values, mean, deviation)
     choice = choose(settings, values, k_max) if k is None else None
@@ -106,17 +97,21 @@ def cluster(
     with inputs.named_rows(opened):
         model = fit(settings, k, values)
     labels, sizes = label_rows(model, values, k)
-    saved = model_path is not None
-    facts += notes_on_columns(opened.names, deviation, scale=scale, saved=saved)
+    if constant := [name for name, size in zip(names, deviation, strict=True) if size == 0]:
+        facts.append(f"The same value in every row: {listed(constant)}.")
+    if scale:
+        facts.append("Every column was scaled to mean 0 and deviation 1.")
+        if model_path is not None:
+            facts.append("The saved model expects rows scaled like these.")
     output.note(*facts)
     if out is not None:
-        write_labels(labels, opened, out)
+        output.write_csv(out, [title, "cluster"], zip(row_names, labels.tolist(), strict=True))
     centers = centers_of(model, values, labels, k, method)
     if scale:
         centers = centers * deviation + mean
-    groups = describe(centers, sizes, mean, deviation, opened.names)
+    groups = describe(centers, sizes, mean, deviation, names)
     for group, row in zip(groups, getattr(model, "medoid_indices_", ()), strict=False):
-        group["medoid"] = inputs.row_names(opened)[1][int(row)]
+        group["medoid"] = row_names[int(row)]
     agreement = None
     if confidence and k > 1:
         agreement = rate_confidence(settings, values, labels, k, groups)
@@ -125,57 +120,48 @@ def cluster(
     silhouette, samples = silhouettes_of(values, labels, settings)
     losses, sentence = losses_of(model, k)
     if plot_path:
-        draw_picture(
-            plot_path, model, values, labels, k=k, ids=opened.ids,
-            names=[f"{name} (scaled)" for name in opened.names] if scale else opened.names,
-            title=f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster",
-            silhouettes=samples, choice=choice,
-        )  # fmt: skip
+        heading = f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster"
+        if hasattr(model, "linkage_matrix_") and k > 1:
+            figure = tree_figure(model, labels, k=k, title=heading, ids=opened.ids)
+        else:
+            shown = [f"{name} (scaled)" for name in names] if scale else names
+            figure = map_figure(model, values, labels, heading, shown, samples, choice)
+        output.save_figure(figure, plot_path)
     if run.as_json:
-        output.print_json(
-            {
-                "file": report.source,
-                "method": method,
-                "k": k,
-                "seed": run.seed,
-                **losses,
-                "silhouette": silhouette,
-                "agreement": agreement,
-                "choice": None if choice is None else choice.to_dict(),
-                "clusters": groups,
-                "input": report.to_dict(),
-                "notes": notes + facts,
-                "scaled": {"mean": mean.tolist(), "deviation": deviation.tolist()}
-                if scale
-                else None,
-                "labels_file": out,
-                "plot_file": plot_path,
-                "model_file": model_path,
-            }
-        )
+        scaling = {"mean": mean.tolist(), "deviation": deviation.tolist()}
+        output.print_json({
+            "file": report.source, "method": method, "k": k, "seed": run.seed, **losses,
+            "silhouette": silhouette, "agreement": agreement,
+            "choice": None if choice is None else choice.to_dict(), "clusters": groups,
+            "input": report.to_dict(), "notes": notes + facts,
+            "scaled": scaling if scale else None, "labels_file": out, "plot_file": plot_path,
+            "model_file": model_path,
+        })  # fmt: skip
     else:
         if choice is not None:
-            output.echo(explain(choice), "")
-        sentences = [sentence] if sentence else []
+            reasons = [fill(reason, 78, initial_indent="  ", subsequent_indent="    ")
+                       for reason in choice.reasons]  # fmt: skip
+            figures = str(choice).partition("\n\n")[2]
+            output.echo(choice.headline, *reasons, "", figures, "")
+        draw(groups)
+        if sentence:
+            output.echo(sentence)
         if silhouette is not None:
-            sentences.append(
+            output.echo(
                 f"Mean silhouette {silhouette:.2f} (1: far apart, 0: touching, below 0: mixed)."
             )
         if agreement is not None:
-            sentences.append(
+            output.echo(
                 f"Clusters of resampled rows agree with these: adjusted Rand index "
                 f"{agreement:.2f} (1: always, 0: as by chance)."
             )
-        draw(groups, sentences)
     output.say_written(labels=out, picture=plot_path, model=model_path)
 
 
 # --- Rows and columns ---
 
 
-def mean_and_deviation(
-    values: Any, engine: Any, locate: "Callable[[Any], None]"
-) -> "tuple[np.ndarray, np.ndarray]":
+def mean_and_deviation(values: Any, settings: ClusterSettings) -> "tuple[Any, Any]":
     """Mean and standard deviation of every column."""
     import numpy as np
 
@@ -184,9 +170,10 @@ def mean_and_deviation(
     from tacit.data.table import Table
 
     try:
-        moments = engine.reduce(collect, MomentsParams(full=False), Table.of(values))
-    except DataError:
-        locate(values)  # raises an error that names the row and column
+        moments = settings.engine.reduce(collect, MomentsParams(full=False), Table.of(values))
+    except DataError:  # k-means names the row and column of a bad value
+        plain = settings._replace(method="kmeans", metric=None, compress=None)
+        make(plain, 1, n=len(values)).fit(values)
         raise
     return moments.mean, np.sqrt(moments.variance)
 
@@ -199,22 +186,7 @@ def scaled(values: Any, mean: "np.ndarray", deviation: "np.ndarray") -> Any:
     from tacit.data.table import Table
 
     table = scale_table(Table.of(values), mean, np.where(deviation > 0, deviation, 1.0))
-    return table if isinstance(values, Table) else np.vstack([b.load() for b in table])
-
-
-def notes_on_columns(
-    names: list[str], deviation: "np.ndarray", *, scale: bool, saved: bool
-) -> list[str]:
-    """Sentences about constant and scaled columns."""
-    facts = []
-    constant = [name for name, size in zip(names, deviation, strict=True) if size == 0]
-    if constant:
-        facts.append(f"The same value in every row: {listed(constant)}.")
-    if scale:
-        facts.append("Every column was scaled to mean 0 and deviation 1.")
-        if saved:
-            facts.append("The saved model expects rows scaled like these.")
-    return facts
+    return table if isinstance(values, Table) else table.load()
 
 
 def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: str) -> Any:
@@ -224,20 +196,6 @@ def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: st
     if method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
         return np.asarray(model.cluster_centers_, np.float64)
     return means_of(values, labels, k)
-
-
-def write_labels(labels: "np.ndarray", table: "NumberTable", out: str) -> None:
-    """Write the label of every row, by its id or its number."""
-    title, names = inputs.row_names(table)
-    output.write_csv(out, [title, "cluster"], zip(names, map(int, labels), strict=True))
-
-
-def explain(choice: Any) -> str:
-    """The choice of k: the answer, its reasons, and the figures."""
-    figures = str(choice).partition("\n\n")[2]
-    reasons = [fill(reason, 78, initial_indent="  ", subsequent_indent="    ")
-               for reason in choice.reasons]  # fmt: skip
-    return "\n".join([choice.headline, *reasons, "", figures])
 
 
 # --- The summary ---
@@ -260,12 +218,9 @@ def means_of(values: Any, labels: "np.ndarray", k: int) -> "np.ndarray":
 
 
 def describe(
-    centers: "np.ndarray",
-    sizes: "np.ndarray",
-    mean: "np.ndarray",
-    deviation: "np.ndarray",
+    centers: "np.ndarray", sizes: "np.ndarray", mean: "np.ndarray", deviation: "np.ndarray",
     names: list[str],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     """Each cluster's size, center, and the columns that set it apart most."""
     import numpy as np
 
@@ -287,9 +242,7 @@ def describe(
     return groups
 
 
-def silhouettes_of(
-    values: Any, labels: "np.ndarray", settings: Any
-) -> tuple[float | None, Any]:
+def silhouettes_of(values: Any, labels: "np.ndarray", settings: Any) -> tuple[Any, Any]:
     """The mean silhouette, and that of every row where all pairs were compared."""
     import numpy as np
 
@@ -302,8 +255,7 @@ def silhouettes_of(
     if n > EXACT_ROWS:
         by_centers = silhouette_score(values, labels, simplified=True, engine=settings.engine)
         return float(by_centers), None
-    if isinstance(values, Table):
-        values = np.vstack([block.load() for block in values])
+    values = Table.of(values).load()
     metric = settings.metric or ("cosine" if settings.method == "spherical" else "euclidean")
     samples = silhouette_samples(values, labels, metric=metric, engine=settings.engine)
     return float(samples.mean()), samples
@@ -334,8 +286,8 @@ def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
     return facts, f"{name.title()} {facts[name]:.6g} after {done}."
 
 
-def draw(groups: list[dict[str, Any]], sentences: list[str]) -> None:
-    """Print the clusters as a table, the largest first, then the sentences."""
+def draw(groups: list[dict[str, Any]]) -> None:
+    """Print the clusters as a table, the largest first."""
     rated = any("confidence" in group for group in groups)
     titles = ["Cluster", "Rows", "Share", *(["Stability"] if rated else [])]
     rows = []
@@ -346,40 +298,13 @@ def draw(groups: list[dict[str, Any]], sentences: list[str]) -> None:
         if rated:
             cells.append(f"{group.get('confidence', 0.0):.0%}")
         rows.append([*cells, apart or "nothing"])
-    right = range(len(titles))
     title = "Set apart by (standard deviations from the mean)"
-    output.draw_table([*titles, title], rows, right=right)
+    output.draw_table([*titles, title], rows, right=range(len(titles)))
     if len(groups) > SHOWN:
-        rest = f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)"
-        output.echo(rest)
-    output.echo(*sentences)
+        output.echo(f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)")
 
 
-# --- The picture ---
-
-
-def draw_picture(
-    path: str,
-    model: Any,
-    values: Any,
-    labels: "np.ndarray",
-    *,
-    k: int,
-    title: str,
-    names: list[str],
-    ids: list[str] | None,
-    silhouettes: Any,
-    choice: Any,
-) -> None:
-    """Draw the picture that suits the model; the same picture has the same bytes."""
-    if hasattr(model, "linkage_matrix_") and k > 1:
-        figure = tree_figure(model, labels, k=k, title=title, ids=ids)
-    else:
-        figure = map_figure(
-            model, values, labels, title=title, names=names, silhouettes=silhouettes,
-            choice=choice,
-        )  # fmt: skip
-    output.save_figure(figure, path)
+# --- The picture: the same one has the same bytes ---
 
 
 def tree_figure(
@@ -419,15 +344,9 @@ def tree_figure(
 
 
 def map_figure(
-    model: Any,
-    values: Any,
-    labels: "np.ndarray",
-    *,
-    title: str,
-    names: list[str],
-    silhouettes: Any,
-    choice: Any,
-) -> Any:
+    model: Any, values: Any, labels: "np.ndarray", title: str, names: list[str],
+    silhouettes: Any, choice: Any,
+) -> Any:  # fmt: skip
     """The map; silhouettes where there are two clusters or more; the scree of a choice."""
     import numpy as np
     from matplotlib.figure import Figure
@@ -443,13 +362,11 @@ def map_figure(
     rows = np.asarray(Table.of(values).take(picked), np.float64)
     shown = labels[picked]
     several = len(np.unique(shown)) > 1
-    panels = ["map", *(["silhouette"] if several else []), *(["scree"] if choice else [])]
-    widths = {"map": 7.0, "silhouette": 4.4, "scree": 4.6}
-    figure = Figure(figsize=(sum(widths[p] for p in panels), 5.4), layout="constrained")
-    axes = figure.subplots(
-        1, len(panels), squeeze=False, width_ratios=[widths[p] for p in panels]
-    )[0]
-    place = dict(zip(panels, axes, strict=True))
+    panels = {"map": 7.0, "silhouette": 4.4 if several else 0, "scree": 4.6 if choice else 0}
+    widths = {name: width for name, width in panels.items() if width}
+    figure = Figure(figsize=(sum(widths.values()), 5.4), layout="constrained")
+    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=[*widths.values()])[0]
+    place = dict(zip(widths, axes, strict=True))
     if rows.shape[1] == 2 and several and hasattr(model, "predict"):
         plot.decision_regions(model, rows, columns=names, title=title, ax=place["map"])
     else:

@@ -92,32 +92,26 @@ def rows_for(settings: ClusterSettings, values: Any, file: str) -> tuple[Any, li
     if not whole:
         return values, notes
     refuse_large(settings, n, d, file)
-    if isinstance(values, Table):
-        values = np.vstack([np.asarray(block.load(), np.float64) for block in values])
-    return values, notes
+    return np.asarray(Table.of(values).load(), np.float64), notes
 
 
 def refuse_large(settings: ClusterSettings, n: int, d: int, file: str) -> None:
     from tacit.core.errors import DataError
     from tacit.core.memory import check_memory
 
-    advice = "Use --method kmeans."
-    if settings.is_tree:
-        if settings.metric in (None, "euclidean"):
-            advice = (
-                "Add --compress 1000, which builds the tree on as many k-means centers, or "
-                "use --method kmeans."
-            )
-        if n > MOST_TREE_ROWS:
-            raise DataError(
-                f"--method {settings.method} compares all pairs, and {n:,} rows have "
-                f"{n * (n - 1) // 2:,} pairs; it takes at most {MOST_TREE_ROWS:,} rows. "
-                f"{advice}",
-                file=file,
-            )
-    matrix = settings.is_tree and not (
-        settings.method in CENTERED and settings.metric in (None, "euclidean")
-    )
+    advice, euclidean = "Use --method kmeans.", settings.metric in (None, "euclidean")
+    if settings.is_tree and euclidean:
+        advice = (
+            "Add --compress 1000, which builds the tree on as many k-means centers, or use "
+            "--method kmeans."
+        )
+    if settings.is_tree and n > MOST_TREE_ROWS:
+        raise DataError(
+            f"--method {settings.method} compares all pairs, and {n:,} rows have "
+            f"{n * (n - 1) // 2:,} pairs; it takes at most {MOST_TREE_ROWS:,} rows. {advice}",
+            file=file,
+        )
+    matrix = settings.is_tree and not (settings.method in CENTERED and euclidean)
     need = 16 * n * d + (10 * n * n if matrix else 0)
     check_memory(need, f"--method {settings.method} of {n:,} rows", advice)
 
@@ -125,7 +119,7 @@ def refuse_large(settings: ClusterSettings, n: int, d: int, file: str) -> None:
 def make(
     settings: ClusterSettings, k: int, *, n: int, callbacks: list | None = None
 ) -> Any:
-    """The unfitted model."""
+    """The unfitted model, for n rows."""
     import tacit.cluster
 
     params: dict[str, Any] = {}
@@ -152,13 +146,9 @@ def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
         estimator.set_params(n_init=3)
     with Running(f"Choosing k from 1 to {k_max}") as stage:
         return choose_k(
-            values,
-            range(1, k_max + 1),
-            method=estimator,
-            random_state=settings.seed,
-            engine=settings.engine,
-            callbacks=stage.callbacks,
-        )
+            values, range(1, k_max + 1), method=estimator, random_state=settings.seed,
+            engine=settings.engine, callbacks=stage.callbacks,
+        )  # fmt: skip
 
 
 def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
@@ -172,11 +162,7 @@ def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
 
 
 def rate_confidence(
-    settings: ClusterSettings,
-    values: Any,
-    labels: "np.ndarray",
-    k: int,
-    groups: list[dict[str, Any]],
+    settings: ClusterSettings, values: Any, labels: "np.ndarray", k: int, groups: list[dict]
 ) -> float:
     """Add to every group how often two of its rows stay together in resampled data.
 
@@ -186,14 +172,9 @@ def rate_confidence(
 
     with Running(f"Clustering {RESAMPLES} resamples"):
         found = stability(
-            make(settings, k, n=values.shape[0]),
-            values,
-            n_resamples=RESAMPLES,
-            labels=labels,
-            tree=False,
-            random_state=settings.seed,
-            engine=settings.engine,
-        )
+            make(settings, k, n=len(values)), values, n_resamples=RESAMPLES, labels=labels,
+            tree=False, random_state=settings.seed, engine=settings.engine,
+        )  # fmt: skip
     for each in found.clusters:
         groups[each.cluster]["confidence"] = float(each.confidence)
     return float(found.agreement)
