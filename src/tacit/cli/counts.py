@@ -1,13 +1,12 @@
 """``tacit counts PATH``: how often each word occurs, and in how many documents."""
 
 import re
-from typing import Any
 
 import click
 
 from tacit.cli import inputs, options, output
 from tacit.cli.options import DocumentOptions, RunOptions
-from tacit.cli.progress import Running, watch_blocks
+from tacit.cli.progress import Running
 from tacit.core.wording import count
 
 __all__ = ["counts"]
@@ -58,7 +57,9 @@ def counts(
     """
 
     import numpy as np
+    import scipy.sparse as sp
 
+    from tacit.core.atomic import atomic_write
     from tacit.core.errors import DataError
     from tacit.text import CountVectorizer
 
@@ -67,8 +68,8 @@ def counts(
         ngram_range=ngrams, min_df=min_df, stop_words=stop_words, rule=rule, engine=run.engine
     )
     try:
-        with Running("Counting words") as stage:
-            table = vectorizer.fit_transform(watch_blocks(texts, stage))
+        with Running("Counting words"):
+            table = vectorizer.fit_transform(texts)
     except ValueError as error:
         raise DataError(in_options(str(error)), file=path) from None
     terms = vectorizer.get_feature_names_out()
@@ -79,7 +80,8 @@ def counts(
     if out is not None:
         output.write_csv(out, ["term", "count", "documents"], rows)
     if matrix is not None:
-        save_matrix(table, matrix)
+        with atomic_write(matrix) as file:
+            sp.save_npz(file, table)
     if model_path is not None:
         vectorizer.save(model_path)
     shown = rows[:top]
@@ -102,16 +104,6 @@ def counts(
             f"{int(totals.sum()):,} in all."
         )
     output.say_written(counts=out, matrix=matrix, vectorizer=model_path)
-
-
-def save_matrix(table: Any, path: str) -> None:
-    """Write a sparse matrix that ``scipy.sparse.load_npz`` reads."""
-    import scipy.sparse as sp
-
-    from tacit.core.atomic import atomic_write
-
-    with atomic_write(path) as file:
-        sp.save_npz(file, table)
 
 
 def in_options(message: str) -> str:

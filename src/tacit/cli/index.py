@@ -66,43 +66,33 @@ def build(
     texts = inputs.open_documents(path, documents)
     ids = [str(each) for each in texts.ids]  # without ids, numbers from 1 as in the file
     with Running("Indexing"):
+        common: dict[str, Any] = {"store_text": not no_text, "engine": run.engine}
+        model: Any
         if semantic:
             plain = rule == "plain" and stop_words is None
-            model: Any = SemanticIndex(
-                components,
-                vectorizer=None if plain else CountVectorizer(rule=rule, stop_words=stop_words),
-                store_text=not no_text,
-                random_state=run.seed,
-                engine=run.engine,
-            ).fit(texts, ids=ids)
-            words, tokens = model.n_terms_, None
+            words = None if plain else CountVectorizer(rule=rule, stop_words=stop_words)
+            model = SemanticIndex(
+                components, vectorizer=words, random_state=run.seed, **common
+            )
         else:
             model = InvertedIndex(
-                rule=rule,
-                stop_words=stop_words,
-                store_text=not no_text,
-                memory=documents.memory or 2**30,
-                engine=run.engine,
-            ).fit(texts, ids=ids)
-            words, tokens = model.n_words_, model.n_tokens_
+                rule=rule, stop_words=stop_words, memory=documents.memory or 2**30, **common
+            )
+        model.fit(texts, ids=ids)
+    tokens = None if semantic else model.n_tokens_
+    different = model.n_terms_ if semantic else model.n_words_
     model.save(out)
     size = os.path.getsize(out)
     if run.as_json:
-        output.print_json(
-            {
-                "index": out,
-                "kind": type(model).__name__,
-                "documents": model.n_documents_,
-                "words": words,
-                "tokens": tokens,
-                "bytes": size,
-                "input": texts.report.to_dict(),
-            }
-        )
+        output.print_json({
+            "index": out, "kind": type(model).__name__, "documents": model.n_documents_,
+            "words": different, "tokens": tokens, "bytes": size,
+            "input": texts.report.to_dict(),
+        })  # fmt: skip
     else:
         in_all = "" if tokens is None else f", {tokens:,} in all"
         click.echo(
-            f"{count(model.n_documents_, 'document')}, {count(words, 'different word')}"
+            f"{count(model.n_documents_, 'document')}, {count(different, 'different word')}"
             f"{in_all}; {format_bytes(size)}."
         )
     output.say_written(index=out)
@@ -192,12 +182,9 @@ def duplicates(
 
     texts = inputs.open_documents(path, documents)
     model = NearDuplicates(
-        threshold,
-        shingle=shingle,
-        memory=documents.memory or 2**30,
-        random_state=run.seed,
+        threshold, shingle=shingle, memory=documents.memory or 2**30, random_state=run.seed,
         engine=run.engine,
-    )
+    )  # fmt: skip
     with Running("Comparing documents"):
         model.fit(texts)
     if out is not None:

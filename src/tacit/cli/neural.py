@@ -102,8 +102,9 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
         "losses": model.losses_, "model_file": model_path,
     }  # fmt: skip
     if kind == "autoencoder":
+        columns = columns_of(rows)
+        variance = float(columns.deviations.sum() / columns.rows)
         summary["error"] = -model.score(rows)
-        variance = spread(rows)
         summary["explained"] = 1 - summary["error"] / variance if variance else 0.0
         summary["zero_fraction"] = model.zero_fraction_
     if show.as_json:
@@ -113,13 +114,12 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     output.say_written(model=model_path)
 
 
-def spread(values: Any) -> float:
-    """The variance of all columns together."""
+def columns_of(values: Any) -> Any:
+    """The range and the variance of every column."""
     from tacit.data.table import Table
     from tacit.neural.training import describe_columns
 
-    columns = describe_columns(Table.of(values), "tacit neural")
-    return float(columns.deviations.sum() / columns.rows)
+    return describe_columns(Table.of(values), "tacit neural")
 
 
 def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]:
@@ -132,13 +132,11 @@ def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]
     if settings["learning_rate"] is not None:
         common["learning_rate"] = settings["learning_rate"]
     if kind == "autoencoder":
-        names = ("noise", "noise_level", "sparsity", "tied", "early_stopping")
-        return {"layers": layers, **{name: settings[name] for name in names}, **common}
+        own = {name: settings[name] for name in ONLY[kind]}
+        return {"layers": layers, **own, **common}
     if kind == "gan":
-        return {
-            "n_latent": settings["latent"], "generator": layers, "discriminator": layers,
-            **common,
-        }  # fmt: skip
+        sizes = {"generator": layers, "discriminator": layers}
+        return {"n_latent": settings["latent"], **sizes, **common}
     if len(layers) > 1:
         raise click.BadParameter(
             f"{len(layers)} layers, but a restricted Boltzmann machine has one hidden layer. "
@@ -146,10 +144,7 @@ def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]
         )  # fmt: skip
     visible = settings["visible"]
     if visible == "auto":
-        from tacit.data.table import Table
-        from tacit.neural.training import describe_columns
-
-        found = describe_columns(Table.of(rows), "tacit neural")
+        found = columns_of(rows)
         unit = found.low.min() >= 0 and found.high.max() <= 1
         visible = "bernoulli" if unit else "gaussian"
         output.note(f"Visible units: {visible}, chosen by the range of the values.")

@@ -1,5 +1,6 @@
 """``tacit recommend``: learn from ratings; recommend, compare and explain."""
 
+import re
 from typing import Any
 
 import click
@@ -12,7 +13,14 @@ from tacit.core.wording import count
 
 __all__ = ["recommend"]
 
-KINDS = ("als", "sgd", "implicit", "knn", "biases", "popularity", "mean")
+# The class of each model, and its name for the number of passes if it learns factors.
+MODELS = {
+    "als": ("ALS", "max_iter"), "sgd": ("BiasedSGD", "n_epochs"),
+    "implicit": ("ImplicitALS", "max_iter"), "knn": ("ItemKNN", None),
+    "biases": ("Biases", None), "popularity": ("Popularity", None),
+    "mean": ("GlobalMean", None),
+}  # fmt: skip
+BASELINES = ("biases", "popularity", "mean")
 NAMES = click.option(
     "--names", metavar="FILE",
     help="File with the names of items, in columns id, name, ...  [default: none]",
@@ -32,7 +40,7 @@ rating_options = options.with_options(
     options.allow_partial_option,
 )  # fmt: skip
 model_options = options.with_options(
-    click.option("--model", "kind", type=OneOf(KINDS), default="als",
+    click.option("--model", "kind", type=OneOf(list(MODELS)), default="als",
                  help="Model: als and sgd for ratings, implicit for counts such as plays or "
                  "purchases; the others are baselines"),
     click.option("-k", "--factors", type=click.IntRange(1), default=32,
@@ -74,7 +82,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     refuse_unused(kind)
     ratings = read(file, columns)
     stopped = False
-    with patience(signals=1 if kind in ("als", "sgd", "implicit") else 0):  # these save
+    with patience(signals=1 if MODELS[kind][1] else 0):  # factors are saved
         with Running(f"Training {kind}") as stage:
             model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
             try:
@@ -136,7 +144,7 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
 
     refuse_unused(kind)
     ratings = read(file, columns)
-    compared = ["mean", "biases", "popularity", *([kind] if kind not in KINDS[4:] else [])]
+    compared = ["mean", "biases", "popularity", *([] if kind in BASELINES else [kind])]
     figures: dict[str, list] = {each: [] for each in compared}
     protocol = ""
     for train_part, test in ratings.folds(folds, random_state=run.seed):
@@ -279,25 +287,19 @@ def build(
     """The model that the options describe."""
     from tacit import recommend as models
 
-    given: dict[str, Any] = {} if reg is None else {"reg": reg}
-    common = {"random_state": run.seed, "engine": run.engine, "callbacks": callbacks}
-    if kind == "sgd":
-        passes: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
-        return models.BiasedSGD(factors, **given, **passes, **common)
-    if kind in ("als", "implicit"):
-        passes = {} if epochs is None else {"max_iter": epochs}
-        made = models.ALS if kind == "als" else models.ImplicitALS
-        return made(factors, **given, **passes, **common)
-    plain = {
-        "knn": models.ItemKNN, "biases": models.Biases, "popularity": models.Popularity,
-        "mean": models.GlobalMean,
-    }  # fmt: skip
-    return plain[kind](engine=run.engine)
+    name, passes = MODELS[kind]
+    if passes is None:
+        return getattr(models, name)(engine=run.engine)
+    given = {"reg": reg, passes: epochs}
+    return getattr(models, name)(
+        factors, random_state=run.seed, engine=run.engine, callbacks=callbacks,
+        **{option: value for option, value in given.items() if value is not None},
+    )  # fmt: skip
 
 
 def refuse_unused(kind: str) -> None:
     """Refuse settings of models that learn factors where a baseline is asked for."""
-    if kind not in ("als", "sgd", "implicit"):
+    if MODELS[kind][1] is None:
         options.refuse_given(
             ["factors", "reg", "epochs"], f"is for als, sgd and implicit, not for {kind}."
         )
@@ -310,12 +312,7 @@ def open_recommender(file: str) -> Any:
 
 def as_id(ids: Any, text: str) -> Any:
     """An id as the model has it: an integer where its ids are integers."""
-    if ids.dtype.kind == "i":
-        try:
-            return int(text)
-        except ValueError:
-            return text
-    return text
+    return int(text) if ids.dtype.kind == "i" and re.fullmatch(r"[+-]?\d+", text) else text
 
 
 def read_names(path: str | None) -> dict[str, str]:

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["words"]
 
 MOST_GUESSED = 20_000  # words to find a mistyped one among
-WORD2VEC = ("epochs", "negative", "sample", "objective", "updates")  # options
-FILE = (
-    "FILE is a model that `tacit words train` wrote, or any text or binary file of word2vec or "
-    "GloVe."
-)
 among_option = click.option(
     "--among", type=click.IntRange(1), metavar="N",
     help="Number of words to choose from, the most frequent ones  [default: all]",
@@ -73,9 +68,8 @@ def words() -> None:
 @options.document_options
 @options.run_options
 def train(
-    path: str, out: str, method: str, size: int, window: int, min_count: int, epochs: int,
-    negative: int, sample: float, objective: str, updates: str, tokenizer: str, keep_case: bool,
-    documents: DocumentOptions, run: RunOptions,
+    path: str, out: str, method: str, size: int, window: int, min_count: int, tokenizer: str,
+    keep_case: bool, documents: DocumentOptions, run: RunOptions, **word2vec: Any,
 ) -> None:  # fmt: skip
     """Learn a vector for every word of the documents at PATH; - is standard input.
 
@@ -84,8 +78,8 @@ def train(
     tacit words train news.csv --text body --method ppmi --out news.bin
     """
     if method == "ppmi":
-        options.refuse_given(WORD2VEC, "is for word2vec (skip-gram and cbow), not for ppmi.")
-    if objective != "negative-sampling":
+        options.refuse_given(word2vec, "is for word2vec (skip-gram and cbow), not for ppmi.")
+    if (objective := word2vec["objective"]) != "negative-sampling":
         options.refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
     from tacit.words import PPMIVectors, Word2Vec
 
@@ -100,10 +94,7 @@ def train(
     if method == "ppmi":
         model = PPMIVectors(size, **shared)
     else:
-        model = Word2Vec(
-            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative,
-            sample=sample, objective=objective, updates=updates, **shared,
-        )  # fmt: skip
+        model = Word2Vec(size, sg=int(method == "skip-gram"), **word2vec, **shared)
     with stage:
         model.fit(texts)
     if out.endswith(".safetensors"):
@@ -112,15 +103,10 @@ def train(
         model.vectors_.write(out)
     losses = getattr(model, "losses_", None)
     if run.as_json:
-        result = {"words": len(model.vectors_), "size": size, "method": method}
-        output.print_json(
-            {
-                **result,
-                "losses": losses,
-                "explained": getattr(model, "explained_", None),
-                "out": out,
-            }
-        )
+        output.print_json({
+            "words": len(model.vectors_), "size": size, "method": method, "losses": losses,
+            "explained": getattr(model, "explained_", None), "out": out,
+        })  # fmt: skip
     else:
         click.echo(f"{count(len(model.vectors_), 'word')}, vectors of dimension {size}.")
         if losses:
