@@ -1,4 +1,4 @@
-"""``tacit lm``: train language models, score and generate text with them."""
+"""``tacit lm``: train language models; score, generate and correct text with them."""
 
 import os
 import sys
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli import inputs, options
-from tacit.cli.lm_correct import correct
 from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
-from tacit.cli.output import clean, draw_table, note, print_json
+from tacit.cli.output import clean, draw_table, note, open_output, print_json
 from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes, peak_memory, resident_memory
 from tacit.core.wording import count
@@ -19,7 +18,9 @@ from tacit.core.wording import count
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
     from tacit.language.backoff_model import BackoffModel
+    from tacit.language.corrections import Correction
     from tacit.language.ngram_model import NGramModel
+    from tacit.language.spelling import SpellingCorrector
 
 __all__ = ["lm"]
 
@@ -27,6 +28,8 @@ SMOOTHINGS = [
     "modified-kneser-ney", "kneser-ney", "absolute", "witten-bell", "katz", "jelinek-mercer",
     "backoff", "add-k", "mle",
 ]  # fmt: skip
+CHUNK = 2**18  # characters corrected at a time, up to the end of a line
+SHOWN = 20  # changes printed to standard error; --json has them all
 
 
 @click.group(cls=CommandGroup)
@@ -40,9 +43,6 @@ def lm() -> None:
     tacit lm perplexity novels.lm held_out.txt
     tacit lm complete novels.lm "it was the bes"
     """
-
-
-lm.add_command(correct)
 
 
 class PruningCommand(click.Command):
@@ -294,6 +294,82 @@ def each_line(documents: "Documents") -> Iterator[str]:
         yield from text.removesuffix("\n").split("\n")
 
 
+@lm.command()
+@click.argument("text", metavar="FILE", default="-")
+@click.option("--learn", metavar="PATH",
+              help="Text to learn words and their contexts from  [default: none]")
+@click.option("--running", is_flag=True,
+              help="Treat --learn as one running text, not as a document per line.")
+@click.option("--model", "file", metavar="MODEL",
+              help="Corrector that --save wrote, instead of --learn  [default: none]")
+@click.option("--dictionary", metavar="FILE",
+              help="File of correct words, one per line  [default: none]")
+@click.option("--pairs", metavar="CSV",
+              help="File of misspellings and their corrections  [default: none]")
+@click.option("--save", type=options.FILE, metavar="MODEL",
+              help="Model file to write (.safetensors)  [default: none]")
+@click.option("-o", "--order", type=click.IntRange(1, 6), help="N-gram order  [default: 3]")
+@click.option("--distance", type=click.IntRange(1, 3),
+              help="Maximum edit distance of a correction  [default: 2]")
+@click.option("--error-rate", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              help="Expected fraction of misspelled words  [default: 0.02]")
+@click.option("--unknown-only", is_flag=True, help="Correct only unknown words.")
+@click.option("--suggest", type=click.IntRange(1), metavar="N",
+              help="Number of suggestions to print for each word of FILE, instead of "
+              "correcting it  [default: none]")
+@click.option("--out", type=options.TARGET, metavar="FILE", default="-", show_default=False,
+              help="File for the corrected text  [default: standard output]")
+@options.engine_options
+def correct(
+    text: str, learn: str | None, running: bool, file: str | None, dictionary: str | None,
+    pairs: str | None, save: str | None, order: int | None, distance: int | None,
+    error_rate: float | None, unknown_only: bool, suggest: int | None, out: str,
+    run: RunOptions,
+) -> None:  # fmt: skip
+    """Correct the spelling of FILE, including correct words that do not fit their context.
+
+    FILE is text, also compressed with gzip or zstd; - is standard input. The corrector learns
+    from --learn (a folder of text files, or a .txt, .csv, .jsonl or .parquet file) or comes
+    from --model. The corrected text goes to standard output; the changes and their reasons go
+    to standard error.
+
+    \b
+    tacit lm correct letter.txt --learn novels/ --save speller.safetensors
+    tacit lm correct letter.txt --model speller.safetensors --out corrected.txt
+    """
+    if (learn is None) == (file is None):
+        raise click.UsageError("Give either --learn PATH or --model MODEL.")
+    if file is not None and (dictionary or pairs or order or running):
+        raise click.UsageError(
+            "--dictionary, --pairs, --order and --running are for learning: they go with "
+            "--learn, not with --model."
+        )
+    if [text, learn, dictionary, pairs].count("-") > 1:
+        raise click.UsageError("Standard input can be read only once. Name a file.")
+    if run.as_json and out == "-":
+        out = ""
+    content = inputs.read_text(text)
+    if file is not None:
+        wanted, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
+        speller = inputs.open_model(file, ["correct", "suggest"], wanted, command)
+    else:
+        speller = learn_speller(
+            str(learn), running, dictionary, pairs, order or 3, run.engine
+        )
+    changed = {"max_distance": distance, "error_rate": error_rate}
+    speller.set_params(**{name: value for name, value in changed.items() if value is not None})
+    if unknown_only:
+        speller.set_params(real_words=False)
+    speller._validate_params()  # click lets nan pass a range
+    if save is not None:
+        speller.save(save)
+        note(f"Corrector written to {save}.")
+    if suggest is not None:
+        show_suggestions(speller, content, suggest, out, run.as_json)
+    else:
+        show_corrections(speller, content, out, run)
+
+
 # --- Models ---
 
 
@@ -378,3 +454,81 @@ def show_training(
     for target in (out, arpa):
         if target is not None and target != "-":
             note(f"{format_bytes(os.path.getsize(target))} written to {target}.")
+
+
+# --- Correctors ---
+
+
+def learn_speller(
+    path: str, running: bool, dictionary: str | None, pairs: str | None, order: int,
+    engine: Any,
+) -> "SpellingCorrector":  # fmt: skip
+    from tacit.data.documents import Documents
+    from tacit.language.spelling import SpellingCorrector
+
+    words = [] if dictionary is None else inputs.read_text(dictionary).split()
+    examples = [] if pairs is None else inputs.read_pairs(pairs)
+    documents: Any = [inputs.read_text(path)] if running else Documents.open(path)
+    model = SpellingCorrector(order=order, engine=engine)
+    return model.fit(documents, dictionary=words, pairs=examples)
+
+
+def chunks(text: str) -> Iterator[str]:
+    """The text in chunks that end with a line, or at a space in a very long line."""
+    at = 0
+    while at < len(text):
+        stop = min(at + CHUNK, len(text))
+        if stop < len(text):
+            cut = max(text.rfind("\n", at, stop), at)
+            cut = cut if cut > at else max(text.rfind(" ", at, stop), at)
+            stop = cut + 1 if cut > at else stop
+        yield text[at:stop]
+        at = stop
+
+
+# --- Printing corrections ---
+
+
+def show_corrections(
+    speller: "SpellingCorrector", text: str, out: str, run: RunOptions
+) -> None:
+    done: list[tuple[int, Correction]] = []
+    at = 0
+    for chunk in chunks(text):
+        done.append((at, speller.correct(chunk)))
+        at += len(chunk)
+    changes = [
+        {**change.to_dict(), "start": change.start + at, "stop": change.stop + at}
+        for at, part in done
+        for change in part.changes
+    ]
+    if out:
+        with open_output(out) as stream:
+            for _, part in done:
+                stream.write(clean(part.text) if out == "-" else part.text)
+    if run.as_json:
+        whole = "".join(part.text for _, part in done)
+        print_json({"changes": changes, "text": whole, "out": out or None})
+        return
+    applied = [change for _, part in done for change in part.changes]
+    note(*applied[:SHOWN])
+    more = f", {len(applied) - SHOWN:,} of them not shown" if len(applied) > SHOWN else ""
+    note(f"{count(len(applied), 'word')} changed{more}.")
+
+
+def show_suggestions(
+    speller: "SpellingCorrector", text: str, top: int, out: str, as_json: bool
+) -> None:
+    words = text.split()
+    suggested = [(word, speller.suggest(word, top=top)) for word in words]
+    if as_json:
+        listed = [
+            {"word": word, "suggestions": [each.to_dict() for each in these]}
+            for word, these in suggested
+        ]
+        print_json({"words": listed})
+    if out:
+        with open_output(out) as stream:
+            for word, these in suggested:
+                listing = ", ".join(f"{each.word} {each.probability:.3f}" for each in these)
+                stream.write(f"{clean(word)}\t{listing or '(no suggestion)'}\n")
