@@ -248,7 +248,6 @@ def english(n: int) -> Any:
 def summary(
     model: "Authorship", verdicts: list, verified: "Verification | None"
 ) -> dict[str, Any]:
-    """All results as JSON values."""
     counts = Counter(model.classes_[model.text_authors_].tolist())
     report: dict[str, Any] = {
         "authors": {str(author): counts[author] for author in model.classes_.tolist()},

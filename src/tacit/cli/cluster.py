@@ -360,7 +360,6 @@ def renumber(model: Any, order: "np.ndarray") -> None:
 
 
 def mean_and_deviation(values: Any, settings: ClusterSettings) -> "tuple[Any, Any]":
-    """Mean and standard deviation of every column."""
     import numpy as np
 
     from tacit.core.errors import DataError
@@ -460,7 +459,6 @@ def silhouettes_of(values: Any, labels: "np.ndarray", settings: Any) -> tuple[An
 
 
 def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
-    """The objective of the method, as JSON values and as a sentence."""
     facts: dict[str, Any] = {
         "inertia": getattr(model, "inertia_", None),
         "objective": getattr(model, "objective_", None),
@@ -485,7 +483,6 @@ def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
 
 
 def draw(groups: list[dict[str, Any]]) -> None:
-    """Print the clusters as a table, the largest first."""
     rated = any("confidence" in group for group in groups)
     titles = ["Cluster", "Rows", "Share", *(["Stability"] if rated else [])]
     rows = []

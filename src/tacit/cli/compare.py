@@ -153,7 +153,6 @@ def match_ids(
 
 
 def measures(truth: list[str], groups: list[str]) -> dict[str, float]:
-    """All measures of agreement."""
     from tacit import measure
 
     h, c, v = measure.homogeneity_completeness_v_measure(truth, groups)

@@ -74,7 +74,6 @@ def datasets(name: str | None, check: bool, as_json: bool) -> None:
 
 
 def show(entry: Any, checked: bool | None) -> None:
-    """Print an entry of the catalog."""
     verdict = "" if checked is None else "  (matches)" if checked else "  (yours differ)"
     click.echo(f"{entry.name}{'' if entry.here else '  [not here]'}")
     click.echo(f"    {entry.about}")

@@ -212,7 +212,6 @@ def duplicates(
 
 
 def open_index(file: str, trust: bool) -> Any:
-    """An inverted or a semantic index."""
     can, command = ["search", "similar_documents"], "tacit index build PATH --out INDEX"
     return inputs.open_model(file, can, "an index", command, mmap=trust)
 

@@ -374,7 +374,6 @@ def correct(
 
 
 def is_arpa(path: str) -> bool:
-    """Whether a name asks for an ARPA file."""
     return path.removesuffix(".gz").endswith(".arpa")
 
 
@@ -413,7 +412,6 @@ def open_model(path: str, engine: Any = None) -> "NGramModel":
 
 
 def write_model(model: "BackoffModel", path: str, *, as_arpa: bool) -> None:
-    """Write a model to a file, or an ARPA file to standard output."""
     from tacit.language.arpa import write_arpa
 
     if not as_arpa:
@@ -427,7 +425,6 @@ def write_model(model: "BackoffModel", path: str, *, as_arpa: bool) -> None:
 def show_training(
     model: "BackoffModel", out: str | None, arpa: str | None, *, as_json: bool
 ) -> None:
-    """Print what was learned, and where it is."""
     counts, report = model.ngram_counts_, model.input_report_
     for order in model.discount_fallbacks_:
         values = ", ".join(f"{d:g}" for d in model.discounts_[order - 1][1:])

@@ -115,7 +115,6 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
 
 
 def columns_of(values: Any) -> Any:
-    """The range and the variance of every column."""
     from tacit.data.table import Table
     from tacit.neural.training import describe_columns
 
@@ -123,7 +122,6 @@ def columns_of(values: Any) -> Any:
 
 
 def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a network from the options of the command."""
     layers = settings["layers"] or LAYERS[kind]
     common = {
         "batch_size": settings["batch"], "max_iter": settings["passes"],

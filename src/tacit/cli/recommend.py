@@ -284,7 +284,6 @@ def build(
     kind: str, factors: int, reg: float | None, epochs: int | None, run: RunOptions,
     *, callbacks: Any = None,
 ) -> Any:  # fmt: skip
-    """The model that the options describe."""
     from tacit import recommend as models
 
     name, passes = MODELS[kind]

@@ -190,7 +190,6 @@ def summarize(
 
 
 def draw(summary: dict[str, Any], wanted: Any) -> None:
-    """The table of components, or a sentence on the distances."""
     n, d, k = summary["rows"], summary["columns"], summary["components"]
     if "variance" not in summary:
         output.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.")

@@ -313,7 +313,6 @@ def in_batches(documents: Iterator) -> Iterator[list]:
 
 
 def open_documents(path: str, options: Options) -> Build:
-    """The documents of a file, a folder, or "-" for standard input."""
     limits = options.limits
     if path == "-":
         source = Source(sys.stdin.buffer, options.encoding, limits.errors, "standard input")
@@ -329,7 +328,6 @@ def open_documents(path: str, options: Options) -> Build:
 
 
 def open_stream(source: Source, options: Options, kind: str | None) -> Build:
-    """The documents of one file or stream."""
     build = Build(IngestReport(source.name, 0))
     kind, chunks = options.format or kind, source.chunks()
     if kind is None:

@@ -124,7 +124,6 @@ def label_column(names: list[str], id_column: str | None, file: str) -> str:
 
 
 def check_ids(ids: list[str], lines: list[int], file: str, column: str | None) -> None:
-    """DataError for repeated ids."""
     if len({*ids}) == len(ids):
         return
     (twice, times), *_ = Counter(ids).most_common(1)

@@ -119,7 +119,6 @@ class Spool:
 
 
 def arrow_of_text(text: Text) -> Any:
-    """A block of text as an Arrow column."""
     import numpy as np
     import pyarrow as pa
 
