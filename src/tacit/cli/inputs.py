@@ -32,9 +32,8 @@ __all__ = [
 PAIRS = "misspellings and their corrections"
 # Python's names of the options, for messages of the reader.
 SPELLED = re.compile(
-    r"\b(errors|duplicate_ids|duplicate_keys|oversize|format|encoding)="
-    r"('[\w-]+'(?:(?:, | or )'\w+')*)|"
-    r"\b(?:(allow_partial)=True|(max_document)\b(=?)|(encoding)= ?)"
+    r"\b(?:(errors|duplicate_ids|duplicate_keys|oversize|format|encoding|allow_partial|"
+    r"max_document)=(?:True)? ?|(max_document)\b)((?:(?:, | or )?'[\w-]+')*)"
 )
 
 
@@ -153,12 +152,9 @@ def spelled(message: str) -> str:
     """
 
     def option(found: re.Match) -> str:
-        name, values, flag, size, equals, encoding = found.groups()
-        if name:
-            return f"--{name.replace('_', '-')} {values.replace(chr(39), '')}"
-        if encoding:
-            return "--encoding "
-        return f"--{(flag or size).replace('_', '-')}{' ' if equals else ''}"
+        name = (found[1] or found[2]).replace("_", "-")
+        values = found[3].replace("'", "")
+        return f"--{name}{' ' if found[1] else ''}{values}"
 
     return SPELLED.sub(option, message)
 
