@@ -279,8 +279,8 @@ class Table:
             raise ValueError(
                 f"{path} holds an array with ndim={array.ndim}; a table needs two dimensions."
             )
-        name = str(path)
-        blocks = cut(*array.shape, block_rows, lambda i, j: NpyRows(name, i, j))
+        name, (n, d) = str(path), array.shape
+        blocks = cut(n, d, block_rows, lambda i, j: NpyRows(name, i, j))
         return cls(blocks, array.shape, array.dtype, source=name)
 
     @classmethod
