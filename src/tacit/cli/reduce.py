@@ -244,9 +244,9 @@ def draw_picture(
         plot.cluster_map(flat, np.zeros(len(flat), np.int64), title=title, ax=axes[0])
     if screed:
         number = model.n_components_ if model.n_components_ <= 60 else None
-        mark = {"knee" if model.n_components == "knee" else "best": number}
+        marks: dict[str, Any] = {"knee": None, "best": None}
+        marks["knee" if model.n_components == "knee" else "best"] = number
         plot.scree(
-            model.eigenvalues_[:60], **{"knee": None, "best": None, **mark},
-            xlabel="components", ylabel="variance", ax=axes[1],
-        )  # fmt: skip
+            model.eigenvalues_[:60], xlabel="components", ylabel="variance", ax=axes[1], **marks
+        )
     output.save_figure(figure, path)
