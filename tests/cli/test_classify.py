@@ -11,6 +11,7 @@ import pytest
 
 import tacit as package
 from tacit.classify import TextClassifier
+from tacit.cli.main import main
 from tacit.cluster import KMeans
 from tests.classify.test_text_classifier import corpus
 
@@ -34,11 +35,12 @@ def test_file(tmp_path):
     return jsonl(tmp_path / "test.jsonl", NEW, TRUTH)
 
 
-@pytest.fixture
-def model(tacit, train_file, tmp_path):
-    path = tmp_path / "model.safetensors"
-    run = tacit("classify", "train", train_file, "--out", path, "--model", "naive-bayes", "-q")
-    assert run.code == 0, run.err
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classifier")
+    train, path = jsonl(folder / "train.jsonl", TEXTS, LABELS), folder / "model.safetensors"
+    arguments = ["classify", "train", train, "--out", path, "--model", "naive-bayes", "-q"]
+    assert main([str(each) for each in arguments]) == 0
     return path
 
 

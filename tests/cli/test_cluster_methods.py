@@ -10,8 +10,7 @@ import pytest
 
 import tacit as package
 from tacit import cluster as models
-from tacit.cli.cluster import tree_figure
-from tacit.cli.cluster_methods import label_rows
+from tacit.cli.cluster import label_rows, tree_figure
 from tacit.cluster import AgglomerativeClustering, cut, linkage
 from tacit.measure import adjusted_rand_score, silhouette_score
 
@@ -171,7 +170,7 @@ def test_a_compressed_tree_numbers_clusters_by_rows_not_by_leaves(tacit, tmp_pat
 
 
 def test_medoids_of_many_rows_come_from_samples_and_it_says_so(tacit, tmp_path, monkeypatch):
-    monkeypatch.setattr("tacit.cli.cluster_methods.MOST_MEDOID_ROWS", 50)
+    monkeypatch.setattr("tacit.cli.cluster.MOST_MEDOID_ROWS", 50)
     np.save(tmp_path / "x.npy", clouds(d=3)[0])
     run = tacit("cluster", tmp_path / "x.npy", "--k", 3, "--method", "kmedoids", "--json")
     assert run.code == 0, run.err

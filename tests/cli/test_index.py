@@ -4,11 +4,13 @@ import csv
 import gzip
 import io
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 import tacit as package
+from tacit.cli.main import main
 from tacit.cluster import KMeans
 from tacit.data import Documents
 from tacit.search import InvertedIndex, NearDuplicates, SemanticIndex
@@ -30,11 +32,20 @@ def corpus(tmp_path):
     return path
 
 
-@pytest.fixture
-def built(tacit, corpus, tmp_path):
-    path = tmp_path / "news.safetensors"
-    assert tacit("index", "build", corpus, "--out", path, "-q").code == 0
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("index")
+    path = folder / "news.safetensors"
+    lines = [json.dumps({"id": id, "text": text}) for id, text in DOCUMENTS.items()]
+    (folder / "news.jsonl").write_text("\n".join(lines) + "\n")
+    source = str(folder / "news.jsonl")
+    assert main(["index", "build", source, "--out", str(path), "-q"]) == 0
     return path
+
+
+@pytest.fixture
+def built(index, tmp_path):
+    return shutil.copy(index, tmp_path / "news.safetensors")
 
 
 # --- The same as Python ---

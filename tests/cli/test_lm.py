@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import tacit as package
+from tacit.cli.main import main
 from tacit.core import Threads
 from tacit.language import CacheModel, NGramModel, read_arpa
 
@@ -19,17 +20,17 @@ TEXT = [
 ]
 
 
-@pytest.fixture
-def text(tmp_path):
-    path = tmp_path / "text.txt"
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    path = tmp_path_factory.mktemp("lm") / "text.txt"
     path.write_text("\n".join(TEXT) + "\n", encoding="utf-8")
     return path
 
 
-@pytest.fixture
-def model(text, tmp_path, tacit):
-    path = tmp_path / "model.safetensors"
-    assert tacit("lm", "train", text, "-o", 3, "--out", path).code == 0
+@pytest.fixture(scope="module")
+def model(text):
+    path = text.with_name("model.safetensors")
+    assert main(["lm", "train", str(text), "-o", "3", "--out", str(path)]) == 0
     return path
 
 

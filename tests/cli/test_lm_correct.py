@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tacit.cli.lm_correct import CHUNK, chunks
+from tacit.cli.lm import CHUNK, chunks
 from tacit.cluster import KMeans
 from tacit.language import SpellingCorrector
 

@@ -39,3 +39,16 @@ def test_a_truncated_file_gives_its_rows_and_exit_code_3(command, tmp_path, taci
     assert "--allow-partial" in run.err
     assert run.out
     assert tacit(*arguments, "--allow-partial").code == 0
+
+
+def test_a_truncated_text_besides_the_first_is_answered_too(tmp_path, tacit):
+    text, cut, model = tmp_path / "a.txt", tmp_path / "b.txt.gz", tmp_path / "m.safetensors"
+    rng = np.random.default_rng(0)
+    lines = "\n".join(" ".join(rng.choice(["oil", "gas", "sea"], 9)) for _ in range(500))
+    text.write_text(lines)
+    cut.write_bytes(gzip.compress(lines.encode())[:-200])
+    assert tacit("lm", "train", text, "-o", 2, "--out", model).code == 0
+    run = tacit("lm", "perplexity", model, text, "--cache", cut)
+    assert run.code == 3
+    assert str(cut) in run.err
+    assert run.out

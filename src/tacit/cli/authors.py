@@ -36,6 +36,11 @@ class Text(NamedTuple):
     author: str | None
     text: str
 
+    @property
+    def title(self) -> str:
+        """The name without the ending of its file."""
+        return ENDING.sub("", self.name)
+
 
 @click.command()
 @click.argument("path")
@@ -58,7 +63,7 @@ class Text(NamedTuple):
               default="cosine", help="Variant of Delta, the distance between texts")
 @options.plot_option(": a map of the texts")
 @options.out_option("the attribution of each part of a text", name="--rolling")
-@click.option("--tree", "tree_path", metavar="FILE",
+@click.option("--tree", "tree_path", type=options.FILE, metavar="FILE",
               help="File for the consensus tree of all texts, in Newick format  [default: "
               "none]")
 @options.out_option("the verdicts")
@@ -86,46 +91,42 @@ def authors(
     typicality, which is low if perhaps none of them did; the fraction of blocks that agree; the
     score of the General Impostors method; and the words that distinguish the authors.
     """
-    output.check_outputs(out, [plot_path, tree_path, model_path], as_json=run.as_json)
-    output.check_outputs(rolling, as_json=run.as_json, option="--rolling")
     if out == rolling == "-":
         raise click.UsageError("--out - and --rolling - both want standard output. Drop one.")
-    output.check_picture(plot_path)
     from tacit.style import Authorship, FunctionWords, impostors
 
     source = inputs.open_documents(path, documents)
     everything = read_table_or_folder(source, path, column, unknown or UNKNOWN)
-    known, asked = sort_out(everything, path, who, documents, run)
+    known, asked = sort_out(everything, path, who, documents)
     counted = FunctionWords(n_words=words) if most_frequent else english(words)
     model = Authorship(counted, block=block or None, variant=variant, engine=run.engine)
-    texts = [each.text for each in known]
     with Running("Comparing the authors"):
         model.fit(
-            texts, [each.author for each in known], names=[title(each.name) for each in known]
-        )
+            [each.text for each in known], [each.author for each in known],
+            names=[each.title for each in known],
+        )  # fmt: skip
     if model_path:
         model.save(model_path)
-    questions, names = [each.text for each in asked], [title(each.name) for each in asked]
-    verdicts = model.attribute(questions, names=names) if asked else []
-    verified = None
+    questions, names = [each.text for each in asked], [each.title for each in asked]
+    verdicts, verified = [], None
     if asked:
+        verdicts = model.attribute(questions, names=names)
         verified = impostors(model, questions, names=names, random_state=run.seed)
+    report = summary(model, verdicts, verified)
     if out is not None:
-        write_verdicts(out, verdicts, verified)
+        write_verdicts(out, report["verdicts"])
     if rolling is not None:
         write_rolling(rolling, model, asked)
     if tree_path is not None:
         write_tree(tree_path, model, [*known, *asked], run.seed)
     if plot_path:
         draw_map(plot_path, model, questions, names)
-    report = summary(model, verdicts, verified)
     if run.as_json:
         output.print_json({"path": path, **report, "plot": plot_path, "model_file": model_path})
     else:
         show(model, report)
     output.say_written(verdicts=out, plot=plot_path, tree=tree_path,
                        attribution=rolling, model=model_path)  # fmt: skip
-    inputs.check_whole(source, documents)
 
 
 # --- Input ---
@@ -151,14 +152,11 @@ def read_table_or_folder(
             f"--author {column} names a column, but {path} is a folder, where the names of "
             "files (author_title.txt) or subfolders are the authors. Leave it out."
         )
-    found, nameless = [], []
-    for name, text in zip(ids, source.texts(), strict=True):
-        who = author_of(name)
-        if who is None:
-            nameless.append(name)
-            continue
-        found.append(Text(name, known_or_none(who, strangers), text))
-    if nameless:
+    found = [
+        Text(name, known_or_none(author_of(name), strangers), text)
+        for name, text in zip(ids, source.texts(), strict=True) if author_of(name)
+    ]  # fmt: skip
+    if nameless := [name for name in ids if author_of(name) is None]:
         were, it = ("was", "it") if len(nameless) == 1 else ("were", "them")
         output.note(
             f"{listed(nameless, 3)} {were} left out: there is no author in the name. Call {it} "
@@ -185,11 +183,7 @@ def author_of(name: str) -> str | None:
 
 
 def sort_out(
-    everything: list[Text],
-    path: str,
-    who: tuple[str, ...],
-    documents: DocumentOptions,
-    run: RunOptions,
+    everything: list[Text], path: str, who: tuple[str, ...], documents: DocumentOptions
 ) -> tuple[list[Text], list[Text]]:
     """Texts of known authors, and those to attribute; texts without a word are left out."""
     from tacit.core.errors import DataError
@@ -203,15 +197,13 @@ def sort_out(
         asked += texts
         named.add(Path(place).resolve())
     known = [
-        each
-        for each in everything
+        each for each in everything
         if each.author is not None and (Path(path) / each.name).resolve() not in named
-    ]
-    for group in (known, asked):
-        empty = [each for each in group if not WORD.search(each.text)]
-        for each in empty:
+    ]  # fmt: skip
+    for each in (*known, *asked):
+        if not WORD.search(each.text):
             output.note(f"{each.name} has no words and was left out.")
-            group.remove(each)
+    known, asked = ([t for t in group if WORD.search(t.text)] for group in (known, asked))
     number = len({each.author for each in known})
     if number < 2:
         raise DataError(
@@ -231,15 +223,6 @@ def read_question(place: str, documents: DocumentOptions) -> list[Text]:
     source = inputs.open_documents(place, documents)
     names = [str(name) for name in source.ids]
     return [Text(n, None, t) for n, t in zip(names, source.texts(), strict=True)]
-
-
-def title(name: str) -> str:
-    """The name of a text without the ending of its file.
-
-    >>> title("baum_ozma.txt.gz"), title("no. 10")
-    ('baum_ozma', 'no. 10')
-    """
-    return ENDING.sub("", name)
 
 
 def is_table(path: Path) -> bool:
@@ -265,7 +248,6 @@ def english(n: int) -> Any:
 def summary(
     model: "Authorship", verdicts: list, verified: "Verification | None"
 ) -> dict[str, Any]:
-    """All results as JSON values."""
     counts = Counter(model.classes_[model.text_authors_].tolist())
     report: dict[str, Any] = {
         "authors": {str(author): counts[author] for author in model.classes_.tolist()},
@@ -274,9 +256,7 @@ def summary(
         "variant": model.variant,
         "left_one_out": model.evaluation().to_dict(),
         "telling_words": {
-            str(author): [
-                {**word._asdict()} for word in model.telling_words(author, top=TELLING)
-            ]
+            str(author): [w._asdict() for w in model.telling_words(author, top=TELLING)]
             for author in model.classes_.tolist()
         },
         "verdicts": [],
@@ -348,41 +328,33 @@ def is_strange(verdict: dict[str, Any], texts: dict[str, int]) -> bool:
     return verdict["typicality"] <= STRANGE or (n >= 3 and verdict["typicality"] * (n + 1) <= 1)
 
 
-def write_verdicts(out: str, verdicts: list, verified: Any) -> None:
-    known = list(verdicts[0].distances) if verdicts else []
+def write_verdicts(out: str, verdicts: list[dict[str, Any]]) -> None:
+    known = list(verdicts[0]["distances"]) if verdicts else []
     titles = ["text", "author", "probability", "typicality", "blocks", "words", "impostors",
-              "verified"]  # fmt: skip
-    output.write_csv(
-        out,
-        [*titles, *(f"distance_{author}" for author in known)],
-        (
-            [
-                each.name, each.author, f"{each.probability:.4g}", f"{each.typicality:.4g}",
-                each.blocks, each.words,
-                f"{verified.scores[i, verified.authors.index(each.author)]:.4g}",
-                verified.answer(i, each.author),
-                *(f"{each.distances[author]:.6g}" for author in known),
-            ]
-            for i, each in enumerate(verdicts)
-        ),
+              "verified", *(f"distance_{author}" for author in known)]  # fmt: skip
+    rows = (
+        [
+            v["name"], v["author"], f"{v['probability']:.4g}", f"{v['typicality']:.4g}",
+            v["blocks"], v["words"], f"{v['impostors_score']:.4g}", v["verified"],
+            *(f"{v['distances'][author]:.6g}" for author in known),
+        ]
+        for v in verdicts
     )  # fmt: skip
+    output.write_csv(out, titles, rows)
 
 
 def write_rolling(path: str, model: "Authorship", asked: list[Text]) -> None:
     from tacit.style import rolling
 
     known = model.classes_.tolist()
+    titles = ["text", "start", "stop", "author", *(f"distance_{author}" for author in known)]
     rows = []
     for each in asked:
-        rolled = rolling(model, each.text)
-        for start, stop, author, distances in zip(
-            rolled.starts.tolist(), rolled.stops.tolist(), rolled.nearest,
-            rolled.distances.tolist(), strict=True,
-        ):  # fmt: skip
-            rows.append(
-                [title(each.name), start, stop, author, *(f"{d:.6g}" for d in distances)]
-            )
-    titles = ["text", "start", "stop", "author", *(f"distance_{author}" for author in known)]
+        found = rolling(model, each.text)
+        parts = zip(found.starts, found.stops, found.nearest, found.distances, strict=True)
+        for start, stop, author, distances in parts:
+            cells = (f"{distance:.6g}" for distance in distances)
+            rows.append([each.title, int(start), int(stop), author, *cells])
     output.write_csv(path, titles, rows)
 
 
@@ -390,9 +362,8 @@ def write_tree(path: str, model: "Authorship", texts: list[Text], seed: int) -> 
     from tacit.style import consensus_tree
 
     rows = model.function_words_.transform([each.text for each in texts])
-    tree = consensus_tree(
-        rows, [title(each.name) for each in texts], variant=model.variant, random_state=seed
-    )
+    titles = [each.title for each in texts]
+    tree = consensus_tree(rows, titles, variant=model.variant, random_state=seed)
     with output.open_output(path) as stream:
         stream.write(tree.newick + "\n")
 

@@ -35,7 +35,8 @@ def classify() -> None:
 
 @classify.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="Model file to write (.safetensors)")
+@click.option("--out", type=options.FILE, required=True, metavar="FILE",
+              help="Model file to write (.safetensors)")
 @options.label_option
 @click.option("--model", "name", type=OneOf(["auto", *NAMES]), default="auto",
               help="Classifier; auto takes the one that is best in cross-validation")
@@ -60,7 +61,6 @@ def train(
     .tsv, .jsonl or .parquet file with a column of labels, each also compressed; - is standard
     input.
     """
-    output.check_file(out)
 
     from tacit.classify.text_classifier import choose_classifier
 
@@ -104,13 +104,12 @@ def train(
             f"{len(model.classes_)} classes; {format_bytes(os.path.getsize(out))}."
         )
     output.note(f"Model ({choice.best}) written to {out}.")
-    inputs.check_whole(texts, documents)
 
 
 @classify.command()
 @click.argument("file", metavar="MODEL")
 @click.argument("path")
-@click.option("--out", default="-", show_default=False, metavar="CSV",
+@click.option("--out", type=options.TARGET, default="-", show_default=False, metavar="CSV",
               help="File for the labels  [default: standard output]")
 @options.document_options
 @options.show_options
@@ -120,7 +119,6 @@ def predict(
     """Predict the labels of the documents at PATH; - is standard input, one per line."""
     if show.as_json and out != "-":
         raise click.UsageError("--json prints to standard output. Drop it, or --out.")
-    output.check_target(None if show.as_json else out)
     model = open_classifier(file)
     texts = inputs.open_documents(path, documents)
     labels, probabilities = predict_labels(model, texts)
@@ -136,7 +134,6 @@ def predict(
     else:
         cells = ([*row[:2], *(f"{p:.6g}" for p in row[2:])] for row in rows)
         output.write_csv(out, titles, cells)
-    inputs.check_whole(texts, documents)
 
 
 @classify.command()
@@ -202,7 +199,6 @@ def evaluate(
             click.echo(f"Expected calibration error: {curve.error:.4f}")
         if against is not None:
             click.echo(f"Against {output.clean(against)}: {bootstrap}; McNemar {test}")
-    inputs.check_whole(texts, documents)
 
 
 @classify.command()

@@ -1,39 +1,57 @@
 """``tacit cluster FILE``: group the rows of a file of numbers, and say what sets them apart."""
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from tacit.cli import inputs, options, output
-from tacit.cli.cluster_methods import (
-    ANY_METRIC,
-    METHODS,
-    ClusterSettings,
-    check_settings,
-    choose,
-    fit,
-    label_rows,
-    make,
-    rate_confidence,
-    rows_for,
-)
 from tacit.cli.options import OneOf, RunOptions, TableOptions
+from tacit.cli.progress import Running
 from tacit.core.wording import count, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
 
-    from tacit.data.number_files import NumberTable
-
 __all__ = ["cluster"]
+
+LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+# Names in tacit.cluster.
+METHODS = {
+    "kmeans": "KMeans",
+    "minibatch": "MiniBatchKMeans",
+    "spherical": "SphericalKMeans",
+    "kmedoids": "KMedoids",
+    "fuzzy": "FuzzyCMeans",
+    "soft": "SoftKMeans",
+    "divisive": "DivisiveClustering",
+    **dict.fromkeys(LINKAGES, "AgglomerativeClustering"),
+}
+ANY_METRIC = ("kmedoids", "single", "complete", "average", "weighted")
+CENTERED = ("centroid", "median", "ward", "single")  # trees that need no matrix of distances
+MOST_TREE_ROWS = 50_000  # 1,250,000,000 pairs, some tens of seconds
+FEW_ROWS = 20_000  # up to here ten starts take well under a second
+RESAMPLES = 20
+MOST_MEDOID_ROWS = 10_000  # 0.8 GB of distances; samples beyond
 
 APART = 3  # columns named for each cluster
 SHOWN = 40  # clusters drawn; the rest are counted
 EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
 MOST_ROWS = 5000  # dots on a map; of more rows, evenly spaced ones
+
+
+class ClusterSettings(NamedTuple):
+    """The options that determine a fit."""
+
+    method: str
+    metric: str | None
+    compress: int | None
+    seed: int
+    engine: Any
+
+    @property
+    def is_tree(self) -> bool:
+        return self.method in LINKAGES
 
 
 @click.command()
@@ -79,24 +97,17 @@ def cluster(
     check_settings(settings)
     if k is not None:
         options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
-    output.check_picture(plot_path)
-    output.check_outputs(out, [model_path, plot_path], as_json=run.as_json)
     opened = inputs.read_number_file(file, table)
-    report = opened.report
-    notes: list[str] = []
+    report, names, notes = opened.report, opened.names, []
+    title, row_names = inputs.row_names(opened)
     if k is not None and k > report.rows:
         rows = count(report.rows, "row")
         notes.append(f"The file has {rows}, so k is {report.rows}, not {k}.")
+        output.note(*notes)
         k = report.rows
-    output.note(*notes)
     values, facts = rows_for(settings, opened.values, report.source)
-
-    def locate(rows: Any) -> None:  # k-means names the row and column of a bad value
-        plain = settings._replace(method="kmeans", metric=None, compress=None)
-        with inputs.named_rows(opened):
-            make(plain, 1, n=report.rows).fit(rows)
-
-    mean, deviation = mean_and_deviation(values, settings.engine, locate)
+    with inputs.named_rows(opened):
+        mean, deviation = mean_and_deviation(values, settings)
     if scale:
         values = scaled(values, mean, deviation)
     choice = choose(settings, values, k_max) if k is None else None
@@ -108,17 +119,21 @@ def cluster(
     with inputs.named_rows(opened):
         model = fit(settings, k, values)
     labels, sizes = label_rows(model, values, k)
-    saved = model_path is not None
-    facts += notes_on_columns(opened.names, deviation, scale=scale, saved=saved)
+    if constant := [name for name, size in zip(names, deviation, strict=True) if size == 0]:
+        facts.append(f"The same value in every row: {listed(constant)}.")
+    if scale:
+        facts.append("Every column was scaled to mean 0 and deviation 1.")
+        if model_path is not None:
+            facts.append("The saved model expects rows scaled like these.")
     output.note(*facts)
     if out is not None:
-        write_labels(labels, opened, out)
+        output.write_csv(out, [title, "cluster"], zip(row_names, labels.tolist(), strict=True))
     centers = centers_of(model, values, labels, k, method)
     if scale:
         centers = centers * deviation + mean
-    groups = describe(centers, sizes, mean, deviation, opened.names)
+    groups = describe(centers, sizes, mean, deviation, names)
     for group, row in zip(groups, getattr(model, "medoid_indices_", ()), strict=False):
-        group["medoid"] = inputs.row_names(opened)[1][int(row)]
+        group["medoid"] = row_names[int(row)]
     agreement = None
     if confidence and k > 1:
         agreement = rate_confidence(settings, values, labels, k, groups)
@@ -127,59 +142,224 @@ def cluster(
     silhouette, samples = silhouettes_of(values, labels, settings)
     losses, sentence = losses_of(model, k)
     if plot_path:
-        draw_picture(
-            plot_path, model, values, labels, k=k, ids=opened.ids,
-            names=[f"{name} (scaled)" for name in opened.names] if scale else opened.names,
-            title=f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster",
-            silhouettes=samples, choice=choice,
-        )  # fmt: skip
+        heading = f"{method}, {k} clusters" if k > 1 else f"{method}, one cluster"
+        if hasattr(model, "linkage_matrix_") and k > 1:
+            figure = tree_figure(model, labels, k=k, title=heading, ids=opened.ids)
+        else:
+            shown = [f"{name} (scaled)" for name in names] if scale else names
+            figure = map_figure(model, values, labels, heading, shown, samples, choice)
+        output.save_figure(figure, plot_path)
     if run.as_json:
-        output.print_json(
-            {
-                "file": report.source,
-                "method": method,
-                "k": k,
-                "seed": run.seed,
-                **losses,
-                "silhouette": silhouette,
-                "agreement": agreement,
-                "choice": None if choice is None else choice.to_dict(),
-                "clusters": groups,
-                "input": report.to_dict(),
-                "notes": notes + facts,
-                "scaled": {"mean": mean.tolist(), "deviation": deviation.tolist()}
-                if scale
-                else None,
-                "labels_file": out,
-                "plot_file": plot_path,
-                "model_file": model_path,
-            }
-        )
+        scaling = {"mean": mean.tolist(), "deviation": deviation.tolist()}
+        output.print_json({
+            "file": report.source, "method": method, "k": k, "seed": run.seed, **losses,
+            "silhouette": silhouette, "agreement": agreement,
+            "choice": None if choice is None else choice.to_dict(), "clusters": groups,
+            "input": report.to_dict(), "notes": notes + facts,
+            "scaled": scaling if scale else None, "labels_file": out, "plot_file": plot_path,
+            "model_file": model_path,
+        })  # fmt: skip
     else:
         if choice is not None:
-            output.echo(explain(choice), "")
-        sentences = [sentence] if sentence else []
+            reasons = [fill(reason, 78, initial_indent="  ", subsequent_indent="    ")
+                       for reason in choice.reasons]  # fmt: skip
+            figures = str(choice).partition("\n\n")[2]
+            output.echo(choice.headline, *reasons, "", figures, "")
+        draw(groups)
+        if sentence:
+            output.echo(sentence)
         if silhouette is not None:
-            sentences.append(
+            output.echo(
                 f"Mean silhouette {silhouette:.2f} (1: far apart, 0: touching, below 0: mixed)."
             )
         if agreement is not None:
-            sentences.append(
+            output.echo(
                 f"Clusters of resampled rows agree with these: adjusted Rand index "
                 f"{agreement:.2f} (1: always, 0: as by chance)."
             )
-        draw(groups, sentences)
     output.say_written(labels=out, picture=plot_path, model=model_path)
-    inputs.check_whole(opened, table)
+
+
+# --- The fit ---
+
+
+def check_settings(settings: ClusterSettings) -> None:
+    """Raise a usage error before the file is read."""
+    if settings.metric is not None and settings.method not in ANY_METRIC:
+        raise click.UsageError(
+            f"--metric goes with --method {', '.join(ANY_METRIC)}, not with {settings.method}."
+        )
+    if settings.compress is not None and not settings.is_tree:
+        raise click.UsageError(
+            f"--compress goes with trees ({', '.join(LINKAGES)}), not with {settings.method}."
+        )
+    if settings.compress is not None and settings.metric not in (None, "euclidean"):
+        raise click.UsageError(
+            f"--compress takes the centers of k-means, for Euclidean distance. Drop --metric "
+            f"{settings.metric}, or --compress."
+        )
+
+
+def rows_for(settings: ClusterSettings, values: Any, file: str) -> tuple[Any, list[str]]:
+    """The rows as the method needs them, and notes about that.
+
+    Most methods read blocks from disk. Trees, medoids and divisive clustering need all rows at
+    once: they are loaded if they fit in memory, and refused if not.
+    """
+    import numpy as np
+
+    from tacit.data.table import Table
+
+    n, d = (int(size) for size in values.shape)
+    whole = settings.method == "divisive" or (settings.is_tree and settings.compress is None)
+    notes = []
+    if settings.method == "kmedoids":
+        whole = n <= MOST_MEDOID_ROWS
+        if not whole:
+            notes.append(
+                f"{n:,} rows have too many distances to compute all of them: medoids were "
+                "searched in samples (CLARA)."
+            )
+    if not whole:
+        return values, notes
+    refuse_large(settings, n, d, file)
+    return np.asarray(Table.of(values).load(), np.float64), notes
+
+
+def refuse_large(settings: ClusterSettings, n: int, d: int, file: str) -> None:
+    from tacit.core.errors import DataError
+    from tacit.core.memory import check_memory
+
+    advice, euclidean = "Use --method kmeans.", settings.metric in (None, "euclidean")
+    if settings.is_tree and euclidean:
+        advice = (
+            "Add --compress 1000, which builds the tree on as many k-means centers, or use "
+            "--method kmeans."
+        )
+    if settings.is_tree and n > MOST_TREE_ROWS:
+        raise DataError(
+            f"--method {settings.method} compares all pairs, and {n:,} rows have "
+            f"{n * (n - 1) // 2:,} pairs; it takes at most {MOST_TREE_ROWS:,} rows. {advice}",
+            file=file,
+        )
+    matrix = settings.is_tree and not (settings.method in CENTERED and euclidean)
+    need = 16 * n * d + (10 * n * n if matrix else 0)
+    check_memory(need, f"--method {settings.method} of {n:,} rows", advice)
+
+
+def make(
+    settings: ClusterSettings, k: int, *, n: int, callbacks: list | None = None
+) -> Any:
+    """The unfitted model, for n rows."""
+    import tacit.cluster
+
+    params: dict[str, Any] = {}
+    if settings.is_tree:
+        params["linkage"] = settings.method
+        if settings.compress is not None:
+            params["compress"] = max(settings.compress, k)
+    if settings.method == "kmedoids" and n > MOST_MEDOID_ROWS:
+        params["method"] = "clara"
+    if settings.metric is not None:
+        params["metric"] = settings.metric
+    kind = getattr(tacit.cluster, METHODS[settings.method])
+    seed, engine = settings.seed, settings.engine
+    return kind(k, random_state=seed, engine=engine, callbacks=callbacks, **params)
+
+
+def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
+    """How many clusters, by ``choose_k``."""
+    from tacit.cluster import choose_k
+
+    # choose_k works on a sample, where trees need no compression and medoids no samples.
+    estimator = make(settings._replace(compress=None), 2, n=0)
+    if "n_init" in estimator.get_params(deep=False):
+        estimator.set_params(n_init=3)
+    with Running(f"Choosing k from 1 to {k_max}") as stage:
+        return choose_k(
+            values, range(1, k_max + 1), method=estimator, random_state=settings.seed,
+            engine=settings.engine, callbacks=stage.callbacks,
+        )  # fmt: skip
+
+
+def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
+    """The fitted model: the best of several starts where a method has them."""
+    title = f"Clustering by {settings.method}, k = {k}"
+    with Running(title) as stage:
+        model = make(settings, k, n=values.shape[0], callbacks=stage.callbacks)
+        if "n_init" in model.get_params(deep=False):
+            model.set_params(n_init=10 if values.shape[0] <= FEW_ROWS else 3)
+        return model.fit(values)
+
+
+def rate_confidence(
+    settings: ClusterSettings, values: Any, labels: "np.ndarray", k: int, groups: list[dict]
+) -> float:
+    """Add to every group how often two of its rows stay together in resampled data.
+
+    Returns the mean agreement of the resamples with the groups.
+    """
+    from tacit.cluster import stability
+
+    with Running(f"Clustering {RESAMPLES} resamples"):
+        found = stability(
+            make(settings, k, n=len(values)), values, n_resamples=RESAMPLES, labels=labels,
+            tree=False, random_state=settings.seed, engine=settings.engine,
+        )  # fmt: skip
+    for each in found.clusters:
+        groups[each.cluster]["confidence"] = float(each.confidence)
+    return float(found.agreement)
+
+
+# --- Labels, the largest cluster first ---
+
+
+def label_rows(model: Any, values: Any, k: int) -> "tuple[np.ndarray, np.ndarray]":
+    """The cluster of every row, 0 the largest, and the sizes. The model is renumbered too."""
+    import numpy as np
+
+    from tacit.data.table import Table
+
+    labels = getattr(model, "labels_", None)  # not for rows that stay on disk
+    if labels is None:
+        found = [model.predict(block.load()) for block in Table.of(values)]
+        labels = np.concatenate(found)
+    sizes = np.bincount(labels, minlength=k)
+    firsts = np.full(k, len(labels))
+    firsts[labels[::-1]] = np.arange(len(labels))[::-1]  # of several, the last one stays
+    order = np.lexsort([firsts, -sizes])  # by size, then by first row
+    if not np.array_equal(order, np.arange(k)):
+        renumber(model, order)
+        rank = np.empty(k, np.int32)
+        rank[order] = np.arange(k, dtype=np.int32)
+        labels = rank[labels]
+    return labels.astype(np.int32, copy=False), sizes[order]
+
+
+def renumber(model: Any, order: "np.ndarray") -> None:
+    """Put the clusters of a fitted model in this order, so that ``predict`` agrees.
+
+    Only trees of k-means centers need it: the others are in order already.
+    """
+    import numpy as np
+
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    for name in ("cluster_centers_", "medoid_indices_"):
+        if hasattr(model, name):
+            setattr(model, name, getattr(model, name)[order])
+    for name in ("_faded_counts", "_faded_sums"):  # of mini-batches: two parts of each
+        if hasattr(model, name):
+            setattr(model, name, getattr(model, name)[:, order])
+    for name in ("labels_", "leaf_labels_"):
+        if hasattr(model, name):
+            setattr(model, name, rank[getattr(model, name)])
 
 
 # --- Rows and columns ---
 
 
-def mean_and_deviation(
-    values: Any, engine: Any, locate: "Callable[[Any], None]"
-) -> "tuple[np.ndarray, np.ndarray]":
-    """Mean and standard deviation of every column."""
+def mean_and_deviation(values: Any, settings: ClusterSettings) -> "tuple[Any, Any]":
     import numpy as np
 
     from tacit.core.errors import DataError
@@ -187,9 +367,10 @@ def mean_and_deviation(
     from tacit.data.table import Table
 
     try:
-        moments = engine.reduce(collect, MomentsParams(full=False), Table.of(values))
-    except DataError:
-        locate(values)  # raises an error that names the row and column
+        moments = settings.engine.reduce(collect, MomentsParams(full=False), Table.of(values))
+    except DataError:  # k-means names the row and column of a bad value
+        plain = settings._replace(method="kmeans", metric=None, compress=None)
+        make(plain, 1, n=len(values)).fit(values)
         raise
     return moments.mean, np.sqrt(moments.variance)
 
@@ -202,22 +383,7 @@ def scaled(values: Any, mean: "np.ndarray", deviation: "np.ndarray") -> Any:
     from tacit.data.table import Table
 
     table = scale_table(Table.of(values), mean, np.where(deviation > 0, deviation, 1.0))
-    return table if isinstance(values, Table) else np.vstack([b.load() for b in table])
-
-
-def notes_on_columns(
-    names: list[str], deviation: "np.ndarray", *, scale: bool, saved: bool
-) -> list[str]:
-    """Sentences about constant and scaled columns."""
-    facts = []
-    constant = [name for name, size in zip(names, deviation, strict=True) if size == 0]
-    if constant:
-        facts.append(f"The same value in every row: {listed(constant)}.")
-    if scale:
-        facts.append("Every column was scaled to mean 0 and deviation 1.")
-        if saved:
-            facts.append("The saved model expects rows scaled like these.")
-    return facts
+    return table if isinstance(values, Table) else table.load()
 
 
 def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: str) -> Any:
@@ -227,20 +393,6 @@ def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: st
     if method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
         return np.asarray(model.cluster_centers_, np.float64)
     return means_of(values, labels, k)
-
-
-def write_labels(labels: "np.ndarray", table: "NumberTable", out: str) -> None:
-    """Write the label of every row, by its id or its number."""
-    title, names = inputs.row_names(table)
-    output.write_csv(out, [title, "cluster"], zip(names, map(int, labels), strict=True))
-
-
-def explain(choice: Any) -> str:
-    """The choice of k: the answer, its reasons, and the figures."""
-    figures = str(choice).partition("\n\n")[2]
-    reasons = [fill(reason, 78, initial_indent="  ", subsequent_indent="    ")
-               for reason in choice.reasons]  # fmt: skip
-    return "\n".join([choice.headline, *reasons, "", figures])
 
 
 # --- The summary ---
@@ -263,12 +415,9 @@ def means_of(values: Any, labels: "np.ndarray", k: int) -> "np.ndarray":
 
 
 def describe(
-    centers: "np.ndarray",
-    sizes: "np.ndarray",
-    mean: "np.ndarray",
-    deviation: "np.ndarray",
+    centers: "np.ndarray", sizes: "np.ndarray", mean: "np.ndarray", deviation: "np.ndarray",
     names: list[str],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     """Each cluster's size, center, and the columns that set it apart most."""
     import numpy as np
 
@@ -290,9 +439,7 @@ def describe(
     return groups
 
 
-def silhouettes_of(
-    values: Any, labels: "np.ndarray", settings: Any
-) -> tuple[float | None, Any]:
+def silhouettes_of(values: Any, labels: "np.ndarray", settings: Any) -> tuple[Any, Any]:
     """The mean silhouette, and that of every row where all pairs were compared."""
     import numpy as np
 
@@ -305,15 +452,13 @@ def silhouettes_of(
     if n > EXACT_ROWS:
         by_centers = silhouette_score(values, labels, simplified=True, engine=settings.engine)
         return float(by_centers), None
-    if isinstance(values, Table):
-        values = np.vstack([block.load() for block in values])
+    values = Table.of(values).load()
     metric = settings.metric or ("cosine" if settings.method == "spherical" else "euclidean")
     samples = silhouette_samples(values, labels, metric=metric, engine=settings.engine)
     return float(samples.mean()), samples
 
 
 def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
-    """The objective of the method, as JSON values and as a sentence."""
     facts: dict[str, Any] = {
         "inertia": getattr(model, "inertia_", None),
         "objective": getattr(model, "objective_", None),
@@ -337,8 +482,7 @@ def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
     return facts, f"{name.title()} {facts[name]:.6g} after {done}."
 
 
-def draw(groups: list[dict[str, Any]], sentences: list[str]) -> None:
-    """Print the clusters as a table, the largest first, then the sentences."""
+def draw(groups: list[dict[str, Any]]) -> None:
     rated = any("confidence" in group for group in groups)
     titles = ["Cluster", "Rows", "Share", *(["Stability"] if rated else [])]
     rows = []
@@ -349,40 +493,13 @@ def draw(groups: list[dict[str, Any]], sentences: list[str]) -> None:
         if rated:
             cells.append(f"{group.get('confidence', 0.0):.0%}")
         rows.append([*cells, apart or "nothing"])
-    right = range(len(titles))
     title = "Set apart by (standard deviations from the mean)"
-    output.draw_table([*titles, title], rows, right=right)
+    output.draw_table([*titles, title], rows, right=range(len(titles)))
     if len(groups) > SHOWN:
-        rest = f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)"
-        output.echo(rest)
-    output.echo(*sentences)
+        output.echo(f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)")
 
 
-# --- The picture ---
-
-
-def draw_picture(
-    path: str,
-    model: Any,
-    values: Any,
-    labels: "np.ndarray",
-    *,
-    k: int,
-    title: str,
-    names: list[str],
-    ids: list[str] | None,
-    silhouettes: Any,
-    choice: Any,
-) -> None:
-    """Draw the picture that suits the model; the same picture has the same bytes."""
-    if hasattr(model, "linkage_matrix_") and k > 1:
-        figure = tree_figure(model, labels, k=k, title=title, ids=ids)
-    else:
-        figure = map_figure(
-            model, values, labels, title=title, names=names, silhouettes=silhouettes,
-            choice=choice,
-        )  # fmt: skip
-    output.save_figure(figure, path)
+# --- The picture: the same one has the same bytes ---
 
 
 def tree_figure(
@@ -422,15 +539,9 @@ def tree_figure(
 
 
 def map_figure(
-    model: Any,
-    values: Any,
-    labels: "np.ndarray",
-    *,
-    title: str,
-    names: list[str],
-    silhouettes: Any,
-    choice: Any,
-) -> Any:
+    model: Any, values: Any, labels: "np.ndarray", title: str, names: list[str],
+    silhouettes: Any, choice: Any,
+) -> Any:  # fmt: skip
     """The map; silhouettes where there are two clusters or more; the scree of a choice."""
     import numpy as np
     from matplotlib.figure import Figure
@@ -446,13 +557,11 @@ def map_figure(
     rows = np.asarray(Table.of(values).take(picked), np.float64)
     shown = labels[picked]
     several = len(np.unique(shown)) > 1
-    panels = ["map", *(["silhouette"] if several else []), *(["scree"] if choice else [])]
-    widths = {"map": 7.0, "silhouette": 4.4, "scree": 4.6}
-    figure = Figure(figsize=(sum(widths[p] for p in panels), 5.4), layout="constrained")
-    axes = figure.subplots(
-        1, len(panels), squeeze=False, width_ratios=[widths[p] for p in panels]
-    )[0]
-    place = dict(zip(panels, axes, strict=True))
+    panels = {"map": 7.0, "silhouette": 4.4 if several else 0, "scree": 4.6 if choice else 0}
+    widths = {name: width for name, width in panels.items() if width}
+    figure = Figure(figsize=(sum(widths.values()), 5.4), layout="constrained")
+    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=[*widths.values()])[0]
+    place = dict(zip(widths, axes, strict=True))
     if rows.shape[1] == 2 and several and hasattr(model, "predict"):
         plot.decision_regions(model, rows, columns=names, title=title, ax=place["map"])
     else:

@@ -60,7 +60,6 @@ def compare(
         raise click.UsageError("Only one of the two can be standard input. Name a file.")
     if by_row and (id_column or common):
         raise click.UsageError("--by-row ignores ids. Drop it, or --id and --common.")
-    output.check_outputs(out, as_json=show.as_json)
     first = inputs.read_label_file(a, label_a, id_column, header, option="--label-a")
     second = inputs.read_label_file(b, label_b, id_column, header, option="--label-b")
     notes = [f"{t.file}: {each}." for t in (first, second) for each in t.notes]
@@ -154,7 +153,6 @@ def match_ids(
 
 
 def measures(truth: list[str], groups: list[str]) -> dict[str, float]:
-    """All measures of agreement."""
     from tacit import measure
 
     h, c, v = measure.homogeneity_completeness_v_measure(truth, groups)

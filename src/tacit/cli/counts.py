@@ -1,13 +1,12 @@
 """``tacit counts PATH``: how often each word occurs, and in how many documents."""
 
 import re
-from typing import Any
 
 import click
 
 from tacit.cli import inputs, options, output
 from tacit.cli.options import DocumentOptions, RunOptions
-from tacit.cli.progress import Running, watch_blocks
+from tacit.cli.progress import Running
 from tacit.core.wording import count
 
 __all__ = ["counts"]
@@ -35,9 +34,9 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 @options.stop_words_option
 @options.rule_option
 @options.out_option("all terms and counts")
-@click.option("--matrix", metavar="FILE",
+@click.option("--matrix", type=options.FILE, metavar="FILE",
               help="File for the document-term matrix (.npz)  [default: none]")
-@click.option("--model", "model_path", metavar="FILE",
+@click.option("--model", "model_path", type=options.FILE, metavar="FILE",
               help="File for the fitted vectorizer (.safetensors)  [default: none]")
 @options.document_options
 @options.engine_options
@@ -56,10 +55,11 @@ def counts(
     tacit counts letters/                          the most frequent words
     tacit counts mail.csv --ngrams 2 2 --top 50    pairs of words
     """
-    output.check_outputs(out, [matrix, model_path], as_json=run.as_json)
 
     import numpy as np
+    import scipy.sparse as sp
 
+    from tacit.core.atomic import atomic_write
     from tacit.core.errors import DataError
     from tacit.text import CountVectorizer
 
@@ -68,8 +68,8 @@ def counts(
         ngram_range=ngrams, min_df=min_df, stop_words=stop_words, rule=rule, engine=run.engine
     )
     try:
-        with Running("Counting words") as stage:
-            table = vectorizer.fit_transform(watch_blocks(texts, stage))
+        with Running("Counting words"):
+            table = vectorizer.fit_transform(texts)
     except ValueError as error:
         raise DataError(in_options(str(error)), file=path) from None
     terms = vectorizer.get_feature_names_out()
@@ -80,7 +80,8 @@ def counts(
     if out is not None:
         output.write_csv(out, ["term", "count", "documents"], rows)
     if matrix is not None:
-        save_matrix(table, matrix)
+        with atomic_write(matrix) as file:
+            sp.save_npz(file, table)
     if model_path is not None:
         vectorizer.save(model_path)
     shown = rows[:top]
@@ -103,17 +104,6 @@ def counts(
             f"{int(totals.sum()):,} in all."
         )
     output.say_written(counts=out, matrix=matrix, vectorizer=model_path)
-    inputs.check_whole(texts, documents)
-
-
-def save_matrix(table: Any, path: str) -> None:
-    """Write a sparse matrix that ``scipy.sparse.load_npz`` reads."""
-    import scipy.sparse as sp
-
-    from tacit.core.atomic import atomic_write
-
-    with atomic_write(path) as file:
-        sp.save_npz(file, table)
 
 
 def in_options(message: str) -> str:

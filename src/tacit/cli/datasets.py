@@ -32,35 +32,25 @@ def datasets(name: str | None, check: bool, as_json: bool) -> None:
     from tacit.core.wording import did_you_mean
     from tacit.datasets.catalog import VARIABLE, available, checksum_of, data_folder
 
-    entries, folder = available(), data_folder()
+    docstrings = {"name": "docstrings", "about": DOCSTRINGS, "here": True,
+                  "load": "tacit.datasets.load('docstrings')"}  # fmt: skip
+    entries: list[dict[str, Any]] = [docstrings, *(entry.to_dict() for entry in available())]
+    folder = data_folder()
     if name is not None:
-        known = ["docstrings", *(entry.name for entry in entries)]
+        known = [entry["name"] for entry in entries]
         if name not in known:
             meant = did_you_mean(name, known)
             raise click.UsageError(f"There is no data set {name!r}.{meant}")
-        entries = [entry for entry in entries if entry.name == name]
-    found: dict[str, bool] = {}
-    if check and folder is not None:
-        for entry in entries:
-            if entry.here:
-                found[entry.name] = checksum_of(folder / entry.name) == entry.sha256
+        entries = [entries[known.index(name)]]
+    for entry in entries if check and folder is not None else ():
+        if entry["here"] and "sha256" in entry:
+            entry["checked"] = checksum_of(folder / entry["name"]) == entry["sha256"]
     if as_json:
-        listed: list[dict[str, Any]] = []
-        for entry in entries:
-            checked = {"checked": found[entry.name]} if entry.name in found else {}
-            listed.append({**entry.to_dict(), **checked})
-        if name in (None, "docstrings"):
-            load = "tacit.datasets.load('docstrings')"
-            about = {"name": "docstrings", "about": DOCSTRINGS, "here": True, "load": load}
-            listed.insert(0, about)
         where = None if folder is None else str(folder)
-        print_json({"variable": VARIABLE, "folder": where, "datasets": listed})
+        print_json({"variable": VARIABLE, "folder": where, "datasets": entries})
         return
-    if name in (None, "docstrings"):
-        click.echo(f"docstrings\n    {DOCSTRINGS}")
-        click.echo("    Load:    tacit.datasets.load('docstrings')")
     for entry in entries:
-        show(entry, found.get(entry.name))
+        show(entry)
     if name is not None:
         return
     if folder is None:
@@ -69,18 +59,18 @@ def datasets(name: str | None, check: bool, as_json: bool) -> None:
             "with one subfolder for each data set."
         )
     else:
-        here = sum(entry.here for entry in entries)
-        click.echo(clean(f"\n{here} of {len(entries)} are in {VARIABLE}={folder}."))
+        here = sum(entry["here"] for entry in entries[1:])
+        click.echo(clean(f"\n{here} of {len(entries) - 1} are in {VARIABLE}={folder}."))
 
 
-def show(entry: Any, checked: bool | None) -> None:
-    """Print an entry of the catalog."""
-    verdict = "" if checked is None else "  (matches)" if checked else "  (yours differ)"
-    click.echo(f"{entry.name}{'' if entry.here else '  [not here]'}")
-    click.echo(f"    {entry.about}")
-    click.echo(f"    From:    {entry.origin}. {entry.licence}")
-    click.echo(f"    Files:   {', '.join(entry.files)}")
-    click.echo(f"    SHA-256: {entry.sha256}{verdict}")
-    click.echo(f"    Load:    {entry.load_call}")
-    if entry.parts:
-        click.echo(f"    Parts:   {', '.join(entry.parts)}")
+def show(entry: dict[str, Any]) -> None:
+    verdict = {None: "", True: "  (matches)", False: "  (yours differ)"}[entry.get("checked")]
+    click.echo(f"{entry['name']}{'' if entry['here'] else '  [not here]'}")
+    click.echo(f"    {entry['about']}")
+    if "sha256" in entry:
+        click.echo(f"    From:    {entry['origin']}. {entry['licence']}")
+        click.echo(f"    Files:   {', '.join(entry['files'])}")
+        click.echo(f"    SHA-256: {entry['sha256']}{verdict}")
+    click.echo(f"    Load:    {entry['load']}")
+    if entry.get("parts"):
+        click.echo(f"    Parts:   {', '.join(entry['parts'])}")

@@ -89,7 +89,6 @@ def list_demos(*, as_json: bool) -> None:
 
 
 def show_example(name: str, folder: Path, run: RunOptions) -> None:
-    """Print the numbers of an example and draw its picture."""
     example = EXAMPLES[name]
     title = example.about[:1].upper() + example.about[1:]
     with Running(title):
@@ -192,7 +191,6 @@ def best_overlap(own: "np.ndarray", labels: "np.ndarray") -> float:
 
 
 def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
-    """Print the result on one screen."""
     groups = sorted(result["clusters"], key=lambda group: -group["found_again"])
     rows = []
     for group in groups:

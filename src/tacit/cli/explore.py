@@ -139,7 +139,8 @@ def explore(
     else:
         click.echo("\n".join(output.clean(line) for line in summary_lines(summary)))
         click.echo(f"Report: {output.clean(report)}")
-    inputs.check_whole(texts, documents)
+    if not documents.allow_partial:
+        inputs.check_whole(texts)
     if not len(texts):
         raise DataError("there are no documents in it. Give some.", file=path)
     why = summary["skipped"].get("counts")

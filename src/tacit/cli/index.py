@@ -28,7 +28,8 @@ def index() -> None:
 
 @index.command()
 @click.argument("path")
-@click.option("--out", required=True, metavar="FILE", help="Index file to write (.safetensors)")
+@click.option("--out", type=options.FILE, required=True, metavar="FILE",
+              help="Index file to write (.safetensors)")
 @options.rule_option
 @options.stop_words_option
 @click.option("--no-text", is_flag=True,
@@ -52,7 +53,6 @@ def build(
     tacit index build letters/ --out letters.index
     tacit index build letters/ --semantic --out meaning.index    search by meaning
     """
-    output.check_file(out)
     if semantic:
         why = "is for an index of words. Leave it out with --semantic."
         options.refuse_given(["memory"], why)
@@ -66,47 +66,36 @@ def build(
     texts = inputs.open_documents(path, documents)
     ids = [str(each) for each in texts.ids]  # without ids, numbers from 1 as in the file
     with Running("Indexing"):
+        common: dict[str, Any] = {"store_text": not no_text, "engine": run.engine}
+        model: Any
         if semantic:
             plain = rule == "plain" and stop_words is None
-            model: Any = SemanticIndex(
-                components,
-                vectorizer=None if plain else CountVectorizer(rule=rule, stop_words=stop_words),
-                store_text=not no_text,
-                random_state=run.seed,
-                engine=run.engine,
-            ).fit(texts, ids=ids)
-            words, tokens = model.n_terms_, None
+            words = None if plain else CountVectorizer(rule=rule, stop_words=stop_words)
+            model = SemanticIndex(
+                components, vectorizer=words, random_state=run.seed, **common
+            )
         else:
             model = InvertedIndex(
-                rule=rule,
-                stop_words=stop_words,
-                store_text=not no_text,
-                memory=documents.memory or 2**30,
-                engine=run.engine,
-            ).fit(texts, ids=ids)
-            words, tokens = model.n_words_, model.n_tokens_
+                rule=rule, stop_words=stop_words, memory=documents.memory or 2**30, **common
+            )
+        model.fit(texts, ids=ids)
+    tokens = None if semantic else model.n_tokens_
+    different = model.n_terms_ if semantic else model.n_words_
     model.save(out)
     size = os.path.getsize(out)
     if run.as_json:
-        output.print_json(
-            {
-                "index": out,
-                "kind": type(model).__name__,
-                "documents": model.n_documents_,
-                "words": words,
-                "tokens": tokens,
-                "bytes": size,
-                "input": texts.report.to_dict(),
-            }
-        )
+        output.print_json({
+            "index": out, "kind": type(model).__name__, "documents": model.n_documents_,
+            "words": different, "tokens": tokens, "bytes": size,
+            "input": texts.report.to_dict(),
+        })  # fmt: skip
     else:
         in_all = "" if tokens is None else f", {tokens:,} in all"
         click.echo(
-            f"{count(model.n_documents_, 'document')}, {count(words, 'different word')}"
+            f"{count(model.n_documents_, 'document')}, {count(different, 'different word')}"
             f"{in_all}; {format_bytes(size)}."
         )
     output.say_written(index=out)
-    inputs.check_whole(texts, documents)
 
 
 @index.command()
@@ -165,10 +154,8 @@ def search(
 def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> None:
     """Find the documents in INDEX that are most similar to document ID."""
     model = open_index(file, trust)
-    try:
+    with inputs.known("ID"):
         hits = model.similar_documents(id, top=top)
-    except KeyError as error:
-        raise click.BadParameter(output.clean(error.args[0]), param_hint="ID") from None
     show_hits(hits, {"index": file, "id": id}, show)
 
 
@@ -190,18 +177,14 @@ def duplicates(
     Two documents are near-duplicates if they share enough shingles (sequences of words).
     Documents without words are counted but are never duplicates.
     """
-    output.check_outputs(out, as_json=run.as_json)
 
     from tacit.search import NearDuplicates
 
     texts = inputs.open_documents(path, documents)
     model = NearDuplicates(
-        threshold,
-        shingle=shingle,
-        memory=documents.memory or 2**30,
-        random_state=run.seed,
+        threshold, shingle=shingle, memory=documents.memory or 2**30, random_state=run.seed,
         engine=run.engine,
-    )
+    )  # fmt: skip
     with Running("Comparing documents"):
         model.fit(texts)
     if out is not None:
@@ -226,11 +209,9 @@ def duplicates(
     else:
         draw_groups(model)
     output.say_written(groups=out)
-    inputs.check_whole(texts, documents)
 
 
 def open_index(file: str, trust: bool) -> Any:
-    """An inverted or a semantic index."""
     can, command = ["search", "similar_documents"], "tacit index build PATH --out INDEX"
     return inputs.open_model(file, can, "an index", command, mmap=trust)
 

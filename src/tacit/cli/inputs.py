@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from tacit.cli.options import DocumentOptions, TableOptions, refuse_given
-from tacit.cli.output import is_quiet, note, say
+from tacit.cli.output import clean, note
 
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
     from tacit.data.number_files import NumberTable
 
 __all__ = [
-    "LabelOption", "ask_column", "check_exists", "check_whole", "describe_table", "label_text",
-    "missing", "named_rows", "open_documents", "open_model", "read_label_file", "read_labels",
-    "read_number_file", "read_pairs", "read_text", "read_vocabulary", "row_names", "source_of",
-    "wrong_model",
+    "LabelOption", "ask_column", "check_at_end", "check_exists", "check_whole",
+    "clean_documents", "describe_table", "known", "label_text", "missing", "named_rows",
+    "open_documents", "open_model", "read_label_file", "read_labels", "read_number_file",
+    "read_pairs", "read_text", "read_vocabulary", "row_names", "source_of", "wrong_model",
 ]  # fmt: skip
 
 PAIRS = "misspellings and their corrections"
 # Python's names of the options, for messages of the reader.
 SPELLED = re.compile(
-    r"\b(errors|duplicate_ids|duplicate_keys|oversize|format|encoding)="
-    r"('[\w-]+'(?:(?:, | or )'\w+')*)|"
-    r"\b(?:(allow_partial)=True|(max_document)\b(=?)|(encoding)= ?)"
+    r"\b(?:(errors|duplicate_ids|duplicate_keys|oversize|format|encoding|allow_partial|"
+    r"max_document)=(?:True)? ?|(max_document)\b)((?:(?:, | or )?'[\w-]+')*)"
 )
 
 
@@ -42,12 +41,12 @@ SPELLED = re.compile(
 
 
 def open_documents(
-    path: str, options: DocumentOptions, *, quiet: bool | None = None
+    path: str, options: DocumentOptions, *, counted: bool = True
 ) -> "Documents":
-    """The documents of a path; notes about them go to standard error unless --quiet or
-    ``quiet`` says otherwise.
+    """The documents of a path; their number, if ``counted``, and what else there is to report
+    go to standard error.
 
-    A truncated file gives the documents that could be read: call ``check_whole`` at the end.
+    A truncated file gives the documents that could be read, and exit code 3 at the end.
     """
     from tacit.core.errors import DataError
     from tacit.data.documents import Documents
@@ -59,7 +58,7 @@ def open_documents(
             f"tacit serve {path}",
             file=path,
         )
-    settings = {**options._asdict(), "allow_partial": True}  # check_whole sets the exit code
+    settings = {**options._asdict(), "allow_partial": True}  # the exit code tells
     del settings["memory"]
     try:
         documents = Documents.open(path, **settings)
@@ -69,7 +68,8 @@ def open_documents(
     except ValueError as error:
         raise DataError(spelled(str(error))) from None
     refuse_unused(path, documents)
-    say(*documents.report.lines(), quiet=is_quiet() if quiet is None else quiet)
+    note(*documents.report.lines()[not counted :])
+    check_at_end(documents, options.allow_partial)
     return documents
 
 
@@ -83,7 +83,7 @@ def clean_documents(documents: "Documents", wanted: bool) -> "Documents":
 
     cleaned = Cleaned(documents)
     texts = Documents.of(cleaned.texts())
-    say(*cleaned.found.sentences(), quiet=is_quiet())
+    note(*cleaned.found.sentences())
     return texts
 
 
@@ -152,23 +152,26 @@ def spelled(message: str) -> str:
     """
 
     def option(found: re.Match) -> str:
-        name, values, flag, size, equals, encoding = found.groups()
-        if name:
-            return f"--{name.replace('_', '-')} {values.replace(chr(39), '')}"
-        if encoding:
-            return "--encoding "
-        return f"--{(flag or size).replace('_', '-')}{' ' if equals else ''}"
+        name = (found[1] or found[2]).replace("_", "-")
+        values = found[3].replace("'", "")
+        return f"--{name}{' ' if found[1] else ''}{values}"
 
     return SPELLED.sub(option, message)
 
 
-def check_whole(source: Any, options: DocumentOptions | TableOptions) -> None:
-    """Exit with 3 at the end if some of the input could not be read.
+def check_at_end(source: Any, allow_partial: bool) -> None:
+    """Exit with 3 once the command is done, if some of the input could not be read.
 
     ``source`` has a ``report``: documents, a table of numbers, or ratings.
     """
-    if options.allow_partial:
-        return
+    context = click.get_current_context(silent=True)
+    if context is not None and not allow_partial:
+        settings = context.find_root().ensure_object(dict)
+        settings.setdefault("at end", []).append(lambda: check_whole(source))
+
+
+def check_whole(source: Any) -> None:
+    """Raise PartialInput if some of the input could not be read."""
     partial, file = source.report.partial, source.report.source
     if isinstance(partial, list):  # of documents, one for each file
         file = partial[0].name if partial else file
@@ -317,7 +320,7 @@ def read_number_file(
 ) -> "NumberTable":
     """The columns of numbers of a file; notes about it go to standard error.
 
-    A truncated file gives the rows that could be read: call ``check_whole`` at the end.
+    A truncated file gives the rows that could be read, and exit code 3 at the end.
     With ``gaps``, an empty cell is NaN.
     """
     from tacit.core.errors import DataError
@@ -353,6 +356,7 @@ def read_number_file(
         for name in numbering_columns(table):
             note(f"Column {name} numbers the rows but was used as data; --id {name} uses it as "
                  "ids.")  # fmt: skip
+    check_at_end(table, options.allow_partial)
     return table
 
 
@@ -456,6 +460,15 @@ def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
     )
 
 
+@contextmanager
+def known(hint: str) -> Iterator[None]:
+    """What a model does not know is wrong usage of the argument ``hint``."""
+    try:
+        yield
+    except KeyError as error:
+        raise click.BadParameter(clean(error.args[0]), param_hint=hint) from None
+
+
 def read_label_file(
     path: str, column: str | None, id_column: str | None, header: bool | None, *, option: str
 ) -> "LabelTable":
@@ -476,21 +489,16 @@ def read_label_file(
 # --- Text files ---
 
 
-def read_text(path: str, *, quiet: bool | None = None) -> str:
+def read_text(path: str) -> str:
     """A text file: UTF-8 unless a byte order mark says otherwise; bad bytes become U+FFFD."""
     from tacit.core.errors import PartialInput
-    from tacit.data.streams import read_raw, to_utf8
+    from tacit.data.streams import opened, read_raw, to_utf8
 
-    if path == "-":
-        raw = read_raw(sys.stdin.buffer, "standard input")
-    else:
-        with open(path, "rb") as stream:
-            raw = read_raw(stream, path)
-    raw = to_utf8(raw)
+    with opened(source_of(path)) as stream:
+        raw = to_utf8(read_raw(stream, "standard input" if path == "-" else path))
     if raw.partial:
         raise PartialInput(f"{raw.partial}. Make it again.", file=raw.name)
-    quiet = is_quiet() if quiet is None else quiet
-    say(*(f"{raw.name}: {each}." for each in raw.notes), quiet=quiet)
+    note(*(f"{raw.name}: {each}." for each in raw.notes))
     return raw.data.decode("utf-8", "replace")
 
 
@@ -508,15 +516,11 @@ def read_pairs(path: str, *, content: str = PAIRS) -> list[tuple[str, str]]:
     """The first two columns of a file: ``content``. A line that names misspellings and their
     corrections is left out."""
     from tacit.core.errors import DataError
-    from tacit.data.delimited import check_quotes, records, sniff
+    from tacit.data.delimited import open_delimited
 
-    data = read_text(path).encode()
-    if not data.strip():
-        raise DataError(f"the file is empty. Give {content}.", file=path)
-    dialect = sniff(data[: 1 << 16])
-    check_quotes(data, dialect, path)
+    opened = open_delimited(read_text(path).encode(), path, header=False, content=content)
     pairs = []
-    for record in records(data, dialect.delimiter):
+    for record in opened.rows():
         if len(record.cells) < 2:
             message = f"has one column, but {content} are needed."
             raise DataError(message, file=path, row=record.line)

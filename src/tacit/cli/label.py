@@ -43,7 +43,6 @@ def label(
     is unknown. Semi-supervised naive Bayes learns from labeled and unlabeled documents; --out
     writes the most probable label of every document, its probability, and whether it was given.
     """
-    output.check_outputs(out, as_json=run.as_json)
     import numpy as np
 
     from tacit.core.errors import DataError
@@ -119,4 +118,3 @@ def label(
                 f"held-out labels: {accuracy:.0%}.",
             )
     output.say_written(labels=out)
-    inputs.check_whole(texts, documents)

@@ -1,4 +1,4 @@
-"""``tacit lm``: train language models, score and generate text with them."""
+"""``tacit lm``: train language models; score, generate and correct text with them."""
 
 import os
 import sys
@@ -8,25 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.inputs import check_whole, missing, open_documents, read_vocabulary, wrong_model
-from tacit.cli.lm_correct import correct
-from tacit.cli.options import (
-    CommandGroup,
-    DocumentOptions,
-    OneOf,
-    RunOptions,
-    ShowOptions,
-    debug_option,
-    document_options,
-    engine_options,
-    memory_option,
-    quiet_option,
-    refuse_given,
-    seed_option,
-    show_options,
-    top_option,
-)
-from tacit.cli.output import check_file, check_target, clean, draw_table, print_json, say
+from tacit.cli import inputs, options
+from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
+from tacit.cli.output import clean, draw_table, note, open_output, print_json
 from tacit.cli.progress import Running
 from tacit.core.memory import format_bytes, peak_memory, resident_memory
 from tacit.core.wording import count
@@ -34,7 +18,9 @@ from tacit.core.wording import count
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
     from tacit.language.backoff_model import BackoffModel
+    from tacit.language.corrections import Correction
     from tacit.language.ngram_model import NGramModel
+    from tacit.language.spelling import SpellingCorrector
 
 __all__ = ["lm"]
 
@@ -42,6 +28,8 @@ SMOOTHINGS = [
     "modified-kneser-ney", "kneser-ney", "absolute", "witten-bell", "katz", "jelinek-mercer",
     "backoff", "add-k", "mle",
 ]  # fmt: skip
+CHUNK = 2**18  # characters corrected at a time, up to the end of a line
+SHOWN = 20  # changes printed to standard error; --json has them all
 
 
 @click.group(cls=CommandGroup)
@@ -55,9 +43,6 @@ def lm() -> None:
     tacit lm perplexity novels.lm held_out.txt
     tacit lm complete novels.lm "it was the bes"
     """
-
-
-lm.add_command(correct)
 
 
 class PruningCommand(click.Command):
@@ -79,9 +64,9 @@ class PruningCommand(click.Command):
 @click.argument("path", default="-")
 @click.option("-o", "--order", type=click.IntRange(1, 100), default=3,
               help="N-gram order")
-@click.option("--out", metavar="FILE",
+@click.option("--out", type=options.FILE, metavar="FILE",
               help="Model file to write (.safetensors)  [default: none]")
-@click.option("--arpa", metavar="FILE",
+@click.option("--arpa", type=options.OUT, metavar="FILE",
               help="ARPA file to write (.gz compresses it); - is standard output  "
               "[default: none]")
 @click.option("--smoothing", type=OneOf(SMOOTHINGS), default=SMOOTHINGS[0],
@@ -100,59 +85,37 @@ class PruningCommand(click.Command):
               help="Tokenizer; char makes every character a token")
 @click.option("--lowercase", is_flag=True, help="Convert the text to lower case first.")
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
-@partial(document_options, memory=memory_option())
-@engine_options
+@partial(options.document_options, memory=options.memory_option())
+@options.engine_options
 def train(
-    path: str,
-    order: int,
-    out: str | None,
-    arpa: str | None,
-    smoothing: str,
-    prune: str,
-    words: str | None,
-    unk_cutoff: int,
-    k: float,
-    tokenizer: str,
-    lowercase: bool,
-    quantize: bool,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    path: str, out: str | None, arpa: str | None, order: int, prune: str, words: str | None,
+    quantize: bool, documents: DocumentOptions, run: RunOptions, **settings: Any,
+) -> None:  # fmt: skip
     """Train a model on the text at PATH, one sentence per line; - is standard input.
 
     \b
     tacit lm train novels.txt --order 5 --out novels.lm
     tacit lm train chat.txt --smoothing add-k --add 0.1 --arpa chat.arpa
     """
+    smoothing = settings["smoothing"]
     if smoothing != "add-k":
-        refuse_given(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
+        options.refuse_given(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
     if out is None and arpa is None:
         raise click.UsageError("Name a file for the model: --out FILE, --arpa FILE, or both.")
-    if arpa == "-" and run.as_json:
-        raise click.UsageError("--json and --arpa - both want standard output. Drop one.")
     if out is not None and out == arpa:
         raise click.UsageError(f"--out and --arpa are both {out}. Give them different names.")
-    check_file(out)
-    check_target(arpa)
     from tacit.language.backoff_model import BackoffModel
     from tacit.language.backoff_model import train as train_model
 
-    vocabulary = None if words is None else read_vocabulary(words)
-    texts = open_documents(path, documents, quiet=run.quiet)
+    vocabulary = None if words is None else inputs.read_vocabulary(words)
+    texts = inputs.open_documents(path, documents)
     start = resident_memory()
+    thresholds = tuple(int(n) for n in prune.split())
     model = BackoffModel(
-        order,
-        smoothing=smoothing,
-        vocabulary=vocabulary,
-        unk_cutoff=unk_cutoff,
-        k=k,
-        prune=tuple(int(n) for n in prune.split()),
-        tokenizer=tokenizer,
-        lowercase=lowercase,
-        memory=documents.memory,
-        engine=run.engine,
-    )
-    with Running("Counting n-grams", quiet=run.quiet):
+        order, vocabulary=vocabulary, prune=thresholds, memory=documents.memory,
+        engine=run.engine, **settings,
+    )  # fmt: skip
+    with Running("Counting n-grams"):
         train_model(model, texts, baseline=0)
     model.vocabulary = None  # the file holds the words already
     if quantize:
@@ -160,26 +123,24 @@ def train(
     for target in (out, arpa):
         if target is not None:
             write_model(model, target, as_arpa=target == arpa)
-    show_training(model, out, arpa, run)
+    show_training(model, out, arpa, as_json=run.as_json)
     peak = peak_memory()
     if documents.memory is not None and peak > documents.memory:
-        say(
+        note(
             f"Note: the process took {format_bytes(peak)}, more than --memory. Python and its "
-            f"packages alone take {format_bytes(start)}.",
-            quiet=run.quiet,
+            f"packages alone take {format_bytes(start)}."
         )
-    check_whole(texts, documents)
 
 
 @lm.command()
 @click.argument("model")
 @click.argument("path", default="-")
-@document_options
-@engine_options
+@options.document_options
+@options.engine_options
 def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) -> None:
     """Print the log10 probability of each line at PATH; - is standard input."""
     loaded = open_model(model, run.engine)
-    texts = open_text(path, documents, run)
+    texts = inputs.open_documents(path, documents, counted=False)
     scores = loaded.score_sentences(each_line(texts))
     rows = zip(each_line(texts), scores, strict=True)
     if run.as_json:
@@ -191,7 +152,6 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
     else:
         for text, s in rows:
             click.echo(f"{s:.4f}\t{clean(text).strip()}")
-    check_whole(texts, documents)
 
 
 @lm.command()
@@ -204,17 +164,12 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
               "[default: none]")
 @click.option("--held-out", metavar="FILE",
               help="Text to estimate the weights of --mix on  [default: none]")
-@document_options
-@engine_options
+@options.document_options
+@options.engine_options
 def perplexity(
-    model: str,
-    path: str,
-    cache: str | None,
-    mix: str | None,
-    held_out: str | None,
-    documents: DocumentOptions,
-    run: RunOptions,
-) -> None:
+    model: str, path: str, cache: str | None, mix: str | None, held_out: str | None,
+    documents: DocumentOptions, run: RunOptions,
+) -> None:  # fmt: skip
     """Measure how well MODEL predicts the text at PATH; - is standard input."""
     if (mix is None) != (held_out is None):
         raise click.UsageError("--mix MODEL and --held-out FILE go together.")
@@ -223,27 +178,27 @@ def perplexity(
     if [path, cache, held_out].count("-") > 1:
         raise click.UsageError("Standard input can be read only once. Name a file.")
     predictor: Any = open_model(model, run.engine)
-    texts = open_text(path, documents, run)
+    read = partial(inputs.open_documents, options=documents, counted=False)
+    texts = read(path)
     weights = None
     if cache is not None:
         from tacit.language import CacheModel
 
-        predictor = CacheModel(predictor).fit(open_text(cache, documents, run))
+        predictor = CacheModel(predictor).fit(read(cache))
         weights = predictor.weights_
     elif mix is not None and held_out is not None:
         from tacit.language import MixedModel
 
         predictor = MixedModel([predictor, open_model(mix, run.engine)])
-        weights = predictor.fit(open_text(held_out, documents, run)).weights_
+        weights = predictor.fit(read(held_out)).weights_
     result = predictor.perplexity(texts)
     if run.as_json:
         listed = None if weights is None else [float(w) for w in weights]
         print_json({"model": model, **result.to_dict(), "weights": listed})
     else:
         if weights is not None:
-            say(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.", quiet=run.quiet)
+            note(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.")
         click.echo(str(result))
-    check_whole(texts, documents)
 
 
 @lm.command()
@@ -256,8 +211,8 @@ def perplexity(
               help="Sampling temperature; below 1 prefers likely words")
 @click.option("--max-words", type=click.IntRange(1), default=100,
               help="Maximum length of a sentence in words")
-@seed_option
-@show_options
+@options.seed_option
+@options.show_options
 def generate(
     model: str, count: int, prefix: str, temperature: float, max_words: int, seed: int,
     show: ShowOptions,
@@ -282,8 +237,8 @@ def generate(
 @lm.command("next")
 @click.argument("model")
 @click.argument("history", nargs=-1)
-@top_option(10)
-@show_options
+@options.top_option(10)
+@options.show_options
 def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions) -> None:
     """Print the most probable next words after HISTORY, the beginning of a sentence."""
     words = open_model(model).next_words(" ".join(history), top=top)
@@ -298,10 +253,10 @@ def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions
 @lm.command()
 @click.argument("model")
 @click.argument("text")
-@top_option(5)
+@options.top_option(5)
 @click.option("--words", type=click.IntRange(1), default=1,
               help="Maximum number of words to add")
-@show_options
+@options.show_options
 def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> None:
     """Print the most probable completions of TEXT, which may end within a word.
 
@@ -320,28 +275,17 @@ def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> 
 
 @lm.command()
 @click.argument("model")
-@click.argument("target")
+@click.argument("target", type=options.FILE)
 @click.option("--quantize", is_flag=True, help="Store each number of the model in one byte.")
-@quiet_option
-@debug_option
+@options.quiet_option
+@options.debug_option
 def convert(model: str, target: str, quantize: bool, quiet: bool) -> None:
     """Write MODEL as TARGET: an ARPA file if its name ends with .arpa or .arpa.gz."""
-    check_file(target)
     loaded = open_model(model)
     if quantize:
         loaded = loaded.quantized()
     write_model(loaded, target, as_arpa=is_arpa(target))
-    say(f"Model written to {target}.", quiet=quiet)
-
-
-# --- Text ---
-
-
-def open_text(path: str, options: DocumentOptions, run: RunOptions) -> "Documents":
-    """The text of a path; notes about repairs go to standard error."""
-    documents = open_documents(path, options, quiet=True)
-    say(*documents.report.lines()[1:], quiet=run.quiet)
-    return documents
+    note(f"Model written to {target}.")
 
 
 def each_line(documents: "Documents") -> Iterator[str]:
@@ -350,11 +294,86 @@ def each_line(documents: "Documents") -> Iterator[str]:
         yield from text.removesuffix("\n").split("\n")
 
 
+@lm.command()
+@click.argument("text", metavar="FILE", default="-")
+@click.option("--learn", metavar="PATH",
+              help="Text to learn words and their contexts from  [default: none]")
+@click.option("--running", is_flag=True,
+              help="Treat --learn as one running text, not as a document per line.")
+@click.option("--model", "file", metavar="MODEL",
+              help="Corrector that --save wrote, instead of --learn  [default: none]")
+@click.option("--dictionary", metavar="FILE",
+              help="File of correct words, one per line  [default: none]")
+@click.option("--pairs", metavar="CSV",
+              help="File of misspellings and their corrections  [default: none]")
+@click.option("--save", type=options.FILE, metavar="MODEL",
+              help="Model file to write (.safetensors)  [default: none]")
+@click.option("-o", "--order", type=click.IntRange(1, 6), help="N-gram order  [default: 3]")
+@click.option("--distance", type=click.IntRange(1, 3),
+              help="Maximum edit distance of a correction  [default: 2]")
+@click.option("--error-rate", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              help="Expected fraction of misspelled words  [default: 0.02]")
+@click.option("--unknown-only", is_flag=True, help="Correct only unknown words.")
+@click.option("--suggest", type=click.IntRange(1), metavar="N",
+              help="Number of suggestions to print for each word of FILE, instead of "
+              "correcting it  [default: none]")
+@click.option("--out", type=options.TARGET, metavar="FILE", default="-", show_default=False,
+              help="File for the corrected text  [default: standard output]")
+@options.engine_options
+def correct(
+    text: str, learn: str | None, running: bool, file: str | None, dictionary: str | None,
+    pairs: str | None, save: str | None, order: int | None, distance: int | None,
+    error_rate: float | None, unknown_only: bool, suggest: int | None, out: str,
+    run: RunOptions,
+) -> None:  # fmt: skip
+    """Correct the spelling of FILE, including correct words that do not fit their context.
+
+    FILE is text, also compressed with gzip or zstd; - is standard input. The corrector learns
+    from --learn (a folder of text files, or a .txt, .csv, .jsonl or .parquet file) or comes
+    from --model. The corrected text goes to standard output; the changes and their reasons go
+    to standard error.
+
+    \b
+    tacit lm correct letter.txt --learn novels/ --save speller.safetensors
+    tacit lm correct letter.txt --model speller.safetensors --out corrected.txt
+    """
+    if (learn is None) == (file is None):
+        raise click.UsageError("Give either --learn PATH or --model MODEL.")
+    if file is not None and (dictionary or pairs or order or running):
+        raise click.UsageError(
+            "--dictionary, --pairs, --order and --running are for learning: they go with "
+            "--learn, not with --model."
+        )
+    if [text, learn, dictionary, pairs].count("-") > 1:
+        raise click.UsageError("Standard input can be read only once. Name a file.")
+    if run.as_json and out == "-":
+        out = ""
+    content = inputs.read_text(text)
+    if file is not None:
+        wanted, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
+        speller = inputs.open_model(file, ["correct", "suggest"], wanted, command)
+    else:
+        speller = learn_speller(
+            str(learn), running, dictionary, pairs, order or 3, run.engine
+        )
+    changed = {"max_distance": distance, "error_rate": error_rate}
+    speller.set_params(**{name: value for name, value in changed.items() if value is not None})
+    if unknown_only:
+        speller.set_params(real_words=False)
+    speller._validate_params()  # click lets nan pass a range
+    if save is not None:
+        speller.save(save)
+        note(f"Corrector written to {save}.")
+    if suggest is not None:
+        show_suggestions(speller, content, suggest, out, run.as_json)
+    else:
+        show_corrections(speller, content, out, run)
+
+
 # --- Models ---
 
 
 def is_arpa(path: str) -> bool:
-    """Whether a name asks for an ARPA file."""
     return path.removesuffix(".gz").endswith(".arpa")
 
 
@@ -382,17 +401,17 @@ def open_model(path: str, engine: Any = None) -> "NGramModel":
 
     # Read and checked as a whole, not memory-mapped: kernels do not check the values.
     if not os.path.exists(path):
-        raise DataError(missing(path))
+        raise DataError(inputs.missing(path))
     model = tacit.load(path) if holds_model(path) else read_arpa(path)
     if not hasattr(model, "next_words") or not hasattr(model, "score_sentences"):
-        raise wrong_model(path, model, "a language model", "tacit lm train PATH --out MODEL")
+        command = "tacit lm train PATH --out MODEL"
+        raise inputs.wrong_model(path, model, "a language model", command)
     if engine is not None:
         model.engine = engine
     return model
 
 
 def write_model(model: "BackoffModel", path: str, *, as_arpa: bool) -> None:
-    """Write a model to a file, or an ARPA file to standard output."""
     from tacit.language.arpa import write_arpa
 
     if not as_arpa:
@@ -404,44 +423,109 @@ def write_model(model: "BackoffModel", path: str, *, as_arpa: bool) -> None:
 
 
 def show_training(
-    model: "BackoffModel", out: str | None, arpa: str | None, run: RunOptions
+    model: "BackoffModel", out: str | None, arpa: str | None, *, as_json: bool
 ) -> None:
-    """Print what was learned, and where it is."""
+    counts, report = model.ngram_counts_, model.input_report_
     for order in model.discount_fallbacks_:
         values = ", ".join(f"{d:g}" for d in model.discounts_[order - 1][1:])
-        say(
+        note(
             f"Note: the text is too short to estimate the discounts of order {order}; "
-            f"{values} are used.",
-            quiet=run.quiet,
+            f"{values} are used."
         )
-    if model.input_report_["reserved"]:
-        say(
-            f"Note: <s> or </s> occurs {model.input_report_['reserved']:,} times in the text "
-            "and was read as an unknown word.",
-            quiet=run.quiet,
+    if report["reserved"]:
+        note(
+            f"Note: <s> or </s> occurs {report['reserved']:,} times in the text and was read "
+            "as an unknown word."
         )
-    counts = model.ngram_counts_
-    if run.as_json:
-        print_json(
-            {
-                "model": out,
-                "arpa": arpa,
-                "order": len(counts),
-                "smoothing": model.smoothing,
-                "ngrams": counts,
-                "discounts": model.discounts_,
-                "discount_fallbacks": model.discount_fallbacks_,
-                "input": model.input_report_,
-            }
-        )
+    if as_json:
+        print_json({
+            "model": out, "arpa": arpa, "order": len(counts), "smoothing": model.smoothing,
+            "ngrams": counts, "discounts": model.discounts_,
+            "discount_fallbacks": model.discount_fallbacks_, "input": report,
+        })  # fmt: skip
     elif arpa != "-":
-        report = model.input_report_
         click.echo(
             f"{count(report['sentences'], 'sentence')}, {count(report['words'], 'word')}; "
-            f"n-grams by order: "
-            f"{', '.join(f'{n:,}' for n in counts)}."
+            f"n-grams by order: {', '.join(f'{n:,}' for n in counts)}."
         )
     for target in (out, arpa):
         if target is not None and target != "-":
-            size = format_bytes(os.path.getsize(target))
-            say(f"{size} written to {target}.", quiet=run.quiet)
+            note(f"{format_bytes(os.path.getsize(target))} written to {target}.")
+
+
+# --- Correctors ---
+
+
+def learn_speller(
+    path: str, running: bool, dictionary: str | None, pairs: str | None, order: int,
+    engine: Any,
+) -> "SpellingCorrector":  # fmt: skip
+    from tacit.data.documents import Documents
+    from tacit.language.spelling import SpellingCorrector
+
+    words = [] if dictionary is None else inputs.read_text(dictionary).split()
+    examples = [] if pairs is None else inputs.read_pairs(pairs)
+    documents: Any = [inputs.read_text(path)] if running else Documents.open(path)
+    model = SpellingCorrector(order=order, engine=engine)
+    return model.fit(documents, dictionary=words, pairs=examples)
+
+
+def chunks(text: str) -> Iterator[str]:
+    """The text in chunks that end with a line, or at a space in a very long line."""
+    at = 0
+    while at < len(text):
+        stop = min(at + CHUNK, len(text))
+        if stop < len(text):
+            cut = max(text.rfind("\n", at, stop), at)
+            cut = cut if cut > at else max(text.rfind(" ", at, stop), at)
+            stop = cut + 1 if cut > at else stop
+        yield text[at:stop]
+        at = stop
+
+
+# --- Printing corrections ---
+
+
+def show_corrections(
+    speller: "SpellingCorrector", text: str, out: str, run: RunOptions
+) -> None:
+    done: list[tuple[int, Correction]] = []
+    at = 0
+    for chunk in chunks(text):
+        done.append((at, speller.correct(chunk)))
+        at += len(chunk)
+    changes = [
+        {**change.to_dict(), "start": change.start + at, "stop": change.stop + at}
+        for at, part in done
+        for change in part.changes
+    ]
+    if out:
+        with open_output(out) as stream:
+            for _, part in done:
+                stream.write(clean(part.text) if out == "-" else part.text)
+    if run.as_json:
+        whole = "".join(part.text for _, part in done)
+        print_json({"changes": changes, "text": whole, "out": out or None})
+        return
+    applied = [change for _, part in done for change in part.changes]
+    note(*applied[:SHOWN])
+    more = f", {len(applied) - SHOWN:,} of them not shown" if len(applied) > SHOWN else ""
+    note(f"{count(len(applied), 'word')} changed{more}.")
+
+
+def show_suggestions(
+    speller: "SpellingCorrector", text: str, top: int, out: str, as_json: bool
+) -> None:
+    words = text.split()
+    suggested = [(word, speller.suggest(word, top=top)) for word in words]
+    if as_json:
+        listed = [
+            {"word": word, "suggestions": [each.to_dict() for each in these]}
+            for word, these in suggested
+        ]
+        print_json({"words": listed})
+    if out:
+        with open_output(out) as stream:
+            for word, these in suggested:
+                listing = ", ".join(f"{each.word} {each.probability:.3f}" for each in these)
+                stream.write(f"{clean(word)}\t{listing or '(no suggestion)'}\n")

@@ -111,6 +111,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         ):
             cli.invoke(context)
             sys.stdout.flush()
+            for check in settings.get("at end", ()):
+                check()
         return 0
     except BrokenPipeError:
         # The reader of our output has stopped. Closing it would raise the error once more.

@@ -45,7 +45,6 @@ def mixture(
     """
     if k is not None:
         options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
-    output.check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.mixture import GaussianMixture
 
     opened = inputs.read_number_file(file, table, gaps=True)
@@ -102,7 +101,6 @@ def mixture(
     else:
         draw(model, scores, best, opened.names)
     output.say_written(probabilities=out, model=model_path)
-    inputs.check_whole(opened, table)
 
 
 def write_probabilities(model: Any, rows: Any, named: tuple[str, Any], out: str) -> None:

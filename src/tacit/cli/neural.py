@@ -36,7 +36,7 @@ def neural() -> None:
 @neural.command()
 @click.argument("file")
 @click.option("--kind", type=OneOf(list(KINDS)), default="autoencoder", help="Kind of network")
-@click.option("--model", "model_path", metavar="FILE", required=True,
+@click.option("--model", "model_path", type=options.FILE, metavar="FILE", required=True,
               help="Model file to write (.safetensors)")
 @click.option("--layers", type=options.NUMBERS,
               help="Units per layer: of the encoder, ending with the code (autoencoder); "
@@ -62,7 +62,7 @@ def neural() -> None:
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True),
               help="Learning rate  [default: 0.001; 0.05 (rbm); 0.0005 (gan)]")
 @click.option("--device", type=OneOf(["cpu", "gpu"]), default="cpu", help="Device to train on")
-@click.option("--checkpoint", metavar="FILE",
+@click.option("--checkpoint", type=options.FILE, metavar="FILE",
               help="File for the state of the training; a second run resumes from it  "
               "[default: none]")
 @partial(options.table_options, ids=False)
@@ -79,7 +79,6 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     tacit neural train digits.npy --kind rbm --layers 100 --model machine.safetensors
     tacit neural train points.csv --kind gan --passes 300 --model gan.safetensors
     """
-    output.check_outputs(None, [model_path, checkpoint], as_json=show.as_json)
     for other, names in ONLY.items():
         if other != kind:
             options.refuse_given(names, f"is for --kind {other}, not for {kind}.")
@@ -103,8 +102,9 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
         "losses": model.losses_, "model_file": model_path,
     }  # fmt: skip
     if kind == "autoencoder":
+        columns = columns_of(rows)
+        variance = float(columns.deviations.sum() / columns.rows)
         summary["error"] = -model.score(rows)
-        variance = spread(rows)
         summary["explained"] = 1 - summary["error"] / variance if variance else 0.0
         summary["zero_fraction"] = model.zero_fraction_
     if show.as_json:
@@ -112,20 +112,16 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     else:
         draw(kind, summary)
     output.say_written(model=model_path)
-    inputs.check_whole(opened, table)
 
 
-def spread(values: Any) -> float:
-    """The variance of all columns together."""
+def columns_of(values: Any) -> Any:
     from tacit.data.table import Table
     from tacit.neural.training import describe_columns
 
-    columns = describe_columns(Table.of(values), "tacit neural")
-    return float(columns.deviations.sum() / columns.rows)
+    return describe_columns(Table.of(values), "tacit neural")
 
 
 def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a network from the options of the command."""
     layers = settings["layers"] or LAYERS[kind]
     common = {
         "batch_size": settings["batch"], "max_iter": settings["passes"],
@@ -134,13 +130,11 @@ def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]
     if settings["learning_rate"] is not None:
         common["learning_rate"] = settings["learning_rate"]
     if kind == "autoencoder":
-        names = ("noise", "noise_level", "sparsity", "tied", "early_stopping")
-        return {"layers": layers, **{name: settings[name] for name in names}, **common}
+        own = {name: settings[name] for name in ONLY[kind]}
+        return {"layers": layers, **own, **common}
     if kind == "gan":
-        return {
-            "n_latent": settings["latent"], "generator": layers, "discriminator": layers,
-            **common,
-        }  # fmt: skip
+        sizes = {"generator": layers, "discriminator": layers}
+        return {"n_latent": settings["latent"], **sizes, **common}
     if len(layers) > 1:
         raise click.BadParameter(
             f"{len(layers)} layers, but a restricted Boltzmann machine has one hidden layer. "
@@ -148,10 +142,7 @@ def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]
         )  # fmt: skip
     visible = settings["visible"]
     if visible == "auto":
-        from tacit.data.table import Table
-        from tacit.neural.training import describe_columns
-
-        found = describe_columns(Table.of(rows), "tacit neural")
+        found = columns_of(rows)
         unit = found.low.min() >= 0 and found.high.max() <= 1
         visible = "bernoulli" if unit else "gaussian"
         output.note(f"Visible units: {visible}, chosen by the range of the values.")
@@ -177,7 +168,7 @@ def draw(kind: str, summary: dict[str, Any]) -> None:
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
 @click.argument("file")
-@click.option("--out", default="-", metavar="CSV",
+@click.option("--out", type=options.TARGET, default="-", metavar="CSV",
               help="File for the codes; - is standard output")
 @options.table_options
 @options.show_options
@@ -190,7 +181,6 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
     """
     if show.as_json and out == "-":
         out = ""  # one JSON document instead
-    output.check_outputs(out or None, as_json=show.as_json)
     model = open_network(model_path, "transform")
     opened = inputs.read_number_file(file, table)
     with inputs.named_rows(opened):
@@ -201,15 +191,14 @@ def encode(model_path: str, file: str, out: str, table: TableOptions,
         document = {"rows": len(codes), "code": codes.shape[1], "codes_file": out or None}
         output.print_json(document if out else {**document, "codes": codes.tolist()})
     output.say_written(codes=out)
-    inputs.check_whole(opened, table)
 
 
 @neural.command()
 @click.argument("model_path", metavar="MODEL")
 @click.option("-n", "--count", type=click.IntRange(1), default=16, help="Number of rows")
-@click.option("--out", metavar="CSV",
+@click.option("--out", type=options.OUT, metavar="CSV",
               help="File for the rows; - is standard output  [default: -]")
-@click.option("--picture", metavar="PNG",
+@click.option("--picture", type=options.FILE, metavar="PNG",
               help="Picture that shows the rows as images  [default: none]")
 @click.option("--shape", type=options.IMAGE_SIZE,
               help="Height and width of the images  [default: square]")
@@ -228,7 +217,6 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
     """
     if out is None and picture is None and not show.as_json:
         out = "-"
-    output.check_outputs(out, [picture], as_json=show.as_json)
     if picture is None:
         options.refuse_given(["shape"], "is the size of images: add --picture.")
     model = open_network(model_path, "sample")

@@ -11,14 +11,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from tacit.cli.output import check_file, check_picture, check_target
+
 __all__ = [
-    "COUNT", "IMAGE_SIZE", "NUMBERS", "SIZE", "CommandGroup", "DocumentOptions", "OneOf",
-    "Parsed", "RunOptions", "ShowOptions", "TableOptions", "allow_partial_option",
-    "debug_option", "document_options", "engine_from", "engine_options", "header_option",
-    "k_option", "label_option", "memory_option", "model_option", "out_option",
-    "plain_numbers", "plot_option", "quiet_option", "refuse_given", "rule_option",
-    "run_options", "seed_option", "show_options", "stop_words_option", "table_options",
-    "top_option", "trust_option", "was_given", "with_options",
+    "COUNT", "FILE", "IMAGE_SIZE", "NUMBERS", "OUT", "SIZE", "TARGET", "CommandGroup",
+    "DocumentOptions", "OneOf", "Parsed", "RunOptions", "ShowOptions", "TableOptions",
+    "allow_partial_option", "clean_option", "debug_option", "document_options", "engine_from",
+    "engine_options", "header_option", "k_option", "label_option", "memory_option",
+    "model_option", "out_option", "plain_numbers", "plot_option", "quiet_option",
+    "refuse_given", "rule_option", "run_options", "seed_option", "show_options",
+    "stop_words_option", "table_options", "top_option", "trust_option", "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,6 +60,25 @@ class OneOf(click.Choice):
             )
 
 
+class Target(click.ParamType):
+    """A file to write. What would be refused after all the work is refused at once."""
+
+    name = "file"
+
+    def __init__(self, check: Callable[[str], None]) -> None:
+        self.check = check
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        self.check(value)
+        return value
+
+
+OUT = Target(check_target)  # text; "-" is standard output, unless --json goes there
+TARGET = Target(check_target)  # the same, for commands that deal with --json themselves
+FILE = Target(check_file)
+PICTURE = Target(check_picture)
+
+
 def parse_size(text: str) -> int | None:
     from tacit.core.memory import parse_memory
 
@@ -70,19 +91,15 @@ def parse_positive(text: str) -> int:
     return int(text)
 
 
-def positive_numbers(separator: str) -> Callable[[str], tuple[int, ...]]:
-    return lambda text: tuple(parse_positive(part) for part in text.split(separator))
-
-
-def parse_height_width(text: str) -> tuple[int, ...]:
-    height, width = positive_numbers("x")(text)
+def parse_height_width(text: str) -> tuple[int, int]:
+    height, width = map(parse_positive, text.split("x"))
     return height, width
 
 
 SIZE = Parsed("size", parse_size, "is not a size. Write it as 500MB or 4GB.")
 COUNT = Parsed("auto|N", lambda text: None if text == "auto" else parse_positive(text),
                "is neither auto nor a number of at least 1.")  # fmt: skip
-NUMBERS = Parsed("N,N,...", positive_numbers(","),
+NUMBERS = Parsed("N,N,...", lambda text: tuple(map(parse_positive, text.split(","))),
                  "is not a list of numbers. Write it as 64,16.")  # fmt: skip
 IMAGE_SIZE = Parsed("HxW", parse_height_width,
                     "is not the size of an image. Write it as 28x28.")  # fmt: skip
@@ -138,6 +155,12 @@ def add_group(kind: Any, name: str, options: list, command: F) -> F:
 
     @wraps(command)
     def run(**values: Any) -> Any:
+        if values.get("as_json"):
+            for param in click.get_current_context().command.params:
+                if param.type is OUT and values.get(str(param.name)) == "-":
+                    raise click.UsageError(
+                        f"--json and {param.opts[0]} - both want standard output. Drop one."
+                    )
         chosen = kind(**{field: values.pop(field) for field in kind._fields if field in values})
         return command(**{name: chosen}, **values)
 
@@ -145,20 +168,15 @@ def add_group(kind: Any, name: str, options: list, command: F) -> F:
     return with_options(*options)(decorated)
 
 
-def was_given(name: str) -> bool:
-    """Whether an option was written on the command line, even with its default value."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is click.core.ParameterSource.COMMANDLINE
-
-
 def refuse_given(names: Iterable[str], why: str) -> None:
     """Refuse options that were given but cannot apply: "--add goes with ...".
 
     ``names`` are the names of the parameters of the command.
     """
-    known = {param.name: param for param in click.get_current_context().command.params}
+    context = click.get_current_context()
+    known = {param.name: param for param in context.command.params}
     for name in names:
-        if was_given(name):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = max(known[name].opts, key=len)
             raise click.UsageError(f"{option} {why}")
 
@@ -172,13 +190,9 @@ def remember_debug(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 debug_option = click.option(
-    "--debug",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=remember_debug,
+    "--debug", is_flag=True, is_eager=True, expose_value=False, callback=remember_debug,
     help="Show a traceback after an error.",
-)
+)  # fmt: skip
 
 
 class ShowOptions(NamedTuple):
@@ -383,16 +397,18 @@ header_option = click.option(
 # --- Words ---
 
 
-def out_option(content: str, metavar: str = "CSV", name: str = "--out") -> Any:
+def out_option(content: str, name: str = "--out") -> Any:
     """--out, a file for text; - is standard output."""
-    return click.option(name, metavar=metavar, help=f"File for {content}; - is standard "
-                        "output  [default: none]")  # fmt: skip
+    return click.option(name, type=OUT, metavar="CSV",
+                        help=f"File for {content}; - is standard output  "
+                        "[default: none]")  # fmt: skip
 
 
 def plot_option(content: str) -> Any:
     """--plot, a picture to draw."""
-    return click.option("--plot", "plot_path", metavar="FILE", help="Picture to draw (.png, "
-                        f".pdf, .svg){content}  [default: none]")  # fmt: skip
+    return click.option("--plot", "plot_path", type=PICTURE, metavar="FILE",
+                        help=f"Picture to draw (.png, .pdf, .svg){content}  "
+                        "[default: none]")  # fmt: skip
 
 
 def top_option(default: int, least: int = 1) -> Any:
@@ -403,12 +419,11 @@ def top_option(default: int, least: int = 1) -> Any:
 
 def k_option(help: str) -> Any:
     """-k, the number of groups, components or topics; auto becomes None."""
-    return click.option("-k", "--k", type=COUNT, default="auto",
-                        help=help)  # fmt: skip
+    return click.option("-k", "--k", type=COUNT, default="auto", help=help)
 
 
 model_option = click.option(
-    "--model", "model_path", metavar="FILE",
+    "--model", "model_path", type=FILE, metavar="FILE",
     help="Model file to write (.safetensors)  [default: none]",
 )  # fmt: skip
 

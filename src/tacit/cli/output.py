@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
-    "can_print", "check_file", "check_outputs", "check_picture", "check_target", "clean",
-    "console", "draw_table", "echo", "is_quiet", "need_matplotlib", "note", "open_output",
+    "can_print", "check_file", "check_picture", "check_target", "clean", "console",
+    "draw_table", "echo", "is_quiet", "need_matplotlib", "note", "open_output",
     "print_json", "save_figure", "say", "say_written", "write_csv", "write_numbers",
 ]  # fmt: skip
 
@@ -141,7 +141,7 @@ def check_target(path: str | None) -> None:
         raise PermissionError(EACCES, strerror(EACCES), path)
 
 
-def check_file(path: str | None) -> None:
+def check_file(path: str) -> None:
     """The same for binary files, which cannot go to standard output."""
     if path == "-":
         raise click.UsageError(
@@ -149,17 +149,6 @@ def check_file(path: str | None) -> None:
             "file instead of -. For a file that is called -, write ./-"
         )
     check_target(path)
-
-
-def check_outputs(
-    out: str | None, files: Iterable[str | None] = (), *, as_json: bool, option: str = "--out"
-) -> None:
-    """Check the text file of --out and binary files before the work begins."""
-    if out == "-" and as_json:
-        raise click.UsageError(f"--json and {option} - both want standard output. Drop one.")
-    check_target(out)
-    for path in files:
-        check_file(path)
 
 
 def say_written(**targets: str | None) -> None:
@@ -218,10 +207,9 @@ def open_output(path: str) -> Iterator[TextIO]:
 # --- Pictures ---
 
 
-def check_picture(path: str | None) -> None:
+def check_picture(path: str) -> None:
     """Raise an error for a wrong name or a missing matplotlib before the work begins."""
-    if path is None:
-        return
+    check_file(path)
     if Path(path).suffix.lower()[1:] not in PICTURES:
         raise click.UsageError(
             f"--plot {path}: the name must end in {', '.join(f'.{kind}' for kind in PICTURES)}."

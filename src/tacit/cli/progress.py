@@ -2,16 +2,14 @@
 
 import sys
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.output import console, is_quiet, say
 
 if TYPE_CHECKING:
     from tacit.core.progress import Step
-    from tacit.data.documents import Documents
 
-__all__ = ["Running", "make_bar", "watch_blocks"]
+__all__ = ["Running", "make_bar"]
 
 DELAY = 1.0  # seconds after which a stage is worth a line
 
@@ -29,14 +27,13 @@ def make_bar() -> Any:
 class Running:
     """A stage of a command while it runs: ``with Running("Counting words") as stage``.
 
-    On a terminal a spinner stands next to the title, or a bar once ``on_step`` or ``show`` say
-    how far it is; it goes away at the end. Elsewhere one line is printed, for a stage that
-    lasts more than a second. Nothing is shown with --quiet, or if ``quiet`` says so.
+    On a terminal a spinner stands next to the title, or a bar once ``on_step`` says how
+    far it is; it goes away at the end. Elsewhere one line is printed, for a stage that
+    lasts more than a second. Nothing is shown with --quiet.
     """
 
-    def __init__(self, title: str, *, quiet: bool | None = None) -> None:
-        self.title = title
-        self.quiet = is_quiet() if quiet is None else quiet
+    def __init__(self, title: str) -> None:
+        self.title, self.quiet = title, is_quiet()
         self.live = not self.quiet and sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
@@ -66,44 +63,9 @@ class Running:
         return [self] if self.live else None
 
     def on_step(self, step: "Step") -> None:
-        """Show a step of a fit."""
+        """Show how far a fit is."""
         from tacit.core.progress import loss_of
 
-        self.show(step.number, step.most, loss_of(step).removeprefix(", "))
-
-    def show(self, done: int, total: int, figure: str = "") -> None:
-        """Show how far the stage is."""
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, figure=figure)
-
-
-class WatchedBlock:
-    """A block of documents that reports when it is read."""
-
-    def __init__(self, block: Any, on_load: Any) -> None:
-        self.block, self.on_load = block, on_load
-
-    def load(self) -> Any:
-        self.on_load()
-        return self.block.load()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("block", "on_load"):  # while it is being copied
-            raise AttributeError(name)
-        return getattr(self.block, name)
-
-
-def watch_blocks(documents: "Documents", stage: Running) -> "Documents":
-    """The same documents, which move the bar of a stage as they are read."""
-    if not stage.live:
-        return documents
-    count, lock, done = len(documents.blocks), threading.Lock(), 0
-
-    def on_load() -> None:
-        nonlocal done
-        with lock:
-            done = done % count + 1  # every pass begins anew
-            stage.show(done, count)
-
-    blocks = tuple(WatchedBlock(block, on_load) for block in documents.blocks)
-    return replace(documents, blocks=blocks)
+            loss = loss_of(step).removeprefix(", ")
+            self._bar.update(self._task, completed=step.number, total=step.most, figure=loss)

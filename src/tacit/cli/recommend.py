@@ -1,18 +1,26 @@
 """``tacit recommend``: learn from ratings; recommend, compare and explain."""
 
+import re
 from typing import Any
 
 import click
 
 from tacit.cli import inputs, options, output
 from tacit.cli.interrupt import patience
-from tacit.cli.options import CommandGroup, OneOf, RunOptions, ShowOptions, TableOptions
+from tacit.cli.options import CommandGroup, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
 from tacit.core.wording import count
 
 __all__ = ["recommend"]
 
-KINDS = ("als", "sgd", "implicit", "knn", "biases", "popularity", "mean")
+# The class of each model, and its name for the number of passes if it learns factors.
+MODELS = {
+    "als": ("ALS", "max_iter"), "sgd": ("BiasedSGD", "n_epochs"),
+    "implicit": ("ImplicitALS", "max_iter"), "knn": ("ItemKNN", None),
+    "biases": ("Biases", None), "popularity": ("Popularity", None),
+    "mean": ("GlobalMean", None),
+}  # fmt: skip
+BASELINES = ("biases", "popularity", "mean")
 NAMES = click.option(
     "--names", metavar="FILE",
     help="File with the names of items, in columns id, name, ...  [default: none]",
@@ -32,7 +40,7 @@ rating_options = options.with_options(
     options.allow_partial_option,
 )  # fmt: skip
 model_options = options.with_options(
-    click.option("--model", "kind", type=OneOf(KINDS), default="als",
+    click.option("--model", "kind", type=OneOf(list(MODELS)), default="als",
                  help="Model: als and sgd for ratings, implicit for counts such as plays or "
                  "purchases; the others are baselines"),
     click.option("-k", "--factors", type=click.IntRange(1), default=32,
@@ -56,7 +64,7 @@ def recommend() -> None:
 
 @recommend.command()
 @click.argument("file")
-@click.option("--out", required=True, metavar="MODEL",
+@click.option("--out", type=options.FILE, required=True, metavar="MODEL",
               help="Model file to write (.safetensors)")
 @model_options
 @rating_options
@@ -71,12 +79,10 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     \b
     tacit recommend train u.data --model sgd --factors 64 --out films.safetensors
     """
-    output.check_file(out)
     refuse_unused(kind)
-    partial = columns.pop("allow_partial")
     ratings = read(file, columns)
     stopped = False
-    with patience(signals=1 if kind in ("als", "sgd", "implicit") else 0):  # these save
+    with patience(signals=1 if MODELS[kind][1] else 0):  # factors are saved
         with Running(f"Training {kind}") as stage:
             model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
             try:
@@ -106,7 +112,6 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     if stopped:
         output.say("Interrupted: the model holds the best factors so far.")
         raise click.exceptions.Exit(130)
-    inputs.check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command()
@@ -138,9 +143,8 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
     from tacit.measure import mae, rank_items, rmse
 
     refuse_unused(kind)
-    partial = columns.pop("allow_partial")
     ratings = read(file, columns)
-    compared = ["mean", "biases", "popularity", *([kind] if kind not in KINDS[4:] else [])]
+    compared = ["mean", "biases", "popularity", *([] if kind in BASELINES else [kind])]
     figures: dict[str, list] = {each: [] for each in compared}
     protocol = ""
     for train_part, test in ratings.folds(folds, random_state=run.seed):
@@ -178,7 +182,6 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
         ]
         output.draw_table(["model", *titles], cells, right=range(1, len(titles) + 1))
         click.echo(protocol)
-    inputs.check_whole(ratings, TableOptions(None, None, partial))
 
 
 @recommend.command(name="for")
@@ -220,13 +223,11 @@ def similar(file: str, id: str, top: int, users: bool, names: str | None,
     tacit recommend similar films.safetensors 50 --names u.item
     """
     model = open_recommender(file)
-    try:
+    with inputs.known("ID"):
         if users:
             ranked = model.similar_users(as_id(model.user_ids_, id), top)
         else:
             ranked = model.similar_items(as_id(model.item_ids_, id), top)
-    except KeyError as error:
-        raise click.BadParameter(output.clean(error.args[0]), param_hint="ID") from None
     show_ranked(ranked, {} if users else read_names(names), {"model": file, "id": id}, show)
 
 
@@ -245,11 +246,8 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
     tacit recommend explain films.safetensors 196 242 --names u.item
     """
     model = open_recommender(file)
-    try:
+    with inputs.known("USER or ITEM"):
         why = model.explain(as_id(model.user_ids_, user), as_id(model.item_ids_, item), top)
-    except KeyError as error:
-        message = output.clean(error.args[0])
-        raise click.BadParameter(message, param_hint="USER or ITEM") from None
     called = read_names(names)
     if show.as_json:
         output.print_json({"model": file, **why.to_dict()})
@@ -276,9 +274,9 @@ def read(file: str, columns: dict[str, Any]) -> Any:
     from tacit.data.ratings import Ratings
 
     inputs.check_exists(file)
-    # check_whole sets the exit code when the work is done
     ratings = Ratings.open(inputs.source_of(file), **{**columns, "allow_partial": True})
     output.note(*ratings.report.lines())
+    inputs.check_at_end(ratings, columns["allow_partial"])
     return ratings
 
 
@@ -286,28 +284,21 @@ def build(
     kind: str, factors: int, reg: float | None, epochs: int | None, run: RunOptions,
     *, callbacks: Any = None,
 ) -> Any:  # fmt: skip
-    """The model that the options describe."""
     from tacit import recommend as models
 
-    given: dict[str, Any] = {} if reg is None else {"reg": reg}
-    common = {"random_state": run.seed, "engine": run.engine, "callbacks": callbacks}
-    if kind == "sgd":
-        passes: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
-        return models.BiasedSGD(factors, **given, **passes, **common)
-    if kind in ("als", "implicit"):
-        passes = {} if epochs is None else {"max_iter": epochs}
-        made = models.ALS if kind == "als" else models.ImplicitALS
-        return made(factors, **given, **passes, **common)
-    plain = {
-        "knn": models.ItemKNN, "biases": models.Biases, "popularity": models.Popularity,
-        "mean": models.GlobalMean,
-    }  # fmt: skip
-    return plain[kind](engine=run.engine)
+    name, passes = MODELS[kind]
+    if passes is None:
+        return getattr(models, name)(engine=run.engine)
+    given = {"reg": reg, passes: epochs}
+    return getattr(models, name)(
+        factors, random_state=run.seed, engine=run.engine, callbacks=callbacks,
+        **{option: value for option, value in given.items() if value is not None},
+    )  # fmt: skip
 
 
 def refuse_unused(kind: str) -> None:
     """Refuse settings of models that learn factors where a baseline is asked for."""
-    if kind not in ("als", "sgd", "implicit"):
+    if MODELS[kind][1] is None:
         options.refuse_given(
             ["factors", "reg", "epochs"], f"is for als, sgd and implicit, not for {kind}."
         )
@@ -320,12 +311,7 @@ def open_recommender(file: str) -> Any:
 
 def as_id(ids: Any, text: str) -> Any:
     """An id as the model has it: an integer where its ids are integers."""
-    if ids.dtype.kind == "i":
-        try:
-            return int(text)
-        except ValueError:
-            return text
-    return text
+    return int(text) if ids.dtype.kind == "i" and re.fullmatch(r"[+-]?\d+", text) else text
 
 
 def read_names(path: str | None) -> dict[str, str]:

@@ -71,8 +71,6 @@ def reduce(
     tacit reduce body.csv -k 90%
     tacit reduce cities.csv --method classical-mds --metric precomputed -k 2 --id city
     """
-    output.check_outputs(out, [model_path, plot_path], as_json=run.as_json)
-    output.check_picture(plot_path)
     if not method.endswith("mds"):
         options.refuse_given(["metric"], f"is for the methods of distances, not for {method}.")
     if metric == "precomputed":
@@ -118,7 +116,6 @@ def reduce(
         if found:
             output.echo(str(found))
     output.say_written(coordinates=out, model=model_path, picture=plot_path)
-    inputs.check_whole(opened, table)
 
 
 def standardized(rows: Any, names: list[str]) -> Any:
@@ -148,19 +145,20 @@ def build(
                 f"-k {wanted:g}, a fraction, is for --method pca. Give a whole number."
             )
         wanted = 2
-    kinds = {"pca": PCA, "ppca": ProbabilisticPCA, "svd": TruncatedSVD}
-    if method in kinds:
-        most = {"pca": min(n, d), "ppca": max(1, d - 1), "svd": d}[method]
-        if isinstance(wanted, int) and wanted > most:
-            output.note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
-            wanted = most
-        return kinds[method](wanted, random_state=run.seed, engine=run.engine)
+    common: dict[str, Any] = {"random_state": run.seed, "engine": run.engine}
     if method == "classical-mds":
         return ClassicalMDS(wanted, metric=metric, engine=run.engine)
-    return MDS(
-        wanted, metric=metric, metric_mds=method == "mds", random_state=run.seed,
-        engine=run.engine, normalized_stress=True,
-    )  # fmt: skip
+    if method.endswith("mds"):
+        stress: dict[str, Any] = {"metric_mds": method == "mds", "normalized_stress": True}
+        return MDS(wanted, metric=metric, **stress, **common)
+    most, kind = {
+        "pca": (min(n, d), PCA), "ppca": (max(1, d - 1), ProbabilisticPCA),
+        "svd": (d, TruncatedSVD),
+    }[method]  # fmt: skip
+    if isinstance(wanted, int) and wanted > most:
+        output.note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
+        wanted = most
+    return kind(wanted, **common)
 
 
 def summarize(
@@ -192,15 +190,13 @@ def summarize(
 
 
 def draw(summary: dict[str, Any], wanted: Any) -> None:
-    """The table of components, or a sentence on the distances."""
     n, d, k = summary["rows"], summary["columns"], summary["components"]
     if "variance" not in summary:
         output.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.")
         if "stress" in summary:
             output.echo(f"Stress-1: {summary['stress']:.4f} (0.05 is good, 0.2 poor).")
         if "goodness" in summary:
-            kept = f"{summary['goodness']:.1%}"
-            output.echo(f"They reproduce {kept} of the distances.")
+            output.echo(f"They reproduce {summary['goodness']:.1%} of the distances.")
         if summary.get("negative_eigenvalues"):
             output.echo(
                 "No points have exactly these distances: there are negative eigenvalues, from "
@@ -237,10 +233,9 @@ def draw_picture(
     title = Path(file).name
     full = hasattr(model, "explained_variance_ratio_") and points.shape[1] > 1
     screed = len(getattr(model, "eigenvalues_", ())) > 2 and hasattr(model, "components_")
+    widths = [7, 5] if screed else [7]
     figure = Figure(figsize=(12.5 if screed else 7.5, 6.0), layout="constrained")
-    axes = figure.subplots(
-        1, 2 if screed else 1, squeeze=False, width_ratios=[7, 5] if screed else None
-    )[0]
+    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     if full:
         plot.biplot(model, rows, names=names, title=title, ax=axes[0])
     else:
@@ -248,10 +243,10 @@ def draw_picture(
         flat[:, : min(2, points.shape[1])] = points[:, :2]
         plot.cluster_map(flat, np.zeros(len(flat), np.int64), title=title, ax=axes[0])
     if screed:
-        knee = model.n_components_ if model.n_components_ <= 60 else None
+        number = model.n_components_ if model.n_components_ <= 60 else None
+        marks: dict[str, Any] = {"knee": None, "best": None}
+        marks["knee" if model.n_components == "knee" else "best"] = number
         plot.scree(
-            model.eigenvalues_[:60], knee=knee if model.n_components == "knee" else None,
-            best=None if model.n_components == "knee" else knee, xlabel="components",
-            ylabel="variance", ax=axes[1],
-        )  # fmt: skip
+            model.eigenvalues_[:60], xlabel="components", ylabel="variance", ax=axes[1], **marks
+        )
     output.save_figure(figure, path)

@@ -33,7 +33,6 @@ def senses(
     \b
     tacit senses bank news/ -k 2
     """
-    output.check_file(model_path)
     from tacit.core.errors import DataError
     from tacit.mixture import WordSenses
 
@@ -71,4 +70,3 @@ def senses(
                 name = texts.ids[example.document]
                 click.echo(f"     {output.clean(name)}: {output.clean(example.text)}")
     output.say_written(model=model_path)
-    inputs.check_whole(texts, documents)

@@ -73,7 +73,6 @@ def fit(
     Example:
       tacit topics letters.csv --text body --by year -k 20
     """
-    output.check_outputs(out, [model_path], as_json=run.as_json)
     from tacit.core.errors import DataError
     from tacit.topics.text_topics import TextTopics, topic_vectorizer
 
@@ -139,7 +138,6 @@ def fit(
             f"{figures['coherence_npmi']:.3f}, diversity {figures['diversity']:.3f}."
         )
     output.say_written(model=model_path, proportions=out)
-    inputs.check_whole(texts, documents)
 
 
 @topics.command()
@@ -197,33 +195,27 @@ def infer(
     Example:
       tacit topics infer letters.safetensors new_letters/ --out proportions.csv
     """
-    output.check_outputs(out, as_json=show.as_json)
     model = load(model_path)
     texts = inputs.open_documents(path, documents)
     theta = model.transform(inputs.clean_documents(texts, clean_texts))
     if out is not None:
         write_proportions(out, texts.ids, theta)
     best = (-theta).argsort(axis=1, kind="stable")[:, :top]
+    ranked = [
+        (str(name), [(int(j), float(row[j])) for j in own])
+        for name, row, own in zip(texts.ids, theta, best, strict=True)
+    ]
     if show.as_json:
-        output.print_json(
-            {
-                "documents": [
-                    {
-                        "id": str(name),
-                        "topics": [{"topic": int(j), "proportion": float(row[j])} for j in own],
-                    }
-                    for name, row, own in zip(texts.ids, theta, best, strict=True)
-                ]
-            }
-        )
+        answer = [
+            {"id": name, "topics": [{"topic": j, "proportion": share} for j, share in own]}
+            for name, own in ranked
+        ]
+        output.print_json({"documents": answer})
     elif out != "-":
-        rows = (
-            [str(name), "  ".join(f"{j}: {row[j]:.2f}" for j in own)]
-            for name, row, own in zip(texts.ids, theta, best, strict=True)
-        )
+        rows = ([name, "  ".join(f"{j}: {share:.2f}" for j, share in own)]
+                for name, own in ranked)  # fmt: skip
         output.draw_table(["Document", "Topics"], rows)
     output.say_written(proportions=out)
-    inputs.check_whole(texts, documents)
 
 
 @topics.command()
@@ -273,19 +265,16 @@ def evaluate(
     }
     if show.as_json:
         output.print_json(answer)
-    else:
-        rows = [
-            ["Documents", f"{answer['documents']:,}"],
-            ["Tokens", f"{answer['tokens']:,}"],
-            [f"Log-likelihood per token ({likelihood})", f"{score:.4f}"],
-            ["Perplexity", f"{answer['perplexity']:,.1f}"],
-            ["Coherence (NPMI)", f"{answer['coherence_npmi']:.4f}"],
-            ["Coherence (UMass)", f"{answer['coherence_u_mass']:.4f}"],
-            ["Diversity", f"{answer['diversity']:.4f}"],
-            ["Exclusivity", f"{answer['exclusivity']:.4f}"],
-        ]
-        output.draw_table(["Measure", "Value"], rows, right=(1,))
-    inputs.check_whole(texts, documents)
+        return
+    shown = {
+        "Documents": ("documents", ",d"), "Tokens": ("tokens", ",d"),
+        f"Log-likelihood per token ({likelihood})": ("held_out_log_likelihood", ".4f"),
+        "Perplexity": ("perplexity", ",.1f"), "Coherence (NPMI)": ("coherence_npmi", ".4f"),
+        "Coherence (UMass)": ("coherence_u_mass", ".4f"), "Diversity": ("diversity", ".4f"),
+        "Exclusivity": ("exclusivity", ".4f"),
+    }  # fmt: skip
+    rows = ([name, format(answer[key], form)] for name, (key, form) in shown.items())
+    output.draw_table(["Measure", "Value"], rows, right=(1,))
 
 
 # --- Parts ---

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["words"]
 
 MOST_GUESSED = 20_000  # words to find a mistyped one among
-WORD2VEC = ("epochs", "negative", "sample", "objective", "updates")  # options
-FILE = (
-    "FILE is a model that `tacit words train` wrote, or any text or binary file of word2vec or "
-    "GloVe."
-)
 among_option = click.option(
     "--among", type=click.IntRange(1), metavar="N",
     help="Number of words to choose from, the most frequent ones  [default: all]",
@@ -43,7 +38,7 @@ def words() -> None:
 
 @words.command()
 @click.argument("path", default="-")
-@click.option("--out", required=True, metavar="FILE",
+@click.option("--out", type=options.FILE, required=True, metavar="FILE",
               help="File to write: the model (.safetensors), or only the vectors in "
               "word2vec's binary (.bin) or text format (any other name)")
 @click.option("--method", type=OneOf(["skip-gram", "cbow", "ppmi"]), default="skip-gram",
@@ -73,9 +68,8 @@ def words() -> None:
 @options.document_options
 @options.run_options
 def train(
-    path: str, out: str, method: str, size: int, window: int, min_count: int, epochs: int,
-    negative: int, sample: float, objective: str, updates: str, tokenizer: str, keep_case: bool,
-    documents: DocumentOptions, run: RunOptions,
+    path: str, out: str, method: str, size: int, window: int, min_count: int, tokenizer: str,
+    keep_case: bool, documents: DocumentOptions, run: RunOptions, **word2vec: Any,
 ) -> None:  # fmt: skip
     """Learn a vector for every word of the documents at PATH; - is standard input.
 
@@ -83,10 +77,9 @@ def train(
     tacit words train letters/ --out letters.safetensors
     tacit words train news.csv --text body --method ppmi --out news.bin
     """
-    output.check_file(out)
     if method == "ppmi":
-        options.refuse_given(WORD2VEC, "is for word2vec (skip-gram and cbow), not for ppmi.")
-    if objective != "negative-sampling":
+        options.refuse_given(word2vec, "is for word2vec (skip-gram and cbow), not for ppmi.")
+    if (objective := word2vec["objective"]) != "negative-sampling":
         options.refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
     from tacit.words import PPMIVectors, Word2Vec
 
@@ -101,10 +94,7 @@ def train(
     if method == "ppmi":
         model = PPMIVectors(size, **shared)
     else:
-        model = Word2Vec(
-            size, sg=int(method == "skip-gram"), epochs=epochs, negative=negative,
-            sample=sample, objective=objective, updates=updates, **shared,
-        )  # fmt: skip
+        model = Word2Vec(size, sg=int(method == "skip-gram"), **word2vec, **shared)
     with stage:
         model.fit(texts)
     if out.endswith(".safetensors"):
@@ -113,15 +103,10 @@ def train(
         model.vectors_.write(out)
     losses = getattr(model, "losses_", None)
     if run.as_json:
-        result = {"words": len(model.vectors_), "size": size, "method": method}
-        output.print_json(
-            {
-                **result,
-                "losses": losses,
-                "explained": getattr(model, "explained_", None),
-                "out": out,
-            }
-        )
+        output.print_json({
+            "words": len(model.vectors_), "size": size, "method": method, "losses": losses,
+            "explained": getattr(model, "explained_", None), "out": out,
+        })  # fmt: skip
     else:
         click.echo(f"{count(len(model.vectors_), 'word')}, vectors of dimension {size}.")
         if losses:
@@ -129,7 +114,6 @@ def train(
         else:
             click.echo(f"The vectors explain {model.explained_:.1%} of the squared PPMI.")
     output.say_written(vectors=out)
-    inputs.check_whole(texts, documents)
 
 
 @words.command()

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tacit.data.document_build import IngestReport
 
 __all__ = [
-    "Dialect", "Record", "TextRecord", "check_quotes", "choose_columns", "guard", "is_float",
-    "name_columns", "read_csv", "records", "scan_quotes", "sniff", "whole_records",
+    "Delimited", "Dialect", "Record", "TextRecord", "choose_columns", "guard", "is_float",
+    "name_columns", "open_delimited", "read_csv", "records", "scan_quotes", "sniff",
     "write_rows",
 ]  # fmt: skip
 
@@ -179,18 +179,6 @@ def newlines_in_quotes(data: bytes, dialect: Dialect) -> int | None:
     return int((np.searchsorted(quotes, newlines) % 2).sum())
 
 
-def check_quotes(data: bytes, dialect: Dialect, file: str) -> int:
-    """How many lines end inside quotes; DataError for a quote that never closes."""
-    opened, inside = scan_quotes(data, dialect)
-    if opened is not None:
-        raise DataError(
-            f"line {1 + count_newlines(data[:opened])} opens a quote that never closes. "
-            'Close it, or double it ("") if it belongs to the text.',
-            file=file,
-        )
-    return inside
-
-
 def whole_records(data: bytes, dialect: Dialect) -> bytes:
     """Text that was cut off somewhere, up to the end of its last whole record."""
     end: int | None = len(data)
@@ -198,6 +186,60 @@ def whole_records(data: bytes, dialect: Dialect) -> bytes:
         data = data[: data.rfind(b"\n", 0, end) + 1]
         end, _ = scan_quotes(data, dialect)
     return data
+
+
+# --- Tables in memory ---
+
+
+class Delimited(NamedTuple):
+    """Delimited UTF-8 text whose separator and columns are known."""
+
+    data: bytes
+    file: str
+    dialect: Dialect
+    names: list[str]
+    header: bool
+    start: int  # of the first row
+    quoted_newlines: int
+    notes: list[str]
+
+    def rows(self) -> Iterator[Record]:
+        """The records after the header."""
+        return islice(records(self.data, self.dialect.delimiter), self.header, None)
+
+    def error(self, claim: str, rest: str, row: int, column: str) -> DataError:
+        """An error about a cell: the claim, its line, the rest. Rows count from 0."""
+        line = next(islice(self.rows(), row, None)).line
+        message = f"{claim} (line {line}){rest}"
+        return DataError(message, file=self.file, row=row + 1, column=column)
+
+
+def open_delimited(
+    data: bytes, file: str, *, header: bool | None = None, cut_off: bool = False,
+    content: str = "rows",
+) -> Delimited:  # fmt: skip
+    """Find the separator and the columns of delimited UTF-8 text, and check its quotes."""
+    if not re.search(rb"\S", data):
+        raise DataError(f"the file is empty. There are no {content} to read.", file=file)
+    tabs = re.search(r"\.(tsv|tab)(\.(gz|zst|zstd))?$", file.lower())
+    dialect = sniff(data, prefer="\t" if tabs else None)
+    if cut_off:
+        data = whole_records(data, dialect)
+    opened, quoted_newlines = scan_quotes(data, dialect)
+    if opened is not None:
+        raise DataError(
+            f"line {1 + count_newlines(data[:opened])} opens a quote that never closes. "
+            'Close it, or double it ("") if it belongs to the text.',
+            file=file,
+        )
+    first = next(records(data, dialect.delimiter), None)
+    if first is None:
+        raise DataError("no whole row is left of the truncated file.", file=file)
+    names, header, notes = name_columns(first.cells, header, dialect)
+    if dialect != Dialect():
+        notes.insert(0, str(dialect))
+    start = first.end if header else 0
+    return Delimited(data, file, dialect, names, header, start, quoted_newlines, notes)
 
 
 # --- Columns ---
@@ -295,17 +337,24 @@ def read_csv(
     ``cut_off`` returns, at the end, whether the input ended early: its last record may be
     incomplete then, and is left out.
     """
-    tee = Tee(lines)
-    first = tee.peek()
+    walk = iter(lines)
+    first = next(walk, None)
     if first is None:
         return
     delimiter = delimiter or sniff_delimiter(first, report)
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    rows = csv.reader(tee, delimiter=delimiter, quoting=quoting, strict=True)
+    read: list[str] = []  # lines of the current record, for messages
+
+    def noted() -> Iterator[str]:
+        for line in chain([first], walk):
+            read.append(line)
+            yield line
+
+    rows = csv.reader(noted(), delimiter=delimiter, quoting=quoting, strict=True)
     columns: list[str] | None = None
     while True:
         begun = rows.line_num + 1
-        tee.mark()
+        read.clear()
         try:
             with long_fields(longest):
                 row = next(rows)
@@ -315,7 +364,7 @@ def read_csv(
             if "unexpected end" in str(error) and cut_off():
                 report.notes.append(f"the record that begins in line {begun} was left out")
                 return
-            raise csv_error(error, tee, begun, delimiter, name, longest) from None
+            raise csv_error(error, read, begun, delimiter, name, longest) from None
         if not row:
             continue  # an empty line between records
         if columns is None:
@@ -338,31 +387,6 @@ def read_csv(
         )
 
 
-class Tee:
-    """Lines, and those of the current record so far, for messages."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = iter(lines)
-        self.ahead: list[str] = []
-        self.record: list[str] = []
-
-    def peek(self) -> str | None:
-        if not self.ahead:
-            self.ahead = [line for line in [next(self.lines, None)] if line is not None]
-        return self.ahead[0] if self.ahead else None
-
-    def mark(self) -> None:
-        self.record = []
-
-    def __iter__(self) -> "Tee":
-        return self
-
-    def __next__(self) -> str:
-        line = self.ahead.pop() if self.ahead else next(self.lines)
-        self.record.append(line)
-        return line
-
-
 _limit = threading.Lock()
 
 
@@ -378,50 +402,29 @@ def long_fields(longest: int) -> Iterator[None]:
 
 
 def csv_error(
-    error: csv.Error, tee: Tee, begun: int, delimiter: str, name: str, longest: int
+    error: csv.Error, read: list[str], begun: int, delimiter: str, name: str, longest: int
 ) -> DataError:
-    """The error for a record, with the line it begins in."""
-    if "field larger" in str(error):
-        line = begun + open_quote(tee.record, delimiter)
-        return DataError(
-            f"line {line}: a field is longer than {longest:,} characters. Most likely a quote "
-            'opens there and never closes: close it, or double it ("") if it belongs to the '
-            "text; or raise max_document.",
-            file=name,
+    """The error for a record, of which some lines were read, with the line that causes it."""
+    long, unclosed = "field larger" in str(error), "unexpected end" in str(error)
+    if long or unclosed:
+        data = "".join(read).encode("utf-8", "replace")
+        opened, _ = scan_quotes(data, Dialect(delimiter))
+        line = begun + count_newlines(data[: opened or 0])
+        what = "a quote opens here and never closes. Close it"
+        end = "."
+        if long:
+            what = (
+                f"a field is longer than {longest:,} characters. Most likely a quote opens "
+                "there and never closes: close it"
+            )
+            end = "; or raise max_document."
+        claim = f'line {line}: {what}, or double it ("") if it belongs to the text{end}'
+    else:
+        claim = (
+            f"line {begun + max(0, len(read) - 1)}, in the record that begins in line {begun}: "
+            f'{error}. Double a quote ("") that belongs to the text.'
         )
-    if "unexpected end" in str(error):
-        line = begun + open_quote(tee.record, delimiter)
-        return DataError(
-            f"line {line}: a quote opens here and never closes. Close it, or double it "
-            '("") if it belongs to the text.',
-            file=name,
-        )
-    line = begun + max(0, len(tee.record) - 1)
-    return DataError(
-        f"line {line}, in the record that begins in line {begun}: {error}. Double a quote "
-        '("") that belongs to the text.',
-        file=name,
-    )
-
-
-def open_quote(lines: Sequence[str], delimiter: str) -> int:
-    """The line of a record in which a quote opens that never closes.
-
-    >>> open_quote(['1,"fine ""so""\\n', 'far","and\\n', 'on'], ",")
-    1
-    """
-    inside, fresh, where = False, True, 0
-    for i, line in enumerate(lines):
-        j = 0
-        while j < len(line):
-            if inside and line.startswith('""', j):
-                j += 1  # a doubled quote is a character
-            elif line[j] == '"' and (inside or fresh):
-                inside = not inside
-                where = i if inside else where
-            fresh = not inside and line[j] in (delimiter, "\n", "\r")
-            j += 1
-    return where
+    return DataError(claim, file=name)
 
 
 def sniff_delimiter(line: str, report: "IngestReport") -> str:

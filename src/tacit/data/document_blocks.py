@@ -29,25 +29,19 @@ class ListRows(NamedTuple):
     stop: int
     encoding: str = "utf-8"
     errors: str = "strict"
+    first: int = 0  # the number of the list's first document
 
     def load(self) -> Text:
-        part = self.documents[self.start : self.stop]
+        part = self._part()
         return text_of(part, encoding=self.encoding, errors=self.errors, first=self.start)
+
+    def _part(self) -> Sequence[Any]:
+        return self.documents[self.start - self.first : self.stop - self.first]
 
     def __reduce__(self) -> tuple:
         # Only the range is pickled; its rows keep their numbers.
-        part = ListRange(self.start, list(self.documents[self.start : self.stop]))
-        return ListRows, (part, self.start, self.stop, self.encoding, self.errors)
-
-
-class ListRange(NamedTuple):
-    """Part of a list, indexed as if it were the whole."""
-
-    first: int
-    items: list
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.items[slice(key.start - self.first, key.stop - self.first)]
+        part = list(self._part())
+        return ListRows, (part, self.start, self.stop, self.encoding, self.errors, self.start)
 
 
 class ObjectRows(NamedTuple):

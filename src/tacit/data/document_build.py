@@ -1,6 +1,7 @@
 """The state of reading documents: options, blocks so far, and the report of what happened."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -197,30 +198,33 @@ class Build:
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
         """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""
         names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids, 1)]
-        counts: dict[str, int] = {}
-        given, latest = set(names), dict[str, int]()
-        first = np.zeros(len(names), np.bool_)
-        for i, each in enumerate(names):
-            counts[each] = count = counts.get(each, 0) + 1
-            first[i] = count == 1
-            if count > 1 and duplicates == "error":
-                raise DataError(
-                    f"the id {each!r} is repeated. duplicate_ids='first', 'last' or 'suffix' "
-                    "resolves it.",
-                    file=self.report.source,
-                    row=i + 1,
-                )
-            if count > 1 and duplicates == "suffix":
-                number = max(count, latest.get(each, 0) + 1)
-                while f"{each}#{number}" in given:  # the id that another document came with
-                    number += 1
-                latest[each], names[i] = number, f"{each}#{number}"
-        self.report.duplicate_ids = {each: n for each, n in counts.items() if n > 1}
+        counts = Counter(names)
         self.ids = names
-        if self.report.duplicate_ids and duplicates in ("first", "last"):
-            last = {each: i for i, each in enumerate(names)}
-            keep = first if duplicates == "first" else np.zeros(len(names), np.bool_)
-            keep[list(last.values()) if duplicates == "last" else []] = True
+        self.report.duplicate_ids = {each: n for each, n in counts.items() if n > 1}
+        rows: dict[str, list[int]] = {each: [] for each in self.report.duplicate_ids}
+        for i, each in enumerate(names if rows else ()):
+            if each in rows:
+                rows[each].append(i)
+        if rows and duplicates == "error":
+            row = min(second for _, second, *_ in rows.values())
+            raise DataError(
+                f"the id {names[row]!r} is repeated. duplicate_ids='first', 'last' or 'suffix' "
+                "resolves it.",
+                file=self.report.source,
+                row=row + 1,
+            )
+        keep = np.ones(len(names), np.bool_)
+        for each, own in rows.items():
+            if duplicates == "suffix":
+                number = 1
+                for i in own[1:]:
+                    number += 1
+                    while f"{each}#{number}" in counts:  # the id of another document
+                        number += 1
+                    names[i] = f"{each}#{number}"
+            else:
+                keep[own[1:] if duplicates == "first" else own[:-1]] = False
+        if not keep.all():
             self._keep(keep)
 
     def _keep(self, keep: np.ndarray) -> None:

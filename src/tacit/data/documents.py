@@ -282,23 +282,11 @@ class Documents:
     @classmethod
     def _of_iterator(cls, documents: Iterator, encoding: str, errors: str) -> "Documents":
         build, spool = Build(IngestReport("the generator", 0)), Spool()
-        waiting: list[Any] = []
-        size = 0
-
-        def flush() -> None:
+        for some in in_batches(documents):
             first = build.report.documents
-            text = text_of(waiting, encoding=encoding, errors=errors, first=first)
+            text = text_of(some, encoding=encoding, errors=errors, first=first)
             spool.add(text)
             build.count(text)
-
-        for document in documents:
-            waiting.append(document)
-            size += 1 + (len(document) if isinstance(document, str | bytes) else 0)
-            if size > BLOCK_BYTES:
-                flush()
-                waiting, size = [], 0
-        if waiting:
-            flush()
         build.add_spooled(spool)
         return cls._of_build(build)
 
@@ -310,8 +298,21 @@ class Documents:
         )  # fmt: skip
 
 
+def in_batches(documents: Iterator) -> Iterator[list]:
+    """Documents of about a block's size at a time."""
+    batch: list[Any] = []
+    size = 0
+    for document in documents:
+        batch.append(document)
+        size += 1 + (len(document) if isinstance(document, str | bytes) else 0)
+        if size > BLOCK_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 def open_documents(path: str, options: Options) -> Build:
-    """The documents of a file, a folder, or "-" for standard input."""
     limits = options.limits
     if path == "-":
         source = Source(sys.stdin.buffer, options.encoding, limits.errors, "standard input")
@@ -327,14 +328,8 @@ def open_documents(path: str, options: Options) -> Build:
 
 
 def open_stream(source: Source, options: Options, kind: str | None) -> Build:
-    """The documents of one file or stream."""
     build = Build(IngestReport(source.name, 0))
-    kind = options.format or kind
-    if kind in FORMATS.values():
-        open_parsed(source, str(kind), options, build)
-        finish(build, source, options)
-        return build
-    chunks = source.chunks()
+    kind, chunks = options.format or kind, source.chunks()
     if kind is None:
         first = next(chunks, b"")
         kind = {b"{": "jsonl", b"[": "json"}.get(first.lstrip()[:1], "lines")
@@ -342,7 +337,9 @@ def open_stream(source: Source, options: Options, kind: str | None) -> Build:
             kind = "lines"
         build.report.guessed.append(f"{source.name} is of the format {kind!r}")
         chunks = chain([first], chunks)
-    if kind == "parquet":
+    if kind in FORMATS.values():
+        open_parsed(source, kind, options, build)
+    elif kind == "parquet":
         open_parquet(source, chunks, options, build)
     elif kind == "lines":
         if options.format is None:  # it may be anything

@@ -4,24 +4,16 @@ CSV with any common separator and encoding, plain or compressed, as ``tacit clus
 spreadsheets write it. Labels and ids are text and stay as they are.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tacit.core.errors import DataError, PartialInput
-from tacit.data.delimited import (
-    MISSING,
-    Dialect,
-    check_quotes,
-    choose_columns,
-    name_columns,
-    records,
-    sniff,
-)
-from tacit.data.streams import NPY, PARQUET, read_source, to_utf8
+from tacit.core.errors import DataError
+from tacit.core.wording import listed
+from tacit.data.delimited import MISSING, Dialect, choose_columns, open_delimited
+from tacit.data.streams import NPY, PARQUET, read_table
 
 __all__ = ["LabelTable", "read_labels"]
 
@@ -74,35 +66,17 @@ def read_labels(
     >>> table.ids, table.labels
     (['ann', 'bob'], ['0', '1'])
     """
-    raw = read_source(source)
+    raw = read_table(source)
     file = raw.name
     if raw.data.startswith((PARQUET, NPY)):
         raise DataError("labels are read from CSV, and this is not CSV. Convert it.", file=file)
-    if raw.partial:
-        raise PartialInput(f"{raw.partial}. Get the file again.", file=file)
-    raw = to_utf8(raw)
-    if not re.search(rb"\S", raw.data):
-        raise DataError("the file is empty. There are no labels to read.", file=file)
-    tabs = re.search(r"\.(tsv|tab)(\.(gz|zst))?$", file.lower()) is not None
-    dialect = sniff(raw.data, prefer="\t" if tabs else None)
-    check_quotes(raw.data, dialect, file)
-    return from_text(raw.data, file, dialect, column, id_column, header, [*raw.notes])
-
-
-def from_text(
-    data: bytes,
-    file: str,
-    dialect: Dialect,
-    column: str | None,
-    id_column: str | None,
-    header: bool | None,
-    notes: list[str],
-) -> LabelTable:
-    walk = [*records(data, dialect.delimiter)]
-    names, headed, said = name_columns(walk[0].cells, header, dialect)
-    if headed and header is None and len(names) == 1 and names[0].lower() not in LABEL_NAMES:
-        said.append(f"line 1, {names[0]!r}, was taken for the name of the column")
-    body = walk[headed:]
+    text = open_delimited(raw.data, file, header=header, content="labels")
+    names, notes = text.names, raw.notes + text.notes[text.dialect != Dialect() :]
+    if text.header and header is None and len(names) == 1 and (
+        names[0].lower() not in LABEL_NAMES
+    ):
+        notes.append(f"line 1, {names[0]!r}, was taken for the name of the column")
+    body = [*text.rows()]
     if not body:
         raise DataError("there is a header, but no rows follow it.", file=file)
     choose_columns(names, None if column is None else [column], id_column, file)
@@ -116,8 +90,8 @@ def from_text(
     for number, record in enumerate(body, 1):
         if len(record.cells) != len(names):
             raise DataError(
-                f"line {record.line} has {len(record.cells)} cells, but line {walk[0].line} "
-                f"has {len(names)}. Give every row the same number.",
+                f"line {record.line} has {len(record.cells)} cells, but the first has "
+                f"{len(names)}. Give every row the same number.",
                 file=file,
             )
         for place, into in zip(places, columns, strict=True):
@@ -131,7 +105,7 @@ def from_text(
     ids = None if id_column is None else columns[1]
     if ids is not None:
         check_ids(ids, lines, file, id_column)
-    return LabelTable(file, column, columns[0], id_column, ids, lines, notes + said)
+    return LabelTable(file, column, columns[0], id_column, ids, lines, notes)
 
 
 def pick(names: Sequence[str], wanted: Sequence[str]) -> str | None:
@@ -144,16 +118,12 @@ def label_column(names: list[str], id_column: str | None, file: str) -> str:
     others = [name for name in names if name != id_column] or names
     known = pick(others, LABEL_NAMES)
     if len(others) > 1 and known is None:
-        some = ", ".join(others[:20]) + (", ..." if len(others) > 20 else "")
-        raise DataError(
-            f"{len(others)} columns could hold the labels: {some}. Name one.",
-            file=file,
-        )
+        claim = f"{len(others)} columns could hold the labels: {listed(others)}. Name one."
+        raise DataError(claim, file=file)
     return others[0] if len(others) == 1 else str(known)
 
 
 def check_ids(ids: list[str], lines: list[int], file: str, column: str | None) -> None:
-    """DataError for repeated ids."""
     if len({*ids}) == len(ids):
         return
     (twice, times), *_ = Counter(ids).most_common(1)

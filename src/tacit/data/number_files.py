@@ -19,39 +19,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from tacit.core.errors import DataError, PartialInput
+from tacit.core.errors import DataError
 from tacit.core.wording import count, listed
 from tacit.data.delimited import (
     MISSING,
-    Dialect,
-    check_quotes,
+    Delimited,
     choose_columns,
     count_newlines,
-    name_columns,
     number_pattern,
-    records,
-    sniff,
-    whole_records,
+    open_delimited,
 )
 from tacit.data.parquet import open_parquet_file, read_columns
-from tacit.data.streams import (
-    GZIP,
-    NPY,
-    PARQUET,
-    ZSTD,
-    Raw,
-    foreign,
-    foreign_text,
-    name_of,
-    read_raw,
-    to_utf8,
-)
+from tacit.data.streams import NPY, PARQUET, PARTIAL_ROWS, Raw, name_of, opened, read_table
 from tacit.data.table import Table
 
-__all__ = [
-    "NumberTable", "OpenedText", "ReadReport", "open_delimited", "parse", "read_delimited",
-    "read_numbers", "to_numbers",
-]  # fmt: skip
+__all__ = ["NumberTable", "ReadReport", "parse", "read_numbers", "to_numbers"]
 
 SHOWN = 8  # names in a sentence; the rest are counted
 BLOCK = 2**20
@@ -152,59 +134,38 @@ def read_numbers(
     (['height'], {'name': "text, for example 'Ada'"})
     """
     file = name_of(source)
-    options: dict[str, Any] = {"columns": columns, "id_column": id_column, "missing": missing}
-    if not isinstance(source, str | Path):
-        return from_raw(read_raw(source, file), options, header, allow_partial)
-    with open(source, "rb") as stream:
-        head, again = stream.read(8), stream.seekable()
-        if not (again and head.startswith((NPY, PARQUET))):
-            if again:
-                stream.seek(0)
-            raw = read_raw(stream, file, b"" if again else head)
-            return from_raw(raw, options, header, allow_partial)
-    read = from_npy if head.startswith(NPY) else from_parquet
-    return read(source, file, **options)
+    asked = Asked(columns, id_column, header, missing)
+    with opened(source) as stream:
+        stays = isinstance(source, str | Path) and stream.seekable()
+        head = stream.peek(8) if stays else b""  # type: ignore[attr-defined]
+        if not head.startswith((NPY, PARQUET)):
+            raw = read_table(stream, file, whole=not allow_partial, otherwise=PARTIAL_ROWS)
+            head, source = raw.data, BytesIO(raw.data)
+    if head.startswith(NPY):
+        return from_npy(source, file, asked)
+    if head.startswith(PARQUET):
+        return from_parquet(source, file, asked)
+    return from_text(raw, asked)
 
 
-def from_raw(
-    raw: Raw, options: dict[str, Any], header: bool | None, allow_partial: bool
-) -> NumberTable:
-    """Numbers from bytes in memory."""
-    if raw.data.startswith((NPY, PARQUET)):
-        if raw.partial:
-            raise DataError(f"{raw.partial}. Get the file again.", file=raw.name)
-        read = from_npy if raw.data.startswith(NPY) else from_parquet
-        return read(BytesIO(raw.data), raw.name, **options)
-    if raw.data.startswith((GZIP, ZSTD)):
-        raise DataError("it is compressed twice. Unpack it once first.", file=raw.name)
-    if (what := foreign(raw.data) or foreign_text(raw.data)) is not None:
-        raise DataError(f"this is {what}.", file=raw.name)
-    if raw.partial and not allow_partial:
-        raise PartialInput(
-            f"{raw.partial}. Get the file again, or allow partial input to use the rows that "
-            "are whole.",
-            file=raw.name,
-        )
-    raw = to_utf8(raw)
-    table = read_delimited(raw, **options, header=header)
-    table.report.notes[:0] = raw.notes
-    if raw.partial:
-        rows = table.report.rows
-        table.report.partial = f"{raw.partial}; its {rows:,} whole rows were read"
-    return table
+class Asked(NamedTuple):
+    """What the caller wants of a file."""
+
+    columns: Sequence[str] | None
+    id_column: str | None
+    header: bool | None
+    missing: bool
+
+    def left_out(self, names: Sequence[str], chosen: Sequence[str]) -> dict[str, str]:
+        """The columns that are not read, and why."""
+        taken = {*chosen, self.id_column}
+        return {name: "not chosen" for name in names if name not in taken}
 
 
-def from_npy(
-    source: str | Path | BytesIO,
-    file: str,
-    *,
-    columns: Sequence[str] | None,
-    id_column: str | None,
-    missing: bool,
-) -> NumberTable:
+def from_npy(source: Any, file: str, asked: Asked) -> NumberTable:
     """Rows of a .npy file, which stay on disk if they are there; columns are c0, c1, ...
 
-    NaN is met where the rows are used, so ``missing`` changes nothing here.
+    NaN is met where the rows are used, whether it is ``asked`` for or not.
     """
     try:
         if isinstance(source, BytesIO):
@@ -218,17 +179,16 @@ def from_npy(
             f"the array holds {table.dtype}, not numbers. Convert it to float64.", file=file
         )
     names = [f"c{j}" for j in range(table.shape[1])]
-    chosen = choose_columns(names, columns, id_column, file)
+    chosen = choose_columns(names, asked.columns, asked.id_column, file)
     check_shape(len(table), len(chosen), file)
-    ids = None
-    if id_column is not None:
-        j = names.index(id_column)
-        ids = [str(each) for block in table for each in block.load()[:, j]]
     place = {name: j for j, name in enumerate(names)}
+    ids = None
+    if asked.id_column is not None:
+        j = place[asked.id_column]
+        ids = [str(each) for block in table for each in block.load()[:, j]]
     picked = None if chosen == names else tuple(place[name] for name in chosen)
-    taken = {*chosen, id_column}
-    left_out = {name: "not chosen" for name in names if name not in taken}
     notes = ["a .npy file has no column names: they are called c0, c1 and so on"]
+    left_out = asked.left_out(names, chosen)
     report = ReadReport(file, "NumPy", len(table), chosen, left_out, notes)
     return NumberTable(pick(table, picked, len(chosen)), chosen, ids, report)
 
@@ -245,54 +205,45 @@ def pick_columns(rows: np.ndarray, columns: tuple | None, dtype: str) -> np.ndar
     return np.ascontiguousarray(rows if columns is None else rows[:, list(columns)], dtype)
 
 
-def from_parquet(
-    source: str | Path | BytesIO,
-    file: str,
-    *,
-    columns: Sequence[str] | None,
-    id_column: str | None,
-    missing: bool,
-) -> NumberTable:
+def from_parquet(source: Any, file: str, asked: Asked) -> NumberTable:
     """Number columns of a Parquet file, which stay on disk if they are there."""
     with open_parquet_file(source, file) as parquet:
         schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
         nulls = count_nulls(parquet.metadata)
-        names = list(schema.names)
-        if len({*names}) < len(names):
-            raise DataError("two columns have the same name. Rename one.", file=file)
-        chosen = choose_columns(names, columns, id_column, file)
-        kinds = {field.name: field.type for field in schema}
-        texts = {
-            name: f"{kinds[name]}, not numbers"
-            for name in chosen
-            if not (pa.types.is_integer(kinds[name]) or pa.types.is_floating(kinds[name]))
-        }
-        for name, reason in texts.items():
-            if columns is not None:
-                raise DataError(f"it holds {reason}.", file=file, column=name)
-        used = [name for name in chosen if name not in texts]
-        check_shape(rows, len(used), file)
-        for name in used:
-            if nulls.get(name) and not missing:
-                raise DataError(
-                    f"{nulls[name]:,} values are missing. Fill them in, remove those rows, "
-                    "or choose columns without gaps.",
-                    file=file,
-                    column=name,
-                )
-        ids = None
-        if id_column is not None:
-            held = read_columns(source, file, [id_column]).column(0).to_pylist()
-            ids = ["" if each is None else str(each) for each in held]
-        if isinstance(source, BytesIO):
-            held = read_columns(source, file, used)
-            array = np.column_stack([held.column(name).to_numpy() for name in used])
-            table = pick(Table.from_array(array), None, len(used))
-        else:
-            table = Table.from_parquet(source, columns=used)
-    taken = {*chosen, id_column}
-    left_out = {name: "not chosen" for name in names if name not in taken} | texts
-    report = ReadReport(file, "Parquet", rows, used, left_out)
+    names = list(schema.names)
+    if len({*names}) < len(names):
+        raise DataError("two columns have the same name. Rename one.", file=file)
+    chosen = choose_columns(names, asked.columns, asked.id_column, file)
+    kinds = {field.name: field.type for field in schema}
+    texts = {
+        name: f"{kinds[name]}, not numbers"
+        for name in chosen
+        if not (pa.types.is_integer(kinds[name]) or pa.types.is_floating(kinds[name]))
+    }
+    for name, reason in texts.items():
+        if asked.columns is not None:
+            raise DataError(f"it holds {reason}.", file=file, column=name)
+    used = [name for name in chosen if name not in texts]
+    check_shape(rows, len(used), file)
+    for name in used:
+        if nulls.get(name) and not asked.missing:
+            raise DataError(
+                f"{nulls[name]:,} values are missing. Fill them in, remove those rows, or "
+                "choose columns without gaps.",
+                file=file,
+                column=name,
+            )
+    ids = None
+    if asked.id_column is not None:
+        held = read_columns(source, file, [asked.id_column]).column(0).to_pylist()
+        ids = ["" if each is None else str(each) for each in held]
+    if isinstance(source, BytesIO):
+        held = read_columns(source, file, used)
+        array = np.column_stack([held.column(name).to_numpy() for name in used])
+        table = pick(Table.from_array(array), None, len(used))
+    else:
+        table = Table.from_parquet(source, columns=used)
+    report = ReadReport(file, "Parquet", rows, used, asked.left_out(names, chosen) | texts)
     return NumberTable(table, used, ids, report)
 
 
@@ -316,55 +267,25 @@ def check_shape(rows: int, width: int, file: str) -> None:
         raise DataError("there is no column of numbers.", file=file)
 
 
-@dataclass(frozen=True)
-class DelimitedText:
-    """Delimited text, and what is needed to locate a cell in it."""
-
-    data: bytes
-    file: str
-    dialect: Dialect
-    header: bool
-
-    def line(self, row: int) -> int:
-        """The line on which a row begins; rows count from 0, after the header."""
-        walk = records(self.data, self.dialect.delimiter)
-        return next(islice(walk, row + self.header, None)).line
-
-    def error(self, claim: str, rest: str, row: int, column: str) -> DataError:
-        """An error about a cell: the claim, its line, the rest."""
-        message = f"{claim} (line {self.line(row)}){rest}"
-        return DataError(message, file=self.file, row=row + 1, column=column)
-
-
-def read_delimited(
-    raw: Raw,
-    *,
-    columns: Sequence[str] | None,
-    id_column: str | None,
-    header: bool | None,
-    missing: bool,
-) -> NumberTable:
+def from_text(raw: Raw, asked: Asked) -> NumberTable:
     """The number columns of delimited UTF-8 text."""
-    file = raw.name
-    tabs = re.search(r"\.(tsv|tab)(\.(gz|zst|zstd))?$", file.lower()) is not None
-    opened = open_delimited(raw.data, file, header=header, cut_off=bool(raw.partial), tabs=tabs)
-    text, names, notes, data = opened.text, opened.names, opened.notes, opened.text.data
-    chosen = choose_columns(names, columns, id_column, file)
-    texts = [id_column] if id_column is not None else []
-    reading = [*chosen, *texts]
-    table = parse(opened, reading, texts)
-    if table.num_rows == 0:
-        raise DataError("there is a header, but no rows follow it.", file=file)
-    lines = count_newlines(data) + (not data.endswith((b"\n", b"\r")))
-    blank = lines - opened.quoted_newlines - table.num_rows - text.header
-    if blank:
+    text = open_delimited(raw.data, raw.name, header=asked.header, cut_off=bool(raw.partial))
+    notes, ids_in = text.notes, [asked.id_column] if asked.id_column is not None else []
+    chosen = choose_columns(text.names, asked.columns, asked.id_column, raw.name)
+    table = parse(text, [*chosen, *ids_in], ids_in)
+    rows = table.num_rows
+    if rows == 0:
+        raise DataError("there is a header, but no rows follow it.", file=raw.name)
+    lines = count_newlines(text.data) + (not text.data.endswith((b"\n", b"\r")))
+    if blank := lines - text.quoted_newlines - rows - text.header:
         notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
 
-    read = set(reading)
-    left_out = {name: "not chosen" for name in names if name not in read}
+    left_out = asked.left_out(text.names, chosen)
     kept: dict[str, np.ndarray] = {}
     for name in chosen:
-        numbers, remark = to_numbers(table.column(name), name, text, columns is not None)
+        numbers, remark = to_numbers(
+            table.column(name), name, text, asked.columns is not None
+        )
         if numbers is None:
             left_out[name] = remark
             continue
@@ -373,69 +294,34 @@ def read_delimited(
             notes.append(remark)
     if not kept:
         why = "; ".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 5))
-        raise DataError(f"there is no column of numbers ({why}).", file=file)
-    values = np.empty((table.num_rows, len(kept)))
+        raise DataError(f"there is no column of numbers ({why}).", file=raw.name)
+    values = np.empty((rows, len(kept)))
     for j, numbers in enumerate(kept.values()):
         values[:, j] = numbers
-    gaps = np.isnan(values) if missing else np.zeros((1, 1), bool)
-    check_finite(np.where(gaps, 0.0, values) if missing else values, list(kept), text)
+    gaps = np.isnan(values) if asked.missing else np.zeros((1, 1), bool)
+    check_finite(np.where(gaps, 0.0, values) if asked.missing else values, list(kept), text)
     if gaps.any():
         width = int(gaps.any(axis=0).sum())
         notes.append(f"{int(gaps.sum()):,} values are missing, in {width:,} of the columns")
-    ids = None if id_column is None else clean_ids(table.column(id_column), notes)
-    report = ReadReport(file, "CSV", len(values), list(kept), left_out, notes)
+    ids = None if asked.id_column is None else clean_ids(table.column(asked.id_column), notes)
+    partial = f"{raw.partial}; its {rows:,} whole rows were read" if raw.partial else None
+    notes = raw.notes + notes
+    report = ReadReport(raw.name, "CSV", rows, list(kept), left_out, notes, partial)
     return NumberTable(values, list(kept), ids, report)
 
 
-class OpenedText(NamedTuple):
-    """Delimited text whose separator and columns are known, before its cells are read."""
-
-    text: DelimitedText
-    names: list[str]
-    start: int  # of the first row
-    quoted_newlines: int
-    notes: list[str]
-
-
-def open_delimited(
-    data: bytes,
-    file: str,
-    *,
-    header: bool | None = None,
-    cut_off: bool = False,
-    tabs: bool = False,
-) -> OpenedText:
-    """Find the separator and the columns of delimited UTF-8 text, and check its quotes."""
-    if not re.search(rb"\S", data):
-        raise DataError("the file is empty. There are no rows to read.", file=file)
-    dialect = sniff(data, prefer="\t" if tabs else None)
-    if cut_off:
-        data = whole_records(data, dialect)
-    quoted_newlines = check_quotes(data, dialect, file)
-    first = next(records(data, dialect.delimiter), None)
-    if first is None:
-        raise DataError("no whole row is left of the truncated file.", file=file)
-    names, header, notes = name_columns(first.cells, header, dialect)
-    if dialect != Dialect():
-        notes.insert(0, str(dialect))
-    text = DelimitedText(data, file, dialect, header)
-    return OpenedText(text, names, first.end if header else 0, quoted_newlines, notes)
-
-
-def parse(opened: OpenedText, reading: list[str], texts: Sequence[str] = ()) -> pa.Table:
+def parse(text: Delimited, reading: list[str], texts: Sequence[str] = ()) -> pa.Table:
     """Read the columns with pyarrow, ``texts`` as text; if that fails, find the line."""
-    text, names, start = opened.text, opened.names, opened.start
-    newlines = opened.quoted_newlines > 0
-    body = pa.py_buffer(text.data)[start:]
-    if not re.compile(rb"[^\r\n]").search(text.data, start):
+    body = pa.py_buffer(text.data)[text.start :]
+    if not re.compile(rb"[^\r\n]").search(text.data, text.start):
         return pa.table({name: pa.array([], pa.float64()) for name in reading})
 
     def read(block: int) -> pa.Table:
         return pyarrow.csv.read_csv(
             pa.BufferReader(body),
-            pyarrow.csv.ReadOptions(column_names=names, block_size=block),
+            pyarrow.csv.ReadOptions(column_names=text.names, block_size=block),
             pyarrow.csv.ParseOptions(
-                delimiter=text.dialect.delimiter, newlines_in_values=newlines
+                delimiter=text.dialect.delimiter, newlines_in_values=text.quoted_newlines > 0
             ),
             pyarrow.csv.ConvertOptions(
                 null_values=MISSING,
@@ -451,8 +337,8 @@ def parse(opened: OpenedText, reading: list[str], texts: Sequence[str] = ()) -> 
         return read(BLOCK)
     except pa.ArrowInvalid as first:
         # A record longer than a block is one reason; the widths of records another.
-        width = len(names)
-        for record in records(text.data, text.dialect.delimiter):
+        width = len(text.names)
+        for record in text.rows():
             if len(record.cells) != width:
                 expected = "the header" if text.header else "the first line"
                 cells = count(len(record.cells), "cell")
@@ -468,7 +354,7 @@ def parse(opened: OpenedText, reading: list[str], texts: Sequence[str] = ()) -> 
 
 
 def to_numbers(
-    column: pa.ChunkedArray, name: str, text: DelimitedText, chosen: bool
+    column: pa.ChunkedArray, name: str, text: Delimited, chosen: bool
 ) -> tuple[np.ndarray | None, str]:
     """A column as floats and a remark on them, or None and why it is left out."""
     kind = column.type
@@ -509,7 +395,7 @@ def to_numbers(
     return None, f"text, for example {shown}"
 
 
-def check_finite(values: np.ndarray, names: list[str], text: DelimitedText) -> None:
+def check_finite(values: np.ndarray, names: list[str], text: Delimited) -> None:
     """Raise for missing and infinite values, with the first place and their number."""
     if np.isfinite(values).all():
         return

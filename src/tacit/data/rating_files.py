@@ -14,12 +14,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.core.errors import DataError, PartialInput
-from tacit.data.delimited import choose_columns, number_pattern, records, sniff
-from tacit.data.number_files import open_delimited, parse, to_numbers
+from tacit.core.errors import DataError
+from tacit.data.delimited import (
+    choose_columns,
+    number_pattern,
+    open_delimited,
+    records,
+    sniff,
+)
+from tacit.data.number_files import parse, to_numbers
 from tacit.data.parquet import open_parquet_file, read_columns
 from tacit.data.ratings import Ratings, RatingsReport
-from tacit.data.streams import NPY, PARQUET, foreign, foreign_text, read_source, to_utf8
+from tacit.data.streams import NPY, PARQUET, PARTIAL_ROWS, Raw, read_table
 
 __all__ = ["frame_columns", "read_ratings"]
 
@@ -49,25 +55,15 @@ def read_ratings(
     >>> read_ratings(BytesIO(b"1::1193::5::978300760\\n1::661::3::978302109\\n"), {})
     Ratings(2 ratings of 1 users and 2 items, from 3 to 5)
     """
-    raw = read_source(source)
+    raw = read_table(source, whole=not allow_partial, otherwise=PARTIAL_ROWS)
     file = raw.name
-    notes: list[str] = []
+    if raw.data.startswith(NPY):
+        raise DataError("ratings are read from CSV or Parquet, not .npy.", file=file)
     if raw.data.startswith(PARQUET):
         columns = parquet_columns(raw.data, file, named)
     else:
-        if raw.data.startswith(NPY):
-            raise DataError("ratings are read from CSV or Parquet, not .npy.", file=file)
-        if (what := foreign(raw.data) or foreign_text(raw.data)) is not None:
-            raise DataError(f"this is {what}.", file=file)
-        if raw.partial and not allow_partial:
-            raise PartialInput(
-                f"{raw.partial}. Get the file again, or allow partial input to use the rows "
-                "that are whole.",
-                file=file,
-            )
-        raw = to_utf8(raw)
-        notes = raw.notes
-        columns = text_columns(raw.data, file, named, header, bool(raw.partial), notes)
+        columns = text_columns(raw, named, header)
+    notes = raw.notes
     report = RatingsReport(file, partial=raw.partial, notes=notes)
     try:
         return Ratings.of_columns(**columns, duplicates=duplicates, report=report)
@@ -78,25 +74,21 @@ def read_ratings(
 
 
 def text_columns(
-    data: bytes,
-    file: str,
-    named: dict[str, str | None],
-    header: bool | None,
-    cut_off: bool,
-    notes: list[str],
+    raw: Raw, named: dict[str, str | None], header: bool | None
 ) -> dict[str, Any]:
     """Users, items, values and times of delimited text."""
-    first = data.partition(b"\n")[0]
-    if first.count(b"::") >= 2 and b"\t" not in data:
+    data, file, notes = raw.data, raw.name, raw.notes
+    if data.partition(b"\n")[0].count(b"::") >= 2 and b"\t" not in data:
         data = data.replace(b"::", b"\t")
         notes.append("cells are separated by ::")
-    if header is None and (cells := first_cells(data)):
+    if header is None and data.strip():
         # Ids may be text, so a single number tells that the first line is a rating.
+        first = next(records(data, sniff(data[: 1 << 16]).delimiter))
+        cells = (cell.decode("utf-8", "replace").strip() for cell in first.cells)
         header = not any(re.match(number_pattern(), cell) for cell in cells)
-    tabs = re.search(r"\.(tsv|tab|data)(\.(gz|zst))?$", file.lower()) is not None
-    opened = open_delimited(data, file, header=header, cut_off=cut_off, tabs=tabs)
+    opened = open_delimited(data, file, header=header, cut_off=bool(raw.partial))
     notes += opened.notes
-    places = find_columns(opened.names, named, opened.text.header, file)
+    places = find_columns(opened.names, named, opened.header, file)
     texts = [places["user"], places["item"]]
     table = parse(opened, [name for name in places.values() if name], texts)
     if not table.num_rows:
@@ -107,13 +99,13 @@ def text_columns(
     }
     if places["rating"]:
         column = table.column(places["rating"])
-        numbers, _ = to_numbers(column, places["rating"], opened.text, True)
+        numbers, _ = to_numbers(column, places["rating"], opened, True)
         assert numbers is not None  # what is asked for is there, or an error
         missing = ~np.isfinite(numbers)
         if missing.any():
             row = int(np.argmax(missing))
             what = "missing" if np.isnan(numbers[row]) else "infinite"
-            raise opened.text.error(
+            raise opened.error(
                 f"the rating is {what}", ". Fill it in, or remove the row.", row,
                 places["rating"],
             )  # fmt: skip
@@ -125,21 +117,10 @@ def text_columns(
     return out
 
 
-def first_cells(data: bytes) -> list[str]:
-    """The cells of the first record."""
-    if not data.strip():
-        return []
-    record = next(records(data, sniff(data[: 1 << 16]).delimiter), None)
-    return [] if record is None else [
-        cell.decode("utf-8", "replace").strip() for cell in record.cells
-    ]  # fmt: skip
-
-
 def parquet_columns(data: bytes, file: str, named: dict[str, str | None]) -> dict[str, Any]:
     source = BytesIO(data)
     with open_parquet_file(source, file) as parquet:
         places = find_columns(list(parquet.schema_arrow.names), named, True, file)
-    source = BytesIO(data)
     table = read_columns(source, file, [name for name in places.values() if name])
     if not table.num_rows:
         raise DataError("there are no ratings in it.", file=file)

@@ -278,11 +278,9 @@ class Ratings:
             total = np.add.reduceat(values.astype(np.float64), starts)
             if duplicates == "mean":
                 total /= np.diff(np.append(starts, len(self)))
-            kept = self.take(np.sort(order[starts]))
-            ranks = np.argsort(np.argsort(order[starts]))
-            settled = np.empty(len(starts), np.float32)
-            settled[ranks] = total
-            return replace(kept, values=settled)
+            by_place = np.argsort(order[starts])
+            kept = self.take(order[starts][by_place])
+            return replace(kept, values=total[by_place].astype(np.float32))
         if self.times is not None:
             order = np.lexsort((np.arange(len(self)), self.times, self.items, self.users))
         ends = np.append(starts[1:], len(self)) - 1

@@ -22,18 +22,6 @@ TEXT = "text"
 COLUMN = "column:"  # before the names of the others
 
 
-class Held(NamedTuple):
-    """A batch in memory."""
-
-    raw: Any  # pyarrow.Buffer
-
-    def read(self) -> Any:
-        return self.raw
-
-    def __reduce__(self) -> tuple:
-        return Held, (bytes(memoryview(self.raw)),)
-
-
 class Stored(NamedTuple):
     """A batch in a temporary file."""
 
@@ -42,7 +30,7 @@ class Stored(NamedTuple):
     size: int
     keeper: Any = None  # removes the file when no block needs it
 
-    def read(self) -> Any:
+    def read(self) -> bytes:
         with open(self.path, "rb") as file:
             file.seek(self.start)
             return file.read(self.size)
@@ -54,7 +42,7 @@ class Stored(NamedTuple):
 class SpooledRows(NamedTuple):
     """A block of documents with its other columns."""
 
-    place: Any
+    place: bytes | Stored
     rows: int
 
     def load(self) -> Text:
@@ -68,7 +56,8 @@ class SpooledRows(NamedTuple):
         """The Arrow table that holds text and columns."""
         import pyarrow as pa
 
-        with pa.ipc.open_stream(self.place.read()) as reader:
+        raw = self.place if isinstance(self.place, bytes) else self.place.read()
+        with pa.ipc.open_stream(raw) as reader:
             return reader.read_all()
 
 
@@ -109,22 +98,16 @@ class Spool:
         for name, values in (columns or {}).items():
             clean = [None if value is None else scrub(value) for value in values]
             arrays[f"{COLUMN}{name}"] = pa.array(clean, pa.large_string())
-        self.add_table(pa.table(arrays))
-
-    def add_table(self, table: Any) -> None:
-        """A block as an Arrow table with the text under "text"."""
-        import pyarrow as pa
-
-        sink = pa.BufferOutputStream()
+        table, sink = pa.table(arrays), pa.BufferOutputStream()
         options = pa.ipc.IpcWriteOptions(compression="lz4")
         with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-            writer.write_table(table.combine_chunks())
-        raw = sink.getvalue()
-        self._size += raw.size
-        place = Held(raw) if self._size <= self.in_memory else self._store(raw)
+            writer.write_table(table)
+        raw = sink.getvalue().to_pybytes()
+        self._size += len(raw)
+        place = raw if self._size <= self.in_memory else self._store(raw)
         self.blocks.append(SpooledRows(place, table.num_rows))
 
-    def _store(self, raw: Any) -> Stored:
+    def _store(self, raw: bytes) -> Stored:
         if self._keeper is None:
             handle, path = tempfile.mkstemp(prefix="tacit-", suffix=".spool")
             os.close(handle)
@@ -132,11 +115,10 @@ class Spool:
         with open(self._keeper.path, "ab") as file:
             start = file.tell()
             file.write(raw)
-        return Stored(self._keeper.path, start, raw.size, self._keeper)
+        return Stored(self._keeper.path, start, len(raw), self._keeper)
 
 
 def arrow_of_text(text: Text) -> Any:
-    """A block of text as an Arrow column."""
     import numpy as np
     import pyarrow as pa
 

@@ -18,11 +18,13 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, PartialInput
 from tacit.core.memory import available_memory, format_bytes
+from tacit.data.text_block import undecodable
 
 __all__ = [
-    "Raw", "Source", "foreign", "foreign_text", "name_of", "read_raw", "read_source", "to_utf8",
+    "PARTIAL_ROWS", "Raw", "Source", "foreign", "name_of", "opened", "read_raw", "read_table",
+    "to_utf8",
 ]  # fmt: skip
 
 GZIP = b"\x1f\x8b"
@@ -53,6 +55,7 @@ BOMB_SIZE = 2**28  # 256 MiB: a smaller output is harmless at any ratio
 BOMB_RATIO = 200  # real tables of numbers stay below 20
 CHUNK = 2**21  # as much as a block
 WHOLE = 2**26  # bytes between two checks of the memory
+PARTIAL_ROWS = ", or allow partial input to use the rows that are whole"
 SIP = 2**14  # a zstd file that breaks off loses at most this much
 
 
@@ -88,11 +91,8 @@ class Source:
         first = next(pieces, b"")
         while len(first) < 4 and (more := next(pieces, b"")):
             first += more
-        for mark, encoding in BOMS:
-            if first.startswith(mark):
-                self.mark, self.head = encoding, len(mark)
-                first = first[len(mark) :]
-                break
+        self.mark, self.head = mark_of(first)
+        first = first[self.head :]
         if self._codec() == "utf-8":
             yield first
             yield from pieces
@@ -123,12 +123,14 @@ class Source:
         """The unpacked bytes in chunks."""
         with opened(self.origin) as file:
             first = file.read(CHUNK)
-            if first.startswith(GZIP):
+            if first.startswith((GZIP, ZSTD)):
                 self.compressed = True
-                yield from self._capped(gunzip(first, file, self))
-            elif first.startswith(ZSTD):
-                self.compressed = True
-                yield from self._capped(unzstd(first, file, self))
+                unpack = gunzip if first.startswith(GZIP) else unzstd
+                packed, size = Counted(first, file), 0
+                for piece in unpack(packed, self):
+                    size += len(piece)
+                    check_ratio(packed.count, size, self.name)
+                    yield piece
             elif (what := foreign(first)) is not None:
                 raise DataError(f"this is {what}.", file=self.name)
             else:
@@ -136,18 +138,20 @@ class Source:
                     yield first
                     first = file.read(CHUNK)
 
-    def _capped(self, pieces: Iterator[tuple[bytes, int]]) -> Iterator[bytes]:
-        size = 0
-        for piece, read in pieces:
-            size += len(piece)
-            if size > BOMB_SIZE and size > BOMB_RATIO * read:
-                raise DataError(
-                    f"{read:,} bytes unpack to more than {size:,}, over {BOMB_RATIO} times as "
-                    "many, which looks like a decompression bomb. If it is not, unpack it "
-                    "first.",
-                    file=self.name,
-                )
-            yield piece
+
+def mark_of(data: bytes) -> tuple[str | None, int]:
+    """The encoding that a byte order mark announces, and the mark's size."""
+    found = ((each, len(mark)) for mark, each in BOMS if data.startswith(mark))
+    return next(found, (None, 0))
+
+
+def check_ratio(read: int, size: int, name: str) -> None:
+    if size > BOMB_SIZE and size > BOMB_RATIO * read:
+        raise DataError(
+            f"{read:,} bytes unpack to more than {size:,}, over {BOMB_RATIO} times as many, "
+            "which looks like a decompression bomb. If it is not, unpack it first.",
+            file=name,
+        )
 
 
 def foreign(head: bytes) -> str | None:
@@ -188,56 +192,40 @@ def opened(origin: Any) -> Iterator[IO[bytes]]:
         yield file
 
 
-def gunzip(first: bytes, file: IO[bytes], source: Source) -> Iterator[tuple[bytes, int]]:
-    """Unpacked chunks, each with the number of bytes read so far."""
-    data, read = first, len(first)
-    member: Any = zlib.decompressobj(wbits=31)
-    begun = False
-    while True:
-        if not data:
-            data = file.read(CHUNK)
-            read += len(data)
-        if not data:
-            if begun:
-                source.partial = "the compressed data ends early: the file is truncated"
-            return
-        begun = True
+def gunzip(packed: "Counted", source: Source) -> Iterator[bytes]:
+    """The unpacked chunks of all members."""
+    data, member = b"", None
+    while data := data or packed.read(CHUNK):
+        member = member or zlib.decompressobj(wbits=31)
         try:
             piece = member.decompress(data, CHUNK)
         except zlib.error as error:
             # What came before is sound; nothing after it can be found.
             source.partial = f"the compressed data is damaged ({error})"
             return
-        data = member.unconsumed_tail
         if piece:
-            yield piece, read
+            yield piece
+        data = member.unconsumed_tail
         if member.eof:
-            data = member.unused_data
-            if not data:
-                data = file.read(CHUNK)
-                read += len(data)
-            data = data.lstrip(b"\0")  # tape and disk blocks pad with zeros
-            if data and not data.startswith(GZIP[: len(data)]):
+            # Tape and disk blocks pad with zeros.
+            data, member = (member.unused_data or packed.read(CHUNK)).lstrip(b"\0"), None
+            if not GZIP.startswith(data[:2]):
                 source.notes.append("bytes after the end of the compressed data ignored")
                 return
-            member, begun = zlib.decompressobj(wbits=31), bool(data)
+    if member is not None:
+        source.partial = "the compressed data ends early: the file is truncated"
 
 
-def unzstd(first: bytes, file: IO[bytes], source: Source) -> Iterator[tuple[bytes, int]]:
+def unzstd(packed: "Counted", source: Source) -> Iterator[bytes]:
     """The same for zstd."""
     import pyarrow as pa
 
-    counted = Counted(first, file)
-    with pa.CompressedInputStream(pa.PythonFile(counted, "r"), "zstd") as stream:
-        while True:
-            try:
-                piece = stream.read(SIP)
-            except OSError as error:
-                source.partial = f"the compressed data is truncated or damaged ({error})"
-                return
-            if not piece:
-                return
-            yield piece, counted.count
+    with pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd") as stream:
+        try:
+            while piece := stream.read(SIP):
+                yield piece
+        except OSError as error:
+            source.partial = f"the compressed data is truncated or damaged ({error})"
 
 
 class Counted:
@@ -267,18 +255,34 @@ class Raw:
     partial: str | None = None
 
 
-def read_source(source: Any) -> Raw:
-    """All of a path or of an open stream, unpacked if it is gzip or zstd."""
-    with opened(source) as stream:
-        return read_raw(stream, name_of(source))
-
-
-def read_raw(stream: IO, name: str, head: bytes = b"") -> Raw:
-    """All of a stream after ``head``, unpacked if it is gzip or zstd."""
-    data = read_bounded(stream, name)
-    source = Source(BytesIO(head + data if head else data), name=name)
+def read_raw(stream: IO, name: str) -> Raw:
+    """All of a stream, unpacked if it is gzip or zstd."""
+    source = Source(BytesIO(read_bounded(stream, name)), name=name)
     data = b"".join(source.unpacked())
     return Raw(data, name, source.notes, source.partial)
+
+
+def read_table(
+    source: Any, name: str | None = None, *, whole: bool = True, otherwise: str = ""
+) -> Raw:
+    """All of a path or stream that should be a table: Parquet, .npy, or else UTF-8 text.
+
+    ``whole`` refuses a file that ends early; ``otherwise`` says what the caller could do.
+    """
+    with opened(source) as stream:
+        raw = read_raw(stream, name or name_of(source))
+    again = f"{raw.partial}. Get the file again"
+    if raw.data.startswith((NPY, PARQUET)):
+        if raw.partial:
+            raise DataError(f"{again}.", file=raw.name)
+        return raw
+    if raw.data.startswith((GZIP, ZSTD)):
+        raise DataError("it is compressed twice. Unpack it once first.", file=raw.name)
+    if (what := foreign(raw.data) or foreign_text(raw.data)) is not None:
+        raise DataError(f"this is {what}.", file=raw.name)
+    if raw.partial and whole:
+        raise PartialInput(f"{again}{otherwise}.", file=raw.name)
+    return to_utf8(raw)
 
 
 def read_bounded(stream: IO, name: str) -> bytes:
@@ -312,19 +316,14 @@ def is_endless(stream: IO) -> bool:
 
 def to_utf8(raw: Raw) -> Raw:
     """The same text as UTF-8 without a byte order mark."""
-    data, notes = raw.data, list(raw.notes)
-    for mark, encoding in BOMS:
-        if data.startswith(mark):
-            notes.append(f"{encoding.upper()} byte order mark removed")
-            data = data[len(mark) :]
-            break
-    else:
-        encoding = "utf-8"
+    notes = list(raw.notes)
+    marked, head = mark_of(raw.data)
+    data, encoding = raw.data[head:], marked or "utf-8"
+    if marked:
+        notes.append(f"{encoding.upper()} byte order mark removed")
     if encoding != "utf-8" or not data.isascii():
         text = data.decode(encoding, "replace")
-        own = data.decode(encoding, "ignore").count("\ufffd") if "\ufffd" in text else 0
-        replaced = text.count("\ufffd") - own
-        if replaced:
+        if replaced := undecodable(data, encoding) if "\ufffd" in text else 0:
             some = "byte sequence is" if replaced == 1 else "byte sequences are"
             notes.append(f"{replaced:,} {some} not {encoding.upper()}, replaced by U+FFFD")
         data = text.encode("utf-8", "replace")

@@ -5,7 +5,7 @@ wherever it runs.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -143,12 +143,11 @@ class DaskRows(NamedTuple):
         return np.asarray(self.array[self.start : self.stop].compute(scheduler="sync"))
 
 
-class BatchRows(NamedTuple):
-    """A block with its labels and weights."""
+@dataclass(frozen=True)
+class Around:
+    """A block that holds another."""
 
     rows: Any
-    labels: Any
-    weights: Any
 
     @property
     def start(self) -> int:
@@ -157,26 +156,26 @@ class BatchRows(NamedTuple):
     @property
     def stop(self) -> int:
         return self.rows.stop
+
+
+@dataclass(frozen=True)
+class BatchRows(Around):
+    """A block with its labels and weights."""
+
+    labels: Any = None
+    weights: Any = None
 
     def load(self) -> Any:
         cut = (None if extra is None else extra.load() for extra in (self.labels, self.weights))
         return Batch(self.rows.load(), *cut)
 
 
-class MappedRows(NamedTuple):
+@dataclass(frozen=True)
+class MappedRows(Around):
     """A block whose rows a function changes as they load."""
 
-    rows: Any
     function: Any
     params: tuple
-
-    @property
-    def start(self) -> int:
-        return self.rows.start
-
-    @property
-    def stop(self) -> int:
-        return self.rows.stop
 
     def load(self) -> Any:
         return self.function(self.rows.load(), *self.params)
@@ -184,7 +183,7 @@ class MappedRows(NamedTuple):
 
 def innermost(block: Any) -> Any:
     """The block that the rows are read from."""
-    while isinstance(block, BatchRows | MappedRows):
+    while isinstance(block, Around):
         block = block.rows
     return block
 
@@ -258,9 +257,9 @@ class Table:
         """Rows of a NumPy array or a CSR matrix in memory. Nothing is copied."""
         if sp.issparse(array):
             matrix = array if array.format == "csr" else array.tocsr()
-            width = -(-matrix.nnz // max(1, matrix.shape[0]))
-            rows = block_rows or block_rows_for(width, matrix.shape[0])
-            blocks = cut(matrix.shape[0], rows, lambda i, j: CsrRows(matrix, i, j))
+            n = matrix.shape[0]
+            width = -(-matrix.nnz // max(1, n))
+            blocks = cut(n, width, block_rows, lambda i, j: CsrRows(matrix, i, j))
             return cls(blocks, matrix.shape, matrix.dtype, in_memory=True)
         array = np.asarray(array)
         if array.ndim != 2:
@@ -269,7 +268,7 @@ class Table:
                 f"ndim={array.ndim}. Reshape it to two dimensions."
             )
         n, d = array.shape
-        blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: Rows(array, i, j))
+        blocks = cut(n, d, block_rows, lambda i, j: Rows(array, i, j))
         return cls(blocks, (n, d), array.dtype, in_memory=True)
 
     @classmethod
@@ -280,19 +279,15 @@ class Table:
             raise ValueError(
                 f"{path} holds an array with ndim={array.ndim}; a table needs two dimensions."
             )
-        name = str(path)
-        rows = block_rows or block_rows_for(array.shape[1], array.shape[0])
-        blocks = cut(array.shape[0], rows, lambda i, j: NpyRows(name, i, j))
+        name, (n, d) = str(path), array.shape
+        blocks = cut(n, d, block_rows, lambda i, j: NpyRows(name, i, j))
         return cls(blocks, array.shape, array.dtype, source=name)
 
     @classmethod
     def from_parquet(
-        cls,
-        path: str | Path,
-        *,
-        columns: Sequence[str] | None = None,
+        cls, path: str | Path, *, columns: Sequence[str] | None = None,
         block_rows: int | None = None,
-    ) -> "Table":
+    ) -> "Table":  # fmt: skip
         """Number columns of a Parquet file; ``columns`` chooses and orders them."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -323,7 +318,7 @@ class Table:
             return ParquetRows(str(path), names, groups, skip, start, stop, dtype.str)
 
         n = int(edges[-1])
-        blocks = cut(n, block_rows or block_rows_for(len(names), n), block)
+        blocks = cut(n, len(names), block_rows, block)
         return cls(blocks, (n, len(names)), dtype, source=str(path))
 
     @classmethod
@@ -335,7 +330,7 @@ class Table:
                 "Call compute_chunk_sizes() on it first."
             )
         n, d = (int(size) for size in array.shape)
-        blocks = cut(n, block_rows or block_rows_for(d, n), lambda i, j: DaskRows(array, i, j))
+        blocks = cut(n, d, block_rows, lambda i, j: DaskRows(array, i, j))
         return cls(blocks, (n, d), np.dtype(array.dtype))
 
     def mapped(
@@ -345,15 +340,15 @@ class Table:
         blocks = tuple(MappedRows(block, function, params) for block in self)
         shape = (self.shape[0], self.shape[1] if width is None else width)
         dtype = self.dtype if dtype is None else np.dtype(dtype)
-        return Table(blocks, shape, dtype, self.source, self.in_memory)
+        return replace(self, blocks=blocks, shape=shape, dtype=dtype)
 
     def with_labels(self, labels: Any) -> "Table":
         """The same blocks, each loading as a Batch that holds its labels."""
-        return self._with(labels=np.asarray(labels))
+        return self._with("labels", np.asarray(labels))
 
     def with_weights(self, weights: Any) -> "Table":
         """The same blocks, each loading as a Batch that holds its weights."""
-        return self._with(weights=np.asarray(weights, np.float64))
+        return self._with("weights", np.asarray(weights, np.float64))
 
     def sample(self, size: int, rng: Any) -> Any:
         """Draw ``size`` distinct rows, or all of them, in table order."""
@@ -386,24 +381,21 @@ class Table:
                 return whole
         return self.take(np.arange(self.shape[0]))
 
-    def _with(self, **extra: np.ndarray) -> "Table":
-        ((kind, values),) = extra.items()
+    def _with(self, kind: str, values: np.ndarray) -> "Table":
         if len(values) != self.shape[0]:
             raise ValueError(
                 f"There are {len(values)} {kind} for {self.shape[0]} rows; give one per row."
             )
-
-        def extend(block: Any) -> BatchRows:
-            held = block if isinstance(block, BatchRows) else BatchRows(block, None, None)
-            return held._replace(**{kind: Rows(values, block.start, block.stop)})
-
-        return Table(
-            tuple(map(extend, self)), self.shape, self.dtype, self.source, self.in_memory
-        )
+        blocks = (each if isinstance(each, BatchRows) else BatchRows(each) for each in self)
+        return replace(self, blocks=tuple(
+            replace(each, **{kind: Rows(values, each.start, each.stop)}) for each in blocks
+        ))  # fmt: skip
 
 
-def cut(n: int, block_rows: int, make: Any) -> tuple:
-    """Blocks of ``block_rows`` rows; the last may be shorter."""
-    if block_rows < 1:
+def cut(n: int, width: int, block_rows: int | None, make: Any) -> tuple:
+    """Blocks of ``block_rows`` rows, by default of as many as suit their width; the last may
+    be shorter."""
+    if block_rows is not None and block_rows < 1:
         raise ValueError(f"block_rows={block_rows} must be at least 1.")
-    return tuple(make(i, min(i + block_rows, n)) for i in range(0, n, block_rows))
+    size = block_rows or block_rows_for(width, n)
+    return tuple(make(i, min(i + size, n)) for i in range(0, n, size))

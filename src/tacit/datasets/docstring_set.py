@@ -65,6 +65,8 @@ def docstrings(
     >>> len(found), found.metadata["package"][0]
     (50, 'tacit')
     """
+    import numpy as np
+
     if min_words < 1:
         raise ValueError(f"docstrings(min_words={min_words}) must be at least 1.")
     if limit is not None and limit < 1:
@@ -99,17 +101,9 @@ def docstrings(
     total = len(kept)
     if limit is not None and limit < total:
         kept = [kept[i * total // limit] for i in range(limit)]
-    return as_dataset(names, kept, total, dict(left_out))
-
-
-def as_dataset(
-    names: list[str], kept: list[tuple[str, Docstring]], total: int, left_out: dict[str, int]
-) -> Dataset:
-    import numpy as np
-
     if not kept:
         raise ValueError(
-            f"docstrings found none in {', '.join(names)} ({left_out}). Lower min_words."
+            f"docstrings found none in {', '.join(names)} ({dict(left_out)}). Lower min_words."
         )
     places = {name: i for i, name in enumerate(names)}
     return Dataset(
@@ -125,7 +119,7 @@ def as_dataset(
         },
         extra={
             "found": total,
-            "left_out": left_out,
+            "left_out": dict(left_out),
             "versions": {name: version_of(name) for name in names},
         },
         description="Docstrings of the packages installed here, read from their source.",
@@ -178,27 +172,22 @@ def read_package(package: str) -> tuple[tuple[Docstring, ...], int]:
         module = ".".join(
             [package, *parts[:-1], *([] if path.stem == "__init__" else [path.stem])]
         )
-        found.extend(walk(tree, module))
+        if text := ast.get_docstring(tree):
+            found.append(Docstring(module, module, "module", text))
+        found.extend(walk(tree.body, module, module, inside=False))
     return tuple(found), unreadable
 
 
-def walk(tree: ast.Module, module: str) -> Iterator[Docstring]:
-    """The docstrings of a module, its public classes, functions and methods, in order."""
-    text = ast.get_docstring(tree)
-    if text:
-        yield Docstring(module, module, "module", text)
-    yield from walk_body(tree.body, module, module, inside=False)
-
-
-def walk_body(
+def walk(
     body: Sequence[ast.stmt], module: str, prefix: str, *, inside: bool
 ) -> Iterator[Docstring]:
+    """The docstrings of public classes, functions and methods, in order."""
     for node in body:
         if isinstance(node, BRANCHES):
             parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
             parts += [handler.body for handler in getattr(node, "handlers", [])]
             for part in parts:
-                yield from walk_body(part, module, prefix, inside=inside)
+                yield from walk(part, module, prefix, inside=inside)
         if not isinstance(node, KINDS) or node.name.startswith("_"):
             continue
         name = f"{prefix}.{node.name}"
@@ -208,4 +197,4 @@ def walk_body(
             kind = "class" if is_class else "method" if inside else "function"
             yield Docstring(name, module, kind, text)
         if is_class:
-            yield from walk_body(node.body, module, name, inside=True)
+            yield from walk(node.body, module, name, inside=True)

@@ -33,23 +33,22 @@ def classes(labels: Sequence[str]) -> Fields:
     return {"target": target.astype(np.int64), "target_names": names.tolist()}
 
 
-def columns(records: list[dict[str, Any]], *fields: str) -> dict[str, list]:
-    return {field: [record[field] for record in records] for field in fields}
+def labeled(records: list[dict[str, Any]], label: str, *metadata: str) -> Fields:
+    """Documents ("text" of every record), their labels, and columns of metadata."""
+    return {
+        "documents": [record["text"] for record in records],
+        "metadata": {name: [record[name] for record in records] for name in metadata},
+        **classes([record[label] for record in records]),
+    }
 
 
 def brown_tagged(folder: Path, part: str) -> Fields:
     """file, category, sents: lists of [word, tag]. The target is the category."""
     records = read_jsonl(folder / "brown.jsonl.gz", "file", "category", "sents")
-    texts = [
-        "\n".join(" ".join(word for word, _ in sentence) for sentence in record["sents"])
-        for record in records
-    ]
-    metadata = {"id": [r["file"] for r in records], "sents": [r["sents"] for r in records]}
-    return {
-        "documents": texts,
-        "metadata": metadata,
-        **classes([r["category"] for r in records]),
-    }
+    for each in records:
+        lines = (" ".join(word for word, _ in sentence) for sentence in each["sents"])
+        each.update(id=each["file"], text="\n".join(lines))
+    return labeled(records, "category", "id", "sents")
 
 
 def enwiki(folder: Path, part: str) -> Fields:
@@ -61,39 +60,27 @@ def federalist(folder: Path, part: str) -> Fields:
     """number, author, status, title, text. Leave status "disputed" out of training."""
     fields = ("number", "author", "status", "title", "text")
     records = read_csv(folder / "federalist.csv.gz", *fields)
-    return {
-        "documents": [record["text"] for record in records],
-        "metadata": {"id": [r["number"] for r in records], **columns(records, *fields[1:4])},
-        **classes([record["author"] for record in records]),
-    }
+    for each in records:
+        each["id"] = each["number"]
+    return labeled(records, "author", "id", "author", "status", "title")
 
 
 def langid(folder: Path, part: str) -> Fields:
     """lang, split, text."""
     records = read_jsonl(folder / "sentences.jsonl.gz", "lang", "split", "text")
-    records = [record for record in records if part in ("all", record["split"])]
-    return {
-        "documents": [record["text"] for record in records],
-        "metadata": columns(records, "split"),
-        **classes([record["lang"] for record in records]),
-    }
+    return labeled([r for r in records if part in ("all", r["split"])], "lang", "split")
 
 
 def movie_reviews(folder: Path, part: str) -> Fields:
     """id, label, text; reviews also fold, the customary tenth each belongs to."""
     file = {"reviews": "movie_reviews", "sentences": "rt_polarity"}.get(part, part)
-    extra = ("fold",) if part == "reviews" else ()
-    records = read_jsonl(folder / f"{file}.jsonl.gz", "id", "label", "text", *extra)
+    metadata = ("id", "fold") if part == "reviews" else ("id",)
+    records = read_jsonl(folder / f"{file}.jsonl.gz", "label", "text", *metadata)
     lexicon = {
         f"{sign}_words": read_lines(folder / f"opinion_lexicon_{sign}.txt")
         for sign in ("positive", "negative")
     }
-    return {
-        "documents": [record["text"] for record in records],
-        "metadata": columns(records, "id", *extra),
-        "extra": lexicon,
-        **classes([record["label"] for record in records]),
-    }
+    return {**labeled(records, "label", *metadata), "extra": lexicon}
 
 
 def names(folder: Path, part: str) -> Fields:
@@ -105,33 +92,22 @@ def names(folder: Path, part: str) -> Fields:
 
 def newsgroups(folder: Path, part: str) -> Fields:
     """id, label, split, text: whole posts, with headers, quotes and signatures."""
+    fields = ("id", "label", "split", "text")
     files = ("train", "test") if part == "all" else (part,)
-    records = [
-        record
-        for file in files
-        for record in read_jsonl(folder / f"{file}.jsonl.gz", "id", "label", "split", "text")
-    ]
-    return {
-        "documents": [record["text"] for record in records],
-        "metadata": columns(records, "id", "split"),
-        **classes([record["label"] for record in records]),
-    }
+    found = (read_jsonl(folder / f"{file}.jsonl.gz", *fields) for file in files)
+    return labeled([record for part in found for record in part], "label", "id", "split")
 
 
 def oz(folder: Path, part: str) -> Fields:
     """file, author, label, title, year, series. The target is the label: "contested" is The
     Royal Book of Oz, "baum_nonoz" and "thompson_nonoz" are not books of Oz."""
     fields = ("file", "author", "label", "title", "year", "series")
-    records = read_csv(folder / "index.csv", *fields)
-    return {
-        "documents": [read_text(folder / record["file"]) for record in records],
-        "metadata": {
-            "id": [record["file"].partition(".")[0] for record in records],
-            **columns(records, "author", "title", "series"),
-            "year": [int(record["year"]) for record in records],
-        },
-        **classes([record["label"] for record in records]),
-    }
+    records: list[dict[str, Any]] = read_csv(folder / "index.csv", *fields)  # type: ignore[assignment]
+    for each in records:
+        name = each["file"]
+        each.update(id=name.partition(".")[0], year=int(each["year"]))
+        each["text"] = read_text(folder / name)
+    return labeled(records, "label", "id", "author", "title", "series", "year")
 
 
 def ptb(folder: Path, part: str) -> Fields:
@@ -143,11 +119,9 @@ def senseval(folder: Path, part: str) -> Fields:
     """id, word, senses, position, tokens, tags. Documents are the tokens between spaces."""
     fields = ("id", "senses", "position", "tokens", "tags")
     records = read_jsonl(folder / f"{part}.jsonl.gz", *fields)
-    return {
-        "documents": [" ".join(record["tokens"]) for record in records],
-        "metadata": columns(records, "id", "position", "tokens", "tags"),
-        **classes([record["senses"][0] for record in records]),
-    }
+    for each in records:
+        each.update(text=" ".join(each["tokens"]), sense=each["senses"][0])
+    return labeled(records, "sense", "id", "position", "tokens", "tags")
 
 
 def shakespeare(folder: Path, part: str) -> Fields:
@@ -233,18 +207,14 @@ def movielens(folder: Path, part: str) -> Fields:
         "extra": {
             "films": [
                 {
-                    "id": int(film[0]),
-                    "title": film[1],
-                    "released": film[2],
-                    "genres": [
-                        g for g, flag in zip(genres, film[5:], strict=True) if flag == "1"
-                    ],
+                    "id": int(id), "title": title, "released": released,
+                    "genres": [g for g, f in zip(genres, flags, strict=True) if f == "1"],
                 }
-                for film in films
+                for id, title, released, _, _, *flags in films
             ],
             "users": [
-                {"id": int(u[0]), "age": int(u[1]), "gender": u[2], "occupation": u[3]}
-                for u in users
+                {"id": int(id), "age": int(age), "gender": gender, "occupation": occupation}
+                for id, age, gender, occupation, _ in users
             ],
         },
     }
