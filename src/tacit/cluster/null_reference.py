@@ -122,6 +122,8 @@ class Association(NamedTuple):
 def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association | None:
     """Compare documents, a CSR matrix, with documents of dealt words; None where presence
     says nothing: most cells are filled, or there are too few documents or words."""
+    from tacit.decompose import TruncatedSVD
+
     pattern = sp.csr_array(words)[np.diff(words.indptr) > 0]
     pattern.eliminate_zeros()
     counts = np.bincount(pattern.indices, minlength=pattern.shape[1])
@@ -138,7 +140,8 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
         if number:
             deal_words(indices, pattern.indptr, d, key(seed, 12, number))
         each = (weights[indices], indices, pattern.indptr)
-        return singular_values(sp.csr_array(each, shape=(n, d)), size)
+        unit, _ = unit_rows(sp.csr_array(each, shape=(n, d)))
+        return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
 
     own, *others = engine.each(spectrum, range(REFERENCES + 1))
     null = np.array(others)
@@ -146,13 +149,6 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
     ratio = own / np.maximum(mean, 1e-12)
     excess = (own - mean) / max(float(deviation), 1e-12)
     return Association(float(ratio[1:].max()), float(np.median(excess[1:])))
-
-
-def singular_values(rows: sp.csr_array, size: int) -> np.ndarray:
-    from tacit.decompose import TruncatedSVD
-
-    unit, _ = unit_rows(rows)
-    return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
 
 
 def deal_words(indices: np.ndarray, indptr: np.ndarray, d: int, drawn: np.uint64) -> None:

@@ -304,27 +304,22 @@ def both_codes(
             "agree. Make them the same."
         )
     names = np.asarray(labels) if labels is not None else np.union1d(true.names, pred.names)
-    out = (positions(each.names, names, name)[each.codes] for each in (true, pred))
-    return *(each.astype(np.int64) for each in out), names  # type: ignore[return-value]
+    one, two = (positions(each.names, names, name)[each.codes] for each in (true, pred))
+    return one, two, names
 
 
 def positions(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
     """The position of each of ``some`` in ``names``."""
-    order = np.argsort(names, kind="stable")
-    twice = names[order][1:][names[order][1:] == names[order][:-1]]
-    if len(twice):
-        raise ValueError(f"{name}: labels names {twice.tolist()[0]!r} twice. Leave one out.")
-    unknown = some
-    if len(names):
-        at = np.searchsorted(names, some, sorter=order)
-        position = order[np.minimum(at, len(names) - 1)]
-        unknown = some[names[position] != some]
-    if len(unknown):
-        raise ValueError(
-            f"{name}: the label {unknown.tolist()[0]!r} is not among "
-            f"labels={names.tolist()[:10]}. Add it."
-        )
-    return position
+    place: dict = {}
+    for i, each in enumerate(names.tolist()):
+        if place.setdefault(each, i) != i:
+            raise ValueError(f"{name}: labels names {each!r} twice. Leave one out.")
+    for each in some.tolist():
+        if each not in place:
+            raise ValueError(
+                f"{name}: the label {each!r} is not among labels={names.tolist()[:10]}. Add it."
+            )
+    return np.array([place[each] for each in some.tolist()], np.int64)
 
 
 def one_line(name: Any) -> str:

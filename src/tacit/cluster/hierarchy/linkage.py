@@ -31,11 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.cluster.hierarchy.center_linkage import (
-    merge_closest_centers,
-    merge_closest_in_matrix,
-    ward_chain,
-)
+from tacit.cluster.hierarchy.center_linkage import merge_closest_centers, ward_chain
 from tacit.cluster.hierarchy.dendrogram import (
     Merges,
     label_merges,
@@ -147,7 +143,8 @@ def build_linkage(
     elif method in ("centroid", "median"):
         Z = by_stored_neighbors(data, method, weights, pause)
     elif method == "ward" and data.kind == "points":
-        Z = sorted_linkage(ward_chain(data.values, weights, pause=pause))
+        source = make_source("points", data.values.copy(), n)
+        Z = sorted_linkage(ward_chain(source, weights, pause))
     else:
         Z = by_chain(data, method, weights, pause)
     Z[:, 2] /= data.scale
@@ -171,13 +168,12 @@ def by_stored_neighbors(
 ) -> np.ndarray:
     n, halfway = data.n, method == "median"
     if data.kind == "points":
-        merges = merge_closest_centers(data.values, weights, halfway=halfway, pause=pause)
+        source = make_source("points", data.values.copy(), n)
     else:
         memory = (8 if data.kind == "square" else 16) * n * n
         check_memory(memory, f"{method} linkage of {n:,} rows from distances", SMALLER)
-        squares = np.square(square_matrix(data))
-        merges = merge_closest_in_matrix(squares, weights, halfway=halfway, pause=pause)
-    return label_merges(*merges)
+        source = make_source("square", np.square(square_matrix(data)), n)
+    return label_merges(*merge_closest_centers(source, weights, pause, halfway=halfway))
 
 
 def by_chain(data: LinkageInput, method: str, weights: np.ndarray, pause: Pause) -> np.ndarray:
@@ -274,7 +270,7 @@ def grow(source, outside, edges, values, lows, count, squared):
     budget = CALL_WORK
     total = edges.heights.shape[0]
     while left > enough and budget > 0:
-        read_row(source, names, m, newest, squared, values[:width])
+        read_row(source, names, m, newest, squared, 0, values[:width])
         budget -= m * (4 + source.points.shape[1])
         best = relax(values[:width], near[:width], outside.source, alive, newest, lows)
         a, b, at = total + 1, total + 1, 0
