@@ -337,7 +337,12 @@ def figures_of(ks, null_ks, measures, results) -> tuple[dict[str, list], dict]:
         }
         for kind in KINDS
     }
-    own = {"stability": [clusterwise(results["rows"], i) for i in range(len(ks))], **measures}
+    own = {"stability": [], **measures}
+    for i in range(len(ks)):  # of every cluster; 0 for one that was never resampled
+        seen = np.array([each.stability[i] for each in results["rows"]])
+        known = ~np.isnan(seen)
+        means = np.where(known, seen, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        own["stability"].append(means)
     return own, null
 
 
@@ -370,13 +375,6 @@ def table_of(ks, spread, own, null, bics) -> list[KRow]:
         )
         for i, k in enumerate(ks)
     ]
-
-
-def clusterwise(trials: list[TrialResult], i: int) -> np.ndarray:
-    """The mean stability of every cluster; 0 for one that was never resampled."""
-    seen = np.array([each.stability[i] for each in trials])
-    known = ~np.isnan(seen)
-    return np.where(known, seen, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
 
 def with_starts(trials: Trials, starts: int = 10) -> Trials:

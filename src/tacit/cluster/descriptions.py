@@ -24,7 +24,6 @@ import scipy.sparse as sp
 from tacit.core.notebook import Markup, html_notes, html_table
 from tacit.data.bad_values import check_scale
 from tacit.kernels.distances import between_rows, euclidean
-from tacit.kernels.nearest_centers import sum_by_label
 from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.labels import by_size, codes_of
 from tacit.measure.pair_scores import load_rows
@@ -261,7 +260,7 @@ def to_centers(rows: Any, codes: np.ndarray, centers: Any, metric: str) -> np.nd
         rows, _ = unit_rows(rows if rows.dtype.kind == "f" else rows.astype(np.float64))
     if centers is None:
         inside = np.flatnonzero(codes >= 0)
-        sums = sum_by_label(rows[inside], codes[inside], int(codes.max()) + 1)
+        sums = sum_by_cluster(rows[inside], codes[inside], int(codes.max()) + 1)
         sums = sums.toarray() if sp.issparse(sums) else sums
         centers = sums / np.bincount(codes[inside])[:, None]
     if metric == "cosine":
@@ -340,6 +339,12 @@ def check_choices(rows: Any, kind: str, metric: str, top: int) -> tuple[str, str
     return kind, metric
 
 
+def sum_by_cluster(rows: Any, codes: np.ndarray, k: int) -> Any:
+    """(k, d) sums of the rows of every cluster; sparse for sparse rows."""
+    cells = (np.ones(len(codes)), (codes, np.arange(len(codes))))
+    return sp.csr_array(cells, shape=(k, len(codes))) @ rows
+
+
 # --- Clusters against the rest, feature by feature ---
 
 
@@ -348,7 +353,7 @@ def contrasts(X: Any, codes: np.ndarray, k: int, kind: str) -> Iterator[Contrast
     X, codes = (X, codes) if (codes >= 0).all() else (X[codes >= 0], codes[codes >= 0])
     counts = np.bincount(codes, minlength=k)
     if kind == "counts":
-        sums = sum_by_label(X, codes, k)
+        sums = sum_by_cluster(X, codes, k)
         total = np.asarray(sums.sum(axis=0), np.float64).ravel()
         for j in range(k):
             inside = dense_row(sums, j)
@@ -358,9 +363,9 @@ def contrasts(X: Any, codes: np.ndarray, k: int, kind: str) -> Iterator[Contrast
         return
     mean = np.zeros(X.shape[1]) if sp.issparse(X) else np.asarray(X, np.float64).mean(axis=0)
     centered: Any = X if sp.issparse(X) else np.asarray(X, np.float64) - mean
-    sums = sum_by_label(centered, codes, k)
+    sums = sum_by_cluster(centered, codes, k)
     squared = centered.multiply(centered) if sp.issparse(X) else centered**2
-    squares = sum_by_label(squared, codes, k)
+    squares = sum_by_cluster(squared, codes, k)
     totals = [np.asarray(each.sum(axis=0)).ravel() for each in (sums, squares)]
     for j in range(k):
         first, second = dense_row(sums, j), dense_row(squares, j)

@@ -71,21 +71,18 @@ def fit_reference(rows: np.ndarray, *, unit: bool = False, aligned: bool = True)
     """
     mean = rows.mean(axis=0)
     centered = rows - mean
-    axes = principal_axes(centered) if aligned else np.eye(rows.shape[1])
+    if not aligned:
+        axes = np.eye(rows.shape[1])
+    elif rows.shape[1] <= len(rows):  # the smaller of the two Gram matrices
+        axes = np.linalg.eigh(centered.T @ centered)[1]
+    else:
+        axes = np.linalg.svd(centered, full_matrices=False)[2].T
     turned = centered @ axes
     deviation = np.sqrt((turned**2).mean(axis=0))
     some = deviation > 1e-9 * deviation.max(initial=0.0)
     radii = np.sqrt(((turned[:, some] / deviation[some]) ** 2).sum(axis=1))
     low, high = turned.min(axis=0), turned.max(axis=0)
     return Reference(len(rows), mean, axes, low, high, deviation, radii, unit)
-
-
-def principal_axes(centered: np.ndarray) -> np.ndarray:
-    """(d, m) directions, by the smaller of the two Gram matrices."""
-    n, d = centered.shape
-    if d <= n:
-        return np.linalg.eigh(centered.T @ centered)[1]
-    return np.linalg.svd(centered, full_matrices=False)[2].T
 
 
 def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:

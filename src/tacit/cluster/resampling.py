@@ -228,9 +228,16 @@ def label_resample(source: Source, b: int) -> np.ndarray:
     """The label of every row in resample b, from 0; UNSEEN and NOWHERE below that."""
     n = count_rows(source.X)
     model = copy_with_seed(source.estimator, int(key(source.seed, 1, b)) % 2**31)
+    stream = key(source.seed, 2, b)
     if source.perturb == "noise":
-        return clean_labels(find_labels(model, add_noise(source, key(source.seed, 2, b))))
-    drawn = integers(key(source.seed, 2, b), n, n)
+        if sp.issparse(source.X):
+            changed: Any = sp.csr_array(source.X, dtype=np.float64, copy=True)
+            changed.data *= np.exp(source.size[0] * normals(stream, len(changed.data)))
+        else:
+            noise = source.size * normals(stream, source.X.shape)
+            changed = np.asarray(source.X, np.float64) + noise
+        return clean_labels(find_labels(model, changed))
+    drawn = integers(stream, n, n)
     if isinstance(source.X, list):
         rows: Any = [source.X[i] for i in drawn]
     else:
@@ -238,15 +245,6 @@ def label_resample(source: Source, b: int) -> np.ndarray:
     labels = np.full(n, UNSEEN, np.int32)
     labels[drawn] = clean_labels(find_labels(model, rows))  # the last copy of a row counts
     return labels
-
-
-def add_noise(source: Source, stream: np.uint64) -> Any:
-    X = source.X
-    if sp.issparse(X):
-        changed = sp.csr_array(X, dtype=np.float64, copy=True)
-        changed.data *= np.exp(source.size[0] * normals(stream, len(changed.data)))
-        return changed
-    return np.asarray(X, np.float64) + source.size * normals(stream, X.shape)
 
 
 def clean_labels(labels: np.ndarray) -> np.ndarray:

@@ -33,6 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 SHOWN = 30  # classes of a printed table
+SCORES = ("precision", "recall", "f")
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,8 @@ class Confusion:
             raise ValueError(f"average={how!r} is unknown; choose macro, micro or weighted.")
         scores = self.per_class(beta)
         weights = scores["support"] if how == "weighted" else None
-        return tuple(  # type: ignore[return-value]
-            float(np.average(scores[name], weights=weights))
-            for name in ("precision", "recall", "f")
-        )
+        means = [float(np.average(scores[each], weights=weights)) for each in SCORES]
+        return means[0], means[1], means[2]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
@@ -92,8 +91,7 @@ class Confusion:
         names = [one_line(name) for name in self.classes[:SHOWN]]
         width = max([5, *map(len, names)])
         lines = [f"{'':{width}}  precision  recall      F    rows"]
-        for k, name in enumerate(names):
-            p, r, f, n = (scores[each][k] for each in ("precision", "recall", "f", "support"))
+        for name, p, r, f, n in zip(names, *scores.values(), strict=False):
             lines.append(f"{name:{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {n:7g}")
         if len(self.classes) > SHOWN:
             lines.append(f"... and {len(self.classes) - SHOWN} more classes")

@@ -37,7 +37,7 @@ from tacit.core.memory import check_memory
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table
 from tacit.kernels.distances import METRICS, between_objects, between_rows, squared_distance
-from tacit.measure.center_scores import Spread, center_distances, spread_of
+from tacit.measure.center_scores import center_distances, spread_of
 from tacit.measure.labels import Codes, check_two_clusters, codes_of, warn_undefined
 
 __all__ = [
@@ -342,7 +342,16 @@ def scatter(
     """
     engine = get_engine(engine)
     if isinstance(metric, str) and metric == "sqeuclidean":
-        return from_squares(spread_of(X, labels, engine, name="scatter"))
+        spread = spread_of(X, labels, engine, name="scatter")
+        names, sizes = spread.codes.names, spread.codes.counts.astype(np.float64)
+        apart = between_rows(spread.centers, spread.centers, "sqeuclidean")
+        # Every term is positive, so nothing cancels.
+        within = 2 * sizes * spread.squares
+        between = 2 * float((sizes.sum() - sizes) @ spread.squares) + float(
+            sizes @ apart @ sizes
+        )
+        clusters = dict(zip(names.tolist(), within.tolist(), strict=True))
+        return Scatter(float(within.sum()), between, clusters)
     rows, codes = load_labeled(X, labels, metric, "scatter")
     own, other = np.empty(len(codes.codes)), np.empty(len(codes.codes))
     for numbers, sums in distance_sums(rows, codes, metric, engine):
@@ -353,17 +362,6 @@ def scatter(
     within = np.bincount(codes.codes, own).tolist()
     clusters = dict(zip(codes.names.tolist(), within, strict=True))
     return Scatter(float(own.sum()), float(other.sum()), clusters)
-
-
-def from_squares(spread: Spread) -> Scatter:
-    """Every term is positive, so nothing cancels."""
-    counts = spread.codes.counts.astype(np.float64)
-    within = 2 * counts * spread.squares
-    apart = between_rows(spread.centers, spread.centers, "sqeuclidean")
-    between = 2 * float((counts.sum() - counts) @ spread.squares)
-    between += float(counts @ apart @ counts)
-    clusters = dict(zip(spread.codes.names.tolist(), within.tolist(), strict=True))
-    return Scatter(float(within.sum()), between, clusters)
 
 
 # --- Distances between all pairs of rows, a tile at a time ---

@@ -286,7 +286,12 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     >>> ax.get_lines()[0].get_ydata().tolist()
     [3.0, 2.0, 1.5]
     """
-    curves = model if isinstance(model, dict) else curves_of(model)
+    curves = model
+    if not isinstance(model, dict):
+        curves = {name: list(getattr(model, each, ())) for each, name in CURVES}
+        curves = {name: values for name, values in curves.items() if values}
+        if "generator" in curves:
+            curves["discriminator"] = curves.pop("loss")
     if not curves or not all(len(values) for values in curves.values()):
         raise ValueError(
             f"loss_curves needs a fitted model with losses_, but got {type(model).__name__}. "
@@ -299,17 +304,6 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     if len(curves) > 1:
         ax.legend(frameon=False, labelcolor=NEUTRAL)
     return finish(ax, title, xlabel="pass", ylabel="loss", grid="both")
-
-
-def curves_of(model: Any) -> dict[str, list[float]]:
-    curves = {
-        name: list(getattr(model, attribute))
-        for attribute, name in CURVES
-        if len(getattr(model, attribute, ()))
-    }
-    if "generator" in curves:
-        curves["discriminator"] = curves.pop("loss")
-    return curves
 
 
 # --- Losses by margin ---

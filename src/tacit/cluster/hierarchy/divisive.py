@@ -38,7 +38,6 @@ from tacit.cluster.hierarchy.agglomerative import (
     LabeledRows,
     TreeClustering,
     nearest_clusters,
-    row_weights,
     sort_rows,
 )
 from tacit.cluster.hierarchy.dendrogram import Merges, cut, sorted_linkage
@@ -163,8 +162,7 @@ def sum_of_squares(rows: Any) -> float:
 
 def same_rows(rows: Any) -> bool:
     if sp.issparse(rows):
-        gap = rows - sp.csr_array(rows[[0]])[np.zeros(rows.shape[0], int)]
-        return abs(gap).sum() == 0
+        return abs(rows - rows[np.zeros(rows.shape[0], int)]).sum() == 0
     return bool((rows == rows[0]).all())
 
 
@@ -380,8 +378,7 @@ class DivisiveClustering(TreeClustering):
         Z[:, 2] /= data.scale
         self.linkage_matrix_ = Z
         self.labels_ = cut(Z, k=self.n_clusters)
-        weights = row_weights(Z, self.labels_, "average", np.ones(n))
-        stored = sort_rows(rows, self.labels_, weights, "average", self.metric)
+        stored = sort_rows(rows, Z, self.labels_, np.ones(n), "average", self.metric)
         self._rows, self._weights = stored.rows, stored.weights
 
     def _after_load(self) -> None:
