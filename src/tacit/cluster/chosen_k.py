@@ -323,18 +323,19 @@ def explain_stability(table: list[KRow], evidence: Evidence, i: int, stable: boo
 def other_measures(table: list[KRow], best: int) -> list[str]:
     """The numbers that single measures prefer."""
     chosen = table[best].k
-    agree, differ = [], []
+    agree: list[str] = []
+    differ: list[str] = []
     for name, field, extreme in (
         ("the silhouette", "silhouette", max), ("Davies-Bouldin", "davies_bouldin", min),
         ("the gap", "gap", max), ("BIC", "bic", min),
     ):  # fmt: skip
         known = {row.k: getattr(row, field) for row in table}
         known = {k: value for k, value in known.items() if value is not None}
-        if known:
-            k = extreme(known, key=known.__getitem__)
-            (agree if k == chosen else differ).append(
-                name if k == chosen else f"{name} k = {k}"
-            )
+        k = extreme(known, key=known.__getitem__, default=None)
+        if k == chosen:
+            agree.append(name)
+        elif k is not None:
+            differ.append(f"{name} k = {k}")
     sentences = []
     if agree:
         sentences.append(f"Also best at k = {chosen}: {', '.join(agree)}.")

@@ -220,7 +220,7 @@ class MiniBatchKMeans(CenterEstimator):
             mean_loss = loss if mean_loss is None else (1 - rate) * mean_loss + rate * loss
             waited = 0 if best is None or mean_loss < best else waited + 1
             best = mean_loss if best is None else min(best, mean_loss)
-            return waited >= patience
+            return patience is not None and waited >= patience
 
         def settled(step: Step) -> bool:
             nonlocal mean_move, last

@@ -99,9 +99,11 @@ def label_and_loss(
     return labels, loss / 2 + lost
 
 
-def assign(params: lloyd.KMeansParams, block: Any) -> np.ndarray:
+def assign(
+    params: lloyd.KMeansParams, block: Any, cache: lloyd.BlockCache | None = None
+) -> np.ndarray:
     """The label of every row of a block."""
-    return label_and_loss(params, block)[0]
+    return label_and_loss(params, block, cache)[0]
 
 
 def distances_to_centers(params: lloyd.KMeansParams, block: Any) -> np.ndarray:

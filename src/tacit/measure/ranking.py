@@ -205,6 +205,7 @@ def rank_items(
         # An item that nobody rated counts as rated by half a user.
         novelty -= sum(np.log2(max(popularity[each], 0.5) / n_users) for each in ranked)
         places += len(ranked)
+    precision, recall, mean_average, gain, reciprocal = (scores / len(users)).tolist()
     which = "every test rating" if threshold is None else f"test ratings of {threshold:g} up"
     left_out = len(relevant) - len(users)
     protocol = (
@@ -213,6 +214,6 @@ def rank_items(
         + (f"; {left_out:,} unknown users left out." if left_out else ".")
     )
     return RankingReport(
-        k, *(scores / len(users)).tolist(), len(shown) / len(popularity),
+        k, precision, recall, mean_average, gain, reciprocal, len(shown) / len(popularity),
         float(novelty) / max(1, places), len(users), protocol,
     )  # fmt: skip

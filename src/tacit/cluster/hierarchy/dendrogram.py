@@ -282,9 +282,7 @@ def check_merges(Z: np.ndarray, name: str) -> None:
     known = (pairs >= 0) & (pairs < last[:, None])
     parts = np.where(known & whole[:, None], pairs, 0).astype(np.int64)
     _, first = np.unique(parts, return_index=True)
-    again = np.ones(2 * len(Z), bool)
-    again[first] = False
-    again = again.reshape(-1, 2)
+    again = ~np.isin(np.arange(parts.size), first).reshape(-1, 2)
     counts = np.where(parts < n, 1, Z[np.maximum(parts - n, 0), 3]).sum(axis=1)
     faults = (
         ~finite, ~whole, ~known.all(axis=1), again.any(axis=1), Z[:, 2] < 0, Z[:, 3] != counts,

@@ -230,7 +230,7 @@ def as_linkage(nodes: list[Node], heights: list[float]) -> np.ndarray:
             continue
         name, *others = (lowest[part] for part in node)
         for other in others:
-            merges.append((height, *sorted((name, other))))
+            merges.append((height, min(name, other), max(name, other)))
             name = min(name, other)
         lowest.append(name)
         rising &= all(heights[part] <= height for part in node)
