@@ -50,7 +50,7 @@ def test_threads_and_short_calls_change_nothing(monkeypatch):
     X, labels = labeled(3000, 5, 4)
     reference = dunn_score(X, labels, engine=Serial())
     assert dunn_score(X, labels, engine=Threads(2)) == reference
-    monkeypatch.setattr("tacit.measure.distance_sums.CALL_WORK", 1)
+    monkeypatch.setattr("tacit.measure.pair_scores.CALL_WORK", 1)
     assert dunn_score(X, labels) == pytest.approx(reference, rel=1e-12)
 
 

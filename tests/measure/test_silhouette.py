@@ -91,14 +91,14 @@ def test_threads_tables_and_dtypes_change_nothing(tmp_path):
 def test_small_calls_to_the_kernel_change_nothing(monkeypatch):
     X, labels = labeled(2000, 4, 5)
     reference = silhouette_samples(X, labels)
-    monkeypatch.setattr("tacit.measure.distance_sums.CALL_WORK", 1)
+    monkeypatch.setattr("tacit.measure.pair_scores.CALL_WORK", 1)
     np.testing.assert_allclose(silhouette_samples(X, labels), reference, atol=1e-14)
 
 
 def test_computing_every_pair_once_or_twice_is_the_same(monkeypatch):
     X, labels = labeled(2000, 4, 5)
     once = silhouette_samples(X, labels)
-    monkeypatch.setattr("tacit.measure.distance_sums.SYMMETRIC_BYTES", 0)
+    monkeypatch.setattr("tacit.measure.pair_scores.SYMMETRIC_BYTES", 0)
     np.testing.assert_allclose(silhouette_samples(X, labels), once, atol=1e-14)
 
 

@@ -43,7 +43,7 @@ from tacit.data.bad_values import check_scale
 from tacit.data.checked import is_table
 from tacit.data.table import Table
 from tacit.kernels.unit_rows import unit_rows
-from tacit.measure.distance_sums import load_rows
+from tacit.measure.pair_scores import load_rows
 
 __all__ = ["choose_k"]
 
@@ -150,15 +150,8 @@ def choose_k(
     own, null = figures_of(wanted, trials.null_ks, measures, results)
     table = table_of(wanted, spread, own, null, bics)
     best, reasons = decide(table, compare_with_null(own, null), association)
-    return ChosenK(
-        best,
-        tuple(table),
-        tuple(reasons),
-        (*notes, *more),
-        knee_of(wanted, spread),
-        kind,
-        len(data.rows),
-    )
+    knee, notes = knee_of(wanted, spread), [*notes, *more]
+    return ChosenK(best, tuple(table), tuple(reasons), tuple(notes), knee, kind, len(data.rows))
 
 
 # --- The rows ---
@@ -330,23 +323,26 @@ def some_of(ks: tuple[int, ...]) -> tuple[int, ...]:
 def figures_of(ks, null_ks, measures, results) -> tuple[dict[str, list], dict]:
     """The figures of the rows, with the stability of every cluster; and of each reference."""
 
-    def interpolate(figures: Any) -> np.ndarray:
-        at, known = np.log(ks), np.log(null_ks)
-        return np.array([np.interp(at, known, np.array(each)) for each in figures])
-
-    def summaries(kind: str, summary: Any) -> list[list[float]]:
-        return [[summary(each) for each in result.stability] for result in results[kind]]
-
-    own = {"stability": [clusterwise(results["rows"], i) for i in range(len(ks))], **measures}
+    summaries = {
+        "log_inertia": lambda result: result.log_inertia,
+        "silhouette": lambda result: result.silhouette,
+        "least": lambda result: [np.nanmin(each) for each in result.stability],
+        "mean": lambda result: [np.nanmean(each) for each in result.stability],
+    }
+    at, known = np.log(ks), np.log(null_ks)
     null = {
         kind: {
-            "log_inertia": interpolate(each.log_inertia for each in results[kind]),
-            "silhouette": interpolate(each.silhouette for each in results[kind]),
-            "least": interpolate(summaries(kind, np.nanmin)),
-            "mean": interpolate(summaries(kind, np.nanmean)),
+            name: np.array([np.interp(at, known, summary(each)) for each in results[kind]])
+            for name, summary in summaries.items()
         }
         for kind in KINDS
     }
+    own = {"stability": [], **measures}
+    for i in range(len(ks)):  # of every cluster; 0 for one that was never resampled
+        seen = np.array([each.stability[i] for each in results["rows"]])
+        known = ~np.isnan(seen)
+        means = np.where(known, seen, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        own["stability"].append(means)
     return own, null
 
 
@@ -379,13 +375,6 @@ def table_of(ks, spread, own, null, bics) -> list[KRow]:
         )
         for i, k in enumerate(ks)
     ]
-
-
-def clusterwise(trials: list[TrialResult], i: int) -> np.ndarray:
-    """The mean stability of every cluster; 0 for one that was never resampled."""
-    seen = np.array([each.stability[i] for each in trials])
-    known = ~np.isnan(seen)
-    return np.where(known, seen, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
 
 def with_starts(trials: Trials, starts: int = 10) -> Trials:

@@ -42,16 +42,16 @@ SHARP = 0.8  # of the silhouette of the smaller number
 CLEAR = 0.3  # of the largest excess silhouette
 APART = 0.5  # of the rows
 LEAST = 0.25  # stability above chance, where 1 is perfect; words dealt out at random reach 0.17
-COLUMNS = {  # title, digits
-    "k": ("k", 0),
-    "inertia": ("inertia", None),
-    "explained": ("explained", 3),
-    "silhouette": ("silhouette", 3),
-    "davies_bouldin": ("Davies-B.", 3),
-    "gap": ("gap", 3),
-    "gap_error": ("+-", 3),
-    "bic": ("BIC", 0),
-    "stability": ("stability", 3),
+COLUMNS = {  # title, format
+    "k": ("k", "{}"),
+    "inertia": ("inertia", "{:.4g}"),
+    "explained": ("explained", "{:.3f}"),
+    "silhouette": ("silhouette", "{:.3f}"),
+    "davies_bouldin": ("Davies-B.", "{:.3f}"),
+    "gap": ("gap", "{:.3f}"),
+    "gap_error": ("+-", "{:.3f}"),
+    "bic": ("BIC", "{:.0f}"),
+    "stability": ("stability", "{:.3f}"),
 }
 
 
@@ -114,10 +114,10 @@ class ChosenK:
 
     def __getitem__(self, k: int) -> KRow:
         """The row of the table for ``k`` clusters."""
-        for row in self.table:
-            if row.k == k:
-                return row
-        raise KeyError(f"k={k} was not tried; {[row.k for row in self.table]} were.")
+        rows = {row.k: row for row in self.table}
+        if k not in rows:
+            raise KeyError(f"k={k} was not tried; {list(rows)} were.")
+        return rows[k]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
@@ -148,17 +148,13 @@ class ChosenK:
     __repr__ = __str__
 
     def _cells(self) -> list[list[str]]:
-        used = [
-            field
-            for field in COLUMNS
-            if any(getattr(row, field) is not None for row in self.table)
-        ]
-        cells = [[COLUMNS[field][0] for field in used]]
-        for row in self.table:
-            cells.append(
-                [format_cell(getattr(row, field), COLUMNS[field][1]) for field in used]
-            )
-        return cells
+        columns = []
+        for field, (title, form) in COLUMNS.items():
+            values = [getattr(row, field) for row in self.table]
+            if any(value is not None for value in values):
+                cells = ("" if value is None else form.format(value) for value in values)
+                columns.append([title, *cells])
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
         head, *body = self._cells()
@@ -169,12 +165,6 @@ class ChosenK:
             f"<p><b>{escape(self.headline)}</b></p><ul>{reasons}</ul>"
             f"{table}{html_notes(self.notes)}"
         )
-
-
-def format_cell(value: float | None, digits: int | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4g}" if digits is None else f"{value:.{digits}f}"
 
 
 # --- The decision ---
@@ -233,13 +223,23 @@ def decide(
         return 1, explain_none(table, evidence)
     sharpest = max(significant, key=lambda i: evidence.clear[i])
     if all(evidence.apart[i] < APART for i in significant):
-        return 1, explain_pieces(table[sharpest], evidence.apart[sharpest])
+        row, apart = table[sharpest], evidence.apart[sharpest]
+        return 1, [
+            f"{row.k} clusters are sharper than chance, with a silhouette of "
+            f"{row.silhouette:.3f}, but they are pieces of something continuous: "
+            f"{1 - apart:.0%} of the rows are in clusters that run into another without a gap.",
+            "Clusters of such a shape take single linkage or a density, not centers.",
+        ]
     clear = [i for i in significant if evidence.clear[i] >= CLEAR]
     stable = [i for i in clear if evidence.least[i] >= STABLE]
     score = evidence.gain * np.sqrt([1 - 1 / row.k for row in table])
     best = stable[-1] if stable else max(significant, key=lambda i: score[i])
     if not stable and evidence.gain[best] < LEAST:
-        return 1, explain_unstable(table[best], evidence.gain[best])
+        return 1, [
+            "No number of clusters is found again in half of the rows much better than in data "
+            f"without clusters: at best k = {table[best].k}, by {evidence.gain[best]:.0%} of "
+            f"what perfect stability would be; {LEAST:.0%} are required."
+        ]
     reasons = [explain_stability(table, evidence, best, bool(stable))]
     peak = gap_peak(table)
     if peak is not None and peak > best and peak in significant:
@@ -253,23 +253,13 @@ def decide(
                 "of half of the rows."
             ]
             best = peak
-    row = table[best]
-    reasons.insert(
-        0,
+    row, above = table[best], evidence.above[best]
+    sharper = (
         f"{row.k} clusters are sharper than chance: a silhouette of {row.silhouette:.3f}, data "
         f"without clusters has {row.null_silhouette:.3f} at most "
-        f"({deviations(evidence.above[best])}).",
+        f"({'more than 10' if above > 10 else f'{above:.0f}'} standard deviations)."
     )
-    return row.k, [*reasons, *other_measures(table, best)]
-
-
-def deviations(above: float) -> str:
-    """How far above chance, in words; beyond ten the figure means nothing.
-
-    >>> deviations(4.6), deviations(645.0)
-    ('5 standard deviations', 'more than 10 standard deviations')
-    """
-    return f"{'more than 10' if above > 10 else f'{above:.0f}'} standard deviations"
+    return row.k, [sharper, *reasons, *other_measures(table, best)]
 
 
 def gap_peak(table: list[KRow]) -> int | None:
@@ -314,23 +304,6 @@ def explain_none(table: list[KRow], evidence: Evidence) -> list[str]:
     ]
 
 
-def explain_pieces(row: KRow, apart: float) -> list[str]:
-    return [
-        f"{row.k} clusters are sharper than chance, with a silhouette of {row.silhouette:.3f}, "
-        f"but they are pieces of something continuous: {1 - apart:.0%} of the rows are in "
-        "clusters that run into another without a gap.",
-        "Clusters of such a shape take single linkage or a density, not centers.",
-    ]
-
-
-def explain_unstable(row: KRow, gain: float) -> list[str]:
-    return [
-        "No number of clusters is found again in half of the rows much better than in data "
-        f"without clusters: at best k = {row.k}, by {gain:.0%} of what perfect stability would "
-        f"be; {LEAST:.0%} are required.",
-    ]
-
-
 def explain_stability(table: list[KRow], evidence: Evidence, i: int, stable: bool) -> str:
     row = table[i]
     if stable:
@@ -350,24 +323,22 @@ def explain_stability(table: list[KRow], evidence: Evidence, i: int, stable: boo
 def other_measures(table: list[KRow], best: int) -> list[str]:
     """The numbers that single measures prefer."""
     chosen = table[best].k
-    votes: dict[str, Any] = {
-        "the silhouette": pick_by(table, "silhouette", max),
-        "Davies-Bouldin": pick_by(table, "davies_bouldin", min),
-        "the gap": pick_by(table, "gap", max),
-        "BIC": pick_by(table, "bic", min),
-    }
-    agree = [name for name, k in votes.items() if k == chosen]
-    differ = [f"{name} k = {k}" for name, k in votes.items() if k not in (None, chosen)]
+    agree: list[str] = []
+    differ: list[str] = []
+    for name, field, extreme in (
+        ("the silhouette", "silhouette", max), ("Davies-Bouldin", "davies_bouldin", min),
+        ("the gap", "gap", max), ("BIC", "bic", min),
+    ):  # fmt: skip
+        known = {row.k: getattr(row, field) for row in table}
+        known = {k: value for k, value in known.items() if value is not None}
+        k = extreme(known, key=known.__getitem__, default=None)
+        if k == chosen:
+            agree.append(name)
+        elif k is not None:
+            differ.append(f"{name} k = {k}")
     sentences = []
     if agree:
         sentences.append(f"Also best at k = {chosen}: {', '.join(agree)}.")
     if differ:
         sentences.append(f"Alone would prefer: {', '.join(differ)}.")
     return sentences
-
-
-def pick_by(table: list[KRow], field: str, best: Any) -> int | None:
-    known = [row for row in table if getattr(row, field) is not None]
-    if not known:
-        return None
-    return best(known, key=lambda row: getattr(row, field)).k

@@ -23,10 +23,10 @@ import scipy.sparse as sp
 
 from tacit.core.notebook import Markup, html_notes, html_table
 from tacit.data.bad_values import check_scale
-from tacit.kernels.distances import between_rows
+from tacit.kernels.distances import between_rows, euclidean
 from tacit.kernels.unit_rows import unit_rows
-from tacit.measure.distance_sums import load_rows
 from tacit.measure.labels import by_size, codes_of
+from tacit.measure.pair_scores import load_rows
 
 __all__ = [
     "ClusterDescription", "Contrast", "Descriptions", "Feature", "contrasts", "describe",
@@ -181,7 +181,7 @@ def describe(
     """
     rows = load_rows(X, "euclidean", name="describe")
     check_scale(rows, "describe")
-    numbered = number_by_size(labels, rows.shape[0])
+    codes, names, order = number_by_size(labels, rows.shape[0])
     kind, metric = check_choices(rows, kind, metric, top)
     for given, size, what, each in (
         (feature_names, rows.shape[1], "feature_names", "column"),
@@ -191,18 +191,26 @@ def describe(
             raise ValueError(
                 f"describe got {len(given):,} {what} for {size:,} {each}s. Give one per {each}."
             )
-    codes = numbered.codes
-    distances = to_centers(rows, numbered, centers, metric)
+    if centers is not None:
+        centers = np.asarray(centers, np.float64)
+        if centers.shape != (len(names), rows.shape[1]):
+            raise ValueError(
+                f"describe(centers=...) has shape {centers.shape}, but there are {len(names)} "
+                f"clusters of rows of {rows.shape[1]} columns. Give one center per cluster, or "
+                "none."
+            )
+        centers = centers[order]
+    distances = to_centers(rows, codes, centers, metric)
     words = feature_names is not None and kind == "counts"
     clusters = []
-    for j, contrast in enumerate(contrasts(rows, codes, len(numbered.names), kind)):
+    for j, contrast in enumerate(contrasts(rows, codes, len(names), kind)):
         members = np.flatnonzero(codes == j)
         nearest = members[np.argsort(distances[members, j], kind="stable")[:top]]
         features = strongest(contrast, feature_names, top, positive=kind == "counts")
         clusters.append(
             ClusterDescription(
                 cluster=j,
-                label=numbered.names[j],
+                label=names[j],
                 size=len(members),
                 share=len(members) / int((codes >= 0).sum()),
                 nearest=tuple(nearest.tolist()),
@@ -228,15 +236,9 @@ class Contrast(NamedTuple):
     outside: np.ndarray  # (d,) mean of the other rows
 
 
-class NumberedLabels(NamedTuple):
-    """Clusters numbered by size, and their labels."""
-
-    codes: np.ndarray  # (n,) -1 for rows in no cluster
-    names: np.ndarray  # (k,) the labels
-    order: np.ndarray  # (k,) position of each among the sorted labels
-
-
-def number_by_size(labels: Any, n: int) -> NumberedLabels:
+def number_by_size(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each row the number of its cluster by size, -1 for none; for each cluster its label,
+    and the position of that among the sorted labels."""
     array = np.asarray(labels)
     known = codes_of(array, name="describe", rows=n)
     inside = array >= 0 if array.dtype.kind in "if" else np.ones(n, bool)
@@ -249,36 +251,24 @@ def number_by_size(labels: Any, n: int) -> NumberedLabels:
     k = int(codes.max()) + 1
     order = np.empty(k, np.int64)
     order[codes[inside]] = known.codes[inside]
-    return NumberedLabels(codes, known.names[order], order - order.min())
+    return codes, known.names[order], order - order.min()
 
 
-def to_centers(rows: Any, labels: NumberedLabels, centers: Any, metric: str) -> np.ndarray:
-    """(n, k) distances to the centers, in the order of size."""
-    k, d = len(labels.names), rows.shape[1]
+def to_centers(rows: Any, codes: np.ndarray, centers: Any, metric: str) -> np.ndarray:
+    """(n, k) distances to the centers, in the order of size; to the means if they are None."""
     if metric == "cosine":
         rows, _ = unit_rows(rows if rows.dtype.kind == "f" else rows.astype(np.float64))
     if centers is None:
-        inside = np.flatnonzero(labels.codes >= 0)
-        cells = (np.ones(len(inside)), (labels.codes[inside], inside))
-        sums = sp.csr_array(cells, shape=(k, rows.shape[0])) @ rows
-        sums = sums.toarray() if sp.issparse(sums) else np.asarray(sums, np.float64)
-        middle = sums / np.bincount(labels.codes[inside], minlength=k)[:, None]
-    else:
-        middle = np.asarray(centers, np.float64)
-        if middle.shape != (k, d):
-            raise ValueError(
-                f"describe(centers=...) has shape {middle.shape}, but there are {k} clusters "
-                f"of rows of {d} columns. Give one center per cluster, or none."
-            )
-        middle = middle[labels.order]
+        inside = np.flatnonzero(codes >= 0)
+        sums = sum_by_cluster(rows[inside], codes[inside], int(codes.max()) + 1)
+        sums = sums.toarray() if sp.issparse(sums) else sums
+        centers = sums / np.bincount(codes[inside])[:, None]
     if metric == "cosine":
-        middle, _ = unit_rows(middle)
-        return np.asarray(1.0 - rows @ middle.T)
+        centers, _ = unit_rows(centers)
+        return np.asarray(1.0 - rows @ centers.T)
     if sp.issparse(rows):
-        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()[:, None]
-        near = squares - 2 * (rows @ middle.T) + (middle**2).sum(axis=1)
-        return np.sqrt(np.maximum(near, 0.0))
-    return between_rows(np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(middle))
+        return euclidean(rows, centers, 0.0)
+    return between_rows(np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(centers))
 
 
 def borderline_rows(
@@ -349,6 +339,12 @@ def check_choices(rows: Any, kind: str, metric: str, top: int) -> tuple[str, str
     return kind, metric
 
 
+def sum_by_cluster(rows: Any, codes: np.ndarray, k: int) -> Any:
+    """(k, d) sums of the rows of every cluster; sparse for sparse rows."""
+    cells = (np.ones(len(codes)), (codes, np.arange(len(codes))))
+    return sp.csr_array(cells, shape=(k, len(codes))) @ rows
+
+
 # --- Clusters against the rest, feature by feature ---
 
 
@@ -356,24 +352,20 @@ def contrasts(X: Any, codes: np.ndarray, k: int, kind: str) -> Iterator[Contrast
     """One for each cluster from 0 to k - 1. Rows with a negative code are left out."""
     X, codes = (X, codes) if (codes >= 0).all() else (X[codes >= 0], codes[codes >= 0])
     counts = np.bincount(codes, minlength=k)
-    members = sp.csr_array(
-        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(k, len(codes))
-    )
     if kind == "counts":
-        sums = members @ X
+        sums = sum_by_cluster(X, codes, k)
         total = np.asarray(sums.sum(axis=0), np.float64).ravel()
         for j in range(k):
             inside = dense_row(sums, j)
             outside = np.maximum(total - inside, 0.0)
-            rest = max(1, len(codes) - counts[j])
-            yield Contrast(
-                log_odds(inside, outside), inside / max(1, counts[j]), outside / rest
-            )
+            mean, rest = inside / max(1, counts[j]), outside / max(1, len(codes) - counts[j])
+            yield Contrast(log_odds(inside, outside), mean, rest)
         return
     mean = np.zeros(X.shape[1]) if sp.issparse(X) else np.asarray(X, np.float64).mean(axis=0)
     centered: Any = X if sp.issparse(X) else np.asarray(X, np.float64) - mean
-    sums = members @ centered
-    squares = members @ (centered.multiply(centered) if sp.issparse(X) else centered**2)
+    sums = sum_by_cluster(centered, codes, k)
+    squared = centered.multiply(centered) if sp.issparse(X) else centered**2
+    squares = sum_by_cluster(squared, codes, k)
     totals = [np.asarray(each.sum(axis=0)).ravel() for each in (sums, squares)]
     for j in range(k):
         first, second = dense_row(sums, j), dense_row(squares, j)

@@ -23,7 +23,7 @@ from tacit.cluster.null_reference import draw, fit_reference
 from tacit.core.engines import Engine, get_engine
 from tacit.core.randoms import key, seed_from
 from tacit.measure.center_scores import inertia
-from tacit.measure.distance_sums import load_rows
+from tacit.measure.pair_scores import load_rows
 
 __all__ = ["Gap", "gap_statistic"]
 
@@ -108,56 +108,35 @@ def gap_statistic(
     check_request(wanted, n_references, reference, len(rows))
     engine, seed = get_engine(engine), seed_from(random_state)
 
-    def find_clusters(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
+    def log_inertia(rows: np.ndarray, k: int, data: int) -> float:
         from tacit.cluster.kmeans import KMeans
 
-        return KMeans(k, n_init=3, random_state=seed, engine=engine).fit_predict(rows)
+        own = int(key(seed, 0, data, k)) % 2**31  # a seed in scikit-learn's range
+        if k == 1:
+            labels = np.zeros(len(rows), int)
+        elif clusterer is not None:
+            labels = clusterer(rows, k, own)
+        else:
+            labels = KMeans(k, n_init=3, random_state=own, engine=engine).fit_predict(rows)
+        value = inertia(rows, labels, engine=engine)
+        if not value > 0:
+            raise ValueError(
+                f"gap_statistic takes the logarithm of the inertia, which is 0 for k={k}: the "
+                f"rows have no more than {k} distinct values. Ask for fewer clusters, or look "
+                "at the distinct rows themselves."
+            )
+        return math.log(value)
 
-    method = clusterer or find_clusters
-    own = [log_inertia(rows, k, method, seed, 0, engine) for k in wanted]
+    own = [log_inertia(rows, k, 0) for k in wanted]
     box = fit_reference(rows, aligned=reference == "aligned")
-    others = np.empty((n_references, len(wanted)))
-    for b in range(n_references):
-        drawn = draw(box, "box", key(seed, 1, b))
-        for i, k in enumerate(wanted):
-            others[b, i] = log_inertia(drawn, k, method, seed, b + 1, engine)
+    drawn = (draw(box, "box", key(seed, 1, b)) for b in range(n_references))
+    others = np.array([[log_inertia(d, k, b) for k in wanted] for b, d in enumerate(drawn, 1)])
     mean = others.mean(axis=0)
     error = others.std(axis=0) * math.sqrt(1 + 1 / n_references)
     gap = mean - own
-    return Gap(
-        choose(wanted, gap, error),
-        tuple(wanted),
-        tuple(gap.tolist()),
-        tuple(error.tolist()),
-        tuple(own),
-        tuple(mean.tolist()),
-    )
-
-
-def choose(ks: list[int], gap: np.ndarray, error: np.ndarray) -> int:
-    """The smallest k whose gap is at least the next one's less its error; else the largest."""
-    for i in range(len(ks) - 1):
-        if gap[i] >= gap[i + 1] - error[i + 1]:
-            return ks[i]
-    return ks[int(gap.argmax())]
-
-
-# --- Parts ---
-
-
-def log_inertia(
-    rows: np.ndarray, k: int, method: Clusterer, seed: Any, data: int, engine: Engine
-) -> float:
-    own = int(key(seed, 0, data, k)) % 2**31  # a seed in scikit-learn's range
-    labels = np.zeros(len(rows), int) if k == 1 else method(rows, k, own)
-    value = inertia(rows, labels, engine=engine)
-    if not value > 0:
-        raise ValueError(
-            f"gap_statistic takes the logarithm of the inertia, which is 0 for k={k}: the rows "
-            f"have no more than {k} distinct values. Ask for fewer clusters, or look at the "
-            "distinct rows themselves."
-        )
-    return math.log(value)
+    enough = [*np.flatnonzero(gap[:-1] >= gap[1:] - error[1:]), gap.argmax()]
+    figures = (tuple(np.asarray(each).tolist()) for each in (wanted, gap, error, own, mean))
+    return Gap(wanted[enough[0]], *figures)
 
 
 def check_request(ks: list[int], n_references: int, reference: str, n: int) -> None:

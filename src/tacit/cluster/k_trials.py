@@ -8,10 +8,6 @@ set is clustered by a copy with its own seed, in the calling thread, as in ``sta
 The stability of a cluster is how well it is recovered when half of the rows are left out: the
 Jaccard index of the cluster and the most similar one among the clusters of the half.
 
-For rows of length one the figures of all clusterings are computed together: all pairs once, a
-panel of rows at a time, and the mean distance of each row to each cluster of each clustering
-by one matrix product with the memberships. The figures are those of ``tacit.measure``.
-
 Clusters *stand apart* if there are gaps between them. k-means cuts a curve, a band or a ring
 into pieces that are compact and repeat, as clusters are; what they lack is a gap. So the rows
 of two clusters are projected onto the line between their means, and those near its middle are
@@ -26,7 +22,7 @@ algorithm. SETN.
 
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -196,29 +192,30 @@ def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, di
     own = seeds(trials, trials.ks, 0, 0)
     if isinstance(trials.estimator, FastKMeans):
 
-        def label(task: tuple[int, int]) -> np.ndarray:
-            return labels_for_each_k(trials.estimator, trials.rows, task[:1], task[1:])[0]
+        def label(i: int) -> np.ndarray:
+            one = slice(i, i + 1)
+            return labels_for_each_k(trials.estimator, trials.rows, trials.ks[one], own[one])[0]
 
-        tasks = list(zip(trials.ks, own, strict=True))[::-1]  # the longest first
-        each_k = list(engine.each(label, tasks))[::-1]
+        longest_first = range(len(own))[::-1]
+        each_k = list(engine.each(label, longest_first))[::-1]
     else:  # a tree is built once for all numbers
         each_k = labels_for_each_k(trials.estimator, trials.rows, trials.ks, own)
     labels = [by_size(each) for each in each_k]
     spread, sharp = figures_of(trials.rows, labels)
-    measures: dict[str, list] = {
+
+    def score(function: Callable) -> list:
+        """A score for each k, and None for one cluster."""
+        return [
+            function(trials.rows, each, engine=Serial()) if each.any() else None
+            for each in labels
+        ]
+
+    measures = {
         "silhouette": [None if math.isnan(value) else float(value) for value in sharp],
-        "davies_bouldin": [],
-        "calinski_harabasz": [],
+        "davies_bouldin": score(davies_bouldin_score),
+        "calinski_harabasz": score(calinski_harabasz_score),
         "apart": [share_apart(trials.rows, each) for each in labels],
     }
-    for each in labels:
-        check_stop()
-        compact = ratio = None
-        if each.any():  # all 0 is one cluster
-            compact = davies_bouldin_score(trials.rows, each, engine=Serial())
-            ratio = calinski_harabasz_score(trials.rows, each, engine=Serial())
-        measures["davies_bouldin"].append(compact)
-        measures["calinski_harabasz"].append(ratio)
     return trials._replace(labels=tuple(labels)), spread, measures
 
 
@@ -323,7 +320,8 @@ def share_apart(rows: np.ndarray, labels: np.ndarray) -> float:
 def unit_figures(
     rows: np.ndarray, labelings: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Measure clusterings, labels from 0, of the same rows of length one.
+    """``figures_of`` rows of length one, from all pairs once: the mean distances to the
+    clusters of all clusterings are one matrix product, a panel of rows at a time.
 
     >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> unit_figures(rows, [np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0])])

@@ -58,12 +58,15 @@ class CenterEstimator(
     _file_optional: ClassVar[tuple[str, ...]] = ("labels_",)
     _file_kinds: ClassVar[dict] = {"cluster_centers_": "f", "labels_": "i"}
     _file_below: ClassVar[dict] = {"labels_": "n_clusters"}
+    _assign = staticmethod(lloyd.assign)
     _label_and_loss = staticmethod(lloyd.label_and_loss)
+    _distances = staticmethod(lloyd.distances_to_centers)
     _too_few = "the data has only {} distinct rows"  # why a cluster may stay empty
 
     def predict(self, X: Any) -> np.ndarray:
-        """The nearest center of every row; a tie goes to the lowest index."""
-        return np.concatenate(list(self._map(X, lloyd.assign)))
+        """The nearest center of every row, by the distance of the model; a tie goes to the
+        lowest index."""
+        return np.concatenate(list(self._map(X, self._assign)))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, and give the label of every row."""
@@ -71,17 +74,17 @@ class CenterEstimator(
 
     def transform(self, X: Any) -> np.ndarray:
         """The distance of every row to every center."""
-        return np.concatenate(list(self._map(X, lloyd.distances_to_centers)))
+        return np.concatenate(list(self._map(X, self._distances)))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, and give the distance of every row to every center."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of squared distances to the nearest center."""
-        return -float(
-            sum(loss for _, loss in self._map(X, lloyd.label_and_loss, sample_weight))
-        )
+        """Minus the loss of the rows: the sum of squared distances to the nearest center, or of
+        1 - cos for ``SphericalKMeans``."""
+        each = self._map(X, self._label_and_loss, sample_weight)
+        return -float(sum(loss for _, loss in each))
 
     def _map(
         self, X: Any, function: Any, sample_weight: Any = None, start: Callable = lloyd.start

@@ -99,8 +99,8 @@ class Rows(Items):
         return self.table.take(indices)
 
     def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
-        check_room(len(self) if indices is None else len(indices), self.dtype)
         rows = self.table.load() if indices is None else self.take(indices)
+        check_room(rows.shape[0], self.dtype.itemsize)
         return distance_matrix(rows, self.metric, engine=self.engine, dtype=self.dtype)
 
     def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
@@ -126,8 +126,8 @@ class Objects(Items):
         return [self.objects[i] for i in indices]
 
     def matrix(self, indices: np.ndarray | None = None) -> np.ndarray:
-        check_room(len(self) if indices is None else len(indices), np.dtype("f8"))
         objects = self.objects if indices is None else self.take(indices)
+        check_room(len(objects), 8)
         return between_objects(objects, objects, self.metric)
 
     def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
@@ -177,9 +177,9 @@ def smallest(distances: np.ndarray) -> tuple[np.ndarray, float]:
     return labels.astype(np.int32), float(own.sum(dtype=np.float64))
 
 
-def check_room(n: int, dtype: np.dtype) -> None:
+def check_room(n: int, itemsize: int) -> None:
     what = f"KMedoids(method='fasterpam') of {n:,} items, for the distances between them,"
-    check_memory(n * n * dtype.itemsize, what, SAMPLES)
+    check_memory(n * n * itemsize, what, SAMPLES)
 
 
 # --- The estimator ---

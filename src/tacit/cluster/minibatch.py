@@ -46,36 +46,6 @@ class Picked(NamedTuple):
         return Batch(self.rows[self.indices], None, weights)
 
 
-class Patience:
-    """Stops when the smoothed loss of a batch has not fallen for ``most`` batches."""
-
-    def __init__(self, most: int, smoothing: float) -> None:
-        self.most, self.smoothing = most, smoothing
-        self.mean: float | None = None
-        self.best, self.waited = np.inf, 0
-
-    def on_step(self, step: Step) -> bool:
-        loss, rate = step.losses[-1], self.smoothing
-        self.mean = loss if self.mean is None else (1 - rate) * self.mean + rate * loss
-        self.waited = 0 if self.mean < self.best else self.waited + 1
-        self.best = min(self.best, self.mean)
-        return self.waited >= self.most
-
-
-class Settled:
-    """Stops when the centers move by less than ``least``, in smoothed squares."""
-
-    def __init__(self, least: float, smoothing: float, centers: np.ndarray) -> None:
-        self.least, self.smoothing, self.centers = least, smoothing, centers
-        self.mean: float | None = None
-
-    def on_step(self, step: Step) -> bool:
-        moved = float(((step.params.centers - self.centers) ** 2).sum())
-        rate, self.centers = self.smoothing, step.params.centers
-        self.mean = moved if self.mean is None else (1 - rate) * self.mean + rate * moved
-        return self.mean <= self.least
-
-
 class MiniBatchKMeans(CenterEstimator):
     """Cluster rows around ``n_clusters`` centers, a batch at a time.
 
@@ -239,12 +209,27 @@ class MiniBatchKMeans(CenterEstimator):
     def _stopping(
         self, batches: int, centers: np.ndarray, summary: DataSummary
     ) -> list[Callback]:
-        rules: list[Callback] = []
-        if self.max_no_improvement is not None:
-            rules.append(Patience(self.max_no_improvement, smoothing=2 / (batches + 1)))
-        if self.tol:
-            rules.append(Settled(self.tol * summary.variance, 2 / (batches + 1), centers))
-        return rules
+        """Rules on figures smoothed over the batches of a pass."""
+        rate, patience = 2 / (batches + 1), self.max_no_improvement
+        mean_loss = best = mean_move = None
+        waited, last = 0, centers
+
+        def no_improvement(step: Step) -> bool:
+            nonlocal mean_loss, best, waited
+            loss = step.losses[-1]
+            mean_loss = loss if mean_loss is None else (1 - rate) * mean_loss + rate * loss
+            waited = 0 if best is None or mean_loss < best else waited + 1
+            best = mean_loss if best is None else min(best, mean_loss)
+            return patience is not None and waited >= patience
+
+        def settled(step: Step) -> bool:
+            nonlocal mean_move, last
+            moved, last = float(((step.params.centers - last) ** 2).sum()), step.params.centers
+            mean_move = moved if mean_move is None else (1 - rate) * mean_move + rate * moved
+            return mean_move <= self.tol * summary.variance
+
+        rules: list[Callback] = [] if patience is None else [no_improvement]
+        return [*rules, settled] if self.tol else rules
 
     def _best_start(
         self, table: Table, summary: DataSummary, rng: np.random.RandomState

@@ -71,21 +71,18 @@ def fit_reference(rows: np.ndarray, *, unit: bool = False, aligned: bool = True)
     """
     mean = rows.mean(axis=0)
     centered = rows - mean
-    axes = principal_axes(centered) if aligned else np.eye(rows.shape[1])
+    if not aligned:
+        axes = np.eye(rows.shape[1])
+    elif rows.shape[1] <= len(rows):  # the smaller of the two Gram matrices
+        axes = np.linalg.eigh(centered.T @ centered)[1]
+    else:
+        axes = np.linalg.svd(centered, full_matrices=False)[2].T
     turned = centered @ axes
     deviation = np.sqrt((turned**2).mean(axis=0))
     some = deviation > 1e-9 * deviation.max(initial=0.0)
     radii = np.sqrt(((turned[:, some] / deviation[some]) ** 2).sum(axis=1))
     low, high = turned.min(axis=0), turned.max(axis=0)
     return Reference(len(rows), mean, axes, low, high, deviation, radii, unit)
-
-
-def principal_axes(centered: np.ndarray) -> np.ndarray:
-    """(d, m) directions, by the smaller of the two Gram matrices."""
-    n, d = centered.shape
-    if d <= n:
-        return np.linalg.eigh(centered.T @ centered)[1]
-    return np.linalg.svd(centered, full_matrices=False)[2].T
 
 
 def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:
@@ -122,6 +119,8 @@ class Association(NamedTuple):
 def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association | None:
     """Compare documents, a CSR matrix, with documents of dealt words; None where presence
     says nothing: most cells are filled, or there are too few documents or words."""
+    from tacit.decompose import TruncatedSVD
+
     pattern = sp.csr_array(words)[np.diff(words.indptr) > 0]
     pattern.eliminate_zeros()
     counts = np.bincount(pattern.indices, minlength=pattern.shape[1])
@@ -138,7 +137,8 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
         if number:
             deal_words(indices, pattern.indptr, d, key(seed, 12, number))
         each = (weights[indices], indices, pattern.indptr)
-        return singular_values(sp.csr_array(each, shape=(n, d)), size)
+        unit, _ = unit_rows(sp.csr_array(each, shape=(n, d)))
+        return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
 
     own, *others = engine.each(spectrum, range(REFERENCES + 1))
     null = np.array(others)
@@ -146,13 +146,6 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
     ratio = own / np.maximum(mean, 1e-12)
     excess = (own - mean) / max(float(deviation), 1e-12)
     return Association(float(ratio[1:].max()), float(np.median(excess[1:])))
-
-
-def singular_values(rows: sp.csr_array, size: int) -> np.ndarray:
-    from tacit.decompose import TruncatedSVD
-
-    unit, _ = unit_rows(rows)
-    return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
 
 
 def deal_words(indices: np.ndarray, indptr: np.ndarray, d: int, drawn: np.uint64) -> None:

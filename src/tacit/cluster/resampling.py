@@ -35,25 +35,25 @@ from sklearn.exceptions import ConvergenceWarning
 from tacit.cluster.hierarchy.dendrogram import cut
 from tacit.cluster.hierarchy.linkage import linkage
 from tacit.cluster.k_trials import copy_with_seed, find_labels, get_clusterer, recovery
-from tacit.core.engines import Engine, Serial, get_engine, one_blas_thread
-from tacit.core.kernel import kernel
+from tacit.core.engines import Engine, Serial, check_stop, get_engine, one_blas_thread
 from tacit.core.moments import MomentsParams, collect
 from tacit.core.notebook import html_notes, html_table
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.randoms import integers, key, normals, permutation, seed_from
+from tacit.core.wording import count
 from tacit.data.table import Table
 from tacit.measure.agreement import adjusted_rand_score
-from tacit.measure.distance_sums import load_rows
 from tacit.measure.labels import by_size
+from tacit.measure.pair_scores import load_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["ClusterStability", "RowStability", "Stability", "stability"]
 
+PANEL = 256  # rows of the matrix at a time
 UNSEEN = -1  # the row was not drawn
 NOWHERE = -2  # it was drawn, and is in no cluster
-PANEL = 256  # rows of the matrix at a time
 TITLES = ("cluster", "rows", "confidence", "recovered", "rival", "with rival")
 
 
@@ -152,14 +152,13 @@ class Stability:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values, except the co-association matrix."""
+        figures = {k: v for k, v in vars(self).items() if k != "coassociation"}
         return {
+            **figures,
             "clusters": [cluster.to_dict() for cluster in self.clusters],
             "rows": self.rows.to_dict(),
-            "agreement": self.agreement,
             "tree": None if self.tree is None else self.tree.tolist(),
             "tree_rows": self.tree_rows.tolist(),
-            "n_resamples": self.n_resamples,
-            "perturb": self.perturb,
             "notes": list(self.notes),
         }
 
@@ -172,10 +171,9 @@ class Stability:
     @property
     def headline(self) -> str:
         """The result in one line."""
-        many = f"{len(self.clusters)} cluster{'s' if len(self.clusters) != 1 else ''}"
         return (
-            f"{many}, agreement {self.agreement:.2f} over {self.n_resamples} resamples "
-            f"({self.perturb})"
+            f"{count(len(self.clusters), 'cluster')}, agreement {self.agreement:.2f} over "
+            f"{self.n_resamples} resamples ({self.perturb})"
         )
 
     def __str__(self) -> str:
@@ -193,14 +191,9 @@ class Stability:
 
 
 def cells_of(cluster: ClusterStability) -> list[str]:
-    return [
-        str(cluster.cluster),
-        str(cluster.size),
-        f"{cluster.confidence:.2f}",
-        f"{cluster.recovered:.2f}",
-        "" if cluster.rival is None else str(cluster.rival),
-        "" if cluster.rival_share is None else f"{cluster.rival_share:.2f}",
-    ]
+    figures = vars(cluster).values()
+    cells = (f"{each:.2f}" if isinstance(each, float) else str(each) for each in figures)
+    return ["" if cell == "None" else cell for cell in cells]
 
 
 # --- Resamples ---
@@ -235,9 +228,16 @@ def label_resample(source: Source, b: int) -> np.ndarray:
     """The label of every row in resample b, from 0; UNSEEN and NOWHERE below that."""
     n = count_rows(source.X)
     model = copy_with_seed(source.estimator, int(key(source.seed, 1, b)) % 2**31)
+    stream = key(source.seed, 2, b)
     if source.perturb == "noise":
-        return clean_labels(find_labels(model, add_noise(source, key(source.seed, 2, b))))
-    drawn = integers(key(source.seed, 2, b), n, n)
+        if sp.issparse(source.X):
+            changed: Any = sp.csr_array(source.X, dtype=np.float64, copy=True)
+            changed.data *= np.exp(source.size[0] * normals(stream, len(changed.data)))
+        else:
+            noise = source.size * normals(stream, source.X.shape)
+            changed = np.asarray(source.X, np.float64) + noise
+        return clean_labels(find_labels(model, changed))
+    drawn = integers(stream, n, n)
     if isinstance(source.X, list):
         rows: Any = [source.X[i] for i in drawn]
     else:
@@ -245,15 +245,6 @@ def label_resample(source: Source, b: int) -> np.ndarray:
     labels = np.full(n, UNSEEN, np.int32)
     labels[drawn] = clean_labels(find_labels(model, rows))  # the last copy of a row counts
     return labels
-
-
-def add_noise(source: Source, stream: np.uint64) -> Any:
-    X = source.X
-    if sp.issparse(X):
-        changed = sp.csr_array(X, dtype=np.float64, copy=True)
-        changed.data *= np.exp(source.size[0] * normals(stream, len(changed.data)))
-        return changed
-    return np.asarray(X, np.float64) + source.size * normals(stream, X.shape)
 
 
 def clean_labels(labels: np.ndarray) -> np.ndarray:
@@ -343,9 +334,7 @@ def stability(
     source = Source(X, square, estimator, perturb, size, seed)
     base, names = base_labels(source, labels)
     n = len(base)
-    order = permutation(key(seed, 3), n)[:max_rows] if n > max_rows else np.arange(n)
-    sample = np.sort(order)
-    k = len(names)
+    sample, k = np.sort(permutation(key(seed, 3), n)[:max_rows]), len(names)
     pairs = Pairs(np.zeros((n, k)), np.zeros((n, k)))
     recovered, agreement, seen_labels = [], [], []
     with warnings.catch_warnings():
@@ -367,12 +356,10 @@ def stability(
     means = mean_coassociation(pairs, base)
     matrix = Z = None
     if tree and len(sample) > 1:
-        matrix = coassociation(np.array(seen_labels), base[sample], means[sample], engine)
+        matrix = coassociation(np.array(seen_labels), base[sample], means[sample])
         condensed = np.maximum((1 - matrix)[np.triu_indices(len(matrix), 1)], 0.0)
         Z = linkage(condensed, "average")
-    notes = () if len(sample) == n else (
-        f"The tree and the matrix are of {len(sample):,} of {n:,} rows, drawn at random.",
-    )  # fmt: skip
+    note = f"The tree and the matrix are of {len(sample):,} of {n:,} rows, drawn at random."
     return Stability(
         clusters=clusters_of(base, means, recovered, names),
         rows=rows_of(base, means, names),
@@ -382,7 +369,7 @@ def stability(
         coassociation=matrix,
         n_resamples=done,
         perturb=perturb,
-        notes=notes,
+        notes=() if len(sample) == n else (note,),
     )
 
 
@@ -462,27 +449,25 @@ def clusters_of(
 # --- Rows against rows ---
 
 
-def coassociation(
-    labels: np.ndarray, base: np.ndarray, means: np.ndarray, engine: str | Engine = "serial"
-) -> np.ndarray:
+def coassociation(labels: np.ndarray, base: np.ndarray, means: np.ndarray) -> np.ndarray:
     """(n, n): how often two rows were together, of the times that both were drawn.
 
     ``labels`` holds a resample in every row. Two rows that were never drawn together get the
     mean of their co-association with the cluster of the other.
     """
-    labels = np.ascontiguousarray(labels.T, np.int32)  # (n, resamples)
-    n = len(labels)
-    matrix = np.empty((n, n))
-
-    def match(first: int) -> None:
-        count_matches(labels, first, matrix[first : first + PANEL])
-
-    for _ in get_engine(engine).each(match, range(0, n, PANEL), work=n * labels.size):
-        pass
-    missing = np.isnan(matrix)
-    if missing.any():
-        estimate = np.where(base >= 0, means[:, base], 0.0)
-        matrix[missing] = ((estimate + estimate.T) / 2)[missing]
+    n = labels.shape[1]
+    drawn = (labels != UNSEEN).astype(np.float64)
+    resamples, rows = np.nonzero(labels >= 0)
+    clusters = resamples * n + labels[resamples, rows]  # each of each resample is a column
+    _, columns = np.unique(clusters, return_inverse=True)
+    members = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, len(rows) or 1))
+    estimate = np.where(base >= 0, means[:, base], 0.0)
+    matrix = (estimate + estimate.T) / 2
+    for first in range(0, n, PANEL):
+        check_stop()
+        some = slice(first, first + PANEL)
+        both, together = drawn[:, some].T @ drawn, (members[some] @ members.T).toarray()
+        np.divide(together, both, out=matrix[some], where=both > 0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
 
@@ -548,21 +533,3 @@ def check_request(perturb: str, noise: float, n_resamples: int, max_rows: int) -
     for name, value, least in (("n_resamples", n_resamples, 1), ("max_rows", max_rows, 2)):
         if not isinstance(value, int | np.integer) or value < least:
             raise ValueError(f"stability({name}={value!r}) must be an integer from {least} up.")
-
-
-# --- Kernels ---
-
-
-@kernel
-def count_matches(labels, start, out):
-    for i in range(out.shape[0]):
-        mine, row = labels[start + i], out[i]
-        for j in range(labels.shape[0]):
-            theirs = labels[j]
-            both, same = 0, 0
-            for b in range(mine.shape[0]):
-                if mine[b] != -1 and theirs[b] != -1:
-                    both += 1
-                    if mine[b] == theirs[b] and mine[b] >= 0:
-                        same += 1
-            row[j] = same / both if both > 0 else np.nan

@@ -38,8 +38,10 @@ def first_centers(
         return check_centers(init, n_clusters, table.shape[1], name)
     rows, weights = draw(table, max(SEED_ROWS, ROWS_PER_CENTER * n_clusters), rng)
     rows, weights = merge_equal_rows(rows, weights)
-    if init == "random":
-        chosen = random_rows(weights, n_clusters, rng)
+    if init == "random":  # without repetition, as likely as their weights
+        size = min(n_clusters, len(weights))
+        chosen = rng.choice(len(weights), size, replace=False, p=weights / weights.sum())
+        chosen = np.resize(chosen, n_clusters)
     else:
         with one_blas_thread():  # BLAS may round differently on more
             chosen = plus_plus(rows, weights, n_clusters, rng)
@@ -86,17 +88,16 @@ def merge_equal_rows(rows: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
     return rows[order[first]], totals
 
 
-def random_rows(weights: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
-    """k rows without repetition, as likely as their weights."""
-    size = min(k, len(weights))
-    chosen = rng.choice(len(weights), size, replace=False, p=weights / weights.sum())
-    return np.resize(chosen, k)
-
-
 def plus_plus(rows: Any, weights: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Rows to start from, each drawn with odds proportional to weight times the squared
     distance from those already chosen; the best of a few draws a step is kept."""
-    points, squares = centered(rows)
+    if sp.issparse(rows):
+        points = rows.astype(np.float64)
+        squares = np.asarray(points.multiply(points).sum(axis=1)).ravel()
+    else:  # about the mean
+        points = np.asarray(rows, np.float64)
+        points = points - points.mean(axis=0)
+        squares = np.einsum("ij,ij->i", points, points)
     trials = 2 + int(math.log(k))
     chosen = [pick(weights, rng.uniform(size=1))[0]]
     closest = squared_from(points, squares, np.array(chosen))[0]
@@ -117,15 +118,6 @@ def pick(odds: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     total = np.cumsum(odds)
     at = np.searchsorted(total, uniforms * total[-1], side="right")
     return np.minimum(at, np.flatnonzero(odds)[-1])  # rounding may overshoot
-
-
-def centered(rows: Any) -> tuple[Any, np.ndarray]:
-    if sp.issparse(rows):
-        points = rows.astype(np.float64)
-        return points, np.asarray(points.multiply(points).sum(axis=1)).ravel()
-    points = np.asarray(rows, np.float64)
-    points = points - points.mean(axis=0)
-    return points, np.einsum("ij,ij->i", points, points)
 
 
 def squared_from(points: Any, squares: np.ndarray, picks: np.ndarray) -> np.ndarray:

@@ -48,10 +48,7 @@ from tacit.data.summary import DataSummary
 from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
 
-__all__ = [
-    "FuzzyCMeans", "FuzzyParams", "MembershipStats", "SoftKMeans", "SoftParams", "collect",
-    "memberships", "start", "update",
-]  # fmt: skip
+__all__ = ["FuzzyCMeans", "SoftKMeans", "collect", "memberships", "start", "update"]
 
 CHUNK = 1024  # rows whose distances to all centers are in memory at once
 
@@ -83,9 +80,8 @@ class FuzzyParams(NamedTuple):
         if nearest.all():
             closeness = nearest / squares
         else:
-            closeness = np.divide(
-                nearest, squares, out=np.ones_like(squares), where=squares > 0
-            )
+            some = squares > 0
+            closeness = np.divide(nearest, squares, out=np.ones_like(squares), where=some)
         if self.m != 2:
             closeness **= 1 / (self.m - 1)
         closeness /= closeness.sum(axis=1, keepdims=True)
@@ -135,17 +131,13 @@ class MembershipStats(Stats):
 
 
 def start(
-    centers: np.ndarray,
-    summary: DataSummary,
-    *,
-    m: float | None = None,
-    stiffness: float | None = None,
+    centers: np.ndarray, summary: DataSummary, *, m: float = 2.0, stiffness: float | None = None
 ) -> Any:
     """Params for given first centers: fuzzy with ``m``, soft with ``stiffness``."""
     centers = np.array(centers, np.float64, order="C")
     if stiffness is None:
-        return FuzzyParams(centers, summary.origin, float(2.0 if m is None else m))
-    return SoftParams(centers, summary.origin, float(stiffness))
+        return FuzzyParams(centers, summary.origin, m)
+    return SoftParams(centers, summary.origin, stiffness)
 
 
 def collect(params: Any, block: Any) -> MembershipStats:
@@ -209,13 +201,6 @@ def squares_to_centers(centers: np.ndarray, origin: np.ndarray, rows: Any) -> np
 def settled(old: Any, new: Any, *, tol: float) -> bool:
     """Whether the centers moved by at most ``tol``, in squares."""
     return float(((new.centers - old.centers) ** 2).sum()) <= tol
-
-
-def natural_stiffness(n_clusters: int, summary: DataSummary) -> float:
-    """Twice the stiffness at which n_clusters round clusters have the data's variance."""
-    if not summary.variance > 0:
-        return 1.0  # all rows are equal: any will do
-    return 2 * n_clusters ** (2 / len(summary.origin)) / summary.variance
 
 
 # --- The estimators ---
@@ -394,8 +379,10 @@ class SoftKMeans(SoftClusters):
             raise ValueError("stiffness_ is not above 0.")
 
     def _prepare(self, summary: DataSummary) -> None:
-        auto = isinstance(self.stiffness, str)
-        chosen = natural_stiffness(self.n_clusters, summary) if auto else self.stiffness
+        chosen = self.stiffness
+        if isinstance(chosen, str):  # "auto"
+            widths = self.n_clusters ** (2 / len(summary.origin))
+            chosen = 2 * widths / summary.variance if summary.variance > 0 else 1.0
         self.stiffness_ = float(chosen)
 
     def _start(self, centers: np.ndarray, summary: DataSummary, *, sparse: bool = False) -> Any:

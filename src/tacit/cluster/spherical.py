@@ -95,15 +95,15 @@ def label_and_loss(
     unit, lost = scale_block(block, cache)
     labels, loss = lloyd.label_and_loss(params, unit, cache)
     if unit.weights is not None:
-        labels = np.where(any_value(unit.rows), labels, np.int32(0))
+        labels = np.where(unit_rows(unit.rows)[1], np.int32(0), labels)
     return labels, loss / 2 + lost
 
 
-def any_value(rows: Any) -> np.ndarray:
-    """Which rows are not all zero."""
-    if sp.issparse(rows):
-        return np.asarray(abs(rows).sum(axis=1)).ravel() > 0
-    return rows.any(axis=1)
+def assign(
+    params: lloyd.KMeansParams, block: Any, cache: lloyd.BlockCache | None = None
+) -> np.ndarray:
+    """The label of every row of a block."""
+    return label_and_loss(params, block, cache)[0]
 
 
 def distances_to_centers(params: lloyd.KMeansParams, block: Any) -> np.ndarray:
@@ -157,20 +157,10 @@ class SphericalKMeans(RestartedEstimator):
     _collect = staticmethod(collect)
     _update = staticmethod(update)
     _settled = staticmethod(lloyd.settled)
+    _assign = staticmethod(assign)
     _label_and_loss = staticmethod(label_and_loss)
+    _distances = staticmethod(distances_to_centers)
     _too_few = "the rows have only {} directions"
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The center with the largest cosine of every row; a tie goes to the lowest index."""
-        return np.concatenate([labels for labels, _ in self._map(X, label_and_loss)])
-
-    def transform(self, X: Any) -> np.ndarray:
-        """The cosine distance, 1 - cos, of every row to every center."""
-        return np.concatenate(list(self._map(X, distances_to_centers)))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of 1 - cos to the nearest center."""
-        return -float(sum(loss for _, loss in self._map(X, label_and_loss, sample_weight)))
 
     def _compared(self, table: Table, *, fitting: bool) -> Table:
         return unit_table(table, keep_zero=not fitting)

@@ -25,14 +25,15 @@ JMLR 11. The notes' section on evaluating clusterings.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from tacit.core.kernel import kernel
+from tacit.measure.labels import Codes, two_labelings
 from tacit.measure.labels import contingency as contingency_of
-from tacit.measure.labels import two_labelings
 
 __all__ = [
     "adjusted_mutual_info_score", "adjusted_rand_score", "best_matching_accuracy",
@@ -42,6 +43,12 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_CELLS = 2**27  # of the table of the best matching: 1 GB
+MEANS: dict[str, Callable[[float, float], float]] = {
+    "arithmetic": lambda a, b: (a + b) / 2,
+    "geometric": lambda a, b: math.sqrt(a * b),
+    "min": min,
+    "max": max,
+}
 
 
 def homogeneity_completeness_v_measure(
@@ -68,7 +75,8 @@ def homogeneity_completeness_v_measure(
         raise ValueError(f"{name}(beta={beta}) must be zero or more. The usual is 1.")
     true, pred = two_labelings(labels_true, labels_pred, name=name)
     shared = information_in(contingency_of(true, pred), true.counts, pred.counts)
-    h, c = (explained_fraction(shared, entropy_of(each.counts)) for each in (true, pred))
+    entropies = entropy_of(true.counts), entropy_of(pred.counts)
+    h, c = (min(1.0, shared / entropy) if entropy > 0 else 1.0 for entropy in entropies)
     v = (1 + beta) * h * c / (beta * h + c) if h + c > 0 else 0.0
     return h, c, v
 
@@ -200,8 +208,7 @@ def normalized_mutual_info_score(
     shared = information_in(contingency_of(true, pred), true.counts, pred.counts)
     if shared <= np.finfo(float).eps:
         return 0.0
-    entropies = entropy_of(true.counts), entropy_of(pred.counts)
-    return float(min(1.0, shared / mean_of(*entropies, average_method, name)))
+    return float(min(1.0, shared / mean_entropy(true, pred, average_method, name)))
 
 
 def adjusted_mutual_info_score(
@@ -227,8 +234,7 @@ def adjusted_mutual_info_score(
         return 0.0
     shared = information_in(table, true.counts, pred.counts)
     chance = expected_information(true.counts, pred.counts, n)
-    entropies = entropy_of(true.counts), entropy_of(pred.counts)
-    scale = mean_of(*entropies, average_method, name) - chance
+    scale = mean_entropy(true, pred, average_method, name) - chance
     # Where chance reaches the maximum only rounding is left; keep its sign, and off zero.
     least = np.finfo(float).eps
     scale = min(scale, -least) if scale < 0 else max(scale, least)
@@ -255,22 +261,11 @@ def count_pairs(labels_true: Any, labels_pred: Any, name: str) -> tuple[int, int
     return together, split, joined, n * (n - 1) // 2 - together - split - joined
 
 
-def explained_fraction(shared: float, entropy: float) -> float:
-    """Mutual information over an entropy; 1 where there is nothing to explain."""
-    return min(1.0, shared / entropy) if entropy > 0 else 1.0
-
-
-def mean_of(a: float, b: float, method: str, name: str) -> float:
-    if method == "arithmetic":
-        return (a + b) / 2
-    if method == "geometric":
-        return math.sqrt(a * b)
-    if method in ("min", "max"):
-        return min(a, b) if method == "min" else max(a, b)
-    raise ValueError(
-        f"{name}: average_method={method!r} is unknown. Choose from 'arithmetic', 'geometric', "
-        "'min', 'max'."
-    )
+def mean_entropy(true: Codes, pred: Codes, method: str, name: str) -> float:
+    if method not in MEANS:
+        known = ", ".join(map(repr, MEANS))
+        raise ValueError(f"{name}: average_method={method!r} is unknown. Choose from {known}.")
+    return MEANS[method](entropy_of(true.counts), entropy_of(pred.counts))
 
 
 def entropy_of(counts: np.ndarray) -> float:

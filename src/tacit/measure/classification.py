@@ -33,6 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 SHOWN = 30  # classes of a printed table
+SCORES = ("precision", "recall", "f")
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,8 @@ class Confusion:
             raise ValueError(f"average={how!r} is unknown; choose macro, micro or weighted.")
         scores = self.per_class(beta)
         weights = scores["support"] if how == "weighted" else None
-        return tuple(  # type: ignore[return-value]
-            float(np.average(scores[name], weights=weights))
-            for name in ("precision", "recall", "f")
-        )
+        means = [float(np.average(scores[each], weights=weights)) for each in SCORES]
+        return means[0], means[1], means[2]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
@@ -92,8 +91,7 @@ class Confusion:
         names = [one_line(name) for name in self.classes[:SHOWN]]
         width = max([5, *map(len, names)])
         lines = [f"{'':{width}}  precision  recall      F    rows"]
-        for k, name in enumerate(names):
-            p, r, f, n = (scores[each][k] for each in ("precision", "recall", "f", "support"))
+        for name, p, r, f, n in zip(names, *scores.values(), strict=False):
             lines.append(f"{name:{width}}  {p:9.4f}  {r:6.4f} {f:6.4f} {n:7g}")
         if len(self.classes) > SHOWN:
             lines.append(f"... and {len(self.classes) - SHOWN} more classes")
@@ -304,27 +302,22 @@ def both_codes(
             "agree. Make them the same."
         )
     names = np.asarray(labels) if labels is not None else np.union1d(true.names, pred.names)
-    out = (positions(each.names, names, name)[each.codes] for each in (true, pred))
-    return *(each.astype(np.int64) for each in out), names  # type: ignore[return-value]
+    one, two = (positions(each.names, names, name)[each.codes] for each in (true, pred))
+    return one, two, names
 
 
 def positions(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
     """The position of each of ``some`` in ``names``."""
-    order = np.argsort(names, kind="stable")
-    twice = names[order][1:][names[order][1:] == names[order][:-1]]
-    if len(twice):
-        raise ValueError(f"{name}: labels names {twice.tolist()[0]!r} twice. Leave one out.")
-    unknown = some
-    if len(names):
-        at = np.searchsorted(names, some, sorter=order)
-        position = order[np.minimum(at, len(names) - 1)]
-        unknown = some[names[position] != some]
-    if len(unknown):
-        raise ValueError(
-            f"{name}: the label {unknown.tolist()[0]!r} is not among "
-            f"labels={names.tolist()[:10]}. Add it."
-        )
-    return position
+    place: dict = {}
+    for i, each in enumerate(names.tolist()):
+        if place.setdefault(each, i) != i:
+            raise ValueError(f"{name}: labels names {each!r} twice. Leave one out.")
+    for each in some.tolist():
+        if each not in place:
+            raise ValueError(
+                f"{name}: the label {each!r} is not among labels={names.tolist()[:10]}. Add it."
+            )
+    return np.array([place[each] for each in some.tolist()], np.int64)
 
 
 def one_line(name: Any) -> str:

@@ -108,11 +108,10 @@ def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> 
             )
         return math.log(theirs / ours) / scale
     p, q = normalize_both(p, q, "kl_divergence")
-    positive = p > 0
-    if (q[positive] == 0).any():
+    p, q = p[p > 0], q[p > 0]
+    if not q.all():
         return math.inf
-    ratio = np.log(p[positive]) - np.log(q[positive])
-    return max(0.0, float((p[positive] * ratio).sum())) / scale
+    return max(0.0, float((p * (np.log(p) - np.log(q))).sum())) / scale
 
 
 def perplexity(p: Any, q: Any = None) -> float:
@@ -139,10 +138,8 @@ def perplexity(p: Any, q: Any = None) -> float:
 
 def expected_length(p: np.ndarray, q: np.ndarray) -> float:
     """- sum p log q, in nats, where 0 log 0 is 0."""
-    positive = p > 0
-    if (q[positive] == 0).any():
-        return math.inf
-    return max(0.0, float(-(p[positive] * np.log(q[positive])).sum()))
+    p, q = p[p > 0], q[p > 0]
+    return max(0.0, float(-(p * np.log(q)).sum())) if q.all() else math.inf
 
 
 def is_model(value: Any) -> bool:
@@ -158,14 +155,13 @@ def normalize(p: Any, name: str) -> np.ndarray:
         raise TypeError(
             f"{name} must be numbers, probabilities or counts, but got {str(values)[:60]!r}."
         ) from None
-    if not np.isfinite(weights).all():
-        at = int(np.flatnonzero(~np.isfinite(weights))[0])
-        raise ValueError(f"{name} has {weights[at]} at place {at}. Give finite numbers.")
-    if (weights < 0).any():
-        at = int(np.flatnonzero(weights < 0)[0])
-        raise ValueError(
-            f"{name} has {weights[at]:g} at place {at}, but no probability is negative."
-        )
+    for wrong, why in (
+        (~np.isfinite(weights), ". Give finite numbers."),
+        (weights < 0, ", but no probability is negative."),
+    ):
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise ValueError(f"{name} has {weights[at]:g} at place {at}{why}")
     top = weights.max(initial=0.0)
     if top == 0:
         raise ValueError(f"{name} has {len(weights)} outcomes, all of weight 0. Give some.")

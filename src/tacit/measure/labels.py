@@ -66,13 +66,8 @@ def count_codes(array: np.ndarray, low: int, high: int) -> Codes:
     offsets = (array - array.dtype.type(low)).astype(np.int64, copy=False)
     counts = np.bincount(offsets, minlength=high - low + 1)
     used = np.flatnonzero(counts)
-    if len(used) == len(counts):
-        codes = offsets.astype(np.int32)
-    else:
-        code = np.zeros(len(counts), np.int32)
-        code[used] = np.arange(len(used), dtype=np.int32)
-        codes = code[offsets]
-    return Codes(codes, used.astype(dtype) + dtype.type(low), counts[used].astype(np.int64))
+    code = np.cumsum(counts > 0, dtype=np.int32) - np.int32(1)
+    return Codes(code[offsets], used.astype(dtype) + dtype.type(low), counts[used])
 
 
 def check_two_clusters(codes: Codes, name: str) -> None:

@@ -190,6 +190,7 @@ def rank_items(
             "rank_items: no user of the test ratings is known and has a relevant item. Lower "
             "threshold, or train on the same users."
         )
+    measures = (precision_at, recall_at, average_precision, ndcg, reciprocal_rank)
     scores = np.zeros(5)
     raters = np.bincount(recommender.ratings_.indices, minlength=len(recommender.item_ids_))
     popularity = dict(zip(recommender.item_ids_.tolist(), raters.tolist(), strict=True))
@@ -199,10 +200,7 @@ def rank_items(
     for user in users:
         ranked = recommender.recommend(user, k).ids
         wanted = relevant[user]
-        scores += [
-            measure(ranked, wanted, k)
-            for measure in (precision_at, recall_at, average_precision, ndcg, reciprocal_rank)
-        ]
+        scores += [measure(ranked, wanted, k) for measure in measures]
         shown.update(ranked)
         # An item that nobody rated counts as rated by half a user.
         novelty -= sum(np.log2(max(popularity[each], 0.5) / n_users) for each in ranked)

@@ -8,10 +8,11 @@ analysis. Journal of Computational and Applied Mathematics 20.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.kernels.distances import between_rows
 from tacit.measure.labels import codes_of
 from tacit.plot.axes import (
     NEUTRAL,
@@ -38,14 +39,6 @@ MOST_BARS = 2000  # of a cluster in the silhouette; of more rows, evenly spaced 
 
 
 # --- k-means, iteration by iteration ---
-
-
-class Iteration(NamedTuple):
-    """The centers after some updates."""
-
-    number: int
-    centers: np.ndarray
-    loss: float  # mean square to the nearest center
 
 
 def kmeans_steps(
@@ -98,27 +91,27 @@ def kmeans_steps(
         grid = np.array([*axes], object)[: len(shown)]
     plane = plane_of(rows)
     points = plane.project(rows)
-    places = [plane.project(iteration.centers) for iteration in iterations]
+    places = [plane.project(centers) for centers, _ in iterations]
     for each in places:
         if rows.shape[1] == 1:
             each[:, 1] = 0.0  # centers of a single column sit in the middle of the strip
     limits = limits_of(np.vstack([points, *places]))
     for ax, i in zip(grid, shown, strict=True):
-        codes = nearest_centers(rows, iterations[i].centers)
+        centers, loss = iterations[i]
+        codes = between_rows(rows, centers).argmin(axis=1)  # in all columns, not as drawn
         draw_iteration(ax, plane, points, codes, places[max(0, i - 1) : i + 1], limits, palette)
-        number = iterations[i].number
-        name = "first centers" if number == 0 else f"iteration {number}"
+        name = "first centers" if i == 0 else f"iteration {i}"
         if i == len(iterations) - 1 and i > 0:
             name += " (last)"
         ax.set_title(name, loc="left", fontsize=10)
-        ax.set_title(f"loss {iterations[i].loss:.4g}", loc="right", fontsize=8.5, color=NEUTRAL)
+        ax.set_title(f"loss {loss:.4g}", loc="right", fontsize=8.5, color=NEUTRAL)
     if title is not None:
         grid[0].figure.suptitle(title, x=0.01, ha="left", fontsize=12)
     return grid
 
 
-def record_iterations(rows: Any, model: Any, random_state: Any) -> list[Iteration]:
-    """Run k-means and keep the centers after every update."""
+def record_iterations(rows: Any, model: Any, random_state: Any) -> list[tuple]:
+    """Run k-means: the centers after 0, 1, 2, ... updates, and the loss there."""
     from sklearn.base import clone
 
     from tacit.cluster.kmeans import KMeans
@@ -132,11 +125,10 @@ def record_iterations(rows: Any, model: Any, random_state: Any) -> list[Iteratio
             "kmeans_steps needs a number of clusters or a tacit.cluster.KMeans, not a "
             f"{type(model).__name__}."
         )
-    iterations: list[Iteration] = []
+    iterations: list[tuple] = []
 
     def record(step: "Step") -> None:
-        centers = np.array(step.params.centers, np.float64)
-        iterations.append(Iteration(step.number, centers, float(step.losses[-1])))
+        iterations.append((step.params.centers.copy(), float(step.losses[-1])))
 
     chosen.set_params(n_init=1, callbacks=[record]).fit(rows)
     return iterations
@@ -149,14 +141,6 @@ def choose_panels(n: int, most: int) -> list[int]:
     ([0, 1, 2], [0, 1, 2, 19])
     """
     return list(range(n)) if n <= most else [*range(most - 1), n - 1]
-
-
-def nearest_centers(rows: Any, centers: np.ndarray) -> np.ndarray:
-    """The nearest center of every row, in all columns and not in the picture alone."""
-    middle = centers.mean(axis=0)
-    away = centers - middle
-    products = np.asarray(rows @ away.T) - middle @ away.T
-    return (0.5 * (away**2).sum(axis=1) - products).argmin(axis=1)
 
 
 def draw_iteration(

@@ -73,7 +73,7 @@ def scree(
         best = chosen.best if best is None else best
         knee = chosen.knee if knee == "auto" else knee
         ylabel = "inertia" if ylabel is None else ylabel
-    values = as_curve(values, "values")
+    values = as_curve(values, "values", "scree")
     m = len(values)
     ks = np.arange(1, m + 1) if ks is None else np.asarray([*ks])
     if len(ks) != m:
@@ -89,7 +89,7 @@ def scree(
             raise ValueError(f"scree({name}={mark}) is none of ks, {ks[0]} to {ks[-1]}.")
     ax = axes_or_new(ax, 6.5, 4.0)
     if null is not None:
-        null = as_curve(null, "null")
+        null = as_curve(null, "null", "scree")
         if len(null) != m:
             raise ValueError(f"scree needs {m} null values, one per k, but got {len(null)}.")
         ax.plot(ks, null, color=NEUTRAL, lw=1.0, linestyle=(0, (5, 4)), zorder=1)
@@ -108,13 +108,13 @@ def scree(
     return finish(ax, title, xlabel=xlabel, ylabel=ylabel or "left unexplained", grid="y")
 
 
-def as_curve(values: Any, name: str) -> np.ndarray:
+def as_curve(values: Any, what: str, name: str) -> np.ndarray:
     curve = np.asarray(values, np.float64)
     if curve.ndim != 1 or not len(curve):
-        raise ValueError(f"scree needs {name} in one row, but they have shape {curve.shape}.")
+        raise ValueError(f"{name} needs {what} in one row, but they have shape {curve.shape}.")
     if not np.isfinite(curve).all():
         place = int(np.argmin(np.isfinite(curve)))
-        raise ValueError(f"scree: {name}[{place}] is {curve[place]}, not a number to draw.")
+        raise ValueError(f"{name}: {what}[{place}] is {curve[place]}, not a finite number.")
     return curve
 
 
@@ -181,12 +181,7 @@ def rank_error(
         raise ValueError("rank_error needs at least one curve.")
     ax = axes_or_new(ax, 6.5, 4.0)
     for i, (name, values) in enumerate(curves.items()):
-        curve = np.asarray(values, np.float64)
-        if curve.ndim != 1 or not len(curve) or not np.isfinite(curve).all():
-            raise ValueError(
-                f"rank_error needs finite errors in one row, but {name or 'they'} have shape "
-                f"{curve.shape}."
-            )
+        curve = as_curve(values, f"errors {name}".strip(), "rank_error")
         color = palette[(i + 1) % len(palette)]
         ax.plot(np.arange(len(curve)), curve, color=color, lw=1.8, label=name or None)
         for rank in marks:
@@ -291,7 +286,12 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     >>> ax.get_lines()[0].get_ydata().tolist()
     [3.0, 2.0, 1.5]
     """
-    curves = model if isinstance(model, dict) else curves_of(model)
+    curves = model
+    if not isinstance(model, dict):
+        curves = {name: list(getattr(model, each, ())) for each, name in CURVES}
+        curves = {name: values for name, values in curves.items() if values}
+        if "generator" in curves:
+            curves["discriminator"] = curves.pop("loss")
     if not curves or not all(len(values) for values in curves.values()):
         raise ValueError(
             f"loss_curves needs a fitted model with losses_, but got {type(model).__name__}. "
@@ -304,17 +304,6 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     if len(curves) > 1:
         ax.legend(frameon=False, labelcolor=NEUTRAL)
     return finish(ax, title, xlabel="pass", ylabel="loss", grid="both")
-
-
-def curves_of(model: Any) -> dict[str, list[float]]:
-    curves = {
-        name: list(getattr(model, attribute))
-        for attribute, name in CURVES
-        if len(getattr(model, attribute, ()))
-    }
-    if "generator" in curves:
-        curves["discriminator"] = curves.pop("loss")
-    return curves
 
 
 # --- Losses by margin ---

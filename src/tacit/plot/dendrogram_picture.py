@@ -20,7 +20,7 @@ from tacit.cluster.hierarchy.dendrogram import (
     subtree_heights,
 )
 from tacit.cluster.hierarchy.dendrogram import cut as cut_tree
-from tacit.plot.axes import FAINT, NEUTRAL, PALETTE, axes_or_new, darker, title_and_note
+from tacit.plot.axes import NEUTRAL, PALETTE, axes_or_new, darker, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,23 +88,23 @@ def dendrogram(
             f"dendrogram(orientation={orientation!r}) is unknown. Choose from "
             f"{', '.join(OPPOSITE)}."
         )
-    clusters = None if cut is None else labels_of(Z, cut)
+    clusters, cut_at = cut_into(Z, cut)
     sideways = orientation in ("left", "right")
     side = float(np.clip(0.18 * n, 4.0, 12.0))  # the figure grows with the leaves
     ax = axes_or_new(ax, *((8.0, side) if sideways else (max(6.0, side), 5.0)))
     box = ax.get_window_extent()
     room = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
     p = groups_to_draw(n, truncate, room, clusters)
-    tree = simplify(Z, clusters, cut_height(Z, clusters, cut), p)
+    tree = simplify(Z, clusters, cut_at, p)
     from matplotlib.colors import to_hex
 
     colors = tuple(to_hex(color) for color in palette) or PALETTE
     picture = Picture(ax, orientation, tree, colors, names, room)
+    picture.draw_frame(title)
     picture.draw_merges()
     picture.draw_groups()
     picture.draw_names()
     picture.draw_cut()
-    picture.finish(title)
     return ax
 
 
@@ -143,29 +143,24 @@ class Tree:
         return len(self.counts)
 
 
-def labels_of(Z: np.ndarray, cut: float) -> np.ndarray:
-    """The cluster of every leaf, for a number of clusters or a height."""
+def cut_into(Z: np.ndarray, cut: float | None) -> tuple[np.ndarray | None, float]:
+    """The cluster of every leaf, for a number of clusters or a height, and the height of the
+    line that shows the cut; nan where no line can."""
+    if cut is None:
+        return None, np.nan
     if isinstance(cut, bool) or not isinstance(cut, int | float | np.number):
         raise TypeError(
             f"dendrogram(cut={cut!r}) must be a whole number, of clusters, or a float, the "
             "height to cut at."
         )
-    if isinstance(cut, int | np.integer):
-        return cut_tree(Z, k=int(cut))
-    return cut_tree(Z, height=float(cut))
-
-
-def cut_height(Z: np.ndarray, clusters: np.ndarray | None, cut: float | None) -> float:
-    """The height of the line that shows the cut; nan where no line can."""
-    if clusters is None or cut is None:
-        return float("nan")
     if not isinstance(cut, int | np.integer):
-        return float(cut)
-    k, heights = int(clusters.max()) + 1, Z[:, 2]
-    below = heights[len(heights) - k] if k <= len(heights) else 0.0
-    above = heights[len(heights) - k + 1] if k > 1 else 1.06 * below
+        return cut_tree(Z, height=float(cut)), float(cut)
+    k = int(cut)
+    clusters, heights = cut_tree(Z, k=k), np.append(0.0, Z[:, 2])
+    below = heights[-k]
+    above = heights[1 - k] if k > 1 else 1.06 * below
     rising = (np.diff(heights) >= 0).all()
-    return float(below + above) / 2 if above > below and rising else float("nan")
+    return clusters, float(below + above) / 2 if above > below and rising else np.nan
 
 
 def groups_to_draw(
@@ -367,28 +362,21 @@ class Picture:
             handlelength=0.9, handleheight=0.9,
         )  # fmt: skip
 
-    def finish(self, title: str | None) -> None:
+    def draw_frame(self, title: str | None) -> None:
         tree, ax = self.tree, self.ax
         top = float(max(tree.brackets[..., 1].max(), tree.tops.max())) or 1.0
         if tree.clusters is not None and int(tree.clusters.max()) == 0:
             top *= 1.04
         along, up = (-0.6, tree.p - 0.4), (0.0, 1.04 * top)
+        ax.axis("on")
         if self.sideways:
             ax.set_ylim(along[::-1])
             ax.set_xlim(up if self.orientation == "right" else up[::-1])
+            finish(ax, title, self.note(), xlabel="height", grid="x", spines=("bottom",))
         else:
             ax.set_xlim(along)
             ax.set_ylim(up if self.orientation == "top" else up[::-1])
-        scale = ax.xaxis if self.sideways else ax.yaxis
-        scale.set_label_text("height", color=NEUTRAL)
-        scale.grid(True, color=FAINT, linewidth=0.6)
-        scale.set_tick_params(labelsize=8.5, color=FAINT, labelcolor=NEUTRAL)
-        ax.set_axisbelow(True)
-        ax.axis("on")
-        for name, spine in ax.spines.items():
-            spine.set_visible(name == ("bottom" if self.sideways else "left"))
-            spine.set_color(FAINT)
-        title_and_note(ax, title, self.note())
+            finish(ax, title, self.note(), ylabel="height", grid="y", spines=("left",))
 
     def note(self) -> str:
         """What is not drawn."""

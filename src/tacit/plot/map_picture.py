@@ -375,17 +375,14 @@ def item_map(
     span = np.maximum(high - low, 1e-12)
     ax.set_xlim(low[0] - 0.04 * span[0], high[0] + 0.16 * span[0])
     ax.set_ylim(low[1] - 0.05 * span[1], high[1] + 0.05 * span[1])
-    called = [shortened(each, names or {}) for each in model.item_ids_[chosen].tolist()]
+    known = names or {}
+    called = [" ".join(str(known.get(i, i)).split()) for i in model.item_ids_[chosen].tolist()]
+    called = [each if len(each) <= LONGEST else f"{each[: LONGEST - 1]}…" for each in called]
     write_names(ax, points, called, (points - low) / span, labels, darker(palette[1]))
     ax.set_xticks([])
     ax.set_yticks([])
     note = f"{len(chosen):,} items with the most ratings; {plane.explained:.0%} of the variance"
     return finish(ax, title, f"{note} shown", spines=())
-
-
-def shortened(id: Any, names: Mapping[Any, str]) -> str:
-    text = " ".join(str(names.get(id, id)).split())
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def write_names(

@@ -57,8 +57,7 @@ from tacit.data.table import Table
 from tacit.kernels.distances import between_rows
 
 __all__ = [
-    "AgglomerativeClustering", "LabeledRows", "TreeClustering", "nearest_clusters",
-    "row_weights", "sort_rows",
+    "AgglomerativeClustering", "LabeledRows", "TreeClustering", "nearest_clusters", "sort_rows",
 ]  # fmt: skip
 
 BLOCK_VALUES = 2**21  # distances of new rows at a time
@@ -89,19 +88,15 @@ class LabeledRows(NamedTuple):
         return np.searchsorted(np.sort(self.labels), np.arange(self.labels.max() + 1))
 
 
-def row_weights(Z: np.ndarray, labels: np.ndarray, method: str, sizes: np.ndarray) -> Any:
-    """The weight of every row in the mean or center of its cluster; 1 in sum."""
-    if method in ("weighted", "median"):
-        return halve_weights(Z, labels)
-    totals = np.bincount(labels, weights=sizes)
-    return sizes / totals[labels]
-
-
 def sort_rows(
-    rows: Any, labels: np.ndarray, weights: np.ndarray, method: str, metric: Any
+    rows: Any, Z: np.ndarray, labels: np.ndarray, sizes: np.ndarray, method: str, metric: Any
 ) -> LabeledRows:
     """Clusters of the rows of a fit: an array, sparse, a square matrix of distances for
     ``metric="precomputed"``, or a list of objects for a function."""
+    if method in ("weighted", "median"):
+        weights = halve_weights(Z, labels)
+    else:
+        weights = sizes / np.bincount(labels, weights=sizes)[labels]
     order = np.argsort(labels, kind="stable")
     sorted_rows = LabeledRows(method, metric, labels, np.empty((0, 0)), weights[order])
     if method in CENTERED:
@@ -441,8 +436,7 @@ class AgglomerativeClustering(TreeClustering):
             labels = cut(Z, height=np.nextafter(float(self.distance_threshold), -np.inf))
         self.leaf_labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
-        weights = row_weights(Z, labels, self.linkage, sizes)
-        stored = sort_rows(rows, labels, weights, self.linkage, self.metric)
+        stored = sort_rows(rows, Z, labels, sizes, self.linkage, self.metric)
         self._rows, self._weights = stored.rows, stored.weights
         self._centers, self._spread = stored.centers, stored.spread
 

@@ -177,7 +177,7 @@ def search_all(graph, clusters, distance, partner, count, method):
     n = clusters.sizes.shape[0]
     budget = CALL_WORK
     while count[0] < n and budget > 0:
-        budget -= search(graph, clusters, distance, partner, count[0], count, method)
+        budget -= search(graph, clusters, distance, partner, count[0], -1, count, method)
         count[0] += 1
 
 
@@ -192,7 +192,7 @@ def run(graph, clusters, distance, partner, lows, count, merges, method):
         if value == np.inf:
             return
         if partner[a] < 0:
-            budget -= search(graph, clusters, distance, partner, a, count, method)
+            budget -= search(graph, clusters, distance, partner, a, -1, count, method)
             continue
         b = partner[a]
         s = count[1]
@@ -201,12 +201,13 @@ def run(graph, clusters, distance, partner, lows, count, merges, method):
         join_lists(graph, a, b)
         distance[b] = np.inf
         count[1] += 1
-        budget -= update_neighbors(graph, clusters, distance, partner, a, b, count, method) + n
+        budget -= search(graph, clusters, distance, partner, a, b, count, method) + n
 
 
 @kernel
-def search(graph, clusters, distance, partner, x, count, method):
-    """Find the nearest neighbor of higher name. Returns the work."""
+def search(graph, clusters, distance, partner, x, merged, count, method):
+    """Find the nearest neighbor of higher name. If ``merged`` has just been merged into x, also
+    compare x with the neighbors of lower name. Returns the work."""
     count[2] += 1
     best, at, work = np.inf, -1, 0
     edge, before = graph.first[x], -1
@@ -216,44 +217,22 @@ def search(graph, clusters, distance, partner, x, count, method):
             edge = remove_edge(graph, x, before, edge)
             continue
         graph.marks[c] = count[2]
-        if c > x:
+        if c > x or merged >= 0:
             value = between(clusters, x, c, method)
             work += 8 + clusters.centers.shape[1]
-            if value < best or (value == best and c < at):
-                best, at = value, c
+            if merged >= 0 and (partner[c] == x or partner[c] == merged):
+                partner[c] = -1  # the stored distance is now a lower bound
+            if c > x:
+                if value < best or (value == best and c < at):
+                    best, at = value, c
+            elif value < distance[c]:
+                distance[c] = value
+                partner[c] = x
+            elif value == distance[c] and partner[c] > x:
+                partner[c] = x
         before, edge = edge, graph.after[edge]
     distance[x] = best
     partner[x] = at
-    return work + 8
-
-
-@kernel
-def update_neighbors(graph, clusters, distance, partner, a, b, count, method):
-    """Compare a merged cluster with its neighbors, and find its nearest. Returns the work."""
-    count[2] += 1
-    best, at, work = np.inf, -1, 0
-    edge, before = graph.first[a], -1
-    while edge >= 0:
-        c = root_of(graph.parents, graph.target[edge])
-        if c == a or graph.marks[c] == count[2]:
-            edge = remove_edge(graph, a, before, edge)
-            continue
-        graph.marks[c] = count[2]
-        value = between(clusters, a, c, method)
-        work += 8 + clusters.centers.shape[1]
-        if partner[c] == a or partner[c] == b:
-            partner[c] = -1  # the stored distance is now a lower bound
-        if c > a:
-            if value < best or (value == best and c < at):
-                best, at = value, c
-        elif value < distance[c]:
-            distance[c] = value
-            partner[c] = a
-        elif value == distance[c] and partner[c] > a:
-            partner[c] = a
-        before, edge = edge, graph.after[edge]
-    distance[a] = best
-    partner[a] = at
     return work + 8
 
 

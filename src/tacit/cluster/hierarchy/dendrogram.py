@@ -82,7 +82,7 @@ def linkage_of_edges(edges: Merges) -> np.ndarray:
     the shortest edge first, among equals the lowest rows first."""
     low, high, lengths = edges
     order = np.lexsort([high, low, lengths])
-    return label_edges(low[order], high[order], lengths[order])
+    return label_merges(low[order], high[order], lengths[order])
 
 
 # --- Linkage matrices ---
@@ -108,9 +108,7 @@ def check_linkage(Z: Any, *, monotone: bool = False, name: str = "Z") -> np.ndar
             f"{name} has shape {Z.shape}, but a linkage matrix has four columns: two clusters, "
             "a height, a size. Make one with tacit.cluster.linkage."
         )
-    fault, row = first_fault(Z)
-    if fault:
-        raise ValueError(f"{name}: row {row} {explain(Z, fault, row)}")
+    check_merges(Z, name)
     if monotone and not is_monotone(Z):
         row = int(np.argmax(subtree_heights(Z) > Z[:, 2]))
         raise ValueError(
@@ -185,14 +183,12 @@ def cophenetic(Z: Any) -> np.ndarray:
     >>> cophenetic([[0, 1, 1.0, 2], [2, 3, 4.0, 3]])
     array([1., 4., 4.])
     """
+    from scipy.cluster.hierarchy import cophenet
+
     Z = check_linkage(Z)
     n = len(Z) + 1
     check_memory(4 * n * n, f"cophenetic of {n:,} leaves", "Use a sample of the rows.")
-    order, spans = leaf_positions(Z)
-    out = np.empty(n * (n - 1) // 2)
-    for s in range(n - 1):
-        write_height(order, spans[s], Z[s, 2], n, out)
-    return out
+    return cophenet(Z) if n > 1 else np.empty(0)
 
 
 def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
@@ -211,16 +207,14 @@ def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
     Z = check_linkage(Z)
     matrix = leaf_distances(X, metric, len(Z) + 1, "cophenetic_correlation")
     along, true = cophenetic(Z), squareform(matrix, checks=False)
-    along, true = along - along.mean(), true - true.mean()
-    scale = float(np.sqrt((along**2).sum() * (true**2).sum()))
-    if not scale > 0:
+    if not (np.ptp(along) > 0 and np.ptp(true) > 0):
         warnings.warn(
             "cophenetic_correlation is 0 because the distances are all the same, in the tree "
             "or in the data.",
             stacklevel=2,
         )
         return 0.0
-    return float((along * true).sum() / scale)
+    return float(np.corrcoef(along, true)[0, 1])
 
 
 def leaf_distances(X: Any, metric: Any, n: int, name: str) -> np.ndarray:
@@ -280,62 +274,41 @@ def optimal_order(Z: Any, X: Any, metric: Any = "euclidean") -> np.ndarray:
     return Z
 
 
-def explain(Z: np.ndarray, fault: int, row: int) -> str:
-    """The error message for a fault in a row."""
+def check_merges(Z: np.ndarray, name: str) -> None:
+    """ValueError for the first row that cannot be a merge."""
     n = len(Z) + 1
+    pairs, last = Z[:, :2], n + np.arange(n - 1)  # clusters exist below the last
+    finite, whole = np.isfinite(Z).all(axis=1), (pairs == np.floor(pairs)).all(axis=1)
+    known = (pairs >= 0) & (pairs < last[:, None])
+    parts = np.where(known & whole[:, None], pairs, 0).astype(np.int64)
+    _, first = np.unique(parts, return_index=True)
+    again = ~np.isin(np.arange(parts.size), first).reshape(-1, 2)
+    counts = np.where(parts < n, 1, Z[np.maximum(parts - n, 0), 3]).sum(axis=1)
+    faults = (
+        ~finite, ~whole, ~known.all(axis=1), again.any(axis=1), Z[:, 2] < 0, Z[:, 3] != counts,
+    )  # fmt: skip
+    wrong = np.flatnonzero(np.any(faults, axis=0))
+    if not len(wrong):
+        return
+    row = int(wrong[0])
     a, b, high, size = Z[row]
-    if fault == NOT_FINITE:
-        return f"holds {a:g}, {b:g}, {high:g}, {size:g}; every number must be finite."
-    if fault == NOT_WHOLE:
-        return f"names the clusters {a:g} and {b:g}; names must be whole numbers."
-    if fault == NOT_YET:
-        wrong = next(int(c) for c in (a, b) if not 0 <= c < n + row)
-        return f"merges cluster {wrong}, but only 0 to {n + row - 1} exist by then."
-    if fault == USED:
-        pairs = ((earlier, c) for earlier in range(row) for c in (a, b))
-        for earlier, c in pairs:
-            if c in Z[earlier, :2]:
-                return (
-                    f"merges cluster {int(c)}, which row {earlier} has merged already. Every "
-                    "cluster is merged once."
-                )
-        return f"merges cluster {int(a)} with itself."
-    if fault == NEGATIVE:
-        return f"merges at height {high:g}; heights must not be negative."
-    count = sum(1 if c < n else int(Z[int(c) - n, 3]) for c in (a, b))
-    return f"gives its cluster {size:g} leaves, but it has {count}."
+    missing = [*pairs[row][~known[row]], -1][0]
+    twice = parts[row][again[row]][0] if again[row].any() else -1
+    before = np.flatnonzero((parts[:row] == twice).any(axis=1))
+    messages = (
+        f"holds {a:g}, {b:g}, {high:g}, {size:g}; every number must be finite.",
+        f"names the clusters {a:g} and {b:g}; names must be whole numbers.",
+        f"merges cluster {missing:.0f}, but only 0 to {last[row] - 1} exist by then.",
+        f"merges cluster {twice}, which row {before[0]} has merged already. Every cluster is "
+        "merged once." if len(before) else f"merges cluster {twice} with itself.",
+        f"merges at height {high:g}; heights must not be negative.",
+        f"gives its cluster {size:g} leaves, but it has {counts[row]:g}.",
+    )  # fmt: skip
+    fault = next(message for bad, message in zip(faults, messages, strict=True) if bad[row])
+    raise ValueError(f"{name}: row {row} {fault}")
 
 
 # --- Kernels ---
-
-NOT_FINITE, NOT_WHOLE, NOT_YET, USED, NEGATIVE, MISCOUNTED = range(1, 7)
-
-
-@kernel
-def first_fault(Z):
-    """The first fault and its row; 0 where there is none."""
-    n = Z.shape[0] + 1
-    used = np.zeros(2 * n - 1, np.bool_)
-    for s in range(n - 1):
-        for c in range(4):
-            if not np.isfinite(Z[s, c]):
-                return NOT_FINITE, s
-        count = 0.0
-        for side in range(2):
-            if Z[s, side] != np.floor(Z[s, side]):
-                return NOT_WHOLE, s
-            if Z[s, side] < 0 or Z[s, side] >= n + s:
-                return NOT_YET, s
-            c = int(Z[s, side])
-            if used[c]:
-                return USED, s
-            used[c] = True
-            count += 1.0 if c < n else Z[c - n, 3]
-        if Z[s, 2] < 0:
-            return NEGATIVE, s
-        if Z[s, 3] != count:
-            return MISCOUNTED, s
-    return 0, 0
 
 
 @kernel
@@ -386,14 +359,6 @@ def leaf_positions(Z):
     return order, spans
 
 
-@kernel
-def write_height(order, span, height, n, out):
-    for p in range(span[0], span[1]):
-        for q in range(span[1], span[2]):
-            i, j = min(order[p], order[q]), max(order[p], order[q])
-            out[i * (2 * n - i - 1) // 2 + j - i - 1] = height
-
-
 # --- Kernels of merges ---
 
 
@@ -419,38 +384,16 @@ def raise_parents(low, high, heights):
 
 @kernel
 def label_merges(low, high, heights):
-    """SciPy's (n-1, 4) matrix of merges that stand in the order of the tree."""
+    """SciPy's (n-1, 4) matrix of merges of the clusters that hold two rows, in this order."""
     n = heights.shape[0] + 1
-    labels, sizes = np.arange(n), np.ones(n)
-    Z = np.empty((n - 1, 4))
-    for s in range(n - 1):
-        a, b = low[s], high[s]
-        write_merge(Z, s, labels[a], labels[b], heights[s], sizes[a] + sizes[b])
-        labels[a] = n + s
-        sizes[a] += sizes[b]
-    return Z
-
-
-@kernel
-def label_edges(low, high, lengths):
-    n = lengths.shape[0] + 1
     parents, sizes = np.arange(2 * n - 1), np.ones(2 * n - 1)
     Z = np.empty((n - 1, 4))
     for s in range(n - 1):
         a, b = root_of(parents, low[s]), root_of(parents, high[s])
+        parents[a] = parents[b] = n + s
         sizes[n + s] = sizes[a] + sizes[b]
-        write_merge(Z, s, a, b, lengths[s], sizes[n + s])
-        parents[a] = n + s
-        parents[b] = n + s
+        Z[s, 0], Z[s, 1], Z[s, 2], Z[s, 3] = min(a, b), max(a, b), heights[s], sizes[n + s]
     return Z
-
-
-@kernel(inline="always")
-def write_merge(Z, s, a, b, height, size):
-    Z[s, 0] = min(a, b)
-    Z[s, 1] = max(a, b)
-    Z[s, 2] = height
-    Z[s, 3] = size
 
 
 @kernel

@@ -24,7 +24,7 @@ from tacit.core.kernel import kernel
 
 __all__ = [
     "CONDENSED", "LANES", "POINTS", "SQUARE", "Source", "argmin", "compact_tiles",
-    "make_source", "min_of_lanes", "padded", "read_row", "squares_to", "tile_points",
+    "make_source", "min_of_lanes", "padded", "read_row", "tile_points",
 ]  # fmt: skip
 
 LANES = 256  # noticed by the benchmark of trees
@@ -74,22 +74,24 @@ def tile_points(points: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def read_row(source, names, m, row, squared, out):
-    """The distances, or their squares, from a row to the m columns. out is whole blocks."""
+def read_row(source, names, m, row, squared, first, out):
+    """The distances, or their squares, from a row to the m columns, from those of the block
+    ``first`` on. out is whole blocks."""
     if source.kind == POINTS:
-        squares_to(source.tiles, 0, out.shape[0] // LANES, source.points[row], out)
+        squares_to(source.tiles, first, out.shape[0] // LANES, source.points[row], out)
         if not squared:
-            for c in range(out.shape[0]):
+            for c in range(first * LANES, out.shape[0]):
                 out[c] = math.sqrt(out[c])
-    elif source.kind == SQUARE:
+        return
+    if source.kind == SQUARE:
         line = source.square[row]
-        for c in range(m):
+        for c in range(first * LANES, m):
             out[c] = line[names[c]]
     else:
-        for c in range(m):
+        for c in range(first * LANES, m):
             out[c] = condensed_at(source.condensed, source.n, row, names[c])
-    if squared and source.kind != POINTS:
-        for c in range(m):
+    if squared:
+        for c in range(first * LANES, m):
             out[c] *= out[c]
 
 

@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,7 +38,6 @@ from tacit.cluster.hierarchy.agglomerative import (
     LabeledRows,
     TreeClustering,
     nearest_clusters,
-    row_weights,
     sort_rows,
 )
 from tacit.cluster.hierarchy.dendrogram import Merges, cut, sorted_linkage
@@ -65,111 +64,72 @@ Pause = Callable[[int], None]
 # --- Bisecting k-means ---
 
 
-class Bisection(NamedTuple):
-    """The clusters, and the splits in the order they were made."""
-
-    labels: np.ndarray  # (n,) int32, 0 for the largest
-    centers: np.ndarray  # (k, d) means, by label
-    inertia: float
-    splits: np.ndarray  # (k-1, 2, d) the two centers that rows are compared with
-    parts: np.ndarray  # (k-1, 2) int64: a label, or -1 - s for the cluster that split s splits
-    Z: np.ndarray  # (k-1, 4) over the clusters; leaves are labels
-
-
 @dataclass
 class Node:
     """A cluster of the tree of splits."""
 
     rows: np.ndarray
     inertia: float
-    split: int = -1  # number of the split that divides it
     final: bool = False  # all rows are the same
+    parts: tuple[int, ...] = ()  # the clusters it was split into
+    centers: Any = None  # (2, d) that rows are compared with
 
 
 def bisect(
-    X: Any,
-    n_clusters: int,
-    *,
-    largest: bool,
-    make_kmeans: Callable[[], KMeans],
-    pause: Pause = lambda done: None,
-) -> Bisection:
-    """Split the rows of an array or a sparse matrix into n_clusters, or as many as differ.
+    X: Any, n_clusters: int, *, largest: bool, make_kmeans: Callable[[], KMeans], pause: Pause
+) -> tuple[list[Node], list[int]]:
+    """Split the rows of an array or a sparse matrix into n_clusters, or as many as differ: the
+    clusters, and those that were split, in order.
 
     ``largest`` splits the cluster with most rows, otherwise the one with the largest sum of
     squares; the first of equals. ``make_kmeans`` returns the k-means of the next split.
     """
     nodes = [Node(np.arange(X.shape[0]), sum_of_squares(X))]
-    splits: list[np.ndarray] = []
-    children: list[tuple[int, int]] = []
-    while len(nodes) - len(splits) < n_clusters:
-        at = next_split(nodes, largest)
-        if at < 0:
+    order: list[int] = []
+    while len(nodes) - len(order) < n_clusters:
+        left = [i for i, node in enumerate(nodes) if not (node.parts or node.final)]
+        if not left:
             break
+        at = max(left, key=lambda i: len(nodes[i].rows) if largest else nodes[i].inertia)
         node = nodes[at]
         rows = X[node.rows]
-        if same_rows(rows):
-            node.final = True
+        node.final = same_rows(rows)
+        if node.final:
             continue
         model = make_kmeans().fit(rows)
-        if len(np.unique(model.labels_)) < 2:  # the rows differ by less than rounding
-            node.final = True
+        node.final = len(np.unique(model.labels_)) < 2  # the rows differ by less than rounding
+        if node.final:
             continue
-        node.split = len(splits)
-        splits.append(np.asarray(model.cluster_centers_, np.float64))
-        children.append((len(nodes), len(nodes) + 1))
+        node.centers = np.asarray(model.cluster_centers_, np.float64)
+        node.parts = (len(nodes), len(nodes) + 1)
         for side in (0, 1):
             members = node.rows[model.labels_ == side]
             nodes.append(Node(members, min(sum_of_squares(X[members]), node.inertia)))
-        pause(len(splits))
-    return number_by_size(X, nodes, splits, children)
-
-
-def next_split(nodes: list[Node], largest: bool) -> int:
-    """The cluster to split, or -1 if there is none."""
-    best, at = -1.0, -1
-    for i, node in enumerate(nodes):
-        if node.split < 0 and not node.final and len(node.rows) > 1:
-            value = float(len(node.rows)) if largest else node.inertia
-            if value > best:
-                best, at = value, i
-    return at
+        order.append(at)
+        pause(len(order))
+    return nodes, order
 
 
 def number_by_size(
-    X: Any, nodes: list[Node], splits: list[np.ndarray], children: list[tuple[int, int]]
-) -> Bisection:
-    """Number the clusters by size, and turn the splits into merges."""
-    raw = np.empty(X.shape[0], np.int64)
+    nodes: list[Node], order: list[int], n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The labels of the n rows, numbered by size; the two parts of every split, each a label or
+    -1 - s for the cluster that split s splits; and the splits as a linkage matrix."""
+    raw = np.empty(n, np.int64)
     for i, node in enumerate(nodes):
-        if node.split < 0:
+        if not node.parts:
             raw[node.rows] = i
     labels = by_size(raw)
-    label_of = {i: int(labels[c.rows[0]]) for i, c in enumerate(nodes) if c.split < 0}
-    lowest = dict(label_of)
-    k = len(label_of)
-    merges = Merges.empty(k)
-    parts = np.empty((k - 1, 2), np.int64)
-    parents = {node.split: i for i, node in enumerate(nodes) if node.split >= 0}
-    for s in range(k - 2, -1, -1):  # the last split is the first merge
-        parent = parents[s]
-        a, b = (lowest[child] for child in children[s])
-        at = k - 2 - s
-        merges.low[at], merges.high[at] = min(a, b), max(a, b)
-        merges.heights[at] = np.sqrt(nodes[parent].inertia)
-        lowest[parent] = min(a, b)
-        for side, child in enumerate(children[s]):
-            parts[s, side] = label_of.get(child, -1 - nodes[child].split)
-    means = sp.csr_array((1.0 / np.bincount(labels)[labels], (labels, np.arange(len(labels)))))
-    centers = means @ X
-    return Bisection(
-        labels,
-        centers.toarray() if sp.issparse(centers) else np.asarray(centers, np.float64),
-        float(sum(node.inertia for node in nodes if node.split < 0)),
-        np.stack(splits) if splits else np.empty((0, 2, X.shape[1])),
-        parts,
-        sorted_linkage(merges) if k > 1 else np.empty((0, 4)),
-    )
+    code = np.array([labels[node.rows[0]] for node in nodes], np.int64)
+    code[order] = -1 - np.arange(len(order))
+    children = np.array([nodes[i].parts for i in order], np.int64).reshape(-1, 2)
+    if not len(order):
+        return labels, code[children], np.empty((0, 4))
+    lowest = np.array([labels[node.rows].min() for node in nodes], np.int64)
+    pairs = np.sort(lowest[children[::-1]], axis=1)  # the last split is the first merge
+    heights = np.sqrt([nodes[i].inertia for i in order[::-1]])
+    merges = Merges(pairs[:, 0].copy(), pairs[:, 1].copy(), heights)
+    return labels, code[children], sorted_linkage(merges)
 
 
 def descend(params: tuple[np.ndarray, np.ndarray], rows: Any) -> np.ndarray:
@@ -202,8 +162,7 @@ def sum_of_squares(rows: Any) -> float:
 
 def same_rows(rows: Any) -> bool:
     if sp.issparse(rows):
-        gap = rows - sp.csr_array(rows[[0]])[np.zeros(rows.shape[0], int)]
-        return abs(gap).sum() == 0
+        return abs(rows - rows[np.zeros(rows.shape[0], int)]).sum() == 0
     return bool((rows == rows[0]).all())
 
 
@@ -382,15 +341,23 @@ class DivisiveClustering(TreeClustering):
 
         largest = self.bisecting_strategy == "largest_cluster"
         pause = notify_merges(name, self.n_clusters, callbacks)
-        result = bisect(
+        nodes, order = bisect(
             X, self.n_clusters, largest=largest, make_kmeans=make_kmeans, pause=pause
         )
-        self.labels_, self.linkage_matrix_ = result.labels, result.Z
+        labels, self._parts, self.linkage_matrix_ = number_by_size(nodes, order, X.shape[0])
+        splits = [nodes[i].centers for i in order]
+        self._splits = np.stack(splits) if splits else np.empty((0, 2, X.shape[1]))
+        means = sp.csr_array(
+            (1 / np.bincount(labels)[labels], (labels, np.arange(len(labels))))
+        )
+        centers = means @ X
         dtype = np.float32 if X.dtype == np.float32 else np.float64
-        self.cluster_centers_ = result.centers.astype(dtype)
-        self.inertia_ = result.inertia
-        self._splits, self._parts = result.splits, result.parts
-        k = len(result.centers)
+        self.labels_ = labels
+        self.cluster_centers_ = np.asarray(
+            centers.toarray() if sp.issparse(X) else centers, dtype
+        )
+        self.inertia_ = float(sum(node.inertia for node in nodes if not node.parts))
+        k = len(self.cluster_centers_)
         if k < self.n_clusters:
             warnings.warn(
                 f"{name}(n_clusters={self.n_clusters}) could make only {k} clusters, because "
@@ -411,8 +378,7 @@ class DivisiveClustering(TreeClustering):
         Z[:, 2] /= data.scale
         self.linkage_matrix_ = Z
         self.labels_ = cut(Z, k=self.n_clusters)
-        weights = row_weights(Z, self.labels_, "average", np.ones(n))
-        stored = sort_rows(rows, self.labels_, weights, "average", self.metric)
+        stored = sort_rows(rows, Z, self.labels_, np.ones(n), "average", self.metric)
         self._rows, self._weights = stored.rows, stored.weights
 
     def _after_load(self) -> None:

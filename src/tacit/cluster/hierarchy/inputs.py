@@ -11,6 +11,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ import scipy.sparse as sp
 
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
-from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.data.checked import check_in_memory, is_table
 from tacit.data.summary import summarize
@@ -41,6 +41,7 @@ SCIPY_METRICS = (
 ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
 METRICS = (*FORMS, *SCIPY_METRICS, *ALIASES, "precomputed")
 WIDE = 64  # columns from which a matrix by BLAS pays; noticed by the benchmark of trees
+STRIPE = 256  # rows of a matrix that are checked at once
 WIDE_BYTES = 2**32  # for that matrix; a number, not this machine's memory: same bits anywhere
 SMALLER = (
     "Cluster the centers of k-means instead: AgglomerativeClustering(compress=1000); or use "
@@ -203,31 +204,25 @@ def from_objects(X: Any, method: str, metric: Callable, name: str) -> LinkageInp
         raise ValueError(f"{name} needs several objects, not one string. Wrap them in a list.")
     objects = list(X.toarray() if sp.issparse(X) else X)
     n = len(objects)
-    if n == 0:
+    if not n:
         raise ValueError(f"{name} needs at least one object, but the list is empty.")
     check_memory(6 * n * n, f"{name} of {n:,} objects", SMALLER)
-    data = LinkageInput("condensed", call_metric(objects, metric), n)
-    check_condensed(data, method, name)
-    return data
+    return check_condensed(call_metric(objects, metric), n, method, name)
 
 
 def call_metric(objects: list, metric: Callable[[Any, Any], float]) -> np.ndarray:
     """Condensed distances between any objects, by a function of two of them."""
-    n = len(objects)
-    out = np.empty(n * (n - 1) // 2)
-    at = 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            value = metric(objects[i], objects[j])
-            try:
-                out[at] = value
-            except (TypeError, ValueError):
-                raise TypeError(
-                    f"The metric must return one number for two objects, but for objects {i} "
-                    f"and {j} it returned {type(value).__name__}. Call a function of all rows "
-                    "first and give its result with metric='precomputed'."
-                ) from None
-            at += 1
+    out = np.empty(len(objects) * (len(objects) - 1) // 2)
+    for at, (i, j) in enumerate(combinations(range(len(objects)), 2)):
+        value = metric(objects[i], objects[j])
+        try:
+            out[at] = value
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"The metric must return one number for two objects, but for objects {i} "
+                f"and {j} it returned {type(value).__name__}. Call a function of all rows "
+                "first and give its result with metric='precomputed'."
+            ) from None
     return out
 
 
@@ -238,9 +233,7 @@ def from_condensed(X: np.ndarray, method: str, name: str) -> LinkageInput:
             f"{name} has {len(X)} numbers, which is no condensed distance matrix: n rows have "
             "n(n-1)/2 distances, such as 1, 3, 6 or 10. Give rows as a 2-D array."
         )
-    data = LinkageInput("condensed", X, n)
-    check_condensed(data, method, name)
-    return data
+    return check_condensed(X, n, method, name)
 
 
 def from_square(X: Any, method: str, name: str) -> LinkageInput:
@@ -259,16 +252,18 @@ def from_square(X: Any, method: str, name: str) -> LinkageInput:
 
 def check_square(data: LinkageInput, method: str, name: str) -> LinkageInput:
     """Finite, not negative, zero on the diagonal, symmetric up to rounding."""
-    matrix = data.values
-    lowest, largest, skew, at = np.inf, 0.0, 0.0, 0
-    for first in range(0, data.n, 2048):  # some rows at a time, so that Ctrl-C works
-        stripe = survey_square(matrix, first, min(first + 2048, data.n))
-        lowest, largest = min(lowest, stripe[0]), max(largest, stripe[1])
-        if stripe[2] > skew:
-            skew, at = stripe[2:]
-    if not (lowest >= 0 and largest < np.inf):
-        i, j = (int(k) for k in np.argwhere(~((matrix >= 0) & (matrix < np.inf)))[0])
-        raise bad_distance(matrix[i, j], i, j, name)
+    matrix, largest, skew, at = data.values, 0.0, 0.0, (0, 0)
+    for first in range(0, data.n, STRIPE):
+        stripe = matrix[first : first + STRIPE]
+        if not (stripe.min() >= 0 and stripe.max() < np.inf):
+            i, j = np.argwhere(~((stripe >= 0) & (stripe < np.inf)))[0]
+            raise bad_distance(stripe[i, j], first + int(i), int(j), name)
+        largest = max(largest, float(stripe.max()))
+        gap = stripe - matrix[:, first : first + STRIPE].T
+        np.abs(gap, out=gap)
+        if gap.max() > skew:
+            i, j = np.unravel_index(gap.argmax(), gap.shape)
+            skew, at = float(gap.max()), (first + int(i), int(j))
     if (np.diagonal(matrix) > 1e-8 * largest).any():
         i = int(np.argmax(np.diagonal(matrix)))
         raise DataError(
@@ -278,7 +273,7 @@ def check_square(data: LinkageInput, method: str, name: str) -> LinkageInput:
             column=i,
         )
     if skew > 1e-8 * largest:
-        i, j = divmod(int(at), data.n)
+        i, j = at
         raise DataError(
             f"{name}: the distances are not symmetric: {matrix[i, j]:.6g} from row {i} to row "
             f"{j}, {matrix[j, i]:.6g} back. Use (D + D.T) / 2 for the mean of both.",
@@ -291,15 +286,15 @@ def check_square(data: LinkageInput, method: str, name: str) -> LinkageInput:
     return data
 
 
-def check_condensed(data: LinkageInput, method: str, name: str) -> None:
-    values = data.values
+def check_condensed(values: np.ndarray, n: int, method: str, name: str) -> LinkageInput:
     good = (values >= 0) & (values < np.inf)
     if not good.all():
         at, i = int(np.argmin(good)), 0
-        while at >= data.n - 1 - i:
-            at, i = at - (data.n - 1 - i), i + 1
+        while at >= n - 1 - i:
+            at, i = at - (n - 1 - i), i + 1
         raise bad_distance(values[np.argmin(good)], i, i + 1 + at, name)
-    check_size(float(values.max(initial=0.0)), data.n, method, name)
+    check_size(float(values.max(initial=0.0)), n, method, name)
+    return LinkageInput("condensed", values, n)
 
 
 def bad_distance(value: float, i: int, j: int, name: str) -> DataError:
@@ -319,27 +314,3 @@ def check_size(largest: float, n: int, method: str, name: str) -> None:
             f"{name}: sums of distances as large as {largest:.3g} overflow. Divide the "
             "distances by that number first."
         )
-
-
-# --- Kernels ---
-
-
-@kernel
-def survey_square(matrix, first, last):
-    """The smallest and largest entry of some rows, the largest difference across the diagonal
-    and its place. A NaN anywhere makes the smallest -1."""
-    n = matrix.shape[0]
-    lowest, largest, skew, at = np.inf, 0.0, 0.0, 0
-    for i0 in range(first, last, 32):
-        for j0 in range(0, n, 32):
-            for i in range(i0, min(i0 + 32, last)):
-                row = matrix[i]
-                for j in range(j0, min(j0 + 32, n)):
-                    v = row[j]
-                    if not v >= lowest:
-                        lowest = v if v < lowest else -1.0
-                    largest = v if v > largest else largest
-                    gap = abs(v - matrix[j, i])
-                    if gap > skew:
-                        skew, at = gap, i * n + j
-    return lowest, largest, skew, at

@@ -31,11 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.cluster.hierarchy.center_linkage import (
-    merge_closest_centers,
-    merge_closest_in_matrix,
-    ward_chain,
-)
+from tacit.cluster.hierarchy.center_linkage import merge_closest_centers, ward_chain
 from tacit.cluster.hierarchy.dendrogram import (
     Merges,
     label_merges,
@@ -142,58 +138,39 @@ def build_linkage(
         return np.empty((0, 4))
     weights = np.ones(n) if sizes is None else np.asarray(sizes, np.float64)
     pause = notify_merges(name, n, callbacks)
+    squared, form = data.kind == "points", data.form
     if method == "single":
-        Z = by_spanning_tree(data, pause)
+        source = make_source(data.kind, data.values, n)
+        Z = linkage_of_edges(spanning_tree(source, squared=squared, pause=pause))
     elif method in ("centroid", "median"):
-        Z = by_stored_neighbors(data, method, weights, pause)
+        squared, halfway = False, method == "median"
+        source = source_of_centers(data, method)
+        Z = label_merges(*merge_closest_centers(source, weights, pause, halfway=halfway))
     elif method == "ward" and data.kind == "points":
-        Z = sorted_linkage(ward_chain(data.values, weights, pause=pause))
+        squared = False
+        source = source_of_centers(data, method)
+        Z = sorted_linkage(ward_chain(source, weights, pause))
     else:
-        Z = by_chain(data, method, weights, pause)
+        check_memory(8 * pool_size(n), f"{method} linkage of {n:,} rows", SMALLER)
+        # A mean needs the distances themselves; the largest distance has the largest square,
+        # and squares cost no root.
+        squared = method == "ward" or (squared and (method == "complete" or form != "root"))
+        source = make_source(data.kind, data.values, n)
+        Z = sorted_linkage(nn_chain(source, method, weights, squared=squared, pause=pause))
+    if squared:
+        distances_from(Z[:, 2], form)
     Z[:, 2] /= data.scale
     return Z
 
 
-# --- One function for every algorithm ---
-
-
-def by_spanning_tree(data: LinkageInput, pause: Pause) -> np.ndarray:
-    squared = data.kind == "points"
-    source = make_source(data.kind, data.values, data.n)
-    Z = linkage_of_edges(spanning_tree(source, squared=squared, pause=pause))
-    if squared:
-        distances_from(Z[:, 2], data.form)
-    return Z
-
-
-def by_stored_neighbors(
-    data: LinkageInput, method: str, weights: np.ndarray, pause: Pause
-) -> np.ndarray:
-    n, halfway = data.n, method == "median"
-    if data.kind == "points":
-        merges = merge_closest_centers(data.values, weights, halfway=halfway, pause=pause)
-    else:
-        memory = (8 if data.kind == "square" else 16) * n * n
-        check_memory(memory, f"{method} linkage of {n:,} rows from distances", SMALLER)
-        squares = np.square(square_matrix(data))
-        merges = merge_closest_in_matrix(squares, weights, halfway=halfway, pause=pause)
-    return label_merges(*merges)
-
-
-def by_chain(data: LinkageInput, method: str, weights: np.ndarray, pause: Pause) -> np.ndarray:
+def source_of_centers(data: LinkageInput, method: str) -> Source:
+    """Points, or a square matrix of squared distances; merges may write into either."""
     n = data.n
-    check_memory(8 * pool_size(n), f"{method} linkage of {n:,} rows", SMALLER)
-    # A mean needs the distances themselves; the largest distance has the largest square, and
-    # squares cost no root.
-    squared = method == "ward"
-    form = "root"
-    if data.kind == "points" and (method == "complete" or data.form != "root"):
-        squared, form = True, data.form
-    source = make_source(data.kind, data.values, data.n)
-    Z = sorted_linkage(nn_chain(source, method, weights, squared=squared, pause=pause))
-    if squared:
-        distances_from(Z[:, 2], form)
-    return Z
+    if data.kind == "points":
+        return make_source("points", data.values.copy(), n)
+    memory = (8 if data.kind == "square" else 16) * n * n
+    check_memory(memory, f"{method} linkage of {n:,} rows from distances", SMALLER)
+    return make_source("square", np.square(square_matrix(data)), n)
 
 
 def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Pause:
@@ -274,7 +251,7 @@ def grow(source, outside, edges, values, lows, count, squared):
     budget = CALL_WORK
     total = edges.heights.shape[0]
     while left > enough and budget > 0:
-        read_row(source, names, m, newest, squared, values[:width])
+        read_row(source, names, m, newest, squared, 0, values[:width])
         budget -= m * (4 + source.points.shape[1])
         best = relax(values[:width], near[:width], outside.source, alive, newest, lows)
         a, b, at = total + 1, total + 1, 0

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cluster.hierarchy.dendrogram import Merges, check_linkage, label_merges
+from tacit.cluster.hierarchy.dendrogram import check_linkage, label_merges
 
 __all__ = ["from_newick", "to_newick"]
 
@@ -40,29 +40,27 @@ def to_newick(Z: Any, names: Sequence[Any] | None = None) -> str:
     """
     Z = check_linkage(Z)
     n = len(Z) + 1
-    words = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
+    words = [quote(str(name)) for name in (range(n) if names is None else names)]
     if len(words) != n:
         raise ValueError(f"to_newick needs {n} names, one per leaf, but got {len(words)}.")
-    words = [quote(word) for word in words]
-    if n == 1:
-        return f"{words[0]};"
     heights = np.concatenate([np.zeros(n), Z[:, 2]])
     text: list[str] = []
     # Depth first without recursion: a tree may be a chain of 10,000 merges.
-    waiting: list[str | tuple[int, float]] = [(2 * n - 2, math.nan)]
+    waiting: list[str | tuple[int, str]] = [(2 * n - 2, "")]  # text, or a node and its length
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
             text.append(item)
             continue
-        node, above = item
-        length = "" if math.isnan(above) else f":{float(above - heights[node])!r}"
+        node, length = item
         if node < n:
             text.append(words[node] + length)
             continue
-        left, right = (int(c) for c in Z[node - n, :2])
-        text.append("(")
-        waiting += [f"){length}", (right, heights[node]), ",", (left, heights[node])]
+        left, right = (
+            (part, f":{float(heights[node] - heights[part])!r}")
+            for part in Z[node - n, :2].astype(int).tolist()
+        )
+        waiting += [f"){length}", right, ",", left, "("]
     return "".join(text) + ";"
 
 
@@ -102,7 +100,7 @@ def from_newick(text: str) -> tuple[np.ndarray, list[str]]:
             "of them one, or none."
         )
     heights = levels(parts) if missing else add_lengths(parts, lengths)
-    return as_linkage(n, parts, heights), names
+    return as_linkage(parts, heights), names
 
 
 # --- Reading ---
@@ -221,24 +219,22 @@ def add_lengths(nodes: list[Node], lengths: list[float | None]) -> list[float]:
     return out
 
 
-def as_linkage(n: int, nodes: list[Node], heights: list[float]) -> np.ndarray:
-    merges = Merges.empty(n)
+def as_linkage(nodes: list[Node], heights: list[float]) -> np.ndarray:
     lowest: list[int] = []  # the lowest leaf of every node, which is its name
-    unsorted: list[tuple[float, int, int, int]] = []
-    leaf = 0
+    merges: list[tuple[float, int, int]] = []
+    rising, leaf = True, 0
     for node, height in zip(nodes, heights, strict=True):
         if not node:
             lowest.append(leaf)
             leaf += 1
             continue
-        name = lowest[node[0]]
-        for part in node[1:]:
-            low, high = min(name, lowest[part]), max(name, lowest[part])
-            unsorted.append((height, len(unsorted), low, high))
-            name = low
+        name, *others = (lowest[part] for part in node)
+        for other in others:
+            merges.append((height, min(name, other), max(name, other)))
+            name = min(name, other)
         lowest.append(name)
-    pairs = list(zip(nodes, heights, strict=True))
-    rising = all(heights[part] <= height for node, height in pairs for part in node)
-    for s, (height, _, low, high) in enumerate(sorted(unsorted) if rising else unsorted):
-        merges.low[s], merges.high[s], merges.heights[s] = low, high, height
-    return check_linkage(label_merges(*merges), name="from_newick")
+        rising &= all(heights[part] <= height for part in node)
+    if rising:
+        merges.sort(key=lambda merge: merge[0])
+    tops, low, high = (np.array(column) for column in zip(*merges, strict=True))
+    return check_linkage(label_merges(low, high, tops), name="from_newick")

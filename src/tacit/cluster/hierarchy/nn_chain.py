@@ -326,7 +326,7 @@ def compute_row(source, columns, work, count, x, method, squared):
     """A single row's distances: to single rows from the source, to others from theirs."""
     m, stride = count[AT.columns], count[AT.stride]
     row = work.pool[columns.row_of[x] * stride : (columns.row_of[x] + 1) * stride]
-    read_row(source, columns.names, m, columns.names[x], squared, row)
+    read_row(source, columns.names, m, columns.names[x], squared, 0, row)
     if method in (AVERAGE, WARD):
         size = columns.sizes[x]
         for c in range(m):
