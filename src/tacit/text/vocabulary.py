@@ -83,11 +83,14 @@ class Vocabulary:
     @cached_property
     def strings(self) -> list[str]:
         """The strings as a list."""
-        return StringArray(self.data, self.offsets).strings()
+        import pyarrow as pa
+
+        edges, data = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
+        return pa.LargeStringArray.from_buffers(len(self), edges, data).to_pylist()
 
     def numbered(self) -> dict[str, int]:
         """The place of every string."""
-        return {string: i for i, string in enumerate(self.strings)}
+        return dict(zip(self.strings, range(len(self)), strict=True))
 
     def take(self, keep: np.ndarray) -> "Vocabulary":
         """The strings at sorted places, or where a mask is True."""
