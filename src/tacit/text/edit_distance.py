@@ -653,12 +653,15 @@ def fill_square(plan: Plan, rows: EncodedStrings, out: np.ndarray, engine: Engin
         mirror(raw_distances(plan, plan.columns.part(*part), part[0]), part[0], raw)
 
     def write(start: int) -> None:
-        stop = min(start + step, n)
-        if out.ndim == 1:
-            arrange_pairs(raw, rank, sizes, scale, start, stop, out)
-        else:
-            own, target = rank[start:stop], out[start:stop]
-            arrange(raw, own, rank, sizes[start:stop], plan.columns.sizes(), scale, target)
+        own = rank[start : start + step]
+        some = (
+            np.empty((len(own), n), out.dtype) if out.ndim == 1 else out[start : start + step]
+        )
+        arrange(raw, own, rank, sizes[start:], plan.columns.sizes(), scale, some)
+        if out.ndim == 1:  # the pairs i < j, one after the other
+            for i, row in enumerate(some, start):
+                first = i * (2 * n - i - 1) // 2
+                out[first : first + n - i - 1] = row[i + 1 :]
 
     for _ in engine.each(compare, cut_rows(plan.columns, n), work=work):
         pass
@@ -735,18 +738,6 @@ def arrange(raw, own, rank, sizes, column_sizes, scale, out):
             for j in range(len(rank)):
                 place = rank[j]
                 target[j] = scale_count(row[place], sizes[i], column_sizes[place], scale)
-
-
-@kernel
-def arrange_pairs(raw, rank, sizes, scale, start, stop, out):
-    """The same for the pairs i < j, one after the other."""
-    n = len(rank)
-    for i in range(start, stop):
-        row, first = raw[rank[i]], i * (2 * n - i - 1) // 2
-        target = out[first : first + n - i - 1]
-        for j in range(i + 1, n):
-            d = row[rank[j]]
-            target[j - i - 1] = scale_count(d, sizes[i], sizes[j], scale) if scale else d
 
 
 @kernel

@@ -8,9 +8,9 @@ one below. A symbol of the text turns a column into the next by a dozen operatio
 words (Myers 1999; the form here, and the one with transpositions, is Hyyrö's). The distance is
 the length of the text plus the marks in the last column.
 
-*One long pair* by ``levenshtein`` or ``optimal_string_alignment``. Only the words near the diagonal are computed that a path of at most ``limit``
-edits can reach (Ukkonen 1985). The result is never too small, and it is exact if it is within
-the limit.
+*One long pair* by ``levenshtein`` or ``optimal_string_alignment``. Only the words near the
+diagonal are computed that a path of at most ``limit`` edits can reach (Ukkonen 1985). The
+result is never too small, and it is exact if it is within the limit.
 
 *Many patterns.* Every operation is done for a group of patterns at once, a pattern to a SIMD
 lane. The word is as wide as the patterns of the group need, 8 to 64 bits, or several words of
@@ -183,6 +183,7 @@ def unit_rows(
     edits than ``limit``, ``limit`` + 1. ``out`` has an integer type that holds the distances.
     """
     sizes, work = patterns.sizes(), texts.sizes()
+    limit = min(limit, 2**31 - 2)  # as int32, one more included
     row_of = np.zeros(kinds, np.int32)
     for dtype, words, first, last in plan_groups(sizes, int(work.sum()), since):
         if words > 1 and last - first < FEW:
@@ -410,7 +411,8 @@ def compare_groups(
             result[:] = end - begin
             for w in range(words):
                 add_marks(state[w], ends[w], result)
-            clip(result, limit, target)
+            for x in range(stop - start):
+                target[x] = min(result[x], np.int32(limit + 1))
         clear_lanes(patterns, start, stop, group)
 
 
@@ -545,16 +547,6 @@ def count_bits(x, T):
     if T(~T(0)) > T(U(0xFFFFFFFF)):
         x = T(x + T(x >> T(32)))
     return T(x & T(127))
-
-
-@kernel
-def clip(result, limit, out):
-    if limit < 2**31:
-        for x in range(len(out)):
-            out[x] = min(np.int64(result[x]), limit + 1)
-    else:
-        for x in range(len(out)):
-            out[x] = result[x]
 
 
 # --- Kernels: the table of a group of patterns, with unrestricted transpositions ---
