@@ -103,17 +103,15 @@ class Vocabulary:
     def find(self, other: "Vocabulary") -> np.ndarray:
         """Where the strings of another vocabulary are in this one; -1 where they are not."""
         first = np.searchsorted(self.keys, other.keys)
-        return find_from(first, *self._arrays, *other._arrays)
+        return find_from(
+            first, self.data, self.offsets, self.keys, other.data, other.offsets, other.keys
+        )
 
     def marked(self, other: "Vocabulary") -> np.ndarray:
         """A mask of the strings that are in another vocabulary."""
         mask, places = np.zeros(len(self), np.bool_), self.find(other)
         mask[places[places >= 0]] = True
         return mask
-
-    @property
-    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.data, self.offsets, self.keys
 
 
 class Union(NamedTuple):
