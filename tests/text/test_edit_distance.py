@@ -140,6 +140,7 @@ def test_optimal_string_alignment_breaks_the_triangle_inequality():
 def test_beyond_the_limit_is_one_more_than_the_limit(metric, a, b, limit):
     measure = METRICS[metric]
     assert measure(a, b, limit=limit) == min(measure(a, b), limit + 1)
+    assert measure(a, b, limit=10**30) == measure(a, b)
 
 
 @pytest.fixture

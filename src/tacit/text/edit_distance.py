@@ -187,10 +187,10 @@ def measure(
         cost = weighted_distance(pair, tables, transpose=transpose, limit=most)
         return cost if cost <= most else most + 1
     if not (isinstance(a, str) and isinstance(b, str)):
-        # rapidfuzz compares hashes, which unequal items may share: -1 and -2, "a" and 97.
+        # rapidfuzz compares hashes, which unequal items may share: "a" and 97, 0 and 2**61 - 1.
         codes = number(a, b)
         a, b = codes[: len(a)], codes[len(a) :]
-    count = pair_distance(a, b, metric, None if limit is None else int(limit))
+    count = pair_distance(a, b, metric, None if limit is None else min(int(limit), NO_LIMIT))
     return count if scale is None else scale_count(count, len(a), len(b), SCALES[scale])
 
 
