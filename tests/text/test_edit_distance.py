@@ -109,7 +109,11 @@ def test_a_distance_is_what_the_definition_says(metric, a, b):
 @given(longer, longer)
 @settings(max_examples=60, deadline=None)
 def test_strings_of_several_words_too(metric, a, b):
-    assert METRICS[metric](a, b) == PLAIN[metric](a, b)
+    right = PLAIN[metric](a, b)
+    assert METRICS[metric](a, b) == right
+    with pytest.MonkeyPatch.context() as patch:  # as if they were long
+        patch.setattr(edit_kernels, "LONG_PAIR", -1)
+        assert METRICS[metric](a, b) == right
 
 
 @every_metric
@@ -136,9 +140,17 @@ def test_optimal_string_alignment_breaks_the_triangle_inequality():
 def test_beyond_the_limit_is_one_more_than_the_limit(metric, a, b, limit):
     measure = METRICS[metric]
     assert measure(a, b, limit=limit) == min(measure(a, b), limit + 1)
+    assert measure(a, b, limit=10**30) == measure(a, b)
+
+
+@pytest.fixture
+def in_a_band(monkeypatch):
+    """Pairs of any length take the band of long ones."""
+    monkeypatch.setattr(edit_kernels, "LONG_PAIR", -1)
 
 
 @pytest.mark.parametrize("swaps", [False, True])
+@pytest.mark.usefixtures("in_a_band")
 def test_long_strings_agree_with_short_bands_wide_bands_and_rapidfuzz(swaps):
     distance = pytest.importorskip("rapidfuzz.distance")
     rival = (distance.OSA if swaps else distance.Levenshtein).distance
@@ -158,6 +170,7 @@ def test_calls_that_return_early_give_the_same(monkeypatch):
     rng = np.random.default_rng(1)
     a, b = ("".join(rng.choice(list("abc"), 300)) for _ in range(2))
     before = [measure(a, b) for measure in METRICS.values()]
+    monkeypatch.setattr(edit_kernels, "LONG_PAIR", -1)
     weighted = levenshtein(a, b, costs=EditCosts(insert=0.7))
     script = alignment(a, b, transpose=True)
     monkeypatch.setattr(edit_kernels, "CALL_WORK", 1000)
@@ -180,6 +193,18 @@ def test_sequences_of_anything_hashable_are_compared_item_by_item():
     assert levenshtein(["the", "cat", "sat"], ("the", "dog", "sat")) == 1
     assert damerau([1, 2, 3], [2, 1, 3]) == 1
     assert levenshtein("abc", ["a", "b"]) == 1
+    assert levenshtein("abc", ("a", "b", "c")) == levenshtein([1, "x"], [True, "x"]) == 0
+
+
+@every_metric
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(-1, -2), ("a", 97), (0, 2**61 - 1), ("xy", hash("xy")), (b"a", "a"), (0.5, hash(0.5))],
+)
+def test_unequal_items_of_one_hash_are_unequal(metric, one, other):
+    assert METRICS[metric]([one, "b"], [other, "b"]) == 1
+    assert METRICS[metric]([one, other], [other, one], limit=0) == 1
+    assert pairwise_strings([[one]], [[other], [one]], metric=metric).tolist() == [[1, 0]]
     assert alignment(["a", "bc"], ["bc"]).script[0].old == ("a",)
 
 
@@ -543,6 +568,7 @@ def test_what_goes_to_a_cluster_can_be_pickled():
     assert (start, rows.tolist()) == (0, [[0], [1]])
 
 
+@pytest.mark.usefixtures("in_a_band")
 def test_a_swap_where_the_band_reaches_a_new_word_counts_once():
     a = "abbdcddcacbcabbcadcbacaacdbacbcdacdadbaabacdbbdcacdcbabcbaacbdaacc"
     b = "ddabdaccbddaabbcdaacacbaabbadddaaaaaaabbcdccaaabbacabbaddcccbccca"

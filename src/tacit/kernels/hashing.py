@@ -144,6 +144,13 @@ def load8(words, at):
 
 
 @kernel(inline="always")
+def low_bytes(n):
+    """A mask of up to eight bytes; in two steps, as a shift by 64 bits is none."""
+    half = n << U(2)
+    return ((U(1) << half) << half) - U(1)
+
+
+@kernel(inline="always")
 def mix(h):
     h *= U(0xD6E8FEB86659FD93)
     return h ^ (h >> U(32))
@@ -177,17 +184,12 @@ def intern_slices(text, slices, at, stop, key, table, used, known, out):
     (buffer, words), (begin, end), (begins, lengths) = text, slices, known
     mask, half = U(len(table) - 1), len(table) // 2
     while at < stop and used < half:
-        b = U(begin[at])
-        length = U(end[at]) - b
-        first, second, tail = load8(words, b), U(0), U(0)
-        if length < U(8):
-            first &= (U(1) << (length << U(3))) - U(1)
-        elif length > U(8):
-            second = load8(words, b + U(8))
-            if length < U(16):
-                second &= (U(1) << ((length - U(8)) << U(3))) - U(1)
-            else:
-                tail = hash_tail(buffer, b + U(16), b + length, key)
+        b = U(begin[U(at)])
+        length = U(end[U(at)]) - b
+        # Lengths are hard to predict: 16 bytes without a branch, the rest is rare.
+        first = load8(words, b) & low_bytes(min(length, U(8)))
+        second = load8(words, b + U(8)) & low_bytes(min(max(length, U(8)) - U(8), U(8)))
+        tail = hash_tail(buffer, b + U(16), b + length, key) if length > U(16) else U(0)
         p = slot_of(first, second, tail, length, key) & mask
         while True:
             row = table[p]
@@ -219,9 +221,8 @@ def rehash_slices(old, buffer, key):
         row = old[j]
         if row[3] == U(0):
             continue
-        begin, length, tail = row[2] >> U(32), row[2] & LOW, U(0)
-        if length >= U(16):
-            tail = hash_tail(buffer, begin + U(16), begin + length, key)
+        begin, length = row[2] >> U(32), row[2] & LOW
+        tail = hash_tail(buffer, begin + U(16), begin + length, key) if length > U(16) else U(0)
         p = slot_of(row[0], row[1], tail, length, key) & mask
         while new[p, 3] != U(0):
             p = (p + U(1)) & mask

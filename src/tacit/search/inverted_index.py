@@ -59,19 +59,20 @@ RANKS = ("bm25", "tfidf")
 EXPANSIONS = 10_000  # words that a wildcard may match
 writing = threading.RLock()  # one change to an index at a time
 BYTES, EDGES, SMALL = (np.dtype(kind) for kind in (np.uint8, np.int64, np.int32))
-POSTINGS: dict[str, np.dtype] = {
-    "words_": BYTES,
-    "word_edges_": EDGES,
-    "word_keys_": np.dtype(np.uint64),
-    "document_counts_": SMALL,
-    "last_documents_": SMALL,
-    "list_edges_": EDGES,
-    "lists_": BYTES,
-    "place_edges_": EDGES,
-    "places_": BYTES,
-    "lengths_": SMALL,
+POSTINGS: dict[str, tuple[np.dtype, tuple]] = {  # the arrays of a file: dtype and shape
+    "words_": (BYTES, (None,)),
+    "word_edges_": (EDGES, ("n_words_+1",)),
+    "word_keys_": (np.dtype(np.uint64), ("n_words_",)),
+    "document_counts_": (SMALL, ("n_words_",)),
+    "last_documents_": (SMALL, ("n_words_",)),
+    "list_edges_": (EDGES, ("n_words_+1",)),
+    "lists_": (BYTES, (None,)),
+    "place_edges_": (EDGES, ("n_words_+1",)),
+    "places_": (BYTES, (None,)),
+    "lengths_": (SMALL, ("n_documents_",)),
 }
-FIELDS: dict[str, np.dtype] = {**POSTINGS, "norms_": np.dtype(np.float64), **STORED_FIELDS}
+ARRAYS = {**POSTINGS, "norms_": (np.dtype(np.float64), ("n_documents_",))}
+FIELDS = {**{name: dtype for name, (dtype, _) in ARRAYS.items()}, **STORED_FIELDS}
 DIVIDED = {"word_edges_": "words_", "list_edges_": "lists_", "place_edges_": "places_"}
 
 
@@ -263,17 +264,7 @@ class InvertedIndex(DocumentIndex):
         "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
-        "words_": (None,),
-        "word_edges_": ("n_words_+1",),
-        "word_keys_": ("n_words_",),
-        "document_counts_": ("n_words_",),
-        "last_documents_": ("n_words_",),
-        "list_edges_": ("n_words_+1",),
-        "lists_": (None,),
-        "place_edges_": ("n_words_+1",),
-        "places_": (None,),
-        "lengths_": ("n_documents_",),
-        "norms_": ("n_documents_",),
+        **{name: shape for name, (_, shape) in ARRAYS.items()},
         **SCHEMA,
     }
     _file_optional = tuple(SCHEMA)

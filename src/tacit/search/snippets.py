@@ -109,10 +109,7 @@ def wanted_tokens(
     spans = split(text_of(texts), rule)
     terms = intern(spans)
     ids = terms.streams[0]
-    places = terms.vocabulary.find(wanted.words)
-    is_wanted = np.zeros(len(terms.vocabulary), np.bool_)
-    is_wanted[places[places >= 0]] = True
-    there = is_wanted[ids]
+    there = terms.vocabulary.marked(wanted.words)[ids]
     for words, offsets in wanted.phrases:
         mark_phrase(there, terms, words, np.asarray(offsets))
     tokens = np.flatnonzero(there)

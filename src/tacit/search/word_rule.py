@@ -26,12 +26,7 @@ class WordRule:
 
     def unwanted(self, vocabulary: Vocabulary) -> np.ndarray | None:
         """A mask over the vocabulary of a block."""
-        if not self.stop_words:
-            return None
-        places = vocabulary.find(self._stop_vocabulary)
-        mask = np.zeros(len(vocabulary), np.bool_)
-        mask[places[places >= 0]] = True
-        return mask
+        return vocabulary.marked(self._stop_vocabulary) if self.stop_words else None
 
     def words(self, texts: list[str]) -> list[list[str]]:
         """The words of every text, stop words included."""

@@ -54,6 +54,7 @@ from tacit.text.edit_costs import (
 from tacit.text.edit_kernels import (
     NO_LIMIT,
     EncodedStrings,
+    code_points,
     damerau_rows,
     pair_distance,
     unit_rows,
@@ -175,7 +176,7 @@ def measure(
 ) -> float:
     if costs is None and limit is None and scale is None and normalize is None:
         if isinstance(a, str) and isinstance(b, str):  # most calls: nothing to check
-            return pair_distance(code_points(a + b), len(a), metric)
+            return pair_distance(a, b, metric)
     else:
         check_settings(metric, costs, limit, scale, normalize)
     a, b = as_sequence(a, normalize, "a"), as_sequence(b, normalize, "b")
@@ -185,8 +186,11 @@ def measure(
         transpose = metric == "optimal_string_alignment"
         cost = weighted_distance(pair, tables, transpose=transpose, limit=most)
         return cost if cost <= most else most + 1
-    codes = code_points(a + b) if isinstance(a, str) and isinstance(b, str) else number(a, b)
-    count = pair_distance(codes, len(a), metric, NO_LIMIT if limit is None else int(limit))
+    if not (isinstance(a, str) and isinstance(b, str)):
+        # rapidfuzz compares hashes, which unequal items may share: "a" and 97, 0 and 2**61 - 1.
+        codes = number(a, b)
+        a, b = codes[: len(a)], codes[len(a) :]
+    count = pair_distance(a, b, metric, None if limit is None else min(int(limit), NO_LIMIT))
     return count if scale is None else scale_count(count, len(a), len(b), SCALES[scale])
 
 
@@ -243,22 +247,16 @@ def as_sequence(value: Any, normalize: str | None, name: str) -> Any:
     return tuple(value)
 
 
-def code_points(text: str) -> np.ndarray:
-    """The characters of a string as numbers; lone surrogates are characters too."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def number(a: Any, b: Any, places: dict[Hashable, int] | None = None) -> np.ndarray:
+def number(a: Any, b: Any, places: dict[Hashable, int] | None = None) -> list[int]:
     """The items of two sequences as numbers from 0 in ``places``, equal where items are."""
     places = {} if places is None else places
-    codes = [places.setdefault(item, len(places)) for item in chain(a, b)]
-    return np.array(codes, np.uint32)
+    return [places.setdefault(item, len(places)) for item in chain(a, b)]
 
 
 def encode_with_costs(a: Any, b: Any, costs: EditCosts | None) -> tuple[CodedPair, CostTables]:
     """Two sequences as numbers, and the costs of their symbols."""
     places: dict[Hashable, int] = {}
-    codes = number(a, b, places).astype(np.int32)
+    codes = np.array(number(a, b, places), np.int32)
     if costs is None:
         tables, row_of = uniform_tables(), np.full(len(places), OTHER, np.int32)
     else:
@@ -655,12 +653,15 @@ def fill_square(plan: Plan, rows: EncodedStrings, out: np.ndarray, engine: Engin
         mirror(raw_distances(plan, plan.columns.part(*part), part[0]), part[0], raw)
 
     def write(start: int) -> None:
-        stop = min(start + step, n)
-        if out.ndim == 1:
-            arrange_pairs(raw, rank, sizes, scale, start, stop, out)
-        else:
-            own, target = rank[start:stop], out[start:stop]
-            arrange(raw, own, rank, sizes[start:stop], plan.columns.sizes(), scale, target)
+        own = rank[start : start + step]
+        some = (
+            np.empty((len(own), n), out.dtype) if out.ndim == 1 else out[start : start + step]
+        )
+        arrange(raw, own, rank, sizes[start:], plan.columns.sizes(), scale, some)
+        if out.ndim == 1:  # the pairs i < j, one after the other
+            for i, row in enumerate(some, start):
+                first = i * (2 * n - i - 1) // 2
+                out[first : first + n - i - 1] = row[i + 1 :]
 
     for _ in engine.each(compare, cut_rows(plan.columns, n), work=work):
         pass
@@ -737,18 +738,6 @@ def arrange(raw, own, rank, sizes, column_sizes, scale, out):
             for j in range(len(rank)):
                 place = rank[j]
                 target[j] = scale_count(row[place], sizes[i], column_sizes[place], scale)
-
-
-@kernel
-def arrange_pairs(raw, rank, sizes, scale, start, stop, out):
-    """The same for the pairs i < j, one after the other."""
-    n = len(rank)
-    for i in range(start, stop):
-        row, first = raw[rank[i]], i * (2 * n - i - 1) // 2
-        target = out[first : first + n - i - 1]
-        for j in range(i + 1, n):
-            d = row[rank[j]]
-            target[j - i - 1] = scale_count(d, sizes[i], sizes[j], scale) if scale else d
 
 
 @kernel

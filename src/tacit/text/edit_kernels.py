@@ -1,14 +1,16 @@
 """Edit distances with unit costs: one pair of strings, or texts against many patterns.
 
+*One pair* is compared by rapidfuzz, unless it is long.
+
 *Bit vectors.* Neighbors in a column of the table of distances differ by -1, 0 or 1, so a column
 is two bit vectors: ``vp`` marks the rows that are one above the row before them, ``vn`` those
 one below. A symbol of the text turns a column into the next by a dozen operations on whole
 words (Myers 1999; the form here, and the one with transpositions, is Hyyrö's). The distance is
 the length of the text plus the marks in the last column.
 
-*One long pair.* Only the words near the diagonal are computed that a path of at most ``limit``
-edits can reach (Ukkonen 1985). The result is never too small, and it is exact if it is within
-the limit.
+*One long pair* by ``levenshtein`` or ``optimal_string_alignment``. Only the words near the
+diagonal are computed that a path of at most ``limit`` edits can reach (Ukkonen 1985). The
+result is never too small, and it is exact if it is within the limit.
 
 *Many patterns.* Every operation is done for a group of patterns at once, a pattern to a SIMD
 lane. The word is as wide as the patterns of the group need, 8 to 64 bits, or several words of
@@ -18,7 +20,7 @@ puts those of a width together.
 *Unrestricted transpositions* (Damerau) need the table itself. A transposition with both
 insertions and deletions in between is never cheaper than substitutions, so either its columns
 or its rows are neighbors, and two remembered values say where it starts (Zhao and Sahni 2019).
-Three rows are enough for a pair; groups of patterns use integers of 8 or 16 bits.
+Groups of patterns use integers of 8 or 16 bits.
 
 Myers (1999), A fast bit-vector algorithm for approximate string matching based on dynamic
 programming. J. ACM 46.
@@ -33,7 +35,8 @@ Bioinformatics 20.
 One file: all of it computes the same three distances, and the paths must agree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -43,8 +46,8 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 
 __all__ = [
-    "NO_LIMIT", "EncodedStrings", "band_distance", "damerau_distance", "damerau_rows",
-    "pair_distance", "split_calls", "unit_rows",
+    "CALL_WORK", "NO_LIMIT", "EncodedStrings", "code_points", "damerau_rows", "pair_distance",
+    "split_calls", "unit_rows",
 ]  # fmt: skip
 
 # Work between two returns to Python, about 100 ms: for one pair, for a group of patterns.
@@ -56,9 +59,8 @@ WORD_LANES = LANE_BYTES // 8
 MOST_WORDS = 32  # longer patterns are compared pair by pair, within a band
 FEW = 6  # long patterns: a group would leave most of its lanes empty
 FIRST_BAND = 64
-SHORT = 2**20  # symbols of a text that one call reads against a pattern of one word
+LONG_PAIR = 2**30  # cells of the table; rapidfuzz takes 50 ms and cannot be interrupted
 NO_LIMIT = 2**62
-NEVER = 2**30
 TABLE_LANES = 64
 LONGEST: dict[Any, int] = {np.int8: 60, np.int16: 16_000}  # twice as much must still fit
 U = np.uint64
@@ -95,21 +97,30 @@ class EncodedStrings(NamedTuple):
 # --- One pair ---
 
 
-def pair_distance(codes: np.ndarray, m: int, metric: str, limit: int = NO_LIMIT) -> int:
-    """Edits between the first ``m`` symbols and the others, or ``limit`` + 1 if more.
+@cache
+def rapidfuzz_functions() -> dict[str, Callable]:
+    """rapidfuzz's function for each metric; imported when first used."""
+    from rapidfuzz import distance
 
-    Short pairs take one kernel call: there, calls cost more than the work.
-    """
-    n = len(codes) - m
-    if metric == "damerau":
-        short = m * n <= CALL_WORK
-        count = short_damerau(codes, m) if short else damerau_distance(codes[:m], codes[m:])
-    elif (m <= 64 or n <= 64) and m + n <= SHORT:
-        count = short_distance(codes, m, metric == "optimal_string_alignment")
-    else:
-        transpose = metric == "optimal_string_alignment"
-        return band_distance(codes[:m], codes[m:], limit, transpose=transpose)
-    return count if count <= limit else limit + 1
+    return {
+        "levenshtein": distance.Levenshtein.distance,
+        "optimal_string_alignment": distance.OSA.distance,
+        "damerau": distance.DamerauLevenshtein.distance,
+    }
+
+
+def pair_distance(a: Any, b: Any, metric: str, limit: int | None = None) -> int:
+    """Edits between two strings or lists of numbers, or ``limit`` + 1 if there are more."""
+    if metric == "damerau" or len(a) * len(b) <= LONG_PAIR:
+        return rapidfuzz_functions()[metric](a, b, score_cutoff=limit)
+    codes = (code_points(x) if isinstance(x, str) else np.array(x, np.uint32) for x in (a, b))
+    transpose = metric == "optimal_string_alignment"
+    return band_distance(*codes, NO_LIMIT if limit is None else limit, transpose=transpose)
+
+
+def code_points(text: str) -> np.ndarray:
+    """The characters of a string as numbers; lone surrogates are characters too."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def band_distance(a: np.ndarray, b: np.ndarray, limit: int, *, transpose: bool = False) -> int:
@@ -118,7 +129,6 @@ def band_distance(a: np.ndarray, b: np.ndarray, limit: int, *, transpose: bool =
     The band widens until the distance fits in it. A band that is too narrow still gives an
     upper bound, so the next is never wider than it must be.
     """
-    a, b = trim(a, b)
     if len(a) > len(b):
         a, b = b, a
     m, n = len(a), len(b)
@@ -127,8 +137,10 @@ def band_distance(a: np.ndarray, b: np.ndarray, limit: int, *, transpose: bool =
         return limit + 1
     if m == 0:
         return n
-    pattern, text, kinds = number_symbols(a, b)
-    masks = word_masks(pattern, kinds)
+    present = np.zeros(int(max(a.max(), b.max())) + 1, np.bool_)
+    present[a] = True
+    number_of = np.where(present, np.cumsum(present), 0)  # 0: not in the pattern
+    masks, text = word_masks(number_of[a], int(number_of.max()) + 1), number_of[b]
     width = min(most, max(FIRST_BAND, 2 * (n - m)))
     while True:
         distance = run_band(masks, text, m, width, transpose)
@@ -142,26 +154,14 @@ def band_distance(a: np.ndarray, b: np.ndarray, limit: int, *, transpose: bool =
 def run_band(masks: np.ndarray, text: np.ndarray, m: int, width: int, transpose: bool) -> int:
     """The distance within a band, by calls short enough to stop between."""
     words = masks.shape[1]
-    column = BandColumn(np.full(words, ~U(0)), np.zeros(words, U), np.full(words, ~U(0)))
+    column = np.full((3, words), ~U(0))  # vp, vn, and d0 of the column before
+    column[1] = 0
     state = np.array([0, -1, 0], np.int64)  # first word, last word, the value below it
     step = max(1, CALL_WORK // min(words, 2 * width // 64 + 2))
     for first in range(0, len(text), step):
         check_stop()
         advance_band(masks, text, first, first + step, m, width, column, transpose, state)
     return int(state[2] - padding_marks(column, m))
-
-
-def damerau_distance(a: np.ndarray, b: np.ndarray) -> int:
-    """Edits from a to b with unrestricted transpositions."""
-    n, m = len(a), len(b)
-    if n == 0 or m == 0:
-        return n + m
-    rows, starts = np.empty((3, m + 1), np.int32), np.empty(m + 1, np.int32)
-    step = max(1, CALL_WORK // (m + 1))
-    for first in range(0, n + 1, step):
-        check_stop()
-        fill_damerau(a, b, first, first + step, rows, starts)
-    return int(rows[n % 3, m])
 
 
 # --- Many patterns ---
@@ -183,6 +183,7 @@ def unit_rows(
     edits than ``limit``, ``limit`` + 1. ``out`` has an integer type that holds the distances.
     """
     sizes, work = patterns.sizes(), texts.sizes()
+    limit = min(limit, 2**31 - 2)  # as int32, one more included
     row_of = np.zeros(kinds, np.int32)
     for dtype, words, first, last in plan_groups(sizes, int(work.sum()), since):
         if words > 1 and last - first < FEW:
@@ -284,7 +285,8 @@ def damerau_rows(
         numbers[patterns.codes[patterns.offsets[first] : patterns.offsets[last]]] = 0
         for i in np.flatnonzero(slow).tolist():
             for j in range(first, last):
-                out[i, j - since] = damerau_distance(texts.item(i), patterns.item(j))
+                a, b = texts.item(i).tolist(), patterns.item(j).tolist()
+                out[i, j - since] = pair_distance(a, b, "damerau")
 
 
 def choose_integers(width: int, heights: np.ndarray, used: int) -> tuple[Any, np.ndarray]:
@@ -301,94 +303,12 @@ def choose_integers(width: int, heights: np.ndarray, used: int) -> tuple[Any, np
 
 
 @kernel
-def trim(a, b):
-    """Both without the prefix and the suffix that they have in common."""
-    start, end_a, end_b = 0, len(a), len(b)
-    while start < end_a and start < end_b and a[start] == b[start]:
-        start += 1
-    while end_a > start and end_b > start and a[end_a - 1] == b[end_b - 1]:
-        end_a -= 1
-        end_b -= 1
-    return a[start:end_a], b[start:end_b]
-
-
-@kernel
-def short_distance(codes, m, transpose):
-    """Edits between two strings, the shorter of at most 64 symbols."""
-    a, b = trim(codes[:m], codes[m:])
-    if len(a) > len(b):
-        a, b = b, a
-    if len(a) == 0:
-        return len(b)
-    keys, masks = np.zeros(128, codes.dtype), np.zeros(128, U)  # by hash; 0 marks a free slot
-    for i in range(len(a)):
-        slot = find_slot(keys, masks, a[i])
-        keys[slot] = a[i]
-        masks[slot] |= ONE << U(i)
-    vp, vn, d0, before = ~U(0), U(0), U(0), U(0)
-    for j in range(len(b)):
-        here = masks[find_slot(keys, masks, b[j])]
-        swapped = (~d0 & here) << ONE & before if transpose else U(0)
-        d0 = (((here & vp) + vp) ^ vp) | here | vn | swapped
-        before = here
-        hp = (vn | ~(d0 | vp)) << ONE | ONE
-        vp = (d0 & vp) << ONE | ~(d0 | hp)
-        vn = hp & d0
-    total = np.int64(len(b))
-    for q in range(len(a)):
-        total += np.int64(vp >> U(q) & ONE) - np.int64(vn >> U(q) & ONE)
-    return total
-
-
-@kernel
-def find_slot(keys, masks, symbol):
-    """Where a symbol is, or would be, in a table that is at most half full."""
-    slot = (U(symbol) * U(0x9E3779B97F4A7C15)) >> U(57)
-    while masks[slot] and keys[slot] != symbol:
-        slot = (slot + ONE) & U(127)
-    return slot
-
-
-@kernel
-def number_symbols(a, b):
-    """The symbols of a numbered from 1, those of b likewise or 0, and how many numbers."""
-    size = 16
-    while size < 2 * len(a):
-        size *= 2
-    keys, numbers = np.zeros(size, a.dtype), np.zeros(size, np.int32)
-    mask, used = U(size - 1), 1
-    new_a, new_b = np.empty(len(a), np.int32), np.empty(len(b), np.int32)
-    for i in range(len(a)):
-        slot = (U(a[i]) * U(0x9E3779B97F4A7C15)) >> U(20) & mask
-        while numbers[slot] and keys[slot] != a[i]:
-            slot = (slot + ONE) & mask
-        if not numbers[slot]:
-            keys[slot], numbers[slot] = a[i], used
-            used += 1
-        new_a[i] = numbers[slot]
-    for j in range(len(b)):
-        slot = (U(b[j]) * U(0x9E3779B97F4A7C15)) >> U(20) & mask
-        while numbers[slot] and keys[slot] != b[j]:
-            slot = (slot + ONE) & mask
-        new_b[j] = numbers[slot]
-    return new_a, new_b, used
-
-
-@kernel
 def word_masks(pattern, kinds):
     """(kinds, words): in which rows of the pattern each symbol stands."""
     masks = np.zeros((kinds, (len(pattern) + 63) // 64), U)
     for i in range(len(pattern)):
         masks[pattern[i], i >> 6] |= ONE << U(i & 63)
     return masks
-
-
-class BandColumn(NamedTuple):
-    """A column of the table of distances, as words of bits."""
-
-    vp: np.ndarray
-    vn: np.ndarray
-    d0: np.ndarray  # where the diagonal step into the column was free
 
 
 @kernel
@@ -398,7 +318,7 @@ def advance_band(masks, text, start, stop, m, width, column, transpose, state):
     Above the band, distances are taken to grow by one with every column; in a word that the
     band enters, by one with every row: as much as they could.
     """
-    vp, vn, diagonal = column
+    vp, vn, diagonal = column[0], column[1], column[2]
     n, words = len(text), masks.shape[1]
     spare = (width - (n - m)) // 2  # n >= m
     first, last, below = state[0], state[1], state[2]
@@ -437,63 +357,10 @@ def advance_band(masks, text, start, stop, m, width, column, transpose, state):
 @kernel
 def padding_marks(column, m):
     """What the rows after the m-th, which are padding, add below the last word."""
-    total, w = np.int64(0), len(column.vp) - 1
+    total, (vp, vn) = np.int64(0), column[:2, -1]
     for q in range(((m - 1) & 63) + 1, 64):
-        total += np.int64(column.vp[w] >> U(q) & ONE) - np.int64(column.vn[w] >> U(q) & ONE)
+        total += np.int64(vp >> U(q) & ONE) - np.int64(vn >> U(q) & ONE)
     return total
-
-
-@kernel
-def short_damerau(codes, m):
-    """``damerau_distance`` in one call."""
-    a, b = trim(codes[:m], codes[m:])
-    if len(a) == 0 or len(b) == 0:
-        return np.int64(len(a) + len(b))
-    rows, starts = np.empty((3, len(b) + 1), np.int32), np.empty(len(b) + 1, np.int32)
-    fill_damerau(a, b, 0, len(a) + 1, rows, starts)
-    return np.int64(rows[len(a) % 3, len(b)])
-
-
-@kernel
-def fill_damerau(a, b, start, stop, rows, starts):
-    """Rows ``start`` to ``stop`` of the table with unrestricted transpositions.
-
-    A transposition ends where the symbol of this row last occurred in column ``l`` < j, and
-    that of this column in row ``k`` < i. It costs one, and one for every symbol in between.
-
-    starts   of each column j, the value that a transposition from column j - 1 starts from,
-             less k
-    """
-    m = len(b)
-    for i in range(start, min(stop, len(a) + 1)):
-        row, above, higher = rows[i % 3], rows[(i + 2) % 3], rows[(i + 1) % 3]
-        if i == 0:
-            for j in range(m + 1):
-                row[j], starts[j] = j, NEVER
-            continue
-        symbol = a[i - 1]
-        earlier = a[i - 2] if i > 1 else symbol  # no transposition
-        row[0] = i
-        last, origin = NEVER, NEVER  # column l; the value in row i - 1 to start from, less l
-        left, corner = i, int(above[0])
-        for j in range(1, m + 1):
-            up, other = int(above[j]), b[j - 1]
-            best = min(up, left) + 1
-            if other == symbol:
-                best = min(best, corner)
-                if j > 1:
-                    starts[j] = int(above[j - 2]) - i
-                if i > 1:
-                    origin = int(higher[j - 1]) - j
-                last = j
-            else:
-                best = min(best, corner + 1)
-                if last == j - 1:
-                    best = min(best, int(starts[j]) + i)
-                elif other == earlier:
-                    best = min(best, origin + j)
-            row[j] = best
-            left, corner = best, up
 
 
 # --- Kernels: bit vectors of a group of patterns ---
@@ -544,7 +411,8 @@ def compare_groups(
             result[:] = end - begin
             for w in range(words):
                 add_marks(state[w], ends[w], result)
-            clip(result, limit, target)
+            for x in range(stop - start):
+                target[x] = min(result[x], np.int32(limit + 1))
         clear_lanes(patterns, start, stop, group)
 
 
@@ -679,16 +547,6 @@ def count_bits(x, T):
     if T(~T(0)) > T(U(0xFFFFFFFF)):
         x = T(x + T(x >> T(32)))
     return T(x & T(127))
-
-
-@kernel
-def clip(result, limit, out):
-    if limit < 2**31:
-        for x in range(len(out)):
-            out[x] = min(np.int64(result[x]), limit + 1)
-    else:
-        for x in range(len(out)):
-            out[x] = result[x]
 
 
 # --- Kernels: the table of a group of patterns, with unrestricted transpositions ---

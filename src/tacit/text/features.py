@@ -42,7 +42,7 @@ from tacit.core.engines import check_stop, get_engine
 from tacit.core.estimator import Estimator
 from tacit.data.documents import Documents
 from tacit.data.text_block import Repairs, Text
-from tacit.kernels.hashing import hash_strings
+from tacit.text.hashing import hash_columns
 from tacit.text.term_counts import (
     BlockCounts,
     BlockTerms,
@@ -235,9 +235,8 @@ def as_rows(counted: BlockCounts) -> sp.csr_array:
 
 
 def hash_table(names: Vocabulary, width: int) -> sp.csr_array:
-    """Which column each feature counts in, and whether upwards: as in ``hashing``."""
-    hashes = hash_strings(names.data, names.offsets).astype(np.int64)
-    signs, columns = np.where(hashes < 0, -1, 1), np.abs(hashes) % width
+    """Which column each feature counts in, and whether upwards."""
+    columns, signs = hash_columns(names, width)
     indptr = np.arange(len(names) + 1)
     return sp.csr_array((signs, columns, indptr), shape=(len(names), width))
 

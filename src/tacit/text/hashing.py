@@ -19,8 +19,9 @@ from sklearn.utils._sparse import _align_api_if_sparse
 from tacit.kernels.hashing import hash_strings
 from tacit.text.term_counts import count_terms
 from tacit.text.vectorizer import Analysis, Vectorizer, refuse_string
+from tacit.text.vocabulary import Vocabulary
 
-__all__ = ["HashParams", "HashingVectorizer", "hash_block"]
+__all__ = ["HashParams", "HashingVectorizer", "hash_block", "hash_columns"]
 
 
 class HashParams(NamedTuple):
@@ -34,15 +35,18 @@ class HashParams(NamedTuple):
 def hash_block(params: HashParams, block: Any) -> sp.csr_array:
     """The rows of a block, sorted, with the sums of terms that share a column."""
     counted = count_terms(params.analysis.find(block))
-    vocabulary = counted.stats.vocabulary
-    hashes = hash_strings(vocabulary.data, vocabulary.offsets).astype(np.int64)
-    columns = np.abs(hashes) % params.n_features
-    signs = np.where(hashes < 0, -1, 1) if params.alternate_sign else np.ones_like(hashes)
-    values = counted.counts * signs[counted.indices]
+    columns, signs = hash_columns(counted.stats.vocabulary, params.n_features)
+    values = counted.counts * (signs[counted.indices] if params.alternate_sign else 1)
     shape = (len(counted.indptr) - 1, params.n_features)
     rows = sp.csr_array((values, columns[counted.indices], counted.indptr), shape=shape)
     rows.sum_duplicates()  # sums of 0 stay entries
     return rows
+
+
+def hash_columns(terms: Vocabulary, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The column of each term, and the sign with which it counts there."""
+    hashes = hash_strings(terms.data, terms.offsets).astype(np.int64)
+    return np.abs(hashes) % width, np.where(hashes < 0, -1, 1)
 
 
 class HashingVectorizer(Vectorizer):

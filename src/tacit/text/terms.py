@@ -54,7 +54,8 @@ def intern(spans: Spans) -> Terms:
     table = Interner(spans.buffer)
     ids = table.ids(spans.begin, spans.end)
     vocabulary, rank = Vocabulary.of_slices(spans.buffer, table.slices())
-    return Terms(vocabulary, rank[ids].reshape(1, -1), spans.edges)
+    renumber(ids, rank)
+    return Terms(vocabulary, ids.reshape(1, -1), spans.edges)
 
 
 def drop(terms: Terms, unwanted: np.ndarray) -> Terms:
@@ -195,6 +196,12 @@ def char_grams(
     vocabulary, rank = Vocabulary.of_slices(buffer, table.slices())
     stream = rank[np.concatenate([*ids, np.empty(0, np.int32)])].reshape(1, -1)
     return Terms(vocabulary, stream, np.concatenate([[0], np.cumsum(counts)]))
+
+
+@kernel
+def renumber(ids, rank):
+    for t in range(len(ids)):
+        ids[t] = rank[ids[t]]
 
 
 @kernel

@@ -87,8 +87,7 @@ class Analysis:
     def _unwanted(self, vocabulary: Vocabulary) -> np.ndarray:
         mask = np.zeros(len(vocabulary), np.bool_)
         if self.stop_words:
-            places = vocabulary.find(self._stop_vocabulary)
-            mask[places[places >= 0]] = True
+            mask |= vocabulary.marked(self._stop_vocabulary)
         if not self.numbers:
             mask |= np.fromiter(map(is_number, vocabulary.strings), np.bool_, len(vocabulary))
         return mask

@@ -1,8 +1,8 @@
 """Sorted distinct strings as UTF-8 and offsets, to be merged and looked up in each other.
 
 A vocabulary is sorted by its bytes, which is the order of its characters; so it depends on the
-strings alone, and lookups of sorted words move forward only. The first eight bytes of each
-string are stored as a number: nearly every comparison ends there.
+strings alone. The first eight bytes of each string are stored as a number: nearly every
+comparison ends there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -83,11 +83,14 @@ class Vocabulary:
     @cached_property
     def strings(self) -> list[str]:
         """The strings as a list."""
-        return StringArray(self.data, self.offsets).strings()
+        import pyarrow as pa
+
+        edges, data = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
+        return pa.LargeStringArray.from_buffers(len(self), edges, data).to_pylist()
 
     def numbered(self) -> dict[str, int]:
         """The place of every string."""
-        return {string: i for i, string in enumerate(self.strings)}
+        return dict(zip(self.strings, range(len(self)), strict=True))
 
     def take(self, keep: np.ndarray) -> "Vocabulary":
         """The strings at sorted places, or where a mask is True."""
@@ -99,11 +102,16 @@ class Vocabulary:
 
     def find(self, other: "Vocabulary") -> np.ndarray:
         """Where the strings of another vocabulary are in this one; -1 where they are not."""
-        return find_sorted(*self._arrays, *other._arrays)
+        first = np.searchsorted(self.keys, other.keys)
+        return find_from(
+            first, self.data, self.offsets, self.keys, other.data, other.offsets, other.keys
+        )
 
-    @property
-    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.data, self.offsets, self.keys
+    def marked(self, other: "Vocabulary") -> np.ndarray:
+        """A mask of the strings that are in another vocabulary."""
+        mask, places = np.zeros(len(self), np.bool_), self.find(other)
+        mask[places[places >= 0]] = True
+        return mask
 
 
 class Union(NamedTuple):
@@ -279,43 +287,16 @@ def gather(data, begin, offsets):
 
 
 @kernel
-def order_of(a, a_offsets, a_keys, i, b, b_offsets, b_keys, j):
-    if a_keys[i] != b_keys[j]:
-        return -1 if a_keys[i] < b_keys[j] else 1
-    a_length, b_length = a_offsets[i + 1] - a_offsets[i], b_offsets[j + 1] - b_offsets[j]
-    if a_length == b_length and a_length <= 8:  # the key is all there is
-        return 0
-    return compare(a, a_offsets[i], a_length, b, b_offsets[j], b_length)
-
-
-@kernel
-def find_sorted(a, a_offsets, a_keys, b, b_offsets, b_keys):
-    """Where the strings of b are in a: some single steps, then ever wider ones."""
-    out = np.full(len(b_keys), -1, np.int32)
-    n, low = len(a_keys), 0
+def find_from(first, a, a_offsets, a_keys, b, b_offsets, b_keys):
+    """Where the strings of b are in a, given the first place of each one's key."""
+    out, lengths, i = np.full(len(b_keys), -1, np.int32), np.diff(b_offsets), 0
     for j in range(len(b_keys)):
-        key = b_keys[j]
-        near = min(low + 16, n)
-        while low < near and a_keys[low] < key:
-            low += 1
-        if low < n and a_keys[low] < key:
-            step, high = 16, low
-            while high < n and a_keys[high] < key:
-                low = high + 1
-                high += step
-                step *= 2
-            high = min(high, n)
-            while low < high:
-                middle = (low + high) // 2
-                if a_keys[middle] < key:
-                    low = middle + 1
-                else:
-                    high = middle
-        while low < n and a_keys[low] == key:
-            order = order_of(a, a_offsets, a_keys, low, b, b_offsets, b_keys, j)
+        i = max(i, first[j])  # forward only, where many share a key
+        while i < len(a_keys) and a_keys[i] == b_keys[j]:
+            length = a_offsets[i + 1] - a_offsets[i]
+            order = compare(a, a_offsets[i], length, b, b_offsets[j], lengths[j])
             if order >= 0:
-                if order == 0:
-                    out[j] = low
+                out[j] = i if order == 0 else -1
                 break
-            low += 1
+            i += 1
     return out
