@@ -25,6 +25,7 @@ from tacit.explore.report.clean_text import (
     cut,
     title_and_opening,
 )
+from tacit.explore.report.search_index import least_spread
 from tacit.explore.stages.live import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
 from tacit.search import Hit, QueryError
@@ -235,8 +236,8 @@ class ProjectReader:
         """Words by spelling, and their columns; of large collections those of two documents."""
         from tacit.language.deletion_index import build_index, strings_of
 
-        least = 2 if self.n >= 100 else 1
-        columns = np.flatnonzero(self.arrays("counts")["document_counts"] >= least)
+        spread = self.arrays("counts")["document_counts"]
+        columns = np.flatnonzero(spread >= least_spread(self.n))
         return build_index(strings_of(list(self.words[columns]))), columns
 
     @once

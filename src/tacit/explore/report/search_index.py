@@ -1,6 +1,7 @@
-"""The search index of the page: every word of every document on the map, compressed.
+"""The search index of the page: every word of every document on it, compressed.
 
-Words are numbered by frequency. A document is the sequence of its words, so that phrases can be
+First the documents on the page, in its order; then those with words that neither the map nor a
+list has, of which the page gives the number. Words are numbered by the documents that hold them, the most widespread first. A document is the sequence of its words, so that phrases can be
 found (``"text"``), or where that is too much the set of its words as gaps (``"words"``);
 numbers have 7 bits a byte, and the whole is packed with deflate. Where not even that fits
 the page, there is no index, and the page says so before it counts.
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 from tacit.core.modelfile import load
 from tacit.explore.report.report import Report
 
-__all__ = ["NOTHING", "SearchIndex", "search_index", "varints"]
+__all__ = ["NOTHING", "SearchIndex", "least_spread", "search_index", "varints"]
 
 MOST_TOKENS = 4_000_000  # in sequence; more are a set for each document
 
@@ -25,33 +26,49 @@ class SearchIndex(NamedTuple):
     """What the page searches."""
 
     kind: str  # "text", "words" or "none"
-    words: list[str]  # by frequency
+    words: list[str]  # the most widespread first
     data: str  # base64
+    spelled: int  # of the words, the first so many may be suggested for others
 
 
-NOTHING = SearchIndex("none", [], "")
+NOTHING = SearchIndex("none", [], "", 0)
 
 
 def search_index(report: Report, room: int) -> SearchIndex:
-    """The index of the documents on the map, in ``room`` characters with its words."""
+    """The index of the documents, in ``room`` characters with its words."""
     if not report.ran("counts") or not report.shown.mapped:
         return NOTHING
-    context, on_map = report.context, report.shown.on_map
-    totals = context.arrays("counts")["totals"]
-    order = np.lexsort([np.arange(len(totals)), -totals])
+    context, rows = report.context, searched(report)
+    spread = context.arrays("counts")["document_counts"]
+    order = np.lexsort([np.arange(len(spread)), -spread])
+    spelled = int((spread >= least_spread(report.n_read)).sum())
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     words = [str(word) for word in context.words()[order]]
     left = room - packed_size(words)
     if left <= 0:
         return NOTHING
-    counts = sp.csr_array(context.matrix("counts", "counts")[on_map])
+    counts = sp.csr_array(context.matrix("counts", "counts")[rows])
     if int(counts.sum()) <= MOST_TOKENS:
-        data = packed(in_sequence(context, on_map, rank))
+        data = packed(in_sequence(context, rows, rank))
         if len(data) <= left:
-            return SearchIndex("text", words, data)
+            return SearchIndex("text", words, data, spelled)
     data = packed(as_sets(counts, rank))
-    return SearchIndex("words", words, data) if len(data) <= left else NOTHING
+    return SearchIndex("words", words, data, spelled) if len(data) <= left else NOTHING
+
+
+def least_spread(n: int) -> int:
+    """How many of n documents hold a word that may be suggested for a misspelled one."""
+    return 2 if n >= 100 else 1
+
+
+def searched(report: Report) -> np.ndarray:
+    """The documents on the page, then the others that the map cannot place but that have
+    words."""
+    context, shown = report.context, report.shown.documents
+    worded = context.arrays("counts")["lengths"] > 0
+    off = np.flatnonzero(worded & context.arrays("meaning")["blank"])
+    return np.concatenate([shown, np.setdiff1d(off, shown)])
 
 
 def in_sequence(context: Any, rows: np.ndarray, rank: np.ndarray) -> np.ndarray:
@@ -59,11 +76,12 @@ def in_sequence(context: Any, rows: np.ndarray, rank: np.ndarray) -> np.ndarray:
     vectorizer = load(context.folder.output("counts") / "vectorizer.model")
     vectorizer.set_params(engine="serial")
     analyze, places = vectorizer.build_analyzer(), vectorizer.vocabulary_
-    wanted, parts = set(rows.tolist()), []
+    order = {row: at for at, row in enumerate(rows.tolist())}
+    parts = [np.zeros(0, np.int64)] * len(order)
     for i, text in enumerate(context.documents().texts()):
-        if i in wanted:
+        if i in order:
             found = [places[word] for word in analyze(text) if word in places]
-            parts.append(np.array([len(found), *rank[found]], np.int64))
+            parts[order[i]] = np.array([len(found), *rank[found]], np.int64)
     return np.concatenate(parts)
 
 
