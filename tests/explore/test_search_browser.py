@@ -9,7 +9,7 @@ from tests.explore.corpora import letters, table
 pytestmark = pytest.mark.slow
 
 ODD_WORDS = [
-    "a Wi-Fi/WLAN router, U.S. made, 3.5 GHz",
+    "a Wi-Fi/WLAN router, U.S. made, 3.5 GHz; the pre-whale Fi's",
     "don't, don’t; rock'n'roll: e-mail & re-elected",
     "東京都に行きました。京都も。",
     "ภาษาไทย สวัสดี",
@@ -19,7 +19,7 @@ ODD_WORDS = [
 QUERIES = [  # a phrase, or a word that no other word begins with
     '"whale"', '"ship whale"', "u.s.", "Wi-Fi", "wlan", '"3.5"', "3.5", '"don\'t"', '"don’t"', "rock'n'roll",
     "re-elected", "東京", "東京都", "京都", '"สวัสดี"', "café", "STRASSE", "straße", "étude", "ωμέγας", "👍🏽", "☕",
-    "under_score", "1984", "WI-FI/WLAN", '"made, 3.5"', "zyzzyva",
+    "under_score", "1984", "whale", '"fi"', '"wi"', "pre", '"pre whale"', "WI-FI/WLAN", '"made, 3.5"', "zyzzyva",
 ]  # fmt: skip
 
 

@@ -217,9 +217,9 @@ def by_words(
     first, last = max(int(edges[row]), place - width), min(int(edges[row + 1]), place + width)
     left, right = spelled(first, place), spelled(place + size, last)
     return {
-        "left": (left + " " if left else "")[-width:],
+        "left": at_most(left + " " if left else "", width, end=True),
         "key": spelled(place, place + size),
-        "right": (" " + right if right else "")[:width],
+        "right": at_most(" " + right if right else "", width),
     }
 
 

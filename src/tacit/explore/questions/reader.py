@@ -26,6 +26,7 @@ from tacit.explore.report.clean_text import (
     title_and_opening,
 )
 from tacit.explore.report.search_index import least_spread
+from tacit.explore.stages.cleaning import clean_markup
 from tacit.explore.stages.live import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
 from tacit.search import Hit, QueryError
@@ -180,7 +181,7 @@ class ProjectReader:
         """The title that came with a document."""
         name = self.title_column
         value = None if name is None else self.value(name, row)
-        return None if value is None else str(value)
+        return None if value is None else clean_markup(str(value))
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """Some documents, as they were read."""

@@ -69,13 +69,13 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     ('Re: The whale', 'It is white.')
     """
     text = ADDRESS.sub("[address]", text[:READ])
-    if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
-        rest = clean_line(text).removeprefix(named).removeprefix(reply_to(named))
-        return cut(named, TITLE), cut(rest.lstrip(), OPENING)
     lines = lines_of(text)
+    first = next((i for i, line in enumerate(lines) if not QUOTED.match(line)), 0)
+    if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
+        rest = " ".join(lines[first:]).removeprefix(named).removeprefix(reply_to(named))
+        return cut(named, TITLE), cut(rest.lstrip(), OPENING)
     if not lines:
         return "", ""
-    first = next((i for i, line in enumerate(lines) if not QUOTED.match(line)), 0)
     name = cut(lines[first], TITLE)
     rest = " ".join(lines[first + 1 :] or lines[:first])
     if name != lines[first]:  # the line goes on where the title was cut

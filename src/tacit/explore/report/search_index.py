@@ -16,6 +16,8 @@ import scipy.sparse as sp
 
 from tacit.core.modelfile import load
 from tacit.explore.report.report import Report
+from tacit.search.word_rule import word_rule
+from tacit.text.tokens import token_rule
 
 __all__ = ["NOTHING", "SearchIndex", "least_spread", "search_index", "varints"]
 
@@ -39,22 +41,47 @@ def search_index(report: Report, room: int) -> SearchIndex:
     if not report.ran("counts") or not report.shown.mapped:
         return NOTHING
     context, rows = report.context, searched(report)
-    spread = context.arrays("counts")["document_counts"]
-    order = np.lexsort([np.arange(len(spread)), -spread])
-    spelled = int((spread >= least_spread(report.n_read)).sum())
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    words = [str(word) for word in context.words()[order]]
-    left = room - packed_size(words)
+    parts = parts_of_words(context)
+    words, left = parts.words, room - packed_size(parts.words)
     if left <= 0:
         return NOTHING
+    spelled = int((parts.spread >= least_spread(report.n_read)).sum())
     counts = sp.csr_array(context.matrix("counts", "counts")[rows])
     if int(counts.sum()) <= MOST_TOKENS:
-        data = packed(in_sequence(context, rows, rank))
+        data = packed(in_sequence(context, rows, parts.table))
         if len(data) <= left:
             return SearchIndex("text", words, data, spelled)
-    data = packed(as_sets(counts, rank))
+    data = packed(as_sets(counts @ parts.table))
     return SearchIndex("words", words, data, spelled) if len(data) <= left else NOTHING
+
+
+class Parts(NamedTuple):
+    """What the words that were counted are to a search: one word or, at apostrophes and
+    hyphens, several."""
+
+    words: list[str]  # the most widespread first
+    spread: np.ndarray  # about how many documents hold each
+    table: sp.csr_array  # (words that were counted, words to search) in order
+
+
+def parts_of_words(context: Any) -> Parts:
+    """The words that were counted, as the index of the live page splits texts."""
+    spread = context.arrays("counts")["document_counts"]
+    split = word_rule(token_rule("plain", True, 1)).words(list(context.words()))
+    places: dict[str, int] = {}
+    ids = np.array([places.setdefault(w, len(places)) for ws in split for w in ws], np.int64)
+    sizes = np.array([len(ws) for ws in split])
+    found = np.zeros(len(places), np.int64)
+    np.maximum.at(found, ids, np.repeat(spread, sizes))
+    whole = np.repeat(sizes == 1, sizes)
+    found[ids[whole]] = np.repeat(spread, sizes)[whole]
+    names = np.array(list(places), object)
+    order = np.lexsort([np.argsort(np.argsort(names, kind="stable")), -found])
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    table = sp.csr_array((np.ones(len(ids)), rank[ids], edges), (len(split), len(places)))
+    return Parts([str(word) for word in names[order]], found[order], table)
 
 
 def least_spread(n: int) -> int:
@@ -71,25 +98,27 @@ def searched(report: Report) -> np.ndarray:
     return np.concatenate([shown, np.setdiff1d(off, shown)])
 
 
-def in_sequence(context: Any, rows: np.ndarray, rank: np.ndarray) -> np.ndarray:
+def in_sequence(context: Any, rows: np.ndarray, table: sp.csr_array) -> np.ndarray:
     """The number of words of each document, then the words."""
     vectorizer = load(context.folder.output("counts") / "vectorizer.model")
     vectorizer.set_params(engine="serial")
     analyze, places = vectorizer.build_analyzer(), vectorizer.vocabulary_
+    parts = np.split(table.indices, table.indptr[1:-1])
     order = {row: at for at, row in enumerate(rows.tolist())}
-    parts = [np.zeros(0, np.int64)] * len(order)
+    found = [np.zeros(1, np.int64)] * len(order)
     for i, text in enumerate(context.documents().texts()):
         if i in order:
-            found = [places[word] for word in analyze(text) if word in places]
-            parts[order[i]] = np.array([len(found), *rank[found]], np.int64)
-    return np.concatenate(parts)
+            own = [parts[places[word]] for word in analyze(text) if word in places]
+            joined = np.concatenate([np.zeros(0, np.int64), *own])
+            found[order[i]] = np.concatenate([[len(joined)], joined])
+    return np.concatenate(found)
 
 
-def as_sets(counts: sp.csr_array, rank: np.ndarray) -> np.ndarray:
+def as_sets(counts: sp.csr_array) -> np.ndarray:
     """The number of different words of each document, then the gaps between them, sorted."""
+    counts.sort_indices()
     parts = []
-    for i in range(counts.shape[0]):
-        own = np.sort(rank[counts.indices[counts.indptr[i] : counts.indptr[i + 1]]])
+    for own in np.split(counts.indices.astype(np.int64), counts.indptr[1:-1]):
         parts.append(np.concatenate([[len(own)], np.diff(own, prepend=0)]))
     return np.concatenate(parts)
 

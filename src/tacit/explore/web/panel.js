@@ -1,5 +1,5 @@
 /* Beside the map: the legend, or what is selected. One selection at a time, whatever filters made it. */
-function clearSel() { select(null); home(); $('#side').querySelector('button')?.focus({ preventScroll: true }); }
+function clearSel() { select(null); home(); $('#side').focus({ preventScroll: true }); }
 const peek = debounce((s, c) => {
   if (state.sel) return;
   const docs = [];

@@ -20,7 +20,7 @@ function mapPicture(w, h, ratio = 2) {
 function printMap() { $('#printmap').src = mapPicture(1000, 840).canvas.toDataURL('image/png'); }
 
 /* What a section found is its heading; the summary begins with the first finding. */
-const NOTHING_FOUND = /^No |: no group and no word/;
+const NOTHING_FOUND = /^No |, no group and no word/;
 const FINDINGS = ['groups', 'fields', 'time', 'themes', 'oddities', 'howmany', 'map', 'words'];
 function findings() {
   const first = $('.stand')?.textContent.trim() || '', lead = /^.*?[.!?](?=\s|$)/s.exec(first)?.[0] || first;

@@ -51,10 +51,10 @@ function spelledLike(w, most = 4) {
   searchWords().slice(0, M.search.spelled).forEach((word, i) => { const s = slips(w, word); if (s <= allowed) found.push([s, i, word]); });
   return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, most).map(f => f[2]);
 }
-/* Words are those of the documents (rule="words" of tacit.text.tokenize): letters and digits with their apostrophes and
-   hyphens, pairs of characters in scripts without spaces, emoji. */
+/* Words are those of the index (rule="plain" of tacit.text.tokenize): letters and digits, pairs of characters in scripts
+   without spaces, emoji. */
 const RUN = '\u0e00-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff\u1000-\u103f\u104a-\u108f\u109a-\u109f\u1780-\u17df\u17ea-\u17ff\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3041-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\u{20000}-\u{3ffff}';
-const WORD = new RegExp(`((?:(?=[${RUN}])[\\p{L}\\p{N}]\\p{M}*)+)|((?:(?![${RUN}])[\\p{L}\\p{N}_])(?:(?:(?![${RUN}])[\\p{L}\\p{N}_])|\\p{M}|['\\u2019\\u02bc\\uff07\\u2010\\u2011\\u200c\\u200d-](?=(?![${RUN}])[\\p{L}\\p{N}_]))*)|(\\p{Extended_Pictographic}[\\p{EMod}\\u200d\\p{Extended_Pictographic}]*|\\p{RI}{2})`, 'gu');
+const WORD = new RegExp(`((?:(?=[${RUN}])[\\p{L}\\p{N}]\\p{M}*)+)|((?:(?![${RUN}])[\\p{L}\\p{N}_])(?:(?:(?![${RUN}])[\\p{L}\\p{N}_])|\\p{M}|[\\u200c\\u200d](?=(?![${RUN}])[\\p{L}\\p{N}_]))*)|(\\p{Extended_Pictographic}[\\p{EMod}\\u200d\\p{Extended_Pictographic}]*|\\p{RI}{2})`, 'gu');
 function wordsIn(text) {
   const out = [];
   for (const [word, run] of text.toLowerCase().normalize('NFC').replace(/[\u00ad\ufe0e\ufe0f]/g, '').matchAll(WORD)) {

@@ -112,7 +112,7 @@ def words(report: Report) -> str:
     lead = "Each dot is a document; documents that use the same words are close together."
     if report.grouped:
         lead += (
-            " Pale dots are less certain of their group; loose groups have names in italics."
+            " Faint dots are less certain of their group; loose groups have names in italics."
         )
     if (kept := report.facts["map"].get("kept")) is not None:
         near = percent(kept)

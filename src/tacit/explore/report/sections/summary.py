@@ -163,7 +163,8 @@ def group_findings(report: Report) -> list[str]:
             f"they use, and inside them into {number(k)}. "
         )
     if len(firm) == k:
-        first += f"<b>All of them are firm</b>: each is found again, largely intact, {tested}. "
+        every = "Both" if k == 2 else "All of them"
+        first += f"<b>{every} are firm</b>: each is found again, largely intact, {tested}. "
         first += listing(firm, 6)
     elif firm:
         first += (
@@ -179,7 +180,7 @@ def group_findings(report: Report) -> list[str]:
         finest = number(levels[-1]["nodes"])
         first += f" The finest level that still repeats has {finest} groups."
     out = [first]
-    if middle and (not loose or not firm):
+    if middle:
         them = verb(len(middle), "it", "them")
         out.append(
             f"{number(len(middle)).capitalize()} {verb(len(middle), 'group is', 'groups are')} "
@@ -376,8 +377,5 @@ def time_notes(found: dict[str, Any]) -> list[str]:
 
 
 def input_note(line: str) -> str:
-    """A note as a list item, its number in front."""
-    head, _, rest = cut(clean_line(line), 300).partition(" ")
-    if head.replace(",", "").isdigit() and rest:
-        return f"<li><b>{head}</b><span><bdi>{escape(rest)}</bdi></span></li>"
-    return f'<li><span class="whole"><bdi>{escape(f"{head} {rest}")}</bdi></span></li>'
+    """A note as a list item."""
+    return f"<li><bdi>{escape(cut(clean_line(line), 300))}</bdi></li>"
