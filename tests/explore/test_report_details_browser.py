@@ -124,7 +124,7 @@ def test_no_word_of_the_page_depends_on_light_or_means_nothing(opened):
     page = opened("?theme=dark")
     said = page.locator("main").inner_text().lower()
     for odd in (
-        "darker", "lighter", "paler", "pale dots", "at the middle", "with its like", "speak for",
-        "standard deviation", "undefined", "nan", "null", "1 documents", "1 words",
+        "darker", "lighter", "paler", "pale dots", "at the middle", "with its like",
+        "speak for", "standard deviation", "undefined", "nan", "null", "1 documents", "1 words",
     ):  # fmt: skip
         assert f" {odd} " not in f" {said} ".replace("\n", " "), odd

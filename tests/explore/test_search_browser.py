@@ -17,9 +17,10 @@ ODD_WORDS = [
     "👍🏽 fine ☕ work, under_score 42nd 1984",
 ]
 QUERIES = [  # a phrase, or a word that no other word begins with
-    '"whale"', '"ship whale"', "u.s.", "Wi-Fi", "wlan", '"3.5"', "3.5", '"don\'t"', '"don’t"', "rock'n'roll",
-    "re-elected", "東京", "東京都", "京都", '"สวัสดี"', "café", "STRASSE", "straße", "étude", "ωμέγας", "👍🏽", "☕",
-    "under_score", "1984", "whale", '"fi"', '"wi"', "pre", '"pre whale"', "WI-FI/WLAN", '"made, 3.5"', "zyzzyva",
+    '"whale"', '"ship whale"', "u.s.", "Wi-Fi", "wlan", '"3.5"', "3.5", '"don\'t"', '"don’t"',
+    "rock'n'roll", "re-elected", "東京", "東京都", "京都", '"สวัสดี"', "café", "STRASSE",
+    "straße", "étude", "ωμέγας", "👍🏽", "☕", "under_score", "1984", "whale", '"fi"', '"wi"', "pre",
+    '"pre whale"', "WI-FI/WLAN", '"made, 3.5"', "zyzzyva",
 ]  # fmt: skip
 
 
@@ -28,44 +29,45 @@ def letters_and_odd_words():
     given, topics = letters(120)
     for i, odd in enumerate(ODD_WORDS):
         given[i * 7] += " " + odd
-    given[50], given[51] = "zyzzyva", "quokka zyzzyva whale"
-    given[51] = "zyzzyva quokka"
+    given[50], given[51] = "zyzzyva", "zyzzyva quokka"
     return table(given, topics)
 
 
 @pytest.fixture
-def opened(chromium, explored):
+def both(chromium, explored):
+    """The report in a page, and a reader of the same project."""
+    project = explored("odd words", letters_and_odd_words)
     with open_reports(chromium) as open_report:
-        yield lambda: open_report(explored("odd words", letters_and_odd_words))
+        yield open_report(project), ask.ProjectReader(project.path, build=True)
 
 
 def found(page, query):
     """How many documents the panel says match."""
     page.fill("#q", query)
-    until(page, f"document.querySelector('#q').value === {query!r} && !!document.querySelector"
-                f"('#side h3')?.textContent.includes({'“' + query.lower() + '”'!r})")  # fmt: skip
+    heading = "document.querySelector('#side h3')?.textContent"
+    until(page, f"({heading} || '').includes({'“' + query.lower() + '”'!r})")
     return int(page.inner_text("#side h3").split()[0].replace(",", ""))
 
 
-def test_every_query_finds_as_many_documents_as_in_python(opened, explored):
-    page, reader = opened(), ask.ProjectReader(explored("odd words", letters_and_odd_words).path, build=True)  # fmt: skip
+def test_every_query_finds_as_many_documents_as_in_python(both):
+    page, reader = both
     on_page = {query: found(page, query) for query in QUERIES}
     in_python = {query: ask.search(reader, query, way="boolean")["total"] for query in QUERIES}
     assert on_page == in_python
     assert in_python["zyzzyva"] == 2
 
 
-def test_documents_that_are_not_on_the_map_are_counted_and_listed(opened):
-    page = opened()
+def test_documents_that_are_not_on_the_map_are_counted_and_listed(both):
+    page, _ = both
     assert found(page, "zyzzyva") == 2
     assert "2 of them are not on the map" in page.inner_text("#side")
     assert texts(page, "#side .docs b") == ["zyzzyva", "zyzzyva quokka"]
     assert page.locator("#side h3 ~ .rowbtns").count() == 1
-    until(page, "document.querySelector('#live').textContent.includes('2 that are not on the map')")
+    until(page, "document.querySelector('#live').textContent.includes('2 that are not on')")
 
 
-def test_words_spelled_alike_are_those_of_python(opened, explored):
-    page, reader = opened(), ask.ProjectReader(explored("odd words", letters_and_odd_words).path, build=True)  # fmt: skip
+def test_words_spelled_alike_are_those_of_python(both):
+    page, reader = both
     for slip in ("whael", "telescpe", "brad", "captan", "xq"):
         assert found(page, slip) == 0
         listed = ask.search(reader, slip, way="boolean").get("suggest", {}).get(slip, [])

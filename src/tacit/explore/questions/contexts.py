@@ -264,13 +264,6 @@ class ContextLines(list[dict[str, Any]]):
         )
         return html_table(["Before", "", "After", "Document"], rows, right=(0,))
 
-    def __reduce__(self):
-        return rebuild, (list(self), self.total, self.documents)
-
-
-def rebuild(lines: list[dict], total: int, documents: int) -> ContextLines:
-    return ContextLines(lines, total=total, documents=documents)
-
 
 def context_lines(
     reader: ProjectReader, text: str, sort: str, width: int, top: int

@@ -19,11 +19,11 @@ from tacit.core.string_array import are_offsets
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.report.clean_text import (
-    TITLES,
     clean_line,
     clean_text,
     cut,
     title_and_opening,
+    title_name,
 )
 from tacit.explore.report.search_index import least_spread
 from tacit.explore.stages.cleaning import clean_markup
@@ -175,7 +175,7 @@ class ProjectReader:
     @once
     def title_column(self) -> str | None:
         """The column that names documents for people, if there is one."""
-        return next((name for name in self.columns if name.lower() in TITLES), None)
+        return title_name(self.columns)
 
     def title_of(self, row: int) -> str | None:
         """The title that came with a document."""

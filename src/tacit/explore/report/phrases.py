@@ -7,8 +7,8 @@ from tacit.core.wording import count
 from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
-    "all_of", "column_name", "count", "group_name", "joined", "joined_names", "left_out", "minus",
-    "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups",
+    "all_of", "column_name", "count", "group_name", "joined", "joined_names", "left_out",
+    "minus", "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups",
     "the_period", "verb", "words_in",
 ]  # fmt: skip
 

@@ -1,10 +1,12 @@
 """The search index of the page: every word of every document on it, compressed.
 
 First the documents on the page, in its order; then those with words that neither the map nor a
-list has, of which the page gives the number. Words are numbered by the documents that hold them, the most widespread first. A document is the sequence of its words, so that phrases can be
-found (``"text"``), or where that is too much the set of its words as gaps (``"words"``);
-numbers have 7 bits a byte, and the whole is packed with deflate. Where not even that fits
-the page, there is no index, and the page says so before it counts.
+list has, of which the page gives the number. Words are split as in the index of the live page
+and numbered by the documents that hold them, the most widespread first. A document is the
+sequence of its words, so that phrases can be found (``"text"``), or where that is too much the
+set of its words as gaps (``"words"``); numbers have 7 bits a byte, and the whole is packed with
+deflate. Where not even that fits the page, there is no index, and the page says so before it
+counts.
 """
 
 import base64

@@ -112,7 +112,7 @@ function searchFilter(query) {
   const words = parts.flatMap(part => part.words), inTitle = d => { const j = wordAt(d); return j >= 0 && words.every(p => lower[0][j].includes(p)) ? 256 : 0; };
   if (whole) notes.push(`${n < M.total ? `Every word of the ${N(n)} documents on this page` : 'Every word of every document'} was searched; words that begin like yours count${M.search.kind === 'text' ? ', and "quotes" find exact words in a row' : ''}.`);
   if (loose) notes.push('The order of words is not on this page: these documents have all words of the phrase.');
-  const some = !whole ? `Only in the ${N(M.terms.length)} most widespread words, titles and openings of ${N(worded)} documents: ` : n < M.total ? `In the ${N(n)} of ${N(M.total)} documents on this page: ` : loose ? 'At most ' : '';
+  const some = !whole ? `Only in ${M.terms.length ? `the ${N(M.terms.length)} most widespread words, ` : ''}titles and openings of ${N(worded)} documents: ` : n < M.total ? `In the ${N(n)} of ${N(M.total)} documents on this page: ` : loose ? 'At most ' : '';
   const all = [...found].sort((a, b) => a - b);
   return { kind: 'search', code: ['q', query], chip: `Search: “${query.length > 40 ? query.slice(0, 39) + '…' : query}”`, q: words, before: some, meant: unknown.map(w => [w, spelledLike(w)]), label: `“${query}”`, docs: all.filter(d => d < n), off: all.filter(d => d >= n), rank: d => inTitle(d) + A.conf[d], note: notes.join(' ') };
 }

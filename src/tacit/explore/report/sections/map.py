@@ -164,11 +164,13 @@ def still_map(report: Report) -> str:
         x, y = np.median(inside, axis=0)
         half = 4.2 * len(name) + 6
         x = float(np.clip(x, half, width - half))
-        if all(abs(x - a) > half + b or abs(y - c) > 20 for a, b, c in taken):
-            taken.append((x, half, float(y)))
-            names.append(
-                f'<text class="g{g}" x="{x:.0f}" y="{y + 5:.0f}">{escape(name)}</text>'
-            )
+        for place in (float(y) + away for away in (0, -21, 21, -42, 42)):
+            if all(abs(x - a) > half + b or abs(place - c) > 20 for a, b, c in taken):
+                taken.append((x, half, place))
+                names.append(
+                    f'<text class="g{g}" x="{x:.0f}" y="{place + 5:.0f}">{escape(name)}</text>'
+                )
+                break
     about = f"Map of {len(points):,} documents"
     return (
         f'<noscript><svg class="still" viewBox="0 0 {width} {height}" role="img" '

@@ -106,8 +106,11 @@ def words(report: Report) -> str:
     lead = f"Dates are from {source}; each bar is a {escape(time['unit'])}."
     if time["sizes"]:
         most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
-        lead += f" Most documents, {time['sizes'][most]:,}, are from {the_period(time['periods'][most])}."
-    passed = "None of {0:,} words passes." if time["asked"] else "No word is in enough of them."
+        when = the_period(time["periods"][most])
+        lead += f" Most documents, {time['sizes'][most]:,}, are from {when}."
+    passed = "No word is in enough of them."
+    if time["asked"]:
+        passed = "None of {0:,} words passes."
     if time["found"]:
         passed = (
             "{1:,} of {0:,} words pass; about 5% of those may be false positives. Numbers: the "

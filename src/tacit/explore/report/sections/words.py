@@ -22,16 +22,9 @@ DISTINCT, TOP = 24, 40  # words
 def data(report: Report) -> None:
     """Words that can be looked up, in which documents they are, and how words are spread."""
     counted, meta, shown = report.facts["counts"], report.meta, report.shown
-    meta |= {
-        "terms": [],
-        "termDf": [],
-        "termTf": [],
-        "unnamed": [],
-        "distinct": [],
-        "word0": "",
-        "wordNear": 0,
-    }
-    meta |= {"zipf": [], "heaps": [], "zipfSlope": None, "heapsSlope": None, "top": []}
+    lists = ["terms", "termDf", "termTf", "unnamed", "distinct", "zipf", "heaps", "top"]
+    meta |= {name: [] for name in lists}
+    meta |= {"word0": "", "wordNear": 0, "zipfSlope": None, "heapsSlope": None}
     report.add_array("post", np.zeros(0, int))
     report.add_array("postOff", np.zeros(1, int))
     if not report.ran("counts"):
