@@ -18,8 +18,8 @@ ODD_WORDS = [
 ]
 QUERIES = [  # a phrase, or a word that no other word begins with
     '"whale"', '"ship whale"', "u.s.", "Wi-Fi", "wlan", '"3.5"', "3.5", '"don\'t"', '"don’t"',
-    "rock'n'roll", "re-elected", "東京", "東京都", "京都", '"สวัสดี"', "café", "STRASSE",
-    "straße", "étude", "ωμέγας", "👍🏽", "☕", "under_score", "1984", "whale", '"fi"', '"wi"', "pre",
+    "rock'n'roll", "re-elected", "café", "STRASSE", "straße", "étude", "ωμέγας", "👍🏽", "☕",
+    "東京", "東京都", "京都", '"สวัสดี"', "under_score", "1984", "whale", '"fi"', '"wi"', "pre",
     '"pre whale"', "WI-FI/WLAN", '"made, 3.5"', "zyzzyva",
 ]  # fmt: skip
 

@@ -21,7 +21,7 @@ from tacit.explore.report.report import Report
 from tacit.search.word_rule import word_rule
 from tacit.text.tokens import token_rule
 
-__all__ = ["NOTHING", "SearchIndex", "least_spread", "search_index", "varints"]
+__all__ = ["NOTHING", "SearchIndex", "as_sets", "least_spread", "search_index", "varints"]
 
 MOST_TOKENS = 4_000_000  # in sequence; more are a set for each document
 
@@ -116,13 +116,18 @@ def in_sequence(context: Any, rows: np.ndarray, table: sp.csr_array) -> np.ndarr
     return np.concatenate(found)
 
 
-def as_sets(counts: sp.csr_array) -> np.ndarray:
-    """The number of different words of each document, then the gaps between them, sorted."""
-    counts.sort_indices()
-    parts = []
-    for own in np.split(counts.indices.astype(np.int64), counts.indptr[1:-1]):
-        parts.append(np.concatenate([[len(own)], np.diff(own, prepend=0)]))
-    return np.concatenate(parts)
+def as_sets(table: sp.csr_array) -> np.ndarray:
+    """The number of different words of each document, then the gaps between them, sorted.
+
+    >>> as_sets(sp.csr_array([[1, 0, 2, 1], [0, 0, 0, 0], [0, 5, 0, 0]])).tolist()
+    [3, 0, 2, 1, 0, 1, 1]
+    """
+    table.sort_indices()
+    starts, sizes = table.indptr[:-1], np.diff(table.indptr)
+    gaps = np.diff(table.indices.astype(np.int64), prepend=0)
+    first = starts[sizes > 0]
+    gaps[first] = table.indices[first]
+    return np.insert(gaps, starts, sizes)
 
 
 def varints(values: np.ndarray) -> bytes:

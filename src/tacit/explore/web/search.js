@@ -1,17 +1,7 @@
 /* Searching every word of the documents: words that begin so, "phrases", spelling help. */
 const searchWords = lazy(() => indexWords);
-/** The words of every document by number: ids in one array, where documents begin in another. First the documents of this page. */
-const searchRows = lazy(() => {
-  const b = indexBytes, sets = M.search.kind === 'words', edges = [0], ids = new Uint32Array(b.length);
-  let i = 0, m = 0;
-  const next = () => { let v = 0, shift = 0, byte; do { byte = b[i++]; v += (byte & 127) * 2 ** shift; shift += 7; } while (byte & 128); return v; };
-  while (i < b.length) {
-    let at = 0;
-    for (let left = next(); left > 0; left--) { const v = next(); at = sets ? at + v : v; ids[m++] = at; }
-    edges.push(m);
-  }
-  return { edges, ids: ids.subarray(0, m), size: edges.length - 1 };
-});
+/** The words of every document by number, first those of the documents of this page. */
+const searchRows = lazy(() => listsOf(indexBytes, M.search.kind === 'text'));
 /** Documents with one of these words, given as flags by number. */
 function docsWithAny(wanted) {
   const { edges, ids, size } = searchRows(), out = new Set();
