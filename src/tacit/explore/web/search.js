@@ -38,7 +38,7 @@ function slips(a, b) {
 function spelledLike(w, most = 4) {
   const allowed = w.length < 5 ? 1 : 2, found = [];
   if (w.length < 2 || w.length > 40) return [];
-  searchWords().slice(0, M.search.spelled).forEach((word, i) => { const s = slips(w, word); if (s <= allowed) found.push([s, i, word]); });
+  searchWords().slice(0, M.suggested).forEach((word, i) => { const s = slips(w, word); if (s <= allowed) found.push([s, i, word]); });
   return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, most).map(f => f[2]);
 }
 /* Words are those of the index (rule="plain" of tacit.text.tokenize): letters and digits, pairs of characters in scripts
