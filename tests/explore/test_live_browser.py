@@ -355,7 +355,7 @@ def test_while_the_server_prepares_every_answer_says_so(live):
     page = live()
     page.evaluate("document.querySelector('#preparing').setAttribute('aria-busy', 'true')")
     held = []
-    page.route("**/api/search?*", held.append)  # an answer that takes its time
+    page.route("**/api/search?*", lambda route: held.append(route))  # takes its time
     page.fill("#fq", "whale")
     page.press("#fq", "Enter")
     page.wait_for_selector("#found .way:nth-child(3) .wait")
