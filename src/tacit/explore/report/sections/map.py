@@ -7,6 +7,7 @@ import numpy as np
 
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import assign_slots
+from tacit.explore.report.map_view import scaled
 from tacit.explore.report.phrases import percent, section, the_groups, verb
 from tacit.explore.report.report import Report
 from tacit.explore.report.sections.summary import spoken
@@ -146,10 +147,7 @@ def still_map(report: Report) -> str:
     (width, height), points = STILL, report.points
     labels = report.labels
     group = np.zeros(len(points), np.int64) if labels is None else labels[report.shown.on_map]
-    low, high = points.min(axis=0), points.max(axis=0)
-    scale = min((width - 80) / max(high[0] - low[0], 1e-9),
-                (height - 40) / max(high[1] - low[1], 1e-9))  # fmt: skip
-    places = (points - (low + high) / 2) * scale * [1, -1] + [width / 2, height / 2]
+    places = np.column_stack(scaled(points, width, height))
     some = np.linspace(0, len(points) - 1, min(len(points), STILL_DOTS)).astype(int)
     dots, names = [], []
     taken: list[tuple[float, float, float]] = []
