@@ -100,6 +100,32 @@ def test_a_label_is_renamed_by_keyboard_alone_and_undone(labelled):
     assert focused(page) == "labundo"
 
 
+def test_a_label_keeps_its_color_through_new_names_and_loading_again(labelled):
+    page = labelled()
+
+    def colors():
+        shown = page.locator(".lablist .sw").evaluate_all("all => all.map(s => s.className)")
+        return dict(zip(texts(page, LABELS), shown, strict=True))
+
+    first = colors()
+    assert len(set(first.values())) == 2
+    post(page, "labels", {"rows": rows_of("stars"), "name": "A night"})  # before the others
+    page.reload()
+    page.wait_for_selector(".lablist li:nth-child(3)")
+    later = colors()
+    assert {name: later[name] for name in first} == first
+    edit(page, "At sea")
+    page.fill("#labto", "Zero water")  # after the others
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{LABELS}:text-is('Zero water')")
+    assert colors()["Zero water"] == first["At sea"]
+    page.reload()
+    page.wait_for_selector(".lablist li:nth-child(3)")
+    assert colors() == {
+        "A night": later["A night"], "Bread": first["Bread"], "Zero water": first["At sea"],
+    }  # fmt: skip
+
+
 def test_a_form_is_left_with_escape_and_nothing_happens(labelled):
     page = labelled()
     edit(page, "Bread")

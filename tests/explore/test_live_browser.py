@@ -351,6 +351,22 @@ def test_what_cannot_be_answered_yet_or_at_all_is_said(live):
     page.wait_for_selector("#found .way:nth-child(1) .docs li")
 
 
+def test_while_the_server_prepares_every_answer_says_so(live):
+    page = live()
+    page.evaluate("document.querySelector('#preparing').setAttribute('aria-busy', 'true')")
+    held = []
+    page.route("**/api/search?*", lambda route: held.append(route))  # takes its time
+    page.fill("#fq", "whale")
+    page.press("#fq", "Enter")
+    page.wait_for_selector("#found .way:nth-child(3) .wait")
+    assert {each.split(",")[0] for each in texts(page, "#found .wait")} == {
+        "The server is still preparing this"
+    }
+    for route in held:
+        route.continue_()
+    page.wait_for_selector("#found .way:nth-child(1) .docs li")
+
+
 def test_the_page_has_no_barriers_in_any_look(live):
     page = live()
     search_for(page, "whale")

@@ -17,6 +17,7 @@ from tacit.explore.report import page as report_page
 from tacit.explore.report import report as shown
 from tacit.explore.report.page import as_json, make_page, scripts
 from tests.explore.corpora import HOSTILE, letters, table
+from tests.explore.test_search_index import lists_of
 
 SMALL = ["single", "few", "lone", "nothing", "blank"]
 
@@ -106,22 +107,10 @@ def test_groups_that_the_page_names_itself_are_not_named_by_function_words(explo
 
 def test_words_of_documents_come_back_from_their_gaps(topics):
     core, _ = core_of(topics)
-    data, edges = array(core, "post"), array(core, "postOff")
-    terms, texts = core["meta"]["terms"], list(topics.texts.texts())
-    for row in (0, 17, 89):
-        at, i, found = -1, int(edges[row]), set()
-        while i < edges[row + 1]:
-            gap, shift = 0, 0
-            while True:
-                byte = int(data[i])
-                i += 1
-                gap |= (byte & 127) << shift
-                shift += 7
-                if byte < 128:
-                    break
-            at += gap + 1
-            found.add(terms[at])
-        assert found == set(texts[row].split()) & set(terms)
+    terms, found = core["meta"]["terms"], lists_of(array(core, "post").tobytes())
+    for places, text in zip(found, topics.texts.texts(), strict=True):
+        own = {terms[at] for at in np.cumsum(places, dtype=int)}
+        assert own == set(text.split()) & {*terms}
 
 
 def test_the_report_is_the_same_again_but_for_the_times(topics, tmp_path):
@@ -218,7 +207,7 @@ def test_large_collections_have_all_on_the_map_and_texts_of_an_even_sample(topic
     assert len(array(core, "xy")) == 180
     assert 30 <= meta["worded"] <= 60  # with the documents that are listed
     assert {len(each) for each in listed.values()} == {len(titled)}
-    assert len(array(core, "postOff")) == meta["worded"] + 1
+    assert len(lists_of(array(core, "post").tobytes())) == meta["worded"]
     assert len(array(core, "near")) == meta["worded"] * meta["near"]
     assert f"Titles, openings and words are here for {meta['worded']}, drawn evenly" in page
     every = letters()[0]

@@ -22,9 +22,10 @@ def made(tmp_path_factory):
     return texts, Report(project._context)
 
 
-def decoded(data):
+def unpacked(data):
+    """Numbers of 7 bits a byte, the lowest first."""
     out, value, shift = [], 0, 0
-    for byte in zlib.decompress(base64.b64decode(data)):
+    for byte in data:
         value |= (byte & 127) << shift
         shift += 7
         if byte < 128:
@@ -33,11 +34,20 @@ def decoded(data):
     return out
 
 
-def rows_of(index):
-    numbers, rows = iter(decoded(index.data)), []
+def decoded(data):
+    return unpacked(zlib.decompress(base64.b64decode(data)))
+
+
+def lists_of(data):
+    """The numbers of every document."""
+    numbers, rows = iter(unpacked(data)), []
     for size in numbers:
         rows.append([next(numbers) for _ in range(size)])
     return rows
+
+
+def rows_of(index):
+    return lists_of(zlib.decompress(base64.b64decode(index.data)))
 
 
 def test_the_page_has_the_words_of_every_document_in_order(made):

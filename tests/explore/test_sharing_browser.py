@@ -1,5 +1,6 @@
 """Pictures, paper, a page without scripts, the guide and sets of copies, in a browser."""
 
+import io
 import struct
 
 import pytest
@@ -68,6 +69,17 @@ def test_on_paper_every_group_has_a_page(opened, explored):
     assert page.locator(".pg .rowbtns:visible").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator(".pg").count() == 0
+
+
+def test_on_paper_a_group_takes_one_page(opened, explored):
+    reader = pytest.importorskip("pypdf", reason="pypdf is not installed").PdfReader
+    page = opened()
+    pages = [each.extract_text() for each in reader(io.BytesIO(page.pdf())).pages]
+    groups = len(explored("secrets", texts_with_secrets).clusters)
+    first = next(i for i, text in enumerate(pages) if text.startswith("Group 1 of"))
+    for i in range(groups):
+        assert pages[first + i].startswith(f"Group {i + 1} of {groups}")
+    assert not pages[first + groups].startswith("Group")
 
 
 def test_the_guide_shows_three_steps_does_them_and_stays_away(opened):

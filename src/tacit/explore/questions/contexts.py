@@ -217,9 +217,9 @@ def by_words(
     first, last = max(int(edges[row]), place - width), min(int(edges[row + 1]), place + width)
     left, right = spelled(first, place), spelled(place + size, last)
     return {
-        "left": (left + " " if left else "")[-width:],
+        "left": at_most(left + " " if left else "", width, end=True),
         "key": spelled(place, place + size),
-        "right": (" " + right if right else "")[:width],
+        "right": at_most(" " + right if right else "", width),
     }
 
 
@@ -263,13 +263,6 @@ class ContextLines(list[dict[str, Any]]):
             for line in self
         )
         return html_table(["Before", "", "After", "Document"], rows, right=(0,))
-
-    def __reduce__(self):
-        return rebuild, (list(self), self.total, self.documents)
-
-
-def rebuild(lines: list[dict], total: int, documents: int) -> ContextLines:
-    return ContextLines(lines, total=total, documents=documents)
 
 
 def context_lines(

@@ -19,12 +19,14 @@ from tacit.core.string_array import are_offsets
 from tacit.explore.project.folder import RECORD, ProjectFolder, read_record
 from tacit.explore.project.pipeline import LIVE_STAGES, missing_live
 from tacit.explore.report.clean_text import (
-    TITLES,
     clean_line,
     clean_text,
     cut,
     title_and_opening,
+    title_name,
 )
+from tacit.explore.report.search_index import least_spread
+from tacit.explore.stages.cleaning import clean_markup
 from tacit.explore.stages.live import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
 from tacit.search import Hit, QueryError
@@ -173,13 +175,13 @@ class ProjectReader:
     @once
     def title_column(self) -> str | None:
         """The column that names documents for people, if there is one."""
-        return next((name for name in self.columns if name.lower() in TITLES), None)
+        return title_name(self.columns)
 
     def title_of(self, row: int) -> str | None:
         """The title that came with a document."""
         name = self.title_column
         value = None if name is None else self.value(name, row)
-        return None if value is None else str(value)
+        return None if value is None else clean_markup(str(value))
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """Some documents, as they were read."""
@@ -235,8 +237,8 @@ class ProjectReader:
         """Words by spelling, and their columns; of large collections those of two documents."""
         from tacit.language.deletion_index import build_index, strings_of
 
-        least = 2 if self.n >= 100 else 1
-        columns = np.flatnonzero(self.arrays("counts")["document_counts"] >= least)
+        spread = self.arrays("counts")["document_counts"]
+        columns = np.flatnonzero(spread >= least_spread(self.n))
         return build_index(strings_of(list(self.words[columns]))), columns
 
     @once

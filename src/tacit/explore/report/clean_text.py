@@ -9,7 +9,7 @@ from tacit.explore.stages.cleaning import clean_markup, reply_to
 
 __all__ = [
     "OPENING", "TITLE", "TITLES", "clean_line", "clean_text", "cut", "title_and_opening",
-    "title_column",
+    "title_column", "title_name",
 ]  # fmt: skip
 
 TITLE, OPENING = 90, 170  # characters
@@ -65,22 +65,30 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     ('Moby Dick', 'Call me Ishmael.')
     >>> title_and_opening("One line alone says it all.")
     ('One line alone says it all.', '')
-    >>> title_and_opening("The whale\\n\\nIt is white.", "Re: The whale")
+    >>> title_and_opening("The whale\\n\\n> Is it?\\nIt is white.", "Re: The whale")
     ('Re: The whale', 'It is white.')
     """
     text = ADDRESS.sub("[address]", text[:READ])
-    if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
-        rest = clean_line(text).removeprefix(named).removeprefix(reply_to(named))
-        return cut(named, TITLE), cut(rest.lstrip(), OPENING)
     lines = lines_of(text)
+    if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
+        if lines and lines[0] in (named, reply_to(named)):
+            del lines[0]
+        rest = " ".join(lines[begin_of(lines) :])
+        rest = rest.removeprefix(named).removeprefix(reply_to(named))
+        return cut(named, TITLE), cut(rest.lstrip(), OPENING)
     if not lines:
         return "", ""
-    first = next((i for i, line in enumerate(lines) if not QUOTED.match(line)), 0)
+    first = begin_of(lines)
     name = cut(lines[first], TITLE)
     rest = " ".join(lines[first + 1 :] or lines[:first])
     if name != lines[first]:  # the line goes on where the title was cut
         rest = f"…{lines[first][len(name) - 1 :]} {rest}"
     return name, cut(rest.strip(), OPENING)
+
+
+def begin_of(lines: list[str]) -> int:
+    """The first line that is not quoted from another message."""
+    return next((i for i, line in enumerate(lines) if not QUOTED.match(line)), 0)
 
 
 def lines_of(text: str) -> list[str]:
@@ -89,9 +97,14 @@ def lines_of(text: str) -> list[str]:
     return [line for line in cleaned if line and not RULED.match(line)]
 
 
+def title_name(columns: Iterable[Any]) -> Any:
+    """Which of these columns names documents for people, if one does."""
+    return next((name for name in columns if str(name).lower() in TITLES), None)
+
+
 def title_column(documents: Any) -> list[str | None] | None:
     """The column that names documents for people, if there is one."""
-    name = next((name for name in documents.columns if str(name).lower() in TITLES), None)
+    name = title_name(documents.columns)
     if name is None:
         return None
     return [None if v is None else clean_markup(str(v)) for v in documents.column(name)]

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.core.wording import count
 from tacit.explore.report.colors import LIGHT, SLOTS
 
-__all__ = ["MapView", "make_map"]
+__all__ = ["MapView", "make_map", "scaled"]
 
 MOST_DOTS = 4000  # beyond, an evenly spaced sample is drawn
 MOST_NAMES = 12  # groups in the legend

@@ -83,7 +83,7 @@ def make_page(folder: ProjectFolder, *, live: bool = False, redact: bool = False
             break
     size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
     index = NOTHING if redact else search_index(report, MOST_BYTES - size)
-    report.meta["search"] = {"kind": index.kind}
+    report.meta |= {"search": {"kind": index.kind}, "suggested": index.spelled}
     written = [(section, section.words(report)) for section in sections]
     nav = [entry for section, html in written if html for entry in section.NAV]
     style = colors_css(report.meta["slots"]["group"], [g["n"] for g in report.meta["groups"]])

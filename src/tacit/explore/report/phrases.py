@@ -7,9 +7,9 @@ from tacit.core.wording import count
 from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
-    "column_name", "count", "group_name", "joined", "joined_names", "left_out", "minus",
-    "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups", "verb",
-    "words_in",
+    "all_of", "column_name", "count", "group_name", "joined", "joined_names", "left_out",
+    "minus", "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups",
+    "the_period", "verb", "words_in",
 ]  # fmt: skip
 
 NUMBERS = (
@@ -95,6 +95,24 @@ def number(n: int) -> str:
     ('seven', '70')
     """
     return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
+
+
+def all_of(n: int) -> str:
+    """All of a number of things.
+
+    >>> all_of(2), all_of(7)
+    ('Both', 'All seven')
+    """
+    return "Both" if n == 2 else f"All {number(n)}"
+
+
+def the_period(name: str) -> str:
+    """A period of time inside a sentence.
+
+    >>> the_period("1920s"), the_period("1921")
+    ('the 1920s', '1921')
+    """
+    return f"the {name}" if name.endswith("s") else name
 
 
 def percent(fraction: float) -> str:

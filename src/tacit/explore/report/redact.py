@@ -25,47 +25,32 @@ def redact_facts(report: Report) -> None:
     report.meta["redacted"] = True
     report.shown = report.shown._replace(titled=np.zeros(0, np.int64))
     facts = report.facts
-    ingest = facts["ingest"]
-    facts["ingest"] = {
-        **ingest,
-        "sentences": [s for s in ingest["sentences"] if not set(s) & set(NAMING)],
-        "partial": ["Some of the input could not be read."] if ingest["partial"] else [],
-    }
+
+    def change(stage: str, **parts: Any) -> None:
+        facts[stage] = {**facts[stage], **parts}
+
+    sentences = [s for s in facts["ingest"]["sentences"] if not set(s) & set(NAMING)]
+    partial = ["Some of the input could not be read."] * bool(facts["ingest"]["partial"])
+    change("ingest", sentences=sentences, partial=partial)
     if "top" in facts["counts"]:
-        facts["counts"] = {**facts["counts"], "top": kept(facts["counts"]["top"], known)}
-    groups = facts["groups"]
-    facts["groups"] = {**groups} | {
-        part: [
-            {**group, "title": "", "name": kept_name(group, known)}
-            | ({"words": kept(group["words"], known)} if "words" in group else {})
-            for group in groups[part]
-        ]
-        for part in ("groups", "nodes")
-        if part in groups
-    }
-    if "themes" in facts["themes"]:
-        facts["themes"] = {
-            **facts["themes"],
-            "themes": [
-                {**theme, "words": kept(theme["words"], known)}
-                for theme in facts["themes"]["themes"]
-            ],
-        }
-    if "fields" in facts["fields"]:
-        facts["fields"] = {
-            **facts["fields"],
-            "fields": [
-                {**field, "words": [kept(words, known) for words in field["words"]]}
-                for field in facts["fields"]["fields"]
-            ],
-        }
-    if "periods" in facts["time"]:
-        ways = {
-            way: [each for each in facts["time"][way] if each["word"] in known]
-            for way in ("rising", "falling")
-        }
-        facts["time"] = {**facts["time"], **ways}
-    facts["time"] = {**facts["time"], "unread": [], "unreadable": 0}
+        change("counts", top=kept(facts["counts"]["top"], known))
+    for part in {"groups", "nodes"} & set(facts["groups"]):
+        change("groups", **{part: [redacted(g, known) for g in facts["groups"][part]]})
+    if found := facts["themes"].get("themes"):
+        change("themes", themes=[{**t, "words": kept(t["words"], known)} for t in found])
+    if found := facts["fields"].get("fields"):
+        kept_of = [[kept(words, known) for words in field["words"]] for field in found]
+        fields = [{**f, "words": w} for f, w in zip(found, kept_of, strict=True)]
+        change("fields", fields=fields)
+    for way in {"rising", "falling"} & set(facts["time"]):
+        change("time", **{way: [e for e in facts["time"][way] if e["word"] in known]})
+    change("time", unread=[], unreadable=0)
+
+
+def redacted(group: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    """A group, or a node of their tree, without a title and with words that may be shown."""
+    words = {"words": kept(group["words"], known)} if "words" in group else {}
+    return {**group, "title": "", "name": kept_name(group, known), **words}
 
 
 def shared_words(report: Report) -> set[str]:

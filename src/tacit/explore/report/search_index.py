@@ -1,9 +1,12 @@
-"""The search index of the page: every word of every document on the map, compressed.
+"""The search index of the page: every word of every document on it, compressed.
 
-Words are numbered by frequency. A document is the sequence of its words, so that phrases can be
-found (``"text"``), or where that is too much the set of its words as gaps (``"words"``);
-numbers have 7 bits a byte, and the whole is packed with deflate. Where not even that fits
-the page, there is no index, and the page says so before it counts.
+First the documents on the page, in its order; then those with words that neither the map nor a
+list has, of which the page gives the number. Words are split as in the index of the live page
+and numbered by the documents that hold them, the most widespread first. A document is the
+sequence of its words, so that phrases can be found (``"text"``), or where that is too much the
+set of its words as gaps (``"words"``); numbers have 7 bits a byte, and the whole is packed with
+deflate. Where not even that fits the page, there is no index, and the page says so before it
+counts.
 """
 
 import base64
@@ -15,8 +18,10 @@ import scipy.sparse as sp
 
 from tacit.core.modelfile import load
 from tacit.explore.report.report import Report
+from tacit.search.word_rule import word_rule
+from tacit.text.tokens import token_rule
 
-__all__ = ["NOTHING", "SearchIndex", "search_index", "varints"]
+__all__ = ["NOTHING", "SearchIndex", "as_sets", "least_spread", "search_index", "varints"]
 
 MOST_TOKENS = 4_000_000  # in sequence; more are a set for each document
 
@@ -25,55 +30,104 @@ class SearchIndex(NamedTuple):
     """What the page searches."""
 
     kind: str  # "text", "words" or "none"
-    words: list[str]  # by frequency
+    words: list[str]  # the most widespread first
     data: str  # base64
+    spelled: int  # of the words, the first so many may be suggested for others
 
 
-NOTHING = SearchIndex("none", [], "")
+NOTHING = SearchIndex("none", [], "", 0)
 
 
 def search_index(report: Report, room: int) -> SearchIndex:
-    """The index of the documents on the map, in ``room`` characters with its words."""
+    """The index of the documents, in ``room`` characters with its words."""
     if not report.ran("counts") or not report.shown.mapped:
         return NOTHING
-    context, on_map = report.context, report.shown.on_map
-    totals = context.arrays("counts")["totals"]
-    order = np.lexsort([np.arange(len(totals)), -totals])
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    words = [str(word) for word in context.words()[order]]
-    left = room - packed_size(words)
+    context, rows = report.context, searched(report)
+    parts = parts_of_words(context)
+    words, left = parts.words, room - packed_size(parts.words)
     if left <= 0:
         return NOTHING
-    counts = sp.csr_array(context.matrix("counts", "counts")[on_map])
+    spelled = int((parts.spread >= least_spread(report.n_read)).sum())
+    counts = sp.csr_array(context.matrix("counts", "counts")[rows])
     if int(counts.sum()) <= MOST_TOKENS:
-        data = packed(in_sequence(context, on_map, rank))
+        data = packed(in_sequence(context, rows, parts.table))
         if len(data) <= left:
-            return SearchIndex("text", words, data)
-    data = packed(as_sets(counts, rank))
-    return SearchIndex("words", words, data) if len(data) <= left else NOTHING
+            return SearchIndex("text", words, data, spelled)
+    data = packed(as_sets(counts @ parts.table))
+    return SearchIndex("words", words, data, spelled) if len(data) <= left else NOTHING
 
 
-def in_sequence(context: Any, rows: np.ndarray, rank: np.ndarray) -> np.ndarray:
+class Parts(NamedTuple):
+    """What the words that were counted are to a search: one word or, at apostrophes and
+    hyphens, several."""
+
+    words: list[str]  # the most widespread first
+    spread: np.ndarray  # about how many documents hold each
+    table: sp.csr_array  # (words that were counted, words to search) in order
+
+
+def parts_of_words(context: Any) -> Parts:
+    """The words that were counted, as the index of the live page splits texts."""
+    spread = context.arrays("counts")["document_counts"]
+    split = word_rule(token_rule("plain", True, 1)).words(list(context.words()))
+    places: dict[str, int] = {}
+    ids = np.array([places.setdefault(w, len(places)) for ws in split for w in ws], np.int64)
+    sizes = np.array([len(ws) for ws in split])
+    found = np.zeros(len(places), np.int64)
+    np.maximum.at(found, ids, np.repeat(spread, sizes))
+    whole = np.repeat(sizes == 1, sizes)
+    found[ids[whole]] = np.repeat(spread, sizes)[whole]
+    names = np.array(list(places), object)
+    order = np.lexsort([np.argsort(np.argsort(names, kind="stable")), -found])
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    table = sp.csr_array((np.ones(len(ids)), rank[ids], edges), (len(split), len(places)))
+    return Parts([str(word) for word in names[order]], found[order], table)
+
+
+def least_spread(n: int) -> int:
+    """How many of n documents hold a word that may be suggested for a misspelled one."""
+    return 2 if n >= 100 else 1
+
+
+def searched(report: Report) -> np.ndarray:
+    """The documents on the page, then the others that the map cannot place but that have
+    words."""
+    context, shown = report.context, report.shown.documents
+    worded = context.arrays("counts")["lengths"] > 0
+    off = np.flatnonzero(worded & context.arrays("meaning")["blank"])
+    return np.concatenate([shown, np.setdiff1d(off, shown)])
+
+
+def in_sequence(context: Any, rows: np.ndarray, table: sp.csr_array) -> np.ndarray:
     """The number of words of each document, then the words."""
     vectorizer = load(context.folder.output("counts") / "vectorizer.model")
     vectorizer.set_params(engine="serial")
     analyze, places = vectorizer.build_analyzer(), vectorizer.vocabulary_
-    wanted, parts = set(rows.tolist()), []
+    parts = np.split(table.indices, table.indptr[1:-1])
+    order = {row: at for at, row in enumerate(rows.tolist())}
+    found = [np.zeros(1, np.int64)] * len(order)
     for i, text in enumerate(context.documents().texts()):
-        if i in wanted:
-            found = [places[word] for word in analyze(text) if word in places]
-            parts.append(np.array([len(found), *rank[found]], np.int64))
-    return np.concatenate(parts)
+        if i in order:
+            own = [parts[places[word]] for word in analyze(text) if word in places]
+            joined = np.concatenate([np.zeros(0, np.int64), *own])
+            found[order[i]] = np.concatenate([[len(joined)], joined])
+    return np.concatenate(found)
 
 
-def as_sets(counts: sp.csr_array, rank: np.ndarray) -> np.ndarray:
-    """The number of different words of each document, then the gaps between them, sorted."""
-    parts = []
-    for i in range(counts.shape[0]):
-        own = np.sort(rank[counts.indices[counts.indptr[i] : counts.indptr[i + 1]]])
-        parts.append(np.concatenate([[len(own)], np.diff(own, prepend=0)]))
-    return np.concatenate(parts)
+def as_sets(table: sp.csr_array) -> np.ndarray:
+    """The number of different words of each document, then the gaps between them, sorted.
+
+    >>> as_sets(sp.csr_array([[1, 0, 2, 1], [0, 0, 0, 0], [0, 5, 0, 0]])).tolist()
+    [3, 0, 2, 1, 0, 1, 1]
+    """
+    table.sort_indices()
+    starts, sizes = table.indptr[:-1], np.diff(table.indptr)
+    gaps = np.diff(table.indices.astype(np.int64), prepend=0)
+    first = starts[sizes > 0]
+    gaps[first] = table.indices[first]
+    return np.insert(gaps, starts, sizes)
 
 
 def varints(values: np.ndarray) -> bytes:

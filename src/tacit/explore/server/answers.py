@@ -36,6 +36,11 @@ class Asked(NamedTuple):
     request: Request
     body: dict[str, Any]
 
+    @property
+    def reader(self) -> ask.ProjectReader:
+        """The project as it is now."""
+        return self.state.opened.reader
+
     def query(self, *known: str) -> Values:
         """The parameters in the address."""
         return Values.of_query(self.request, known)
@@ -60,7 +65,7 @@ def project(asked: Asked) -> dict[str, Any]:
 def search(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "way", "top", "start")
     return ask.search(
-        asked.state.opened.reader,
+        asked.reader,
         given.text("q", most=MOST_QUERY),
         way=given.choice("way", WAYS, "ranked"),
         top=given.whole("top", 20, 1, MOST_TOP),
@@ -82,7 +87,7 @@ def document(asked: Asked) -> dict[str, Any]:
 def concordance(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "sort", "width", "top", "start")
     return ask.concordance(
-        asked.state.opened.reader,
+        asked.reader,
         given.text("q", most=MOST_QUERY),
         sort=given.choice("sort", SORTS, "document"),
         width=given.whole("width", 60, 10, 500),
@@ -94,27 +99,23 @@ def concordance(asked: Asked) -> dict[str, Any]:
 def neighbors(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "word", "top")
     word = given.text("word" if "word" in given.given else "q", most=MOST_QUERY)
-    return ask.neighbors(
-        asked.state.opened.reader, word, top=given.whole("top", 20, 1, MOST_TOP)
-    )
+    return ask.neighbors(asked.reader, word, top=given.whole("top", 20, 1, MOST_TOP))
 
 
 def next_words(asked: Asked) -> dict[str, Any]:
     given = asked.query("q", "top")
     text = given.text("q", empty=True)
-    return ask.next_words(
-        asked.state.opened.reader, text, top=given.whole("top", 10, 1, MOST_TOP)
-    )
+    return ask.next_words(asked.reader, text, top=given.whole("top", 10, 1, MOST_TOP))
 
 
 def surprise(asked: Asked) -> dict[str, Any]:
-    return ask.surprise(asked.state.opened.reader, asked.query("q").text("q"))
+    return ask.surprise(asked.reader, asked.query("q").text("q"))
 
 
 def generate(asked: Asked) -> dict[str, Any]:
     given = asked.posted("prefix", "words", "temperature", "seed")
     return ask.generate(
-        asked.state.opened.reader,
+        asked.reader,
         given.text("prefix", "", empty=True),
         words=given.whole("words", 60, 1, 1000),
         temperature=given.number("temperature", 1.0, 0.0, 10.0),
@@ -207,7 +208,7 @@ def name_or_none(given: Values, null: str) -> str | None:
 def rename_group(asked: Asked) -> dict[str, Any]:
     """A name of the user's own for a group; null takes it back."""
     given, state = asked.posted("group", "name"), asked.state
-    reader = state.opened.reader
+    reader = asked.reader
     group = given.whole("group", MISSING, 0, max(reader.n_groups - 1, 0))
     if not reader.n_groups:
         raise Refused(404, "The documents are not divided into groups.")
@@ -215,7 +216,7 @@ def rename_group(asked: Asked) -> dict[str, Any]:
     state.must_write()
     rows = np.flatnonzero(reader.groups == group).tolist()
     give_name(state.path, name, [reader.id_of(row) for row in rows])
-    renamed = state.opened.reader.facts("groups")["groups"][group]
+    renamed = asked.reader.facts("groups")["groups"][group]
     return {"group": group, "name": shown_name(renamed)}
 
 
@@ -248,7 +249,7 @@ def start_job(asked: Asked) -> dict[str, Any]:
             settings["effort"] = given.choice("effort", EFFORTS)
         settings |= own_limits(given)
     elif kind == "edit":
-        settings = edit_of(given, asked.state.opened.reader.n_groups)
+        settings = edit_of(given, asked.reader.n_groups)
     elif len(given.given) > 1:
         raise Refused(400, f"A job of kind {kind} takes no k, effort, stages or memory.")
     return {"job": asked.state.start_job(kind, settings).id}

@@ -15,7 +15,7 @@ function kChart(host, name, series, chance) {
   const said = k => (series[k] ? `${series[k][0].toFixed(2)} at ${k}` : ''), alt = [...new Set([first, K, last])].map(said).filter(Boolean).join(', ');
   const s = svg('svg', { class: 'ch', viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: 'img', 'aria-label': `${name} by number of groups: ${alt}` });
   const [marks, digits] = steps(lo, hi);
-  for (const v of marks) { s.append(svg('path', { class: 'g', d: `M${m.l} ${y(v)}H${W - m.r}` })); label(s, m.l - 7, y(v) + 4, 'end', v.toFixed(digits)); }
+  for (const v of marks) { s.append(svg('path', { class: 'g', d: `M${m.l} ${y(v)}H${W - m.r}` })); label(s, m.l - 7, y(v) + 4, 'end', v.toFixed(digits).replace('-', '−')); }
   const every = [1, 2, 5, 10, 20].find(f => (last - first) / f <= 8) || 50;
   for (let k = first; k <= last; k++) if (k === first || k % every === 0) label(s, x(k), H - 6, 'middle', k);
   const line = f => ks.map(k => `${x(k).toFixed(1)} ${y(f(k)).toFixed(1)}`);
@@ -38,7 +38,7 @@ function logChart(host, points, slope, xName, alt) {
   const W = host.clientWidth || 320, H = 210, m = { l: 46, r: 14, t: 10, b: 34 }, lx = points.map(p => Math.log10(Math.max(1, p[0]))), ly = points.map(p => Math.log10(Math.max(1, p[1])));
   const x0 = Math.min(...lx), x1 = Math.max(...lx, x0 + .1), y0 = Math.min(...ly), y1 = Math.max(...ly, y0 + .1);
   const x = v => m.l + (v - x0) / (x1 - x0) * (W - m.l - m.r), y = v => H - m.b - (v - y0) / (y1 - y0) * (H - m.t - m.b);
-  const s = svg('svg', { class: 'ch', viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: 'img', 'aria-label': alt }), short = v => (v >= 1e6 ? v / 1e6 + 'm' : v >= 1e3 ? v / 1e3 + 'k' : v);
+  const s = svg('svg', { class: 'ch', viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: 'img', 'aria-label': alt }), short = v => (v >= 1e6 ? v / 1e6 + 'M' : v >= 1e3 ? v / 1e3 + 'k' : v);
   for (let e = Math.ceil(y0); e <= y1; e++) { s.append(svg('path', { class: 'g', d: `M${m.l} ${y(e)}H${W - m.r}` })); label(s, m.l - 7, y(e) + 4, 'end', short(10 ** e)); }
   for (let e = Math.ceil(x0); e <= x1; e++) label(s, x(e), H - m.b + 17, 'middle', short(10 ** e));
   if (slope != null) {

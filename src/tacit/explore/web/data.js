@@ -41,20 +41,23 @@ const worded = M.worded ?? n, docAt = j => (titled ? titled[j] : j); // the firs
 const title = d => { const j = wordAt(d); return j < 0 ? `Document ${N(rowsHere[d] + 1)}` : texts.t[j] || '(no title)'; };
 const opening = d => texts.s[wordAt(d)] || '', docId = d => texts.id[wordAt(d)] ?? `row ${rowsHere[d] + 1}`;
 
-/* The words of each document, from a stream of gaps (7 bits a byte), and the documents of each word. */
-const rows = lazy(() => {
-  const b = array('post'), edges = array('postOff'), ptr = new Uint32Array(worded + 1), found = new Uint16Array(b.length);
-  let m = 0;
-  for (let d = 0; d < worded; d++) {
-    let at = -1, i = edges[d];
-    while (i < edges[d + 1]) {
-      let gap = 0, shift = 0, byte;
-      do { byte = b[i++]; gap |= (byte & 127) << shift; shift += 7; } while (byte & 128);
-      at += gap + 1; found[m++] = at;
-    }
-    ptr[d + 1] = m;
+/** Numbers of each document, from a stream of 7 bits a byte: how many, then the gaps between them, or the numbers in order. Where each begins, and all of them. */
+function listsOf(b, inOrder = false) {
+  const edges = [0], ids = new Uint32Array(b.length);
+  let i = 0, m = 0;
+  const next = () => { let v = 0, shift = 0, byte; do { byte = b[i++]; v += (byte & 127) * 2 ** shift; shift += 7; } while (byte & 128); return v; };
+  while (i < b.length) {
+    let at = 0;
+    for (let left = next(); left > 0; left--) { const v = next(); at = inOrder ? v : at + v; ids[m++] = at; }
+    edges.push(m);
   }
-  return { ptr, idx: found.subarray(0, m) };
+  return { edges, ids: ids.subarray(0, m), size: edges.length - 1 };
+}
+/* The most widespread words of each document with words here, and the documents of each word. */
+const rows = lazy(() => {
+  const { edges: ptr, ids: idx } = listsOf(array('post'));
+  while (ptr.length <= worded) ptr.push(idx.length);
+  return { ptr, idx };
 });
 const inverse = lazy(() => {
   const { ptr, idx } = rows(), V = M.terms.length, p = new Uint32Array(V + 1);

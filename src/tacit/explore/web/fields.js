@@ -50,8 +50,7 @@ function columnRow(c, v, { grouped, most, total, field }) {
 function columnSaid(c) {
   const out = [], some = c.words.filter(w => w.length).length, known = c.values.filter(v => v !== '(none)').length;
   if (c.v != null) {
-    const level = [[.8, 'almost completely'], [.5, 'well'], [.2, 'moderately'], [.05, 'slightly']].find(([least]) => c.adjusted >= least);
-    out.push(level ? `The groups follow this column ${level[1]}: ` : 'The groups have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
+    out.push(c.how ? `The groups follow this column ${c.how}: ` : 'The groups have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
       ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')} adjusted for chance. `);
   }
   out.push(some === 0 ? 'No word distinguishes one of its values more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);

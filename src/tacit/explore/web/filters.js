@@ -41,7 +41,7 @@ function applyFilters({ nofly, quiet, reason } = {}) {
   flags(s && s.docs); paint(); panel(); chipRow();
   for (const follow of followers) follow();
   if (!filters.has('search') && q.value) { q.value = ''; $('#qx').hidden = true; }
-  if (!quiet) say(s ? `${plural(s.docs.length, 'document')} of ${N(n)} selected: ${s.label}` : 'Selection cleared');
+  if (!quiet) say(s ? `${plural(s.docs.length, 'document')} of ${N(n)} selected: ${s.label}${s.off?.length ? `, and ${N(s.off.length)} that ${s.off.length === 1 ? 'is' : 'are'} not on the map` : ''}` : 'Selection cleared');
   if (s && !nofly && s.kind !== 'lasso') fit(s.docs);
   keepAddress(reason);
 }

@@ -100,7 +100,7 @@ function groupDetail(g) {
     tentative: `Tentative. Most repeats find it, with other documents at its edges (typical overlap ${pct(g.med)}).`,
     loose: `Loose. It falls apart in most repeats (typical overlap ${pct(g.med)}). Do not rely on it as a group of its own.`,
   }[g.lvl];
-  const near = g.near.length ? ` Closest groups: ${g.near.slice(0, 2).map(j => shortName(G[j])).join('; ')}.` : '';
+  const near = g.near.length ? ` Closest ${g.near.length > 1 ? 'groups' : 'group'}: ${g.near.slice(0, 2).map(j => shortName(G[j])).join('; ')}.` : '';
   const list = (head, items) => (items.length ? [el('h4', { text: head }), el('ul', { class: 'docs' }, ...items)] : []);
   return [
     el('h3', { class: 'txt', text: nameOf(g) }),

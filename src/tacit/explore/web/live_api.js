@@ -46,7 +46,7 @@ function answersIn(host) {
     clear() { this.stop(); show(); },
     async ask(path, options, draw) {
       current?.abort();
-      const control = current = new AbortController(), slow = setTimeout(() => show(waitLine('Asking…')), 250);
+      const control = current = new AbortController(), slow = setTimeout(() => show(waitLine($('#preparing')?.hasAttribute('aria-busy') ? BUILDING : 'Asking…')), 250);
       host.setAttribute('aria-busy', 'true');
       try {
         const result = await ask(path, { ...options, signal: control.signal, waiting: text => { clearTimeout(slow); show(waitLine(text)); say(text); } });

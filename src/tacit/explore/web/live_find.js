@@ -23,8 +23,9 @@ function findNow(text) {
     const at = answersIn(place);
     at.ask('search', { query: { q, way, top: SHOWN, start: 0 } }, result => {
       const list = el('ul', { class: 'docs' }), marks = marksOf(result, q);
-      count.textContent = N(result.total); count.title = plural(result.total, 'document');
-      totals.push(`${name} ${N(result.total)}`);
+      const counted = way !== 'meaning'; // where a likeness ends is no finding
+      if (counted) { count.textContent = N(result.total); count.title = plural(result.total, 'document'); }
+      totals.push(counted ? `${name} ${N(result.total)}` : `${name} the nearest first`);
       if (totals.length === WAYS.length) say(`Found: ${totals.join(', ')}`);
       if (!result.total) return [notice(way === 'boolean' ? 'No document fits. Fewer words, or OR between them, find more.' : 'Nothing was found.'), result.note ? notice(result.note, 'note') : null, ...meantWords(result)];
       const most = Math.min(result.total, MAPPED), all = most === result.total, called = `“${q}”, ${name.toLowerCase()}`;
@@ -37,10 +38,10 @@ function findNow(text) {
       function add(hits) { for (const h of hits) list.append(hitItem(h, way === 'boolean' ? '' : `score ${Number(h.score).toFixed(2)}`, marks)); }
       const more = linkButton('', async () => {
         more.disabled = true;
-        try { const next = await ask('search', { query: { q, way, top: 20, start } }); if (asking !== q) return; add(next.hits); start += next.hits.length; if (!next.hits.length) start = result.total; count.textContent = N(next.total); label(); } catch (e) { more.replaceWith(faultLine(e)); }
+        try { const next = await ask('search', { query: { q, way, top: 20, start } }); if (asking !== q) return; add(next.hits); start += next.hits.length; if (!next.hits.length) start = result.total; label(); } catch (e) { more.replaceWith(faultLine(e)); }
         more.disabled = false;
       });
-      const label = () => { more.hidden = start >= result.total; more.textContent = `Show more of ${N(result.total - start)}`; };
+      const label = () => { more.hidden = start >= result.total; more.textContent = counted ? `Show more of ${N(result.total - start)}` : 'Show more'; };
       label();
       return [result.note ? notice(result.note, 'note') : null, ...meantWords(result), tools, list, more];
     });

@@ -1,8 +1,9 @@
 /* Names of one's own, given to documents by click and kept in the project. */
 let labeled = { names: [], rows: new Map(), spread: null, undo: 0, version: 0 };
 const labelOfRow = row => labeled.rows.get(row) || null;
-/* A label keeps its color while the page is open, whatever is labeled, renamed or deleted. */
-const slotOfLabel = new Map();
+/* A label keeps its color in this tab, whatever is labeled, renamed, deleted or loaded again. */
+const SLOTS_KEPT = `tacit-label-colors:${location.pathname}`;
+const slotOfLabel = new Map(JSON.parse(sessionStorage.getItem(SLOTS_KEPT) || '[]'));
 function labelSlot(name) {
   if (!labeled.names.some(l => l.name === name)) return -1;
   if (!slotOfLabel.has(name)) {
@@ -10,6 +11,7 @@ function labelSlot(name) {
     let s = 0;
     while (used.has(s) && s < M.nslots) s++;
     slotOfLabel.set(name, s < M.nslots ? s : slotOfLabel.size % M.nslots);
+    sessionStorage.setItem(SLOTS_KEPT, JSON.stringify([...slotOfLabel]));
   }
   return slotOfLabel.get(name);
 }
@@ -18,6 +20,7 @@ const MOST_ROWS = 100000; // of one request
 
 /** Labels as the server tells them, after one was renamed (from, to) or deleted (from, null). */
 function takeLabels(result, from, to) {
+  if (to && slotOfLabel.has(from) && !slotOfLabel.has(to)) { slotOfLabel.set(to, slotOfLabel.get(from)); slotOfLabel.delete(from); }
   labeled = { names: result.names, rows: new Map(Object.entries(result.rows).map(([row, name]) => [+row, name])), spread: result.spread, undo: result.undo, away: result.away || 0, version: labeled.version + 1 };
   kindsCache.clear();
   drawLabels(); drawSpread(); mendSides(from, to);
@@ -107,7 +110,7 @@ extras.schemes.push(c => {
     if (sure) sure[d] = own != null ? 1 : spreadOf(row)?.sure ?? 0;
   }
   const made = { cat: i => kinds[i], names: [...names, ...(spread ? ['None of these'] : []), 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), ...(spread ? [-2] : []), -1], what: `${c}${labeled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
-    sub: spread ? 'Given by you, or guessed from those given. Paler dots are less sure.' : 'Given by you.', sure: sure && (i => sure[i]) };
+    sub: spread ? 'Given by you, or guessed from those given. Fainter dots are less sure.' : 'Given by you.', sure: sure && (i => sure[i]) };
   kindsCache.set(c, made);
   return made;
 });

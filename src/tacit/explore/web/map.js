@@ -46,7 +46,7 @@ function setupMap() {
     const caption = $('.mapcap');
     captionSize = [caption.offsetWidth, caption.offsetHeight];
     const box = stage.getBoundingClientRect();
-    covered = max ? $$('#map .tools > *, #map .tools').map(t => t.getBoundingClientRect()).filter(t => t.width && t.bottom > box.top && t.top < box.bottom && t.left < box.right).map(t => ({ x: (t.left + t.right) / 2 - box.left, y: (t.top + t.bottom) / 2 - box.top, w: t.width + 12, h: t.height + 12 })) : [];
+    covered = $$(max ? '#map .tools > *, #map .tools, .zoomer' : '.zoomer').map(t => t.getBoundingClientRect()).filter(t => t.width && t.bottom > box.top && t.top < box.bottom && t.left < box.right).map(t => ({ x: (t.left + t.right) / 2 - box.left, y: (t.top + t.bottom) / 2 - box.top, w: t.width + 12, h: t.height + 12 }));
     if (atHome) sc.view = sc.home;
     o.width = bg.canvas.width = cv.width; o.height = bg.canvas.height = cv.height;
   };

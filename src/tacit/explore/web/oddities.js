@@ -19,7 +19,7 @@ function oddities() {
   }
   const odd = new Map(M.outliers.map(([d, score, why]) => [d, `${score.toFixed(1)} times the limit: ${why}`]));
   const drawOdd = () => { const on = passing(), docs = [...odd.keys()].filter(d => !on || on[d]); $('#outl').replaceChildren(docs.length ? docList(docs, d => odd.get(d), 6) : el('p', { class: 'note', text: 'None of these passes the filters.' })); };
-  if ($('#outl')) { drawOdd(); followers.push(drawOdd); }
+  if ($('#outl')) { drawOdd(); followers.push(drawOdd); if (M.unlike > odd.size) $('#outl').after(el('p', { class: 'note', text: `The ${N(odd.size)} furthest of ${N(M.unlike)} are listed here.` })); }
   if ($('#pairs')) $('#pairs').append(longList(el('div'), M.closest, pairOf, 6));
   const blank = $('#empt');
   if (blank) blank.parentNode.append(longList(blank, M.blanks, ([d, count]) => el('li', {}, el('span', { class: 'txt', dir: 'auto', text: texts.t[wordAt(d)] || docId(d) }), el('span', { text: count ? plural(count, 'word') : 'empty' })), 6));

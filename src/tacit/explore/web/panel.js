@@ -1,5 +1,5 @@
 /* Beside the map: the legend, or what is selected. One selection at a time, whatever filters made it. */
-function clearSel() { select(null); home(); $('#side').querySelector('button')?.focus({ preventScroll: true }); }
+function clearSel() { select(null); home(); $('#side').focus({ preventScroll: true }); }
 const peek = debounce((s, c) => {
   if (state.sel) return;
   const docs = [];
@@ -85,9 +85,10 @@ function oddKey() {
     el('i', { class: 'sw podd' }), el('span', { class: 'w', text: 'Unlike all others' }), el('span', { class: 'n', text: N(docs.length) }), el('span'))));
 }
 function selected(s) {
-  const m = s.docs.length, search = s.kind === 'search';
-  const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : s.kind === 'several' ? el('ul', { class: 'chips', 'aria-label': 'Active filters' }, ...[...filters.values()].map(each => chipOf(each, () => $('#side').focus({ preventScroll: true })))) : el('p', { class: 'sub txt', text: s.label })];
+  const m = s.docs.length, search = s.kind === 'search', off = search ? s.off : [];
+  const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m + off.length, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : s.kind === 'several' ? el('ul', { class: 'chips', 'aria-label': 'Active filters' }, ...[...filters.values()].map(each => chipOf(each, () => $('#side').focus({ preventScroll: true })))) : el('p', { class: 'sub txt', text: s.label })];
   if (search && s.meant?.length) out.push(...meantBox(s.meant));
+  if (off.length) out.push(...offMapBox(off));
   if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }))];
   if (M.grouped) out.push(mixture(s.docs));
   if (M.redacted) out.push(el('p', { class: 'note', text: 'Which words these documents use was left out of this page.' }));

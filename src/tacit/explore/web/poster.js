@@ -20,11 +20,17 @@ function mapPicture(w, h, ratio = 2) {
 function printMap() { $('#printmap').src = mapPicture(1000, 840).canvas.toDataURL('image/png'); }
 
 /* What a section found is its heading; the summary begins with the first finding. */
-const NOTHING_FOUND = /^No |: no group and no word/;
+const NOTHING_FOUND = /^No |, no group and no word/;
+/** The text of a heading, with what stands in italics between quotes. */
+function quoted(heading) {
+  const copy = heading?.cloneNode(true);
+  for (const name of copy ? $$('em', copy) : []) name.textContent = `“${name.textContent}”`;
+  return copy?.textContent.trim();
+}
 const FINDINGS = ['groups', 'fields', 'time', 'themes', 'oddities', 'howmany', 'map', 'words'];
 function findings() {
   const first = $('.stand')?.textContent.trim() || '', lead = /^.*?[.!?](?=\s|$)/s.exec(first)?.[0] || first;
-  return [lead, ...FINDINGS.map(id => $(`#h-${id}`)?.textContent.trim()).filter(text => text && !NOTHING_FOUND.test(text))].slice(0, 5);
+  return [lead, ...FINDINGS.map(id => quoted($(`#h-${id}`))).filter(text => text && !NOTHING_FOUND.test(text))].slice(0, 5);
 }
 /** Lines of words that fit a width. */
 function wrapped(c, text, width, most) {

@@ -1,26 +1,16 @@
-/* Searching every word of the documents on the map: words that begin so, "phrases", spelling help. */
+/* Searching every word of the documents: words that begin so, "phrases", spelling help. */
 const searchWords = lazy(() => indexWords);
-/** The words of every document by number: ids in one array, where documents begin in another. */
-const searchRows = lazy(() => {
-  const b = indexBytes, sets = M.search.kind === 'words', edges = new Uint32Array(n + 1), ids = new Uint32Array(b.length);
-  let i = 0, m = 0;
-  const next = () => { let v = 0, shift = 0, byte; do { byte = b[i++]; v += (byte & 127) * 2 ** shift; shift += 7; } while (byte & 128); return v; };
-  for (let d = 0; d < n; d++) {
-    let at = 0;
-    for (let left = next(); left > 0; left--) { const v = next(); at = sets ? at + v : v; ids[m++] = at; }
-    edges[d + 1] = m;
-  }
-  return { edges, ids: ids.subarray(0, m) };
-});
+/** The words of every document by number, first those of the documents of this page. */
+const searchRows = lazy(() => listsOf(indexBytes, M.search.kind === 'text'));
 /** Documents with one of these words, given as flags by number. */
 function docsWithAny(wanted) {
-  const { edges, ids } = searchRows(), out = new Set();
-  for (let d = 0; d < n; d++) for (let j = edges[d]; j < edges[d + 1]; j++) if (wanted[ids[j]]) { out.add(d); break; }
+  const { edges, ids, size } = searchRows(), out = new Set();
+  for (let d = 0; d < size; d++) for (let j = edges[d]; j < edges[d + 1]; j++) if (wanted[ids[j]]) { out.add(d); break; }
   return out;
 }
 function docsWithPhrase(numbers) {
-  const { edges, ids } = searchRows(), out = new Set(), m = numbers.length;
-  for (let d = 0; d < n; d++) {
+  const { edges, ids, size } = searchRows(), out = new Set(), m = numbers.length;
+  for (let d = 0; d < size; d++) {
     for (let j = edges[d]; j + m <= edges[d + 1]; j++) {
       let k = 0;
       while (k < m && ids[j + k] === numbers[k]) k++;
@@ -47,15 +37,35 @@ function slips(a, b) {
 /** Words of the documents that one or two slips make of this one, the nearest and most frequent first. */
 function spelledLike(w, most = 4) {
   const allowed = w.length < 5 ? 1 : 2, found = [];
-  if (w.length < 3) return [];
-  searchWords().forEach((word, i) => { const s = slips(w, word); if (s <= allowed) found.push([s, i, word]); });
+  if (w.length < 2 || w.length > 40) return [];
+  searchWords().slice(0, M.suggested).forEach((word, i) => { const s = slips(w, word); if (s <= allowed) found.push([s, i, word]); });
   return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, most).map(f => f[2]);
 }
-/** "exact phrases" and words; marks around words do not count. */
-function parseQuery(query) {
-  const clean = s => s.split(/\s+/).map(w => w.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')).filter(Boolean), out = [];
-  query.replace(/[“”]/g, '"').split('"').forEach((part, i) => { const words = clean(part); if (i % 2 && words.length > 1) out.push(words); else out.push(...words.map(w => [w])); });
+/* Words are those of the index (rule="plain" of tacit.text.tokenize): letters and digits, pairs of characters in scripts
+   without spaces, emoji. */
+const RUN = '\u0e00-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff\u1000-\u103f\u104a-\u108f\u109a-\u109f\u1780-\u17df\u17ea-\u17ff\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3041-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\u{20000}-\u{3ffff}';
+const WORD = new RegExp(`((?:(?=[${RUN}])[\\p{L}\\p{N}]\\p{M}*)+)|((?:(?![${RUN}])[\\p{L}\\p{N}_])(?:(?:(?![${RUN}])[\\p{L}\\p{N}_])|\\p{M}|[\\u200c\\u200d](?=(?![${RUN}])[\\p{L}\\p{N}_]))*)|(\\p{Extended_Pictographic}[\\p{EMod}\\u200d\\p{Extended_Pictographic}]*|\\p{RI}{2})`, 'gu');
+function wordsIn(text) {
+  const out = [];
+  for (const [word, run] of text.toLowerCase().normalize('NFC').replace(/[\u00ad\ufe0e\ufe0f]/g, '').matchAll(WORD)) {
+    const signs = run ? run.match(/[^\p{M}]\p{M}*/gu) : [];
+    if (signs.length < 2) out.push(word);
+    else for (let i = 1; i < signs.length; i++) out.push(signs[i - 1] + signs[i]);
+  }
   return out;
+}
+/** What a query asks for: words that begin like a word, and "exact words" in a row. What becomes several words is in a row too. */
+function parseQuery(query) {
+  const out = [];
+  query.replace(/[“”„«»]/g, '"').split('"').forEach((part, i) => {
+    for (const piece of i % 2 ? [part] : part.split(/\s+/)) { const words = wordsIn(piece); if (words.length) out.push({ words, exact: i % 2 === 1 || words.length > 1 }); }
+  });
+  return out;
+}
+/** 1 for every word that begins like this one; a sign of a script without spaces may be either of a pair. */
+function wordsLike(w) {
+  const inside = new RegExp(`^[${RUN}]\\p{M}*$`, 'u').test(w), all = searchWords();
+  return Uint8Array.from(all, inside ? v => v.includes(w) : v => v.startsWith(w));
 }
 function search(query) {
   $('#qx').hidden = !query.trim();
@@ -71,31 +81,36 @@ function searchFilter(query) {
   if (!parts.length) return null;
   const lower = search.lower ||= [texts.t, texts.s].map(list => list.map(s => s.toLowerCase())), whole = M.search.kind !== 'none', unknown = [], notes = [];
   let found = null, loose = false;
-  for (const part of parts) {
+  for (const { words, exact } of parts) {
     let hit;
-    const exact = whole ? part.map(w => numberOf().get(w) ?? -1) : [];
-    if (whole && part.length > 1) {
-      if (exact.includes(-1)) { unknown.push(...part.filter((_, j) => exact[j] < 0)); hit = new Set(); }
-      else if (M.search.kind === 'text') hit = docsWithPhrase(exact);
-      else { loose = true; hit = exact.map(i => { const flag = new Uint8Array(searchWords().length); flag[i] = 1; return docsWithAny(flag); }).reduce((a, b) => new Set([...a].filter(d => b.has(d)))); }
+    if (whole && exact) {
+      const numbers = words.map(w => numberOf().get(w) ?? -1);
+      if (numbers.includes(-1)) { unknown.push(...words.filter((_, j) => numbers[j] < 0)); hit = new Set(); }
+      else if (M.search.kind === 'text' || numbers.length === 1) hit = docsWithPhrase(numbers);
+      else { loose = true; hit = numbers.map(i => docsWithPhrase([i])).reduce((a, b) => new Set([...a].filter(d => b.has(d)))); }
     } else if (whole) {
-      const flag = new Uint8Array(searchWords().length);
-      let any = false;
-      searchWords().forEach((w, i) => { if (w.startsWith(part[0])) { flag[i] = 1; any = true; } });
-      if (!any) unknown.push(part[0]);
-      hit = any ? docsWithAny(flag) : new Set();
+      const wanted = wordsLike(words[0]);
+      if (wanted.includes(1)) hit = docsWithAny(wanted);
+      else { unknown.push(words[0]); hit = new Set(); }
     } else {
       hit = new Set();
-      M.terms.forEach((term, t) => { if (term.startsWith(part[0])) for (const d of docsWith(t)) hit.add(d); });
-      for (let j = 0; j < worded; j++) if (lower[0][j].includes(part.join(' ')) || lower[1][j].includes(part.join(' '))) hit.add(docAt(j));
+      if (words.length === 1) M.terms.forEach((term, t) => { if (exact ? term === words[0] : term.startsWith(words[0])) for (const d of docsWith(t)) hit.add(d); });
+      for (let j = 0; j < worded; j++) if (lower[0][j].includes(words.join(' ')) || lower[1][j].includes(words.join(' '))) hit.add(docAt(j));
     }
     found = found ? new Set([...found].filter(d => hit.has(d))) : hit;
   }
-  const words = parts.flat(), inTitle = d => { const j = wordAt(d); return j >= 0 && words.every(p => lower[0][j].includes(p)) ? 256 : 0; };
-  if (whole) notes.push(`Every word of ${n < M.total ? `the ${N(n)} documents on this page` : `all ${N(n)} documents`} was searched; words that begin like yours count${M.search.kind === 'text' ? ', and "quotes" find phrases' : ''}.`);
+  const words = parts.flatMap(part => part.words), inTitle = d => { const j = wordAt(d); return j >= 0 && words.every(p => lower[0][j].includes(p)) ? 256 : 0; };
+  if (whole) notes.push(`${n < M.total ? `Every word of the ${N(n)} documents on this page` : 'Every word of every document'} was searched; words that begin like yours count${M.search.kind === 'text' ? ', and "quotes" find exact words in a row' : ''}.`);
   if (loose) notes.push('The order of words is not on this page: these documents have all words of the phrase.');
-  const some = !whole ? `Only in the ${N(M.terms.length)} most widespread words, titles and openings of ${N(worded)} documents: ` : n < M.total ? `In the ${N(n)} of ${N(M.total)} documents on this page: ` : loose ? 'At most ' : '';
-  return { kind: 'search', code: ['q', query], chip: `Search: “${query.length > 40 ? query.slice(0, 39) + '…' : query}”`, q: words, before: some, meant: unknown.map(w => [w, spelledLike(w)]), label: `“${query}”`, docs: [...found].sort((a, b) => a - b), rank: d => inTitle(d) + A.conf[d], note: notes.join(' ') };
+  const some = !whole ? `Only in ${M.terms.length ? `the ${N(M.terms.length)} most widespread words, ` : ''}titles and openings of ${N(worded)} documents: ` : n < M.total ? `In the ${N(n)} of ${N(M.total)} documents on this page: ` : loose ? 'At most ' : '';
+  const all = [...found].sort((a, b) => a - b);
+  return { kind: 'search', code: ['q', query], chip: `Search: “${query.length > 40 ? query.slice(0, 39) + '…' : query}”`, q: words, before: some, meant: unknown.map(w => [w, spelledLike(w)]), label: `“${query}”`, docs: all.filter(d => d < n), off: all.filter(d => d >= n), rank: d => inTitle(d) + A.conf[d], note: notes.join(' ') };
+}
+/** What was found of the documents that are not on the map; the last of them may not be on this page either. */
+function offMapBox(off) {
+  const here = off.filter(d => d < (rowsHere || texts.t).length), more = off.length - here.length;
+  return [el('p', { class: 'sub', text: `${N(off.length)} of them ${off.length === 1 ? 'is' : 'are'} not on the map: too few words to compare by.` }), here.length ? docList(here, false, 10) : null,
+    more ? el('p', { class: 'note', text: `${plural(more, 'document')} ${more === 1 ? 'is' : 'are'} not on this page. The project folder holds ${more === 1 ? 'it' : 'them'}.` }) : null];
 }
 /** "Did you mean": a button for every word spelled like one that is not there. */
 function meantBox(meant) {

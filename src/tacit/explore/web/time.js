@@ -64,7 +64,7 @@ function timeGroups(T) {
   const light = g => $$('#timechart .ts').forEach(r => { r.classList.toggle('dim', g != null && +r.dataset.g !== g); });
   const item = g => el('li', { class: 'g' + g }, el('button', { on: { click: () => { pickGroup(g); $('#groups').scrollIntoView(); }, mouseenter: () => light(g), mouseleave: () => light(null), focus: () => light(g), blur: () => light(null) } },
     el('i', { class: 'sw' }), el('span', { class: 'w txt', text: nameOf(G[g]) }), el('span', { class: 'v', text: `${pctS(T.early[g])} → ${pctS(T.late[g])}` }), el('span', { class: 'mv', text: T.moves[g] > 0 ? '▲' : T.moves[g] < 0 ? '▼' : '–', title: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no significant change' }), el('span', { class: 'vh', text: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no significant change' })));
-  return [el('h3', { class: 'minor', text: 'Groups, first to last third of the documents' }), el('p', { class: 'note', text: 'The arrow is given where the change is more than chance. Pale bars: fewer than ten documents.' }), el('ul', { class: 'tg' }, ...order.map(item))];
+  return [el('h3', { class: 'minor', text: 'Groups, first to last third of the documents' }), el('p', { class: 'note', text: 'The arrow is given where the change is more than chance. Faint bars: fewer than ten documents.' }), el('ul', { class: 'tg' }, ...order.map(item))];
 }
 /** A word, its share in every period, and its share at either end. */
 function trendWord(o, T) {

@@ -20,6 +20,8 @@ def data(report: Report) -> None:
     """Each column with few values: its values, their words, and their groups."""
     k = report.meta["K"]
     report.meta["columns"] = columns_of(report.context, report.facts, report.labels, k)
+    for column in ranked_columns(report):
+        column["how"] = how_far(column["adjusted"], "")
 
 
 def columns_of(

@@ -59,8 +59,9 @@ def words(report: Report) -> str:
     elif choice.get("flat", best) == best:
         heading = f"{best} is a reasonable choice, and one division of all documents agrees"
     else:
-        flat = choice["flat"] if choice["flat"] > 1 else "none"
-        heading = f"{best} groups repeat; measured as one division of all, {flat} would do best"
+        flat = choice["flat"]
+        heading = f"{best} groups, divided step by step; divided all at once, "
+        heading += f"{flat} would repeat best" if flat > 1 else "none would repeat"
     lead = "".join(f"<p>{plain([s])}</p>" for s in [*choice["reasons"], *choice["notes"]])
     lead += (
         "<p>The charts measure flat divisions: one number of groups for all documents at once. "

@@ -7,6 +7,7 @@ import numpy as np
 
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import assign_slots
+from tacit.explore.report.map_view import scaled
 from tacit.explore.report.phrases import percent, section, the_groups, verb
 from tacit.explore.report.report import Report
 from tacit.explore.report.sections.summary import spoken
@@ -112,7 +113,7 @@ def words(report: Report) -> str:
     lead = "Each dot is a document; documents that use the same words are close together."
     if report.grouped:
         lead += (
-            " Pale dots are less certain of their group; loose groups have names in italics."
+            " Faint dots are less certain of their group; loose groups have names in italics."
         )
     if (kept := report.facts["map"].get("kept")) is not None:
         near = percent(kept)
@@ -146,10 +147,7 @@ def still_map(report: Report) -> str:
     (width, height), points = STILL, report.points
     labels = report.labels
     group = np.zeros(len(points), np.int64) if labels is None else labels[report.shown.on_map]
-    low, high = points.min(axis=0), points.max(axis=0)
-    scale = min((width - 80) / max(high[0] - low[0], 1e-9),
-                (height - 40) / max(high[1] - low[1], 1e-9))  # fmt: skip
-    places = (points - (low + high) / 2) * scale * [1, -1] + [width / 2, height / 2]
+    places = np.column_stack(scaled(points, width, height))
     some = np.linspace(0, len(points) - 1, min(len(points), STILL_DOTS)).astype(int)
     dots, names = [], []
     taken: list[tuple[float, float, float]] = []
@@ -164,11 +162,13 @@ def still_map(report: Report) -> str:
         x, y = np.median(inside, axis=0)
         half = 4.2 * len(name) + 6
         x = float(np.clip(x, half, width - half))
-        if all(abs(x - a) > half + b or abs(y - c) > 20 for a, b, c in taken):
-            taken.append((x, half, float(y)))
-            names.append(
-                f'<text class="g{g}" x="{x:.0f}" y="{y + 5:.0f}">{escape(name)}</text>'
-            )
+        for place in (float(y) + away for away in (0, -21, 21, -42, 42)):
+            if all(abs(x - a) > half + b or abs(place - c) > 20 for a, b, c in taken):
+                taken.append((x, half, place))
+                names.append(
+                    f'<text class="g{g}" x="{x:.0f}" y="{place + 5:.0f}">{escape(name)}</text>'
+                )
+                break
     about = f"Map of {len(points):,} documents"
     return (
         f'<noscript><svg class="still" viewBox="0 0 {width} {height}" role="img" '

@@ -29,17 +29,17 @@ def words(report: Report) -> str:
     """Lists of caveats, settings and versions, and the command."""
     listed = "".join(f"<li><b>{a}</b> {b}</li>" for a, b in caveats(report))
     body = f"""<div class="mgrid">
-<div class="m7"><h3 class="sub3">Keep in mind</h3><ul class="cav">{listed}</ul></div>
-<div class="m5"><h3 class="sub3">Run it again</h3><div class="cmd"><code \
+<div><h3 class="sub3">Keep in mind</h3><ul class="cav">{listed}</ul>
+<div class="block"><h3 class="sub3">Settings</h3><div class="tl \
+set">{pairs(settings(report))}</div></div></div>
+<div><h3 class="sub3">Run it again</h3><div class="cmd"><code \
 id="cmd">{escape(command(report))}</code><button class="btn" id="copy">Copy</button></div><p \
 class="note">The same documents, settings and versions give the same result, on any number of \
 threads: <span class="mono txt">{report.result[:24]}</span></p>
 <div class="block"><h3 class="sub3">Time per stage</h3><p class="note">{times(report)}</p><div \
-class="tbar" id="tbar" role="img"></div><div class="tl num" id="tl"></div></div></div>
-<div class="m7"><h3 class="sub3">Settings</h3><div class="tl \
-set">{pairs(settings(report))}</div></div>
-<div class="m5"><h3 class="sub3">Versions</h3><div class="tl">{pairs(versions(report))}</div>\
-</div>
+class="tbar" id="tbar" role="img"></div><div class="tl num" id="tl"></div></div>
+<div class="block"><h3 class="sub3">Versions</h3><div class="tl">{pairs(versions(report))}\
+</div></div></div>
 </div>"""
     heading = "What was done, how long it took, and what to keep in mind"
     return section("method", "Method", heading, "", body)
@@ -61,7 +61,7 @@ def caveats(report: Report) -> list[tuple[str, str]]:
         found += "".join(
             agreement(f["name"], f["agreement"]) for f in meta["fields"] if "agreement" in f
         )
-        kept = (
+        kept = "Every one keeps its group in at least half of the repeats." if not unsure else (
             f"{unsure:,} of {total:,} ({percent(unsure / max(total, 1))}) keep theirs in fewer "
             "than half of the repeats. Treat those as unassigned."
         )

@@ -67,11 +67,11 @@ the median. The vertical line is the median of all documents."
 def extremes(report: Report) -> list[str]:
     """Groups that read unlike the others: their median is outside the quartiles of all."""
     found, groups = report.meta["reading"], report.meta["groups"]
-    out = []
-    for name, more, less in (
-        ("words", "the longest documents", "the shortest documents"),
-        ("sentence_words", "the longest sentences", "the shortest sentences"),
-        ("ease", "the easiest documents to read", "the hardest documents to read"),
+    said: dict[int, list[str]] = {}  # by group
+    for name, more, less, unit in (
+        ("words", "the longest documents", "the shortest documents", " words"),
+        ("sentence_words", "the longest sentences", "the shortest sentences", " words"),
+        ("ease", "the easiest documents to read", "the hardest documents to read", ""),
     ):
         by = found.get(name, {}).get("groups") or []
         middles = [(part[2], g) for g, part in enumerate(by) if part]
@@ -80,10 +80,9 @@ def extremes(report: Report) -> list[str]:
         low, high = found[name]["at"][1], found[name]["at"][3]
         (least, a), (most, b) = min(middles), max(middles)
         if most > high:
-            out.append(f"{the_groups([groups[b]])} has {more} (median {most:,.0f})")
+            said.setdefault(b, []).append(f"{more} (median {most:,.0f}{unit})")
         if least < low:
-            out.append(f"{the_groups([groups[a]])} has {less} (median {least:,.0f})")
-    if not out:
+            said.setdefault(a, []).append(f"{less} (median {least:,.0f}{unit})")
+    if not said:
         return ["No group reads much differently from the rest."] if report.grouped else []
-    text = joined(out)
-    return [f"{text[0].upper()}{text[1:]}."]
+    return [f"T{the_groups([groups[g]])[1:]} has {joined(has)}." for g, has in said.items()]

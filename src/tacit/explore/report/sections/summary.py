@@ -133,8 +133,10 @@ def standfirst(report: Report) -> list[str]:
         out = (
             f"You asked for one group of all {read:,} documents; the measures recommend {best}."
         )
-    reasons = plain(facts["groups"]["choice"]["reasons"][:1])
-    return [out, f"{reasons} The map still shows which documents are alike."]
+    why = plain(facts["groups"]["choice"]["reasons"][:1])
+    if why.startswith("No division"):
+        why = "What is found in one half of them is not found again in the other."
+    return [out, f"{why} The map still shows which documents are alike."]
 
 
 def few_documents(report: Report) -> str:
@@ -163,12 +165,13 @@ def group_findings(report: Report) -> list[str]:
             f"they use, and inside them into {number(k)}. "
         )
     if len(firm) == k:
-        first += f"<b>All of them are firm</b>: each is found again, largely intact, {tested}. "
+        every = "Both" if k == 2 else "All of them"
+        first += f"<b>{every} are firm</b>: each is found again, largely intact, {tested}. "
         first += listing(firm, 6)
     elif firm:
         first += (
-            f"<b>{number(len(firm)).capitalize()} {verb(len(firm), 'group is', 'groups are')} "
-            f"firm</b>: {verb(len(firm), 'it is', 'they are')} found again, largely intact, "
+            f"<b>{how_many(firm, 'firm')}</b>: {verb(len(firm), 'it is', 'they are')} found "
+            f"again, largely intact, "
             f"{tested}. {verb(len(firm), 'It has', 'Together they have')} "
             f"{fraction_of(firm, total)} of the documents. {listing(firm, 6)}"
         )
@@ -179,22 +182,26 @@ def group_findings(report: Report) -> list[str]:
         finest = number(levels[-1]["nodes"])
         first += f" The finest level that still repeats has {finest} groups."
     out = [first]
-    if middle and (not loose or not firm):
+    if middle:
         them = verb(len(middle), "it", "them")
         out.append(
-            f"{number(len(middle)).capitalize()} {verb(len(middle), 'group is', 'groups are')} "
-            f"tentative, with {fraction_of(middle, total)} of the documents: most repeats find "
-            f"{them}, with other documents at the edges. {listing(middle, 3)}"
+            f"{how_many(middle, 'tentative')}, with {fraction_of(middle, total)} of the "
+            f"documents: most repeats find {them}, with other documents at the edges. "
+            f"{listing(middle, 3)}"
         )
     if loose:
         out.append(
-            f"<b>{number(len(loose)).capitalize()} "
-            f"{verb(len(loose), 'group is', 'groups are')} loose</b>, with "
-            f"{fraction_of(loose, total)} of the documents. "
-            f"{verb(len(loose), 'It falls', 'They fall')} apart in most repeats, so do not "
-            f"rely on {verb(len(loose), 'it', 'them')}. {listing(loose, 3)}"
+            f"<b>{how_many(loose, 'loose')}</b>, with {fraction_of(loose, total)} of the "
+            f"documents. {verb(len(loose), 'It falls', 'They fall')} apart in most repeats, so "
+            f"do not rely on {verb(len(loose), 'it', 'them')}. {listing(loose, 3)}"
         )
     return out
+
+
+def how_many(groups: list[tuple[int, dict[str, Any]]], verdict: str) -> str:
+    """How many groups have a verdict, as the beginning of a sentence."""
+    n = len(groups)
+    return f"{number(n).capitalize()} {verb(n, 'group is', 'groups are')} {verdict}"
 
 
 def fraction_of(groups: list[tuple[int, dict[str, Any]]], total: int) -> str:
@@ -258,7 +265,9 @@ def language_findings(report: Report) -> list[str]:
         some = found["unknown"] > 0.5 * n
         return [f"The language of {unknown} of the documents is unknown."] if some else []
     listed = joined([f"{name} ({percent(part)})" for name, part in common[:4]])
-    out = f"They are in {number(len(common))} languages: {listed}"
+    scripts = " or scripts" if any(name.endswith("script") for name, _ in common) else ""
+    out = f"They are in {number(len(common))} languages{scripts}"
+    out += f", most of all {listed}" if len(common) > 4 else f": {listed}"
     out += f"; the language of {unknown} is unknown." if found["unknown"] else "."
     if (found.get("adjusted") or 0) >= 0.5:
         out += " <b>The groups largely follow the language</b>, not only the subject."
@@ -376,8 +385,5 @@ def time_notes(found: dict[str, Any]) -> list[str]:
 
 
 def input_note(line: str) -> str:
-    """A note as a list item, its number in front."""
-    head, _, rest = cut(clean_line(line), 300).partition(" ")
-    if head.replace(",", "").isdigit() and rest:
-        return f"<li><b>{head}</b><span><bdi>{escape(rest)}</bdi></span></li>"
-    return f'<li><span class="whole"><bdi>{escape(f"{head} {rest}")}</bdi></span></li>'
+    """A note as a list item."""
+    return f"<li><bdi>{escape(cut(clean_line(line), 300))}</bdi></li>"

@@ -7,7 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.report.clean_text import clean_line, cut
-from tacit.explore.report.phrases import column_name, percent, section, the_groups, words_in
+from tacit.explore.report.phrases import (
+    column_name,
+    percent,
+    section,
+    the_groups,
+    the_period,
+    words_in,
+)
 from tacit.explore.report.report import Report
 from tacit.explore.stages.time import false_discoveries, ranks, trend
 
@@ -60,9 +67,9 @@ def group_trends(days: np.ndarray, labels: np.ndarray, k: int) -> dict[str, Any]
 
 
 def span(time: dict[str, Any]) -> tuple[str, str]:
-    """The names of the first and of the last period."""
+    """The first and the last period, as a sentence calls them."""
     first, last = time["periods"][0], time["periods"][-1]
-    return first.split("\N{EN DASH}")[0], last.split("\N{EN DASH}")[-1]
+    return the_period(first.split("\N{EN DASH}")[0]), the_period(last.split("\N{EN DASH}")[-1])
 
 
 def moved_groups(report: Report) -> str:
@@ -92,15 +99,18 @@ def words(report: Report) -> str:
     if not heading and time["rising"]:
         heading = f"The words {words_in(time['rising'], 3)} become more frequent"
     if not heading:
-        heading = f"{first} to {last}: no group and no word changes significantly"
+        heading = f"From {first} to {last}, no group and no word changes significantly"
     source = "the heads of the documents"
     if time["source"]:
         source = f"the column {column_name(time['source'])}"
     lead = f"Dates are from {source}; each bar is a {escape(time['unit'])}."
     if time["sizes"]:
         most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
-        lead += f" Most documents, {time['sizes'][most]:,}, are from {time['periods'][most]}."
-    passed = "None of {0:,} words passes."
+        when = the_period(time["periods"][most])
+        lead += f" Most documents, {time['sizes'][most]:,}, are from {when}."
+    passed = "No word is in enough of them."
+    if time["asked"]:
+        passed = "None of {0:,} words passes."
     if time["found"]:
         passed = (
             "{1:,} of {0:,} words pass; about 5% of those may be false positives. Numbers: the "

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.report.phrases import count, minus, section
 from tacit.explore.report.report import Report
-from tacit.explore.report.search_index import varints
+from tacit.explore.report.search_index import as_sets, varints
 from tacit.explore.report.sections.summary import spoken
 from tacit.explore.stages.stop_lists import stop_list
 from tacit.explore.stages.wording import is_short, is_stop, names_nothing
@@ -22,18 +22,10 @@ DISTINCT, TOP = 24, 40  # words
 def data(report: Report) -> None:
     """Words that can be looked up, in which documents they are, and how words are spread."""
     counted, meta, shown = report.facts["counts"], report.meta, report.shown
-    meta |= {
-        "terms": [],
-        "termDf": [],
-        "termTf": [],
-        "unnamed": [],
-        "distinct": [],
-        "word0": "",
-        "wordNear": 0,
-    }
-    meta |= {"zipf": [], "heaps": [], "zipfSlope": None, "heapsSlope": None, "top": []}
+    lists = ["terms", "termDf", "termTf", "unnamed", "distinct", "zipf", "heaps", "top"]
+    meta |= {name: [] for name in lists}
+    meta |= {"word0": "", "wordNear": 0, "zipfSlope": None, "heapsSlope": None}
     report.add_array("post", np.zeros(0, int))
-    report.add_array("postOff", np.zeros(1, int))
     if not report.ran("counts"):
         return
     meta |= {
@@ -59,10 +51,8 @@ def data(report: Report) -> None:
     cosine = np.clip(found["cosine"], 0, 1)
     report.add_array("wordSim", np.rint(255 * cosine).astype(np.uint8))
     counts = report.context.matrix("counts", "counts")
-    table = sp.csr_array(counts[shown.worded][:, columns])
-    table.sort_indices()
-    for name, values in zip(("post", "postOff"), gaps(table), strict=True):
-        report.add_array(name, values)
+    table = as_sets(sp.csr_array(counts[shown.worded][:, columns]))
+    report.add_array("post", np.frombuffer(varints(table), np.uint8))
     if report.grouped:
         meta["distinct"] = identifying_words(report, counts, columns, names)
         best = meta["groups"][meta["firstG"]]
@@ -82,18 +72,6 @@ def no_names(report: Report, words: list[str]) -> list[int]:
         for i, word in enumerate(words)
         if names_nothing(word) or is_short(word) or any(is_stop(word, each) for each in lists)
     ]
-
-
-def gaps(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """The columns of every row as gaps of 7 bits a byte, and where the rows begin."""
-    starts = np.diff(table.indptr)
-    previous = np.empty(len(table.indices), np.int64)
-    previous[1:] = table.indices[:-1]
-    previous[table.indptr[:-1][starts > 0]] = -1
-    gap = table.indices - previous - 1
-    # Words shown are some thousands, so that a gap takes one byte or two.
-    edges = np.concatenate([[0], np.cumsum(1 + (gap >= 128))])
-    return np.frombuffer(varints(gap), np.uint8), edges[table.indptr]
 
 
 def identifying_words(
