@@ -38,6 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
+FURTHER = (15, 18, 22, 27, 33, 40)  # tried while the score rises
 SAMPLE = {"quick": 600, "normal": 1000, "thorough": 2000}  # documents; twice at the root
 REFERENCES = {"quick": 2, "normal": 2, "thorough": 4}  # of each kind
 REPEATS = {"quick": 4, "normal": 4, "thorough": 8}  # pairs of halves; twice at the root
@@ -48,8 +49,8 @@ PER_LEAF = 6  # documents for each of them, at least
 STEP = 1.15  # from the number of groups of one level to that of the next, about
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS = 30  # of a group's own space
-FEWEST = 20  # documents of a group that may be divided
-PER_GROUP = 10  # documents of a sample for each group it is divided into, at least
+FEWEST = 12  # documents of a group that may be divided
+PER_GROUP = 6  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
 PASSES = 5  # over all documents, after those over the sample
 FINER = 2  # times the broad groups that there must be below them
@@ -153,9 +154,9 @@ def flat_tree(labels: np.ndarray) -> GroupTree:
 
 def has_room(nodes: list[GroupNode], i: int) -> bool:
     """Whether this group, or one around it, divides into more groups than it has so far."""
-    while i > 0:
+    while i >= 0:
         split = nodes[i].split
-        if split is not None and split.k > len(leaves_of(nodes, i)):
+        if split is not None and split.most > len(leaves_of(nodes, i)):
             return True
         i = nodes[i].parent
     return False
@@ -232,7 +233,7 @@ def divide_group(
     if rows is None:
         return None
     rows = rows[rows.any(axis=1)]
-    ks = [k for k in KS if k <= len(rows) // PER_GROUP]
+    ks, further = ([k for k in each if k <= len(rows) // PER_GROUP] for each in (KS, FURTHER))
     if not ks:
         return None
     cloud = fit_reference(rows.astype(np.float64), unit=True)
@@ -247,7 +248,7 @@ def divide_group(
     repeats = REPEATS[effort] * (2 if root else 1)
     return split_rows(
         rows, {kind: sets for kind, sets in references.items() if sets}, ks, key(seed, 5),
-        repeats=repeats, starts=2 if root else 1,
+        further=further, repeats=repeats, starts=2 if root else 1,
     )  # fmt: skip
 
 
