@@ -24,7 +24,13 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.nested_kmeans import Nested, level_weights, nested_kmeans, run_nested_passes
+from tacit.cluster.nested_kmeans import (
+    Nested,
+    label_by_words,
+    level_weights,
+    nested_kmeans,
+    run_nested_passes,
+)
 from tacit.cluster.null_reference import deal_words, draw, fit_reference
 from tacit.cluster.splits import Split, split_rows
 from tacit.core.engines import Engine, Serial, one_blas_thread
@@ -103,7 +109,7 @@ def grow_tree(
             return tree
         numbers = {flat, split.k} - {1}
     most = max(*numbers, min(MOST[effort], n // PER_LEAF))
-    nested = nest_rows(rows, most, sorted(numbers), seed, engine)
+    nested = nest_documents(words, rows, most, sorted(numbers), seed, engine)
     if nested is None:
         return tree
     finest = len(nested.cuts) + 1
@@ -171,23 +177,28 @@ def leaves_of(nodes: list[GroupNode], i: int, among: set[int] | None = None) -> 
     return sorted(inside) or [i]
 
 
-def nest_rows(
-    rows: np.ndarray, most: int, numbers: Sequence[int], seed: np.uint64, engine: Engine
-) -> Nested | None:
-    """Nested k-means of a sample, extended to all rows."""
-    own = key(seed, 23)
-    if len(rows) <= NESTED_ROWS:
-        return nested_kmeans(rows, most, own, emphasis=numbers, engine=engine)
-    sample = np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])
-    nested = nested_kmeans(rows[sample], most, own, emphasis=numbers, engine=engine)
+def nest_documents(
+    words: sp.csr_array, rows: np.ndarray, most: int, numbers: Sequence[int],
+    seed: np.uint64, engine: Engine,
+) -> Nested | None:  # fmt: skip
+    """Nested k-means of a sample, extended to all rows; then one pass by the words."""
+    sample = rows
+    if len(rows) > NESTED_ROWS:
+        sample = rows[np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])]
+    nested = nested_kmeans(sample, most, key(seed, 23), emphasis=numbers, engine=engine)
     if nested is None:
         return None
+    weights = level_weights(most, numbers)
     with one_blas_thread():
-        labels = nearest_centers(rows, nested.centers, engine, unit=True)
-        weights = level_weights(most, numbers)
-        return run_nested_passes(
-            rows, labels, nested.cuts, weights, passes=PASSES, engine=engine
-        )
+        if len(sample) < len(rows):
+            labels = nearest_centers(rows, nested.centers, engine, unit=True)
+            nested = run_nested_passes(
+                rows, labels, nested.cuts, weights, passes=PASSES, engine=engine
+            )
+        finest = len(nested.cuts) + 1
+        levels = level_numbers(finest, sorted({min(k, finest) for k in numbers}))
+        labels = label_by_words(words, nested, weights, levels, engine)
+        return run_nested_passes(rows, labels, nested.cuts, weights, passes=0)
 
 
 def level_numbers(finest: int, numbers: Sequence[int]) -> list[int]:
