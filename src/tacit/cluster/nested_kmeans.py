@@ -16,6 +16,9 @@ two groups are joined that lose least, below it the group is divided in two that
 After the passes the leaves are joined anew; if that raises the objective, it is kept. The best
 of the starts is the result.
 
+Of documents, rows along a few directions do not say all: at the end each may go to the leaf
+whose words are most like its own (``label_by_words``).
+
 Ward (1963), Hierarchical grouping to optimize an objective function. JASA 58. Dhillon and Modha
 (2001), Concept decompositions for large sparse text data using clustering. Machine Learning 42.
 Steinbach, Karypis and Kumar (2000), A comparison of document clustering techniques. KDD
@@ -26,13 +29,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from tacit.cluster.small_kmeans import small_kmeans
 from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
 from tacit.core.randoms import key
 from tacit.kernels.nearest_centers import nearest_centers, sum_by_label
 
-__all__ = ["Nested", "level_weights", "nested_kmeans", "run_nested_passes"]
+__all__ = [
+    "Nested", "label_by_words", "level_weights", "nested_kmeans", "run_nested_passes",
+]  # fmt: skip
 
 STRONG = 4  # weights of a number of groups that matters, over those of all numbers
 PASSES = 30
@@ -40,6 +46,7 @@ JOINED = 3  # times that the leaves are joined anew, at most
 SETTLED = 1000  # passes end when at most one row in this many changes its leaf
 HALVING_STARTS = 5
 SMALLEST = 6  # rows of a group that is divided
+SPAN = 8192  # documents to a matrix product
 
 
 class Nested(NamedTuple):
@@ -139,6 +146,47 @@ def leaf_centers(
         together *= (weights[i + 2] / np.maximum(lengths, 1e-300))[:, None]
         centers += together[cut]
     return centers.astype(np.float32), objective
+
+
+def label_by_words(
+    words: sp.csr_array, nested: Nested, weights: np.ndarray, numbers: Iterable[int],
+    engine: Engine | None = None,
+) -> np.ndarray:  # fmt: skip
+    """The leaf of every document by its words: that whose groups, at some ``numbers`` of
+    groups, give them the largest likelihood together.
+
+    The groups are those of ``nested``. The log likelihood at k weighs ``weights[k]``. A group
+    is multinomial naive Bayes' class, and the frequencies in all documents are its prior, with
+    the weight of one count for every word.
+
+    >>> words = sp.csr_array(np.array([[2.0, 0], [2, 0], [2, 0], [0, 2], [0, 2], [2, 0]]))
+    >>> labels = np.array([0, 0, 0, 1, 1, 1], np.int32)
+    >>> nested = Nested(labels, np.array([[0, 1]], np.int32), np.eye(2, dtype="f4"), 0.0)
+    >>> label_by_words(words, nested, level_weights(2, ()), [2]).tolist()
+    [0, 0, 0, 1, 1, 0]
+    """
+    n, width = words.shape
+    leaves = len(nested.centers)
+    members = sp.csr_array((np.ones(n), nested.labels, np.arange(n + 1)), shape=(n, leaves))
+    counts = (members.T @ words).toarray()
+    total = counts.sum(axis=0)
+    expected = np.maximum(total, 1e-300) / total.sum()
+    scores = np.zeros((leaves, width))
+    for k in numbers:
+        check_stop()
+        cut = nested.cuts[k - 2]
+        inside = np.zeros((k, width))
+        np.add.at(inside, cut, counts)
+        ratio = inside / expected + width
+        ratio /= inside.sum(axis=1, keepdims=True) + width
+        scores += weights[k] * np.log(ratio)[cut]
+    turned = np.ascontiguousarray(scores.T)
+
+    def label(first: int) -> np.ndarray:
+        return (words[first : first + SPAN] @ turned).argmax(axis=1).astype(np.int32)
+
+    each = (engine or Serial()).each(label, range(0, n, SPAN), work=words.nnz * leaves)
+    return np.concatenate(list(each))
 
 
 # --- Trees to start from ---

@@ -42,6 +42,7 @@ class Split(NamedTuple):
     """The number of groups, 1 for none, and the figures behind it."""
 
     k: int
+    most: int  # the largest number that repeats about as well as any
     ks: tuple[int, ...]  # that were tried
     shared: np.ndarray  # (ks,) fraction of log k that two halves share
     chance: np.ndarray  # (ks,) the same in data without groups, of the kind that shares most
@@ -61,6 +62,7 @@ def split_rows(
     ks: Sequence[int],
     seed: np.uint64,
     *,
+    further: Sequence[int] = (),
     repeats: int = 4,
     starts: int = 2,
     unit: bool = True,
@@ -75,6 +77,8 @@ def split_rows(
         Data sets without groups, of the same shape.
     ks : integers from 2 up
         Numbers of groups to try, ascending.
+    further : integers
+        Larger ones, each tried only where the largest before it has the highest score.
     repeats, starts : int
         Pairs of halves, and starts of each clustering.
 
@@ -93,44 +97,55 @@ def split_rows(
     >>> split_rows(rows, nothing(rows), (2, 3, 4, 5), np.uint64(0), unit=False).k
     1
     """
-    ks = tuple(ks)
-    own = compare_halves(rows, ks, repeats, key(seed, 1), starts=starts, unit=unit)
-    logs = np.log(ks)
-    means, noise = [], []
-    for number, sets in enumerate(references.values()):
-        each = [
-            compare_halves(
-                data,
-                ks,
-                max(2, repeats // 2),
-                key(seed, 2, number, i),
-                starts=starts,
-                unit=unit,
-            )
-            for i, data in enumerate(sets)
-        ]
-        found = np.concatenate(each)
-        means.append(found.mean(axis=0))
-        noise.append(found.var(axis=0, ddof=1).mean() / len(found))
-    chance = np.max(means, axis=0)
-    spread = np.sqrt(own.var(axis=0, ddof=1).mean() / repeats + max(noise))
-    above = own.mean(axis=0) - chance
-    shared = own.mean(axis=0) / logs
-    good = (above > DEVIATIONS * spread) & (above >= LEAST * logs)
+    kinds = list(references.values())
+    tried: tuple[int, ...] = ()
+    own, drawn = np.empty((repeats, 0)), [np.empty((0, 0)) for _ in kinds]
+    more = [tuple(ks), *((k,) for k in further)]
+    while more:
+        some, more = more[0], more[1:]
+        tried += some
+        found = compare_halves(rows, some, repeats, key(seed, 1), starts=starts, unit=unit)
+        own = np.hstack([own, found])
+        for number, sets in enumerate(kinds):
+            each = [
+                compare_halves(
+                    data,
+                    some,
+                    max(2, repeats // 2),
+                    key(seed, 2, number, i),
+                    starts=starts,
+                    unit=unit,
+                )
+                for i, data in enumerate(sets)
+            ]
+            found = np.concatenate(each)
+            drawn[number] = np.hstack([drawn[number].reshape(len(found), -1), found])
+        logs = np.log(tried)
+        means = [found.mean(axis=0) for found in drawn]
+        noise = [found.var(axis=0, ddof=1).mean() / len(found) for found in drawn]
+        chance = np.max(means, axis=0)
+        spread = np.sqrt(own.var(axis=0, ddof=1).mean() / repeats + max(noise))
+        above = own.mean(axis=0) - chance
+        shared = own.mean(axis=0) / logs
+        good = (above > DEVIATIONS * spread) & (above >= LEAST * logs)
+        if not good[-1] or above[-1] / logs[-1] < (above / logs)[good].max():
+            break
 
     def cluster(k: int) -> SmallFit:
         return small_kmeans(rows, k, int(key(seed, 3)) % 2**31, starts=10, unit=unit)
 
     for j in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
         # A long cloud is cut in two as exactly as two groups far apart, but has no gap.
-        good[j] = share_apart(rows, cluster(ks[j]).labels) == 1
+        good[j] = share_apart(rows, cluster(tried[j]).labels) == 1
     i = first_peak(above / logs, good)
     if i is None:
         labels = np.zeros(len(rows), np.int32)
         nothing = np.zeros((1, rows.shape[1]), rows.dtype)
-        return Split(1, ks, shared, chance / logs, labels, nothing)
-    fit = cluster(ks[i])
-    return Split(ks[i], ks, shared, chance / logs, fit.labels, fit.centers)
+        return Split(1, 1, tried, shared, chance / logs, labels, nothing)
+    fit = cluster(tried[i])
+    score = above / logs
+    most = tried[np.flatnonzero(good & (score >= PLATEAU * score[good].max()))[-1]]
+    return Split(tried[i], most, tried, shared, chance / logs, fit.labels, fit.centers)
 
 
 def first_peak(score: np.ndarray, good: np.ndarray) -> int | None:

@@ -24,7 +24,13 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.cluster.nested_kmeans import Nested, level_weights, nested_kmeans, run_nested_passes
+from tacit.cluster.nested_kmeans import (
+    Nested,
+    label_by_words,
+    level_weights,
+    nested_kmeans,
+    run_nested_passes,
+)
 from tacit.cluster.null_reference import deal_words, draw, fit_reference
 from tacit.cluster.splits import Split, split_rows
 from tacit.core.engines import Engine, Serial, one_blas_thread
@@ -38,6 +44,7 @@ __all__ = [
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
+FURTHER = (15, 18, 22, 27, 33, 40)  # tried while the score rises
 SAMPLE = {"quick": 600, "normal": 1000, "thorough": 2000}  # documents; twice at the root
 REFERENCES = {"quick": 2, "normal": 2, "thorough": 4}  # of each kind
 REPEATS = {"quick": 4, "normal": 4, "thorough": 8}  # pairs of halves; twice at the root
@@ -48,8 +55,8 @@ PER_LEAF = 6  # documents for each of them, at least
 STEP = 1.15  # from the number of groups of one level to that of the next, about
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS = 30  # of a group's own space
-FEWEST = 20  # documents of a group that may be divided
-PER_GROUP = 10  # documents of a sample for each group it is divided into, at least
+FEWEST = 12  # documents of a group that may be divided
+PER_GROUP = 6  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
 PASSES = 5  # over all documents, after those over the sample
 FINER = 2  # times the broad groups that there must be below them
@@ -102,7 +109,7 @@ def grow_tree(
             return tree
         numbers = {flat, split.k} - {1}
     most = max(*numbers, min(MOST[effort], n // PER_LEAF))
-    nested = nest_rows(rows, most, sorted(numbers), seed, engine)
+    nested = nest_documents(words, rows, most, sorted(numbers), seed, engine)
     if nested is None:
         return tree
     finest = len(nested.cuts) + 1
@@ -153,9 +160,9 @@ def flat_tree(labels: np.ndarray) -> GroupTree:
 
 def has_room(nodes: list[GroupNode], i: int) -> bool:
     """Whether this group, or one around it, divides into more groups than it has so far."""
-    while i > 0:
+    while i >= 0:
         split = nodes[i].split
-        if split is not None and split.k > len(leaves_of(nodes, i)):
+        if split is not None and split.most > len(leaves_of(nodes, i)):
             return True
         i = nodes[i].parent
     return False
@@ -170,23 +177,28 @@ def leaves_of(nodes: list[GroupNode], i: int, among: set[int] | None = None) -> 
     return sorted(inside) or [i]
 
 
-def nest_rows(
-    rows: np.ndarray, most: int, numbers: Sequence[int], seed: np.uint64, engine: Engine
-) -> Nested | None:
-    """Nested k-means of a sample, extended to all rows."""
-    own = key(seed, 23)
-    if len(rows) <= NESTED_ROWS:
-        return nested_kmeans(rows, most, own, emphasis=numbers, engine=engine)
-    sample = np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])
-    nested = nested_kmeans(rows[sample], most, own, emphasis=numbers, engine=engine)
+def nest_documents(
+    words: sp.csr_array, rows: np.ndarray, most: int, numbers: Sequence[int],
+    seed: np.uint64, engine: Engine,
+) -> Nested | None:  # fmt: skip
+    """Nested k-means of a sample, extended to all rows; then one pass by the words."""
+    sample = rows
+    if len(rows) > NESTED_ROWS:
+        sample = rows[np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])]
+    nested = nested_kmeans(sample, most, key(seed, 23), emphasis=numbers, engine=engine)
     if nested is None:
         return None
+    weights = level_weights(most, numbers)
     with one_blas_thread():
-        labels = nearest_centers(rows, nested.centers, engine, unit=True)
-        weights = level_weights(most, numbers)
-        return run_nested_passes(
-            rows, labels, nested.cuts, weights, passes=PASSES, engine=engine
-        )
+        if len(sample) < len(rows):
+            labels = nearest_centers(rows, nested.centers, engine, unit=True)
+            nested = run_nested_passes(
+                rows, labels, nested.cuts, weights, passes=PASSES, engine=engine
+            )
+        finest = len(nested.cuts) + 1
+        levels = level_numbers(finest, sorted({min(k, finest) for k in numbers}))
+        labels = label_by_words(words, nested, weights, levels, engine)
+        return run_nested_passes(rows, labels, nested.cuts, weights, passes=0)
 
 
 def level_numbers(finest: int, numbers: Sequence[int]) -> list[int]:
@@ -232,7 +244,7 @@ def divide_group(
     if rows is None:
         return None
     rows = rows[rows.any(axis=1)]
-    ks = [k for k in KS if k <= len(rows) // PER_GROUP]
+    ks, further = ([k for k in each if k <= len(rows) // PER_GROUP] for each in (KS, FURTHER))
     if not ks:
         return None
     cloud = fit_reference(rows.astype(np.float64), unit=True)
@@ -247,7 +259,7 @@ def divide_group(
     repeats = REPEATS[effort] * (2 if root else 1)
     return split_rows(
         rows, {kind: sets for kind, sets in references.items() if sets}, ks, key(seed, 5),
-        repeats=repeats, starts=2 if root else 1,
+        further=further, repeats=repeats, starts=2 if root else 1,
     )  # fmt: skip
 
 
