@@ -34,7 +34,7 @@ from tacit.core.kernel import kernel
 from tacit.language.ngram_counts import find_word
 
 __all__ = [
-    "BigramIndex", "Tables", "check_tables", "distribution", "find_history", "index_bigrams",
+    "BigramIndex", "Tables", "check_tables", "distribution", "index_bigrams", "next_state",
     "quantize", "score_positions", "score_sentence", "with_exact_unigrams",
 ]  # fmt: skip
 
@@ -83,11 +83,6 @@ class Tables(NamedTuple):
         if self.backoff_values is None or self.unigram_backoffs is None:
             return part
         return self.unigram_backoffs if k == 1 else self.backoff_values[k - 1][part]
-
-
-def score_sentence(tables: Tables, ids: np.ndarray, first: int) -> float:
-    """log10 of the probability of one sentence from position ``first`` on."""
-    return sum_sentence(tables, ids, first)
 
 
 def find_history(tables: Tables, ids: np.ndarray) -> int:
@@ -293,33 +288,41 @@ def backoff_at(tables, k, i):
 
 
 @kernel
-def sum_sentence(tables, ids, first):
-    """Word by word, in a single call; ``score_positions`` is for whole texts."""
-    children, words, absolute = tables.children, tables.words, tables.absolute
-    order = len(tables.sizes)
-    state = np.full(order, -1, np.int32)  # n-grams of 1, 2, ... words that end here
-    total = 0.0
-    for t in range(len(ids)):
-        w = ids[t]
-        score = np.float64(prob_at(tables, 0, w))
-        for k in range(min(order - 1, t), 0, -1):
-            state[k] = state[k - 1]
-        state[0] = w
-        for k in range(1, min(order, t + 1)):
-            h = state[k]
-            state[k] = -1
-            if h < 0:
-                if absolute:
-                    score = tables.uniform
-                continue
-            at = find_word(words, children[h], children[h + 1], w)
+def next_state(tables, state, w, new):
+    """log10 P(w | state); ``new`` becomes the state after w. A state is the numbers of the
+    n-grams of 1, 2, ... words that end here: -1 for one that is not in the tables, and -2 where
+    the text has no such n-gram yet."""
+    children = tables.children
+    score = np.float64(prob_at(tables, 0, w))
+    if len(new):
+        new[0] = w
+    for k in range(1, len(tables.sizes)):
+        h = state[k - 1]
+        at = min(h, np.int32(-1))
+        if h >= 0:
+            at = find_word(tables.words, children[h], children[h + 1], w)
             if at >= 0:
-                state[k] = at
                 score = np.float64(prob_at(tables, k, at))
-            elif absolute:
+            elif tables.absolute:
                 score = np.float64(backoff_at(tables, k - 1, h))
             else:
                 score += backoff_at(tables, k - 1, h)
+        elif tables.absolute and h == -1:
+            score = tables.uniform
+        if k < len(new):
+            new[k] = at
+    return score
+
+
+@kernel
+def score_sentence(tables, ids, first):
+    """log10 of the probability of one sentence from position ``first`` on."""
+    state = np.full(len(tables.sizes) - 1, -2, np.int32)
+    new = state.copy()
+    total = 0.0
+    for t in range(len(ids)):
+        score = next_state(tables, state, ids[t], new)
+        state, new = new, state
         if t >= first:
             total += score
     return total
