@@ -338,6 +338,8 @@ def options_here(
     if token.fixed or not options or (name and (known or not token.text.isupper())):
         id = FIRST + speller.places[token.key] if known else UNKNOWN
         return [Option(id, -1, 0.0, token.key)]
+    if known and not capital:
+        return options
     bonus = speller.context * (NAME if name else NAME / 2 if capital else 0.0)
     # The letters of a new word are chosen once, however often the text has it.
     again = 0.0 if known else 1.0 - 1.0 / uses[token.key]
@@ -431,7 +433,7 @@ def check_searchable(tables: Tables) -> None:
 # --- Kernels ---
 
 
-@kernel
+@kernel(inline="always")
 def advance(tables, state, w, second, spare, new):
     """log10 of the probability of one or two words after a state, and the state after them."""
     if second < 0:
@@ -440,7 +442,7 @@ def advance(tables, state, w, second, spare, new):
     return score + advance_word(tables, spare, second, new)
 
 
-@kernel
+@kernel(inline="always")
 def advance_word(tables, state, w, new):
     if w == UNKNOWN:
         new[:] = -1
