@@ -191,7 +191,7 @@ class ClassModel(Estimator):
     def logprob(self, sentence: str | Sequence[str]) -> float:
         """The natural logarithm of the probability of one sentence, its stop included."""
         check_is_fitted(self)
-        classes, logs, _ = self._look_up(split_text(self._reader(), sentence))
+        classes, logs = self._look_up(split_text(self._reader(), sentence))
         return float(self.class_model_.logprob(classes) + logs.sum())
 
     def score(self, sentence: Any, y: Any = None) -> float:
@@ -219,7 +219,7 @@ class ClassModel(Estimator):
     def distribution(self, history: str | Sequence[str] = "") -> np.ndarray:
         """The probability of each of ``words_`` after a history."""
         check_is_fitted(self)
-        classes, _, _ = self._look_up(split_text(self._reader(), history))
+        classes, _ = self._look_up(split_text(self._reader(), history))
         by_class = self.class_model_.distribution(classes)
         order = self.class_model_._index  # the ids of the names
         ids = np.array([order[str(c)] for c in range(self.n_clusters)])
@@ -263,21 +263,14 @@ class ClassModel(Estimator):
     def _reader(self) -> Reader:
         return Reader(self.tokenizer, bool(self.lowercase))
 
-    def _look_up(self, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """The class of each word as its name, log P(word | class), and whether it is known."""
+    def _look_up(self, words: list[str]) -> tuple[list[str], np.ndarray]:
+        """The class of each word as its name, and log P(word | class)."""
         places = self.clusters_._places_of_words()
         pool = places.get(UNKNOWN, -1)
-        at = np.array([places.get(word, -1) for word in words], np.int64)
-        known = at >= 0
-        at[~known] = pool
-        inside = at >= 0
-        logs = np.where(inside, self.word_logs_[at], 0.0)
-        labels = self.clusters_.classes_[at].tolist()
-        names = [
-            str(label) if here else OUTSIDE
-            for label, here in zip(labels, inside.tolist(), strict=True)
-        ]
-        return names, logs, known
+        at = np.array([places.get(word, pool) for word in words], np.int64)
+        labels = np.where(at >= 0, self.clusters_.classes_[at], -1).tolist()
+        names = [str(label) if label >= 0 else OUTSIDE for label in labels]
+        return names, np.where(at >= 0, self.word_logs_[at], 0.0)
 
     def _after_load(self) -> None:
         if not isinstance(self.clusters_, BrownClusters):

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -155,15 +156,10 @@ def best_words(speller: Speller, words: list[str]) -> list[str]:
     keys = list(map(key_of, words))
     wanted = sorted({key for key in keys if key not in speller.places})
     scored = score_candidates(speller, wanted, speller.weight)
-    first = scored.edges[:-1]
-    filled = np.diff(scored.edges) > 0
     best = {
-        key: speller.words[w]
-        for key, w in zip(
-            (key for key, full in zip(wanted, filled.tolist(), strict=True) if full),
-            scored.words[first[filled]].tolist(),
-            strict=True,
-        )
+        key: speller.words[scored.words[first]]
+        for key, (first, end) in zip(wanted, pairwise(scored.edges.tolist()), strict=True)
+        if first < end
     }
     return [
         in_case_of(best[key], word) if key in best else word

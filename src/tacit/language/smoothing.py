@@ -50,7 +50,7 @@ from tacit.language.discounts import (
     good_turing,
     modified_discounts,
 )
-from tacit.language.ngram_counts import Level, NGramCounts, extend, first_children, positions
+from tacit.language.ngram_counts import NGramCounts, extend, first_children, positions
 from tacit.language.sentences import START, STOP, UNKNOWN, Corpus
 
 __all__ = ["SMOOTHINGS", "Smoothed", "check_prune", "fit_mixing", "smooth"]
@@ -272,7 +272,7 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
         c, (histories, kept, discounts, below), room, gamma, backing_off, p, known
     )
     if backing_off:
-        distinct = types_kept(histories, kept, n)
+        distinct = np.bincount(histories[kept], minlength=n)
         if single_words:
             known = distinct / v  # exactly; a sum of float32 would be off where few are unseen
         full = (distinct >= v) & (room > 0)
@@ -288,10 +288,6 @@ def bits_of(total: np.ndarray, most: int) -> np.ndarray:
     return np.minimum(np.frexp(total)[1], most - 1)
 
 
-def types_kept(histories: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
-    return np.bincount(histories[kept], minlength=n)
-
-
 def build_tables(
     counts: NGramCounts,
     thresholds: Sequence[int],
@@ -301,7 +297,10 @@ def build_tables(
 ) -> Tables:
     """All levels in one trie, without the pruned n-grams."""
     levels, order = counts.levels, counts.order
-    kept = [None, *(kept_ngrams(levels[i], thresholds[i]) for i in range(1, order))]
+    kept = [
+        level.counts > least if least else None
+        for level, least in zip(levels, thresholds, strict=False)
+    ]
     sizes = np.array(
         [
             len(level.counts) if keep is None else int(np.count_nonzero(keep))
@@ -339,11 +338,6 @@ def build_tables(
     for _ in engine.each(lambda task: task(), tasks, work=total):
         pass
     return Tables(words, children, prob, backoff, sizes, 0.0)
-
-
-def kept_ngrams(level: Level, threshold: int) -> np.ndarray | None:
-    """Which n-grams are not pruned; None if no one is."""
-    return None if threshold == 0 else level.counts > threshold
 
 
 def copy_kept(

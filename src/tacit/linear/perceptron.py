@@ -10,8 +10,8 @@ so do the perceptron's after finitely many mistakes, and a pass without one says
 the weights go round in circles; their average over all visits settles, and errs less on new
 rows. The average is kept up to date without touching weights that do not change.
 
-Passive-aggressive updates change nothing that is right by a margin of 1, and no more than needed
-else. With two classes there is one vector of weights, so that C means what it does in
+Passive-aggressive updates change nothing that is right by a margin of 1, and else no more than
+needed. With two classes there is one vector of weights, so that C means what it does in
 scikit-learn, which no longer has this class from version 1.10 on.
 
 ``online_updates`` has the visits and the papers. Both estimators share one base class, in one
