@@ -118,3 +118,12 @@ def test_a_long_chain_of_additions_stays_exact():
     parts = [rng.integers(0, 50, rng.integers(0, 30)) for _ in range(200)]
     total = tree_sum(KeyCounts.of(part) for part in parts)
     check(total, Counter(np.concatenate(parts).tolist()))
+
+
+def test_a_count_that_would_wrap_is_an_error():
+    most = KeyCounts.of([1, 5], [1, 2**63 - 1])
+    check(most, {1: 1, 5: 2**63 - 1})
+    with pytest.raises(OverflowError):
+        most + KeyCounts.of([5])
+    with pytest.raises(OverflowError):
+        KeyCounts.of([5, 5], [2**63 - 1, 1])

@@ -1,7 +1,7 @@
 """Distinct keys in ascending order and their counts, which add up.
 
     KeyCounts.of    sort keys and count the equal ones
-    +               the same for keys that are counted already
+    +               merge keys that are counted already
 
 A key is a uint64, such as the ids of a history and a word packed into its halves. Counts are
 integers, so the result does not depend on how the work was divided.
@@ -10,7 +10,7 @@ Keys alone are sorted by NumPy, which uses SIMD. Counts that travel with their k
 by radix, the last byte first, over the bytes that vary: on 5 million keys twice as fast as
 NumPy's argsort.
 
-Knuth (1998), The Art of Computer Programming 3, section 5.2.5.
+Knuth (1998), The Art of Computer Programming 3, sections 5.2.4 and 5.2.5.
 """
 
 from dataclasses import dataclass
@@ -52,15 +52,22 @@ class KeyCounts(Stats):
         first = np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
         if counts is None:
             return cls(keys[first], np.diff(first, append=len(keys)))
+        most = np.iinfo(np.int64).max
+        may_wrap = counts.max(initial=0) > most // max(1, len(counts))
+        if may_wrap and np.add.reduceat(counts.astype(object), first).max() > most:
+            raise OverflowError("A sum of counts passed 2**63 - 1, the most int64 can hold.")
         return cls(keys[first], np.add.reduceat(counts, first) if len(first) else counts)
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def __add__(self, other: "KeyCounts") -> "KeyCounts":
-        return KeyCounts.of(
-            np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts])
-        )
+        keys = np.empty(len(self) + len(other), np.uint64)
+        counts = np.empty(len(keys), np.int64)
+        n = merge(self.keys, self.counts, other.keys, other.counts, keys, counts)
+        if counts[:n].min(initial=0) < 0:
+            raise OverflowError("A sum of counts passed 2**63 - 1, the most int64 can hold.")
+        return KeyCounts(keys[:n].copy(), counts[:n].copy())
 
 
 def sort_by_key(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,3 +97,25 @@ def move_by_byte(keys, counts, out_keys, out_counts, byte):
         n = place[value]
         place[value] = n + U(1)
         out_keys[n], out_counts[n] = keys[i], counts[i]
+
+
+@kernel
+def merge(a, a_counts, b, b_counts, keys, counts):
+    """Merge distinct sorted keys; returns how many there are."""
+    i, j, n = U(0), U(0), U(0)
+    a_end, b_end = U(len(a)), U(len(b))
+    while i < a_end and j < b_end:
+        # No branch on which side is next: it could not be predicted.
+        first, second = a[i] <= b[j], b[j] <= a[i]
+        keys[n] = a[i] if first else b[j]
+        counts[n] = a_counts[i] * first + b_counts[j] * second
+        i += U(first)
+        j += U(second)
+        n += U(1)
+    for t in range(i, a_end):
+        keys[n], counts[n] = a[t], a_counts[t]
+        n += U(1)
+    for t in range(j, b_end):
+        keys[n], counts[n] = b[t], b_counts[t]
+        n += U(1)
+    return np.int64(n)
