@@ -34,7 +34,7 @@ from tacit.core.kernel import kernel
 from tacit.language.ngram_counts import find_word
 
 __all__ = [
-    "BigramIndex", "Tables", "check_tables", "distribution", "find_history", "index_bigrams",
+    "BigramIndex", "Tables", "check_tables", "distribution", "index_bigrams", "next_state",
     "quantize", "score_positions", "score_sentence", "with_exact_unigrams",
 ]  # fmt: skip
 
@@ -85,56 +85,25 @@ class Tables(NamedTuple):
         return self.unigram_backoffs if k == 1 else self.backoff_values[k - 1][part]
 
 
-def score_sentence(tables: Tables, ids: np.ndarray, first: int) -> float:
-    """log10 of the probability of one sentence from position ``first`` on."""
-    return sum_sentence(tables, ids, first)
-
-
-def find_history(tables: Tables, ids: np.ndarray) -> int:
-    """The number of the n-gram with these words; -1 if there is none."""
-    at = int(ids[0])
-    for w in ids[1:]:
-        if at >= len(tables.backoffs):
-            return -1
-        low, high = int(tables.children[at]), int(tables.children[at + 1])
-        at = low + int(np.searchsorted(tables.words[low:high], w))
-        if at == high or tables.words[at] != w:
-            return -1
-    return at
-
-
 def distribution(tables: Tables, history: np.ndarray) -> np.ndarray:
     """The probabilities of all words after a history of ids, as float64."""
     history = np.asarray(history, np.int32)[max(0, len(history) - tables.order + 1) :]
     p = 10.0 ** tables.log10_probs(1).astype(np.float64)
+    state, backoffs = look_up_history(tables, history)
     for k in range(1, len(history) + 1):
-        at = find_history(tables, history[len(history) - k :])
+        at, factor = state[k - 1], 10.0 ** backoffs[k - 1]
         if tables.absolute:
-            p[p > 0] = 10.0**tables.uniform
-        if at < 0 or at >= len(tables.backoffs):
+            p[p > 0] = factor if at >= 0 else 10.0**tables.uniform
+        if at < 0:
             continue
-        backoff = value_of(
-            tables.backoffs, tables.backoff_values, tables.unigram_backoffs, k - 1, at
-        )
-        if tables.absolute:
-            p[p > 0] = 10.0 ** np.float64(backoff)
-        else:
-            p *= 10.0 ** np.float64(backoff)
+        if not tables.absolute:
+            p *= factor
         low, high = int(tables.children[at]), int(tables.children[at + 1])
         known = tables.probs[low:high]
         if tables.prob_values is not None:
             known = tables.prob_values[k][known]
         p[tables.words[low:high]] = 10.0 ** known.astype(np.float64)
     return p
-
-
-def value_of(
-    codes: np.ndarray, values: np.ndarray | None, exact: np.ndarray | None, k: int, i: int
-) -> float:
-    """The value of n-gram i, of k + 1 words."""
-    if values is None:
-        return codes[i]
-    return values[k][codes[i]] if k or exact is None else exact[i]
 
 
 def check_tables(
@@ -292,34 +261,57 @@ def backoff_at(tables, k, i):
     return value_at(tables.backoffs, tables.backoff_values, tables.unigram_backoffs, k, i)
 
 
-@kernel
-def sum_sentence(tables, ids, first):
-    """Word by word, in a single call; ``score_positions`` is for whole texts."""
-    children, words, absolute = tables.children, tables.words, tables.absolute
-    order = len(tables.sizes)
-    state = np.full(order, -1, np.int32)  # n-grams of 1, 2, ... words that end here
-    total = 0.0
-    for t in range(len(ids)):
-        w = ids[t]
-        score = np.float64(prob_at(tables, 0, w))
-        for k in range(min(order - 1, t), 0, -1):
-            state[k] = state[k - 1]
-        state[0] = w
-        for k in range(1, min(order, t + 1)):
-            h = state[k]
-            state[k] = -1
-            if h < 0:
-                if absolute:
-                    score = tables.uniform
-                continue
-            at = find_word(words, children[h], children[h + 1], w)
+@kernel(inline="always")
+def next_state(tables, state, w, new):
+    """log10 P(w | state); ``new`` becomes the state after w. A state is the numbers of the
+    n-grams of 1, 2, ... words that end here: -1 for one that is not in the tables, and -2 where
+    the text has no such n-gram yet."""
+    children = tables.children
+    score = np.float64(prob_at(tables, 0, w))
+    if len(new):
+        new[0] = w
+    for k in range(1, len(tables.sizes)):
+        h = state[k - 1]
+        at = min(h, np.int32(-1))
+        if h >= 0:
+            at = find_word(tables.words, children[h], children[h + 1], w)
             if at >= 0:
-                state[k] = at
                 score = np.float64(prob_at(tables, k, at))
-            elif absolute:
+            elif tables.absolute:
                 score = np.float64(backoff_at(tables, k - 1, h))
             else:
                 score += backoff_at(tables, k - 1, h)
+        elif tables.absolute and h == -1:
+            score = tables.uniform
+        if k < len(new):
+            new[k] = at
+    return score
+
+
+@kernel
+def look_up_history(tables, history):
+    """The state after a history, and log10 of the back-off weights of its n-grams."""
+    state = np.full(len(tables.sizes) - 1, -2, np.int32)
+    new = state.copy()
+    for w in history:
+        next_state(tables, state, w, new)
+        state, new = new, state
+    backoffs = np.zeros(len(state))
+    for k in range(len(state)):
+        if state[k] >= 0:
+            backoffs[k] = backoff_at(tables, k, state[k])
+    return state, backoffs
+
+
+@kernel
+def score_sentence(tables, ids, first):
+    """log10 of the probability of one sentence from position ``first`` on."""
+    state = np.full(len(tables.sizes) - 1, -2, np.int32)
+    new = state.copy()
+    total = 0.0
+    for t in range(len(ids)):
+        score = next_state(tables, state, ids[t], new)
+        state, new = new, state
         if t >= first:
             total += score
     return total

@@ -173,8 +173,6 @@ class BrownClusters(Estimator):
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "vocabulary_": ("n_words",),
@@ -278,10 +276,3 @@ class BrownClusters(Estimator):
             self.paths_
         ):
             raise ValueError("classes_ names a class that does not exist.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags

@@ -25,7 +25,7 @@ from tacit.core.kernel import kernel
 from tacit.kernels.hashing import PairInterner
 from tacit.language.mixed_model import check_weights, fit_weights
 from tacit.language.scoring import Perplexity, WordScores, join_scores, sum_scores, word_scores
-from tacit.language.sentences import START, sentence_blocks
+from tacit.language.sentences import START, filled_blocks
 
 __all__ = ["CacheModel"]
 
@@ -62,7 +62,6 @@ class CacheModel(Estimator):
     _takes_text: ClassVar[bool] = True
     contract: ClassVar[str] = "sequential"
     _parameter_constraints: ClassVar[dict] = {
-        "model": "no_validation",
         "half_lives": [tuple, list, None],
     }
     _file_schema: ClassVar[dict] = {"weights_": (3,)}
@@ -104,9 +103,7 @@ class CacheModel(Estimator):
         check_weights(self.weights_, 3, "CacheModel")
 
     def _scores(self, sentences: Any) -> WordScores:
-        blocks = list(sentence_blocks(sentences))
-        if not blocks:
-            raise ValueError("CacheModel needs at least one sentence. Give some.")
+        blocks = filled_blocks(sentences, "CacheModel")
         engine = get_engine(self.model.engine)
         return join_scores(list(engine.map(word_scores, self.model._scorer(), blocks)))
 

@@ -161,10 +161,9 @@ def merge_classes(follow: np.ndarray, size: np.ndarray) -> np.ndarray:
     follow, size = follow.copy(), size.copy()
     live = np.ones(k, bool)
     loss = np.full((k, k), np.inf)
-    rows = max(1, WORK // max(1, k * k))
-    for i in range(0, k, rows):
+    for a in range(k):
         check_stop()
-        fill_losses(follow, size, live, loss, logs, i, min(i + rows, k))
+        fill_losses(follow, size, live, loss, logs, a, a)
     names = np.arange(k, dtype=np.int32)
     merges = np.empty((max(k - 1, 0), 2), np.int32)
     for step in range(k - 1):
@@ -172,7 +171,7 @@ def merge_classes(follow: np.ndarray, size: np.ndarray) -> np.ndarray:
         a, b = divmod(int(np.argmin(loss)), k)  # a < b; the lowest pair of equals
         merges[step] = names[a], names[b]
         names[a] = k + step
-        forget_terms(follow, live, loss, logs, a, b)
+        change_losses(follow, live, loss, logs, a, b, 1.0)  # without the two classes
         for table in (follow, follow.T):
             table[a] += table[b]
             table[b] = 0
@@ -180,7 +179,8 @@ def merge_classes(follow: np.ndarray, size: np.ndarray) -> np.ndarray:
         size[b] = 0
         live[b] = False
         loss[b, :], loss[:, b] = np.inf, np.inf
-        add_terms(follow, size, live, loss, logs, a)
+        change_losses(follow, live, loss, logs, a, a, -1.0)  # with the merged class
+        fill_losses(follow, size, live, loss, logs, a, k)
     return merges
 
 
@@ -330,32 +330,23 @@ def whole_loss(follow, size, live, i, j, logs):
 
 
 @kernel
-def fill_losses(follow, size, live, loss, logs, start, stop):
-    for i in range(start, stop):
-        for j in range(i + 1, len(live)):
-            loss[i, j] = whole_loss(follow, size, live, i, j, logs)
+def fill_losses(follow, size, live, loss, logs, a, stop):
+    """The losses of class a with the classes below ``stop``."""
+    for i in range(stop):
+        if live[i] and i != a:
+            low, high = min(i, a), max(i, a)
+            loss[low, high] = whole_loss(follow, size, live, low, high, logs)
 
 
 @kernel
-def forget_terms(follow, live, loss, logs, a, b):
-    """Take the terms with a and b out of the losses of all other pairs."""
+def change_losses(follow, live, loss, logs, a, b, sign):
+    """Add the terms with a, and with b if it is not a, to the losses of all pairs without
+    them."""
     for i in range(len(live)):
         if live[i] and i != a and i != b:
             for j in range(i + 1, len(live)):
                 if live[j] and j != a and j != b:
-                    loss[i, j] += term(follow, i, j, a, logs) + term(follow, i, j, b, logs)
-
-
-@kernel
-def add_terms(follow, size, live, loss, logs, a):
-    """Bring in the terms with the merged class, and its own losses."""
-    for i in range(len(live)):
-        if not live[i]:
-            continue
-        if i == a:
-            continue
-        for j in range(i + 1, len(live)):
-            if live[j] and j != a:
-                loss[i, j] -= term(follow, i, j, a, logs)
-        low, high = min(i, a), max(i, a)
-        loss[low, high] = whole_loss(follow, size, live, low, high, logs)
+                    change = term(follow, i, j, a, logs)
+                    if b != a:
+                        change += term(follow, i, j, b, logs)
+                    loss[i, j] += sign * change

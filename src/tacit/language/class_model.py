@@ -45,8 +45,9 @@ from tacit.language.sentences import (
     STOP,
     Reader,
     check_tokenizer,
+    filled_blocks,
     read_words,
-    sentence_blocks,
+    split_text,
 )
 from tacit.language.smoothing import SMOOTHINGS
 from tacit.text.vocabulary import Vocabulary
@@ -137,7 +138,6 @@ class ClassModel(Estimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {"word_logs_": (None,)}
 
@@ -191,8 +191,7 @@ class ClassModel(Estimator):
     def logprob(self, sentence: str | Sequence[str]) -> float:
         """The natural logarithm of the probability of one sentence, its stop included."""
         check_is_fitted(self)
-        words = split_text(self._reader(), sentence) if isinstance(sentence, str) else sentence
-        classes, logs, _ = self._look_up(list(words))
+        classes, logs = self._look_up(split_text(self._reader(), sentence))
         return float(self.class_model_.logprob(classes) + logs.sum())
 
     def score(self, sentence: Any, y: Any = None) -> float:
@@ -202,9 +201,7 @@ class ClassModel(Estimator):
     def perplexity(self, sentences: Any) -> Perplexity:
         """How well the model predicts a text; see ``Perplexity`` for the conventions."""
         check_is_fitted(self)
-        blocks = list(sentence_blocks(sentences, name="ClassModel"))
-        if not blocks:
-            raise ValueError("ClassModel.perplexity needs at least one sentence. Give some.")
+        blocks = filled_blocks(sentences, "ClassModel.perplexity")
         engine = get_engine(self.engine)
         return Perplexity.of(engine.reduce(sum_class_block, self._scorer(), blocks))
 
@@ -222,8 +219,7 @@ class ClassModel(Estimator):
     def distribution(self, history: str | Sequence[str] = "") -> np.ndarray:
         """The probability of each of ``words_`` after a history."""
         check_is_fitted(self)
-        words = split_text(self._reader(), history) if isinstance(history, str) else history
-        classes, _, _ = self._look_up(list(words))
+        classes, _ = self._look_up(split_text(self._reader(), history))
         by_class = self.class_model_.distribution(classes)
         order = self.class_model_._index  # the ids of the names
         ids = np.array([order[str(c)] for c in range(self.n_clusters)])
@@ -267,21 +263,14 @@ class ClassModel(Estimator):
     def _reader(self) -> Reader:
         return Reader(self.tokenizer, bool(self.lowercase))
 
-    def _look_up(self, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """The class of each word as its name, log P(word | class), and whether it is known."""
+    def _look_up(self, words: list[str]) -> tuple[list[str], np.ndarray]:
+        """The class of each word as its name, and log P(word | class)."""
         places = self.clusters_._places_of_words()
         pool = places.get(UNKNOWN, -1)
-        at = np.array([places.get(word, -1) for word in words], np.int64)
-        known = at >= 0
-        at[~known] = pool
-        inside = at >= 0
-        logs = np.where(inside, self.word_logs_[at], 0.0)
-        labels = self.clusters_.classes_[at].tolist()
-        names = [
-            str(label) if here else OUTSIDE
-            for label, here in zip(labels, inside.tolist(), strict=True)
-        ]
-        return names, logs, known
+        at = np.array([places.get(word, pool) for word in words], np.int64)
+        labels = np.where(at >= 0, self.clusters_.classes_[at], -1).tolist()
+        names = [str(label) if label >= 0 else OUTSIDE for label in labels]
+        return names, np.where(at >= 0, self.word_logs_[at], 0.0)
 
     def _after_load(self) -> None:
         if not isinstance(self.clusters_, BrownClusters):
@@ -292,20 +281,3 @@ class ClassModel(Estimator):
             raise ValueError("word_logs_ has not one value for each word.")
         if set(self.class_model_.words_[FIRST:]) != set(map(str, range(self.n_clusters))):
             raise ValueError("class_model_ does not have the classes.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
-
-
-def split_text(reader: Reader, text: str) -> list[str]:
-    """The words of one string."""
-    if reader.tokenizer == "whitespace" and not reader.lowercase and text.isascii():
-        return text.split()
-    from tacit.data.text_block import text_of
-
-    read = read_words(reader._replace(lines=False), text_of([text]))
-    return [read.vocabulary[i] for i in read.ids.tolist()]

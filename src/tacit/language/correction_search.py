@@ -16,15 +16,16 @@ One file: the candidates of a word are made for the search, which alone knows th
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.language.backoff_tables import Tables
+from tacit.language.backoff_tables import Tables, next_state
 from tacit.language.channel import Channel, pair_costs, sum_letters
 from tacit.language.corrections import Change, Correction, Suggestion, explain_edits
 from tacit.language.deletion_index import (
@@ -155,15 +156,10 @@ def best_words(speller: Speller, words: list[str]) -> list[str]:
     keys = list(map(key_of, words))
     wanted = sorted({key for key in keys if key not in speller.places})
     scored = score_candidates(speller, wanted, speller.weight)
-    first = scored.edges[:-1]
-    filled = np.diff(scored.edges) > 0
     best = {
-        key: speller.words[w]
-        for key, w in zip(
-            (key for key, full in zip(wanted, filled.tolist(), strict=True) if full),
-            scored.words[first[filled]].tolist(),
-            strict=True,
-        )
+        key: speller.words[scored.words[first]]
+        for key, (first, end) in zip(wanted, pairwise(scored.edges.tolist()), strict=True)
+        if first < end
     }
     return [
         in_case_of(best[key], word) if key in best else word
@@ -174,14 +170,13 @@ def best_words(speller: Speller, words: list[str]) -> list[str]:
 # --- Words in sentences ---
 
 
-class Options(NamedTuple):
-    """What a typed word may stand for: (id, second id or -1, log P(typed | it), text)."""
+class Option(NamedTuple):
+    """What a typed word may stand for."""
 
-    ids: list[int]
-    seconds: list[int]
-    scores: list[float]
-    words: list[str]
-    known: bool
+    id: int  # in the language model
+    second: int  # the next word, where a space was left out; else -1
+    score: float  # log P(typed | it)
+    word: str
 
 
 class Lattice(NamedTuple):
@@ -197,66 +192,64 @@ class Lattice(NamedTuple):
 def correct_texts(speller: Speller, texts: list[str]) -> list[Correction]:
     """Correct independent texts in one search."""
     tokens = [list(tokens_of(text)) for text in texts]
-    open_keys = {t.key for part in tokens for t in part if not t.fixed}
-    options = options_of(speller, sorted(open_keys))
-    flat = [token for part in tokens for token in part]
-    capitals = [text.isupper() for text, part in zip(texts, tokens, strict=True) for _ in part]
-    uses = [Counter(token.key for token in part) for part in tokens]
-    repeats = [own[token.key] for own, part in zip(uses, tokens, strict=True) for token in part]
-    lattice, chosen_words, changed = make_lattice(speller, flat, capitals, repeats, options)
+    keys = {token.key for part in tokens for token in part if not token.fixed}
+    options = options_of(speller, sorted(keys))
+    choices: list[list[Option]] = []
+    for text, part in zip(texts, tokens, strict=True):
+        uses = Counter(token.key for token in part)
+        choices += [
+            options_here(speller, token, options.get(token.key, []), text.isupper(), uses)
+            for token in part
+        ]
+    lattice = make_lattice([token for part in tokens for token in part], choices)
     path = best_path(lattice, speller.tables, weight=speller.context, beam=speller.beam)
     out, at = [], 0
     for text, part in zip(texts, tokens, strict=True):
         changes = []
         for token in part:
-            place = int(path[at])
-            after = token.text
-            if changed[place]:
-                after = in_case_of(chosen_words[place], token.text)
-            if after != token.text:
-                changes.append(make_change(speller, token, after, lattice, path, at, options))
+            mine = int(path[at] - lattice.edges[at])
+            word = choices[at][mine].word
+            if word != token.key and in_case_of(word, token.text) != token.text:
+                scores = score_candidates_at(
+                    lattice, path, at, speller.tables, weight=speller.context
+                )
+                known = token.key in speller.places
+                changes.append(make_change(token, choices[at], mine, scores, known))
             at += 1
         out.append(apply(text, changes))
     return out
 
 
-def options_of(speller: Speller, keys: list[str]) -> dict[str, Options]:
-    """The candidates of each key, the best few by frequency and channel."""
+def options_of(speller: Speller, keys: list[str]) -> dict[str, list[Option]]:
+    """The candidates of each key, the best few by frequency and channel; none for a word that
+    is not to be changed."""
     scored = score_candidates(speller, keys, speller.context)
     strings = strings_of(keys)
     novel = np.empty(len(keys))
     sum_letters(speller.channel.rows(strings), strings.offsets, speller.letters, novel)
     formed = np.array([is_regular_form(key, speller.places) for key in keys], bool)
     novel += NOVEL + np.where(formed, FORMED, 0.0)
-    novel = np.log1p(-speller.error_rate) + speller.context * novel
+    right = float(np.log1p(-speller.error_rate))
+    novel = right + speller.context * novel
     out = {}
     edges = scored.edges.tolist()
     for i, key in enumerate(keys):
         known = key in speller.places
-        choices = Options([], [], [], [], known)
         if (known and not speller.real_words) or is_possessive(speller, key):
-            out[key] = choices
             continue
         part = slice(edges[i], min(edges[i + 1], edges[i] + speller.n_candidates))
+        options = []
         for w, score in zip(
             scored.words[part].tolist(), scored.channel[part].tolist(), strict=True
         ):
-            choices.ids.append(FIRST + w)
-            choices.seconds.append(-1)
-            choices.scores.append(score + REAL if known and speller.words[w] != key else score)
-            choices.words.append(speller.words[w])
+            word = speller.words[w]
+            options.append(Option(FIRST + w, -1, score + REAL * (known and word != key), word))
         if not known:
-            choices.ids.append(UNKNOWN)
-            choices.seconds.append(-1)
-            choices.scores.append(float(novel[i]))
-            choices.words.append(key)
-            add_split(speller, key, choices)
-        elif key not in choices.words:  # crowded out by more frequent neighbours
-            choices.ids.append(FIRST + speller.places[key])
-            choices.seconds.append(-1)
-            choices.scores.append(float(np.log1p(-speller.error_rate)))
-            choices.words.append(key)
-        out[key] = choices
+            options.append(Option(UNKNOWN, -1, float(novel[i]), key))
+            options += split_word(speller, key)
+        elif all(option.word != key for option in options):  # crowded out by more frequent ones
+            options.append(Option(FIRST + speller.places[key], -1, right, key))
+        out[key] = options
     return out
 
 
@@ -309,8 +302,8 @@ def is_possessive(speller: Speller, key: str) -> bool:
     return key not in speller.places and key[-2:] == "'s" and key[:-2] in speller.places
 
 
-def add_split(speller: Speller, key: str, choices: Options) -> None:
-    """The best way to read an unknown word as two."""
+def split_word(speller: Speller, key: str) -> Iterator[Option]:
+    """The best way to read an unknown word as two, if there is one."""
     if len(key) > LONGEST:  # its own only candidate; and every part of it is a copy
         return
     best, where = -np.inf, 0
@@ -325,94 +318,63 @@ def add_split(speller: Speller, key: str, choices: Options) -> None:
                 best, where = float(sum(logs)), i
     if where:
         a, b = key[:where], key[where:]
-        choices.ids.append(FIRST + speller.places[a])
-        choices.seconds.append(FIRST + speller.places[b])
-        choices.scores.append(float(np.log(speller.error_rate)) - SPLIT)
-        choices.words.append(f"{a} {b}")
+        score = float(np.log(speller.error_rate)) - SPLIT
+        first, second = FIRST + speller.places[a], FIRST + speller.places[b]
+        yield Option(first, second, score, f"{a} {b}")
 
 
-def make_lattice(
-    speller: Speller, tokens: list[Token], capitals: list[bool], repeats: list[int],
-    options: dict[str, Options],
-) -> tuple[Lattice, list[str], list[bool]]:  # fmt: skip
-    """Candidates of all words; and, of each candidate, its word and whether it is another.
+def options_here(
+    speller: Speller, token: Token, options: list[Option], upper: bool, uses: Counter[str]
+) -> list[Option]:
+    """The candidates of a word in its place; ``upper`` tells whether its whole text is in
+    capitals, ``uses`` how often the text has each word."""
+    known = token.key in speller.places
+    capital = token.text[:1].isupper() and not upper
+    name = capital and not token.first
+    if token.fixed or not options or (name and (known or not token.text.isupper())):
+        id = FIRST + speller.places[token.key] if known else UNKNOWN
+        return [Option(id, -1, 0.0, token.key)]
+    if known and not capital:
+        return options
+    bonus = speller.context * (NAME if name else NAME / 2 if capital else 0.0)
+    # The letters of a new word are chosen once, however often the text has it.
+    again = 0.0 if known else 1.0 - 1.0 / uses[token.key]
+    least = float(np.log1p(-speller.error_rate)) + speller.context * AGAIN
+    return [
+        option._replace(score=option.score + again * max(0.0, least - option.score) + bonus)
+        if option.word == token.key
+        else option
+        for option in options
+    ]
 
-    ``capitals`` tells whether a word's whole text is in capitals, ``repeats`` how often its
-    text has the word.
-    """
-    ids: list[int] = []
-    seconds: list[int] = []
-    scores: list[float] = []
-    words: list[str] = []
-    changed: list[bool] = []
-    edges, sentences = [0], []
-    typed = np.log1p(-speller.error_rate)
-    for i, (token, upper, m) in enumerate(zip(tokens, capitals, repeats, strict=True)):
-        if token.first:
-            sentences.append(i)
-        choices = options.get(token.key)
-        capital = token.text[:1].isupper() and not upper
-        name = capital and not token.first
-        if (
-            token.fixed
-            or choices is None
-            or not choices.ids
-            or (name and (choices.known or not token.text.isupper()))
-        ):
-            ids.append(FIRST + speller.places[token.key] if token.key in speller.places else 0)
-            seconds.append(-1)
-            scores.append(0.0)
-            words.append(token.key)
-            changed.append(False)
-        else:
-            ids += choices.ids
-            seconds += choices.seconds
-            words += choices.words
-            same = [word == token.key for word in choices.words]
-            changed += [not each for each in same]
-            bonus = speller.context * (NAME if name else NAME / 2 if capital else 0.0)
-            # The letters of a new word are chosen once, however often the text has it.
-            again = 0.0 if choices.known else 1.0 - 1.0 / m
-            least = typed + speller.context * AGAIN
-            scores += [
-                score + again * max(0.0, least - score) + bonus if each else score
-                for score, each in zip(choices.scores, same, strict=True)
-            ]
-        edges.append(len(ids))
-    sentences.append(len(tokens))
-    lattice = Lattice(
-        np.array(sentences, np.int64),
-        np.array(edges, np.int64),
-        np.array(ids, np.int32),
-        np.array(seconds, np.int32),
-        np.array(scores, np.float64),
+
+def make_lattice(tokens: list[Token], choices: list[list[Option]]) -> Lattice:
+    """The candidates of all words as arrays."""
+    starts = [i for i, token in enumerate(tokens) if token.first]
+    flat = [option for options in choices for option in options]
+    return Lattice(
+        np.array([*starts, len(tokens)], np.int64),
+        np.cumsum([0, *map(len, choices)], dtype=np.int64),
+        np.array([option.id for option in flat], np.int32),
+        np.array([option.second for option in flat], np.int32),
+        np.array([option.score for option in flat], np.float64),
     )
-    return lattice, words, changed
 
 
 def make_change(
-    speller: Speller,
-    token: Token,
-    after: str,
-    lattice: Lattice,
-    path: np.ndarray,
-    at: int,
-    options: dict[str, Options],
+    token: Token, options: list[Option], mine: int, scores: np.ndarray, known: bool
 ) -> Change:
     """A change with its probability, reason and alternatives."""
-    choices = options[token.key]
-    scores = score_candidates_at(lattice, path, at, speller.tables, weight=speller.context)
     p = np.exp(scores - scores.max())
     p /= p.sum()
-    order = np.argsort(-p, kind="stable")
-    mine = int(path[at] - lattice.edges[at])
-    others = [choices.words[i] for i in order.tolist() if i != mine][:3]
-    kind = "real word" if choices.known else "unknown word"
-    edits = explain_edits(choices.words[mine], token.key)
-    why = f"does not fit here; {edits}" if choices.known else f"unknown word; {edits}"
+    order = np.argsort(-p, kind="stable").tolist()
+    words = [in_case_of(option.word, token.text) for option in options]
+    edits = explain_edits(options[mine].word, token.key)
     return Change(
-        token.start, token.stop, token.text, after, kind, float(p[mine]), why,
-        tuple(in_case_of(word, token.text) for word in others),
+        token.start, token.stop, token.text, words[mine],
+        "real word" if known else "unknown word", float(p[mine]),
+        f"does not fit here; {edits}" if known else f"unknown word; {edits}",
+        tuple([words[i] for i in order if i != mine][:3]),
     )  # fmt: skip
 
 
@@ -429,15 +391,15 @@ def apply(text: str, changes: list[Change]) -> Correction:
 
 def best_path(lattice: Lattice, tables: Tables, *, weight: float, beam: int) -> np.ndarray:
     """The best candidate of each word, int64 indices into ``lattice.ids``."""
+    check_searchable(tables)
     chosen = np.full(len(lattice.edges) - 1, -1, np.int64)
-    arrays, factor = arrays_of(tables), weight * LN10
     n, at = len(lattice.sentences) - 1, 0
     while at < n:
         check_stop()
         limit = lattice.sentences[at] + SPAN
         stop = max(at + 1, int(np.searchsorted(lattice.sentences, limit, side="right")) - 1)
         stop = min(stop, n)
-        search_sentences(*lattice, at, stop, *arrays, tables.order, factor, beam, chosen)
+        search_sentences(lattice, at, stop, tables, weight * LN10, beam, chosen)
         at = stop
     return chosen
 
@@ -446,63 +408,44 @@ def score_candidates_at(
     lattice: Lattice, chosen: np.ndarray, at: int, tables: Tables, *, weight: float
 ) -> np.ndarray:
     """The score of every candidate of one word, with the others as chosen."""
+    check_searchable(tables)
     s = int(np.searchsorted(lattice.sentences, at, side="right")) - 1
     first, last = int(lattice.sentences[s]), int(lattice.sentences[s + 1])
     low = max(first, at - tables.order)
     high = min(last, at + tables.order)
     out = np.empty(lattice.edges[at + 1] - lattice.edges[at])
-    score_at(
-        lattice.edges, lattice.ids, lattice.seconds, lattice.scores, chosen, low, at, high,
-        low == first, *arrays_of(tables), tables.order, weight * LN10, out,
-    )  # fmt: skip
+    score_at(lattice, chosen, low, at, high, low == first, tables, weight * LN10, out)
     return out
 
 
-def arrays_of(tables: Tables) -> tuple[np.ndarray, ...]:
-    """The arrays that the kernels read."""
+def check_searchable(tables: Tables) -> None:
     if tables.absolute or tables.prob_values is not None:
         raise ValueError(
             "Correction needs a language model that is neither quantized nor smoothed by "
             "add-k. Choose smoothing='modified-kneser-ney'."
         )
-    return tables.words, tables.children, tables.probs, tables.backoffs
 
 
 # --- Kernels ---
 
 
-@kernel
-def extend(state, w, order, words, children, probs, backoffs, new):
-    """log10 P(w | state), and the state after it. A state is the places of the n-grams of
-    1, 2, ... words that end here; -1 for one that is not in the tables."""
+@kernel(inline="always")
+def advance(tables, state, w, second, spare, new):
+    """log10 of the probability of one or two words after a state, and the state after them."""
+    if second < 0:
+        return advance_word(tables, state, w, new)
+    score = advance_word(tables, state, w, spare)
+    return score + advance_word(tables, spare, second, new)
+
+
+@kernel(inline="always")
+def advance_word(tables, state, w, new):
     if w == UNKNOWN:
-        new[0] = UNKNOWN
-        for k in range(1, len(new)):
-            new[k] = -1
+        new[:] = -1
+        if len(new):
+            new[0] = UNKNOWN
         return 0.0
-    score = np.float64(probs[w])
-    if len(new):
-        new[0] = w
-    for k in range(1, order):
-        h = state[k - 1]
-        found = -1
-        if h >= 0:
-            low, high = children[h], children[h + 1]
-            end = high
-            while low < high:
-                middle = (low + high) >> 1
-                if words[middle] < w:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < end and words[low] == w:
-                found = low
-                score = np.float64(probs[low])
-            else:
-                score += backoffs[h]
-        if k < len(new):
-            new[k] = found
-    return score
+    return next_state(tables, state, w, new)
 
 
 @kernel
@@ -534,18 +477,16 @@ def place_path(score, state, from_slot, cand, scores, states, slots, cands, used
 
 
 @kernel
-def search_sentences(
-    sentences, edges, ids, seconds, given, first, last, words, children, probs, backoffs,
-    order, factor, beam, chosen,
-):  # fmt: skip
-    width = max(1, order - 1)
+def search_sentences(lattice, first, last, tables, factor, beam, chosen):
+    sentences, edges = lattice.sentences, lattice.edges
+    width = max(1, len(tables.sizes) - 1)
     longest = 0
     for s in range(first, last):
         longest = max(longest, sentences[s + 1] - sentences[s])
     slots, cands = np.empty((longest, beam), np.int32), np.empty((longest, beam), np.int64)
     states, next_states = np.empty((beam, width), np.int32), np.empty((beam, width), np.int32)
     scores, next_scores = np.empty(beam), np.empty(beam)
-    new, newer = np.empty(width, np.int32), np.empty(width, np.int32)
+    spare, new = np.empty(width, np.int32), np.empty(width, np.int32)
     for s in range(first, last):
         begin, stop = sentences[s], sentences[s + 1]
         states[0, :] = -1
@@ -556,18 +497,12 @@ def search_sentences(
             count = 0
             for b in range(used):
                 for c in range(edges[t], edges[t + 1]):
-                    gained = extend(
-                        states[b], ids[c], order, words, children, probs, backoffs, new
+                    gained = advance(
+                        tables, states[b], lattice.ids[c], lattice.seconds[c], spare, new
                     )
-                    end = new
-                    if seconds[c] >= 0:
-                        gained += extend(
-                            new, seconds[c], order, words, children, probs, backoffs, newer
-                        )
-                        end = newer
-                    score = scores[b] + factor * gained + given[c]
+                    score = scores[b] + factor * gained + lattice.scores[c]
                     count = place_path(
-                        score, end, b, c, next_scores, next_states,
+                        score, new, b, c, next_scores, next_states,
                         slots[t - begin], cands[t - begin], count,
                     )  # fmt: skip
             states, next_states = next_states, states
@@ -583,27 +518,20 @@ def search_sentences(
 
 
 @kernel
-def score_at(
-    edges, ids, seconds, given, chosen, low, at, high, from_start, words, children, probs,
-    backoffs, order, factor, out,
-):  # fmt: skip
+def score_at(lattice, chosen, low, at, high, from_start, tables, factor, out):
     """Scores of the candidates of word ``at``, by the words from ``low`` to ``high``."""
-    width = max(1, order - 1)
+    width = max(1, len(tables.sizes) - 1)
     state, new = np.empty(width, np.int32), np.empty(width, np.int32)
+    spare = np.empty(width, np.int32)
     for q in range(len(out)):
         state[:] = -1
         if from_start:
             state[0] = START
         total = 0.0
         for t in range(low, high):
-            c = edges[at] + q if t == at else chosen[t]
-            gained = extend(state, ids[c], order, words, children, probs, backoffs, new)
-            state[:] = new
-            if seconds[c] >= 0:
-                gained += extend(
-                    state, seconds[c], order, words, children, probs, backoffs, new
-                )
-                state[:] = new
+            c = lattice.edges[at] + q if t == at else chosen[t]
+            gained = advance(tables, state, lattice.ids[c], lattice.seconds[c], spare, new)
+            state, new = new, state
             if t >= at:
                 total += factor * gained
-        out[q] = total + given[edges[at] + q]
+        out[q] = total + lattice.scores[lattice.edges[at] + q]

@@ -9,7 +9,6 @@ import numpy as np
 from tacit.core.disk_array import disk_array, release
 from tacit.core.engines import get_engine
 from tacit.core.memory import parse_memory, resident_memory, trim_memory
-from tacit.language.jelinek_mercer import fit_mixing
 from tacit.language.ngram_counts import NGramCounts, count_ngrams, join_positions, positions
 from tacit.language.sentences import (
     FIRST,
@@ -24,6 +23,7 @@ from tacit.language.sentences import (
     read_words,
     sentence_blocks,
 )
+from tacit.language.smoothing import fit_mixing
 from tacit.language.spilled_counts import count_spilled
 from tacit.text.vocabulary import Vocabulary
 

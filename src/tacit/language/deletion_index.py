@@ -20,7 +20,8 @@ Garbe (2012), 1000x faster spelling correction (symmetric deletion). Bocek, Hunt
 (2007), Fast similarity search in large dictionaries, TR ifi-2007.02, Zurich.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -137,9 +138,7 @@ def find_words(index: DeletionIndex, queries: EncodedStrings) -> Candidates:
     return Candidates(edges, words, distances)
 
 
-_MASKS: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-
-
+@cache
 def deletion_masks(most: int) -> tuple[np.ndarray, np.ndarray]:
     """Which of the first characters to delete, as bits: for every length up to PREFIX, all
     choices of up to ``most`` of them.
@@ -148,15 +147,13 @@ def deletion_masks(most: int) -> tuple[np.ndarray, np.ndarray]:
     >>> masks[edges[2]:edges[3]]
     array([0, 1, 2], dtype=uint32)
     """
-    if most not in _MASKS:
-        chosen: list[Iterable[int]] = [
-            [mask for mask in range(2**length) if mask.bit_count() <= most]
-            for length in range(PREFIX + 1)
-        ]
-        flat = [mask for masks in chosen for mask in masks]
-        edges = np.cumsum([0, *(sum(1 for _ in masks) for masks in chosen)])
-        _MASKS[most] = np.array(flat, np.uint32), edges.astype(np.int64)
-    return _MASKS[most]
+    chosen = [
+        [mask for mask in range(2**length) if mask.bit_count() <= most]
+        for length in range(PREFIX + 1)
+    ]
+    flat = [mask for masks in chosen for mask in masks]
+    edges = np.cumsum([0, *map(len, chosen)])
+    return np.array(flat, np.uint32), edges.astype(np.int64)
 
 
 # --- Kernels ---

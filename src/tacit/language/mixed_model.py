@@ -28,7 +28,7 @@ from tacit.language.scoring import (
     sum_scores,
     word_scores,
 )
-from tacit.language.sentences import sentence_blocks
+from tacit.language.sentences import filled_blocks
 
 __all__ = ["MixedModel", "check_weights", "fit_weights"]
 
@@ -96,7 +96,6 @@ class MixedModel(Estimator):
 
     _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
-        "models": "no_validation",  # by _check
         "weights": ["array-like", None],
     }
     _file_schema: ClassVar[dict] = {"weights_": (None,)}
@@ -162,9 +161,7 @@ class MixedModel(Estimator):
     def _scores(self, sentences: Any) -> tuple[np.ndarray, WordScores]:
         """log10 of every word under every model; and one model's, where a word is unknown only
         if it is for all."""
-        blocks = list(sentence_blocks(sentences))
-        if not blocks:
-            raise ValueError("MixedModel needs at least one sentence. Give some.")
+        blocks = filled_blocks(sentences, "MixedModel")
         columns: list[np.ndarray] = []
         unknown: Any = True
         scored = None

@@ -23,7 +23,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
-from tacit.data.text_block import text_of
 from tacit.kernels.sorting import highest
 from tacit.language.backoff_model import BackoffModel, train
 from tacit.language.backoff_tables import (
@@ -47,10 +46,12 @@ from tacit.language.sentences import (
     START,
     STOP,
     UNKNOWN,
+    filled_blocks,
     make_word_finder,
     read_words,
     sentence_blocks,
     spelled,
+    split_text,
 )
 from tacit.language.smoothing import SMOOTHINGS
 
@@ -120,18 +121,16 @@ class NGramModel(Estimator, BackoffModel):
     _parameter_constraints: ClassVar[dict] = {
         "order": [Interval(Integral, 1, 100, closed="both")],
         "smoothing": [StrOptions(set(SMOOTHINGS))],
-        "vocabulary": "no_validation",
         "unk_cutoff": [Interval(Integral, 0, None, closed="left")],
         "k": [Interval(Real, 0, None, closed="neither")],
         "backoff_weight": [Interval(Real, 0, 1, closed="neither")],
-        "prune": "no_validation",
         "open_vocabulary": ["boolean"],
         "markers": ["boolean"],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "engine": "no_validation",
     }
+
     def fit(self, X: Any, y: Any = None, *, held_out: Any = None) -> "NGramModel":
         """Learn from sentences.
 
@@ -173,9 +172,7 @@ class NGramModel(Estimator, BackoffModel):
 
     def perplexity(self, sentences: Any) -> Perplexity:
         """How well the model predicts a text; see ``Perplexity`` for the conventions."""
-        blocks = list(sentence_blocks(sentences))
-        if not blocks:
-            raise ValueError("NGramModel.perplexity needs at least one sentence. Give some.")
+        blocks = filled_blocks(sentences, "NGramModel.perplexity")
         return Perplexity.of(get_engine(self.engine).reduce(sum_block, self._scorer(), blocks))
 
     def surprisal(self, text: Any) -> list[Surprisal]:
@@ -256,13 +253,7 @@ class NGramModel(Estimator, BackoffModel):
         )
 
     def _split(self, sentence: Any) -> list[str]:
-        """The words of one sentence."""
-        if not isinstance(sentence, str):
-            return list(sentence)
-        if self.tokenizer == "whitespace" and sentence.isascii() and not self.lowercase:
-            return sentence.split()
-        words = read_words(self._reader(False), text_of([sentence]))
-        return [words.vocabulary[i] for i in words.ids.tolist()]
+        return split_text(self._reader(), sentence)
 
     def _join(self, words: Sequence[str]) -> str:
         return ("" if self.tokenizer == "char" else " ").join(words)

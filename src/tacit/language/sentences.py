@@ -27,9 +27,9 @@ from tacit.text.tokens import RULES, Spans, split, token_rule
 from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
-    "START", "STOP", "UNKNOWN", "BlockWords", "Corpus", "Reader", "SPECIAL", "find_ids",
-    "find_ids_of_words", "find_words", "make_word_finder", "merge_blocks", "read_words",
-    "sentence_blocks", "spelled", "words_of",
+    "START", "STOP", "UNKNOWN", "BlockWords", "Corpus", "Reader", "SPECIAL",
+    "filled_blocks", "find_ids", "find_ids_of_words", "find_words", "make_word_finder",
+    "merge_blocks", "read_words", "sentence_blocks", "spelled", "split_text", "words_of",
 ]  # fmt: skip
 
 U = np.uint64
@@ -104,6 +104,14 @@ def sentence_blocks(data: Any, *, name: str = "NGramModel") -> Iterable[Any]:
     return Documents.of(data)
 
 
+def filled_blocks(data: Any, name: str) -> list[Any]:
+    """The blocks of at least one sentence."""
+    blocks = list(sentence_blocks(data, name=name))
+    if not blocks:
+        raise ValueError(f"{name} needs at least one sentence. Give some.")
+    return blocks
+
+
 def is_words(sentence: Any) -> bool:
     return isinstance(sentence, list | tuple | np.ndarray)
 
@@ -173,6 +181,16 @@ def words_of(sentences: Iterable[Sequence[str]]) -> BlockWords:
     rank[[seen[word] for word in words]] = np.arange(len(words))
     ids = rank[found] if found else np.empty(0, np.int32)
     return BlockWords(ids, np.cumsum(lengths, dtype=np.int64), Vocabulary.of_sorted(words))
+
+
+def split_text(params: Reader, sentence: str | Iterable[str]) -> list[str]:
+    """The words of one sentence."""
+    if not isinstance(sentence, str):
+        return list(sentence)
+    if params.tokenizer == "whitespace" and sentence.isascii() and not params.lowercase:
+        return sentence.split()
+    words = read_words(params._replace(lines=False), text_of([sentence]))
+    return [words.vocabulary[i] for i in words.ids.tolist()]
 
 
 def checked(tokenizer: Callable[[str], Any], text: str) -> list[str]:

@@ -19,10 +19,15 @@ what p' gives to the words not seen. Below single words lies the uniform distrib
     kneser-ney            the same over continuation counts (``adjust_counts``)
     modified-kneser-ney   three discounts for each order
 
+Jelinek and Mercer's weights maximize the probability of the held-out words, order by order from
+single words up, given the orders below: a mixture with one unknown for each bucket, the
+length of N in bits, solved by expectation-maximization.
+
 N-grams seen no more often than the order's pruning threshold are left out afterwards: discounts
 and denominators still count them, and their probability goes to gamma.
 
 Chen and Goodman (1998), An empirical study of smoothing techniques for language modeling.
+Jelinek and Mercer (1980), Interpolated estimation of Markov source parameters from sparse data.
 The notes' section on smoothing.
 """
 
@@ -45,10 +50,10 @@ from tacit.language.discounts import (
     good_turing,
     modified_discounts,
 )
-from tacit.language.ngram_counts import Level, NGramCounts, first_children
-from tacit.language.sentences import START, STOP, UNKNOWN
+from tacit.language.ngram_counts import NGramCounts, extend, first_children, positions
+from tacit.language.sentences import START, STOP, UNKNOWN, Corpus
 
-__all__ = ["SMOOTHINGS", "Smoothed", "check_prune", "predictable", "smooth"]
+__all__ = ["SMOOTHINGS", "Smoothed", "check_prune", "fit_mixing", "smooth"]
 
 SMOOTHINGS = (
     "mle",
@@ -64,6 +69,9 @@ SMOOTHINGS = (
 BACKING_OFF = ("backoff", "katz")
 NOTHING = Discounts(np.zeros(1))
 CHUNK = 1 << 17  # n-grams per parallel chunk, about
+BUCKETS = 33  # lengths in bits of an int32
+UNSEEN = 0.5  # weight of buckets that the held-out text does not have
+LEAST = 1e-3  # weights lie between this and one less this
 
 
 class Smoothed(NamedTuple):
@@ -264,7 +272,7 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
         c, (histories, kept, discounts, below), room, gamma, backing_off, p, known
     )
     if backing_off:
-        distinct = types_kept(histories, kept, n)
+        distinct = np.bincount(histories[kept], minlength=n)
         if single_words:
             known = distinct / v  # exactly; a sum of float32 would be off where few are unseen
         full = (distinct >= v) & (room > 0)
@@ -280,10 +288,6 @@ def bits_of(total: np.ndarray, most: int) -> np.ndarray:
     return np.minimum(np.frexp(total)[1], most - 1)
 
 
-def types_kept(histories: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
-    return np.bincount(histories[kept], minlength=n)
-
-
 def build_tables(
     counts: NGramCounts,
     thresholds: Sequence[int],
@@ -293,7 +297,10 @@ def build_tables(
 ) -> Tables:
     """All levels in one trie, without the pruned n-grams."""
     levels, order = counts.levels, counts.order
-    kept = [None, *(kept_ngrams(levels[i], thresholds[i]) for i in range(1, order))]
+    kept = [
+        level.counts > least if least else None
+        for level, least in zip(levels, thresholds, strict=False)
+    ]
     sizes = np.array(
         [
             len(level.counts) if keep is None else int(np.count_nonzero(keep))
@@ -333,11 +340,6 @@ def build_tables(
     return Tables(words, children, prob, backoff, sizes, 0.0)
 
 
-def kept_ngrams(level: Level, threshold: int) -> np.ndarray | None:
-    """Which n-grams are not pruned; None if no one is."""
-    return None if threshold == 0 else level.counts > threshold
-
-
 def copy_kept(
     source: np.ndarray, kept: np.ndarray | None, out: np.ndarray, change: Any = None
 ) -> None:
@@ -351,6 +353,65 @@ def copy_kept(
             here[:] = values if change is None else change(values)
             at += len(values)
             release(part, here)
+
+
+# --- The weights of jelinek-mercer ---
+
+
+def fit_mixing(
+    counts: NGramCounts, apart: Corpus, *, open_vocabulary: bool
+) -> list[np.ndarray]:
+    """The weight of each order, by the length of c(h) in bits."""
+    may = predictable(counts, open_vocabulary=open_vocabulary)
+    text = positions(apart, counts.markers)
+    p = np.full(len(text.ids), 1.0 / may.sum())
+    asked = text.ids != START
+    place = np.zeros(len(text.ids), np.int32)
+    weights = []
+    for order, level in enumerate(counts.levels, 1):
+        own = level.counts if len(level.counts) else np.zeros(1, np.int32)
+        if order == 1:
+            own = np.where(may, own, 0)
+            total, ngram = np.full(1, float(own.sum())), text.ids
+            history = np.where(asked, 0, -1)
+        else:
+            size = len(counts.levels[order - 2].counts)
+            total = np.bincount(level.histories, level.counts, minlength=size + 1)
+            history = np.concatenate([[-1], place[:-1]])
+            history[text.before < order - 1] = -1
+            children = first_children(level.histories, size)
+            ngram = extend(history.astype(np.int32), text.ids, children, level.words)
+        known = (history >= 0) & asked
+        known[known] = total[history[known]] > 0
+        n = np.where(known, total[np.maximum(history, 0)], 1)
+        seen = np.where(known & (ngram >= 0), own[np.maximum(ngram, 0)], 0) / n
+        bucket = bits_of(n, BUCKETS)
+        weight = maximize(seen[known], p[known], bucket[known])
+        p = np.where(known, weight[bucket] * seen + (1 - weight[bucket]) * p, p)
+        weights.append(weight)
+        place = ngram.astype(np.int32)
+    return weights
+
+
+def maximize(seen: np.ndarray, below: np.ndarray, bucket: np.ndarray) -> np.ndarray:
+    """The weight of each bucket under which its words are likeliest.
+
+    >>> w = maximize(np.array([0.5, 0.0, 0.5]), np.array([0.1, 0.1, 0.1]), np.array([2, 2, 2]))
+    >>> w[2], w[3]
+    (np.float64(0.583...), np.float64(0.5))
+    """
+    weight = np.full(BUCKETS, UNSEEN)
+    size = np.bincount(bucket, minlength=BUCKETS)
+    for _ in range(100):
+        t = weight[bucket]
+        posterior = t * seen / np.maximum(t * seen + (1 - t) * below, 1e-300)
+        mean = np.bincount(bucket, posterior, minlength=BUCKETS) / np.maximum(size, 1)
+        new = np.where(size > 0, np.clip(mean, LEAST, 1 - LEAST), weight)
+        moved = np.abs(new - weight).max()
+        weight = new
+        if moved < 1e-6:
+            break
+    return weight
 
 
 # --- Kernels ---

@@ -117,6 +117,7 @@ class SpellingCorrector(Estimator):
     MTA -> MAT  (unknown word; t and a swapped)
     """
 
+    _takes_text: ClassVar[bool] = True
     contract: ClassVar[str] = "summable"
     _parameter_constraints: ClassVar[dict] = {
         "max_distance": [Interval(Integral, 1, 3, closed="both")],
@@ -130,7 +131,6 @@ class SpellingCorrector(Estimator):
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "beam": [Interval(Integral, 1, 10_000, closed="both")],
         "n_candidates": [Interval(Integral, 1, 1_000, closed="both")],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "vocabulary_": ("n_words",),
@@ -321,13 +321,6 @@ class SpellingCorrector(Estimator):
             raise ValueError("vocabulary_ is not in order.")
         if (self.channel_costs_ < 0).any() or (np.diff(self.channel_symbols_) <= 0).any():
             raise ValueError("the channel does not hold together.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
 
 def prior_logs(counts: np.ndarray) -> np.ndarray:

@@ -1,15 +1,16 @@
 """Counting the n-grams of a text that is larger than memory.
 
 The text and the levels are disk arrays. Every level is one pass over the text: the keys (id of
-the history, word) go into a ``CountStore``, which sorts and merges them and spills what does
-not fit; the sorted keys are the level. Then every position looks up the n-gram that ends there,
-which is the history in the next pass. Lookups are random, so they are made range by range: in
-each pass over the text only the histories whose n-grams fit the memory are looked up.
+the history, word) are counted by an external merge sort, and are the level. Then every position
+looks up the n-gram that ends there, which is the history in the next pass. Lookups are random,
+so they are made range by range: in each pass over the text only the histories whose n-grams
+fit the memory are looked up.
 
 The counts equal those of ``ngram_counts``.
+
+Knuth (1998), The Art of Computer Programming 3, section 5.4.
 """
 
-import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -19,8 +20,7 @@ import numpy as np
 from tacit.core.disk_array import SpillFile, collect_columns, disk_array, release
 from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.kernel import kernel
-from tacit.core.temporary import temporary
-from tacit.language.count_store import CountStore, KeyCounts
+from tacit.language.key_counts import KeyCounts
 from tacit.language.ngram_counts import (
     MOST,
     Level,
@@ -35,7 +35,8 @@ from tacit.language.sentences import Corpus
 __all__ = ["count_spilled"]
 
 CHUNK = 1 << 18  # positions or n-grams at a time
-STORE = 0.8  # of the memory; the rest is for the chunks
+KEY_BYTES = 64  # of memory for each key of a run, while it is sorted
+LEAST_KEYS, MOST_KEYS = 64, 1 << 24  # of a run, however low or high the limit
 U = np.uint64
 
 
@@ -89,18 +90,57 @@ def write_text(blocks: Iterable[Corpus], markers: bool, v: int) -> tuple[Positio
 
 def count_keys(text: Positions, place: np.ndarray, k: int, memory: float) -> list[np.ndarray]:
     """Words, histories and counts of the k-grams; ``place`` says which (k-1)-gram ends where.
+
+    As many keys as fit the memory are sorted and counted at a time, and the runs on disk that
+    this gives are merged.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="tacit-ngrams-") as folder,
-        temporary(folder),
-        CountStore(STORE * memory, folder=folder) as store,
-    ):
-        keys = np.empty(CHUNK, np.uint64)
-        for at in range(0, len(text.ids), CHUNK):
-            end = at + CHUNK
-            store.add(keys[: pack_keys(text, place, k, at, min(end, len(place)), keys)])
-            release(text.ids[at:end], text.before[at:end], place[max(0, at - CHUNK) : end])
-        return collect_columns(map(split_keys, store.blocks()), 3)
+    room = int(min(max(memory / KEY_BYTES, LEAST_KEYS), MOST_KEYS))
+    edges = [0]
+    runs = collect_columns(map(split_keys, sorted_runs(text, place, k, room, edges)), 3)
+    if len(edges) <= 2:
+        return runs
+    return collect_columns(map(split_keys, merge_runs(runs, edges, room)), 3)
+
+
+def sorted_runs(
+    text: Positions, place: np.ndarray, k: int, room: int, edges: list[int]
+) -> Iterator[KeyCounts]:
+    """The counted keys of ``room`` positions at a time; ``edges`` gets the end of each run."""
+    step, filled, buffer = min(CHUNK, room), 0, np.empty(room, np.uint64)
+    for at in range(0, len(text.ids), step):
+        check_stop()
+        end = at + step
+        filled += pack_keys(text, place, k, at, min(end, len(place)), buffer[filled:])
+        release(text.ids[at:end], text.before[at:end], place[max(0, at - step) : end])
+        if filled + step > room or end >= len(text.ids):
+            run = KeyCounts.of(buffer[:filled])
+            edges.append(edges[-1] + len(run))
+            filled = 0
+            yield run
+
+
+def merge_runs(runs: list[np.ndarray], edges: list[int], room: int) -> Iterator[KeyCounts]:
+    """Runs in one: from the next part of each, the keys up to the lowest last key, which no
+    later part can hold."""
+    place, ends = edges[:-1], edges[1:]
+    size = max(LEAST_KEYS, room // 2 // len(place))  # a merge takes twice the memory of a sort
+    while any(at < end for at, end in zip(place, ends, strict=True)):
+        check_stop()
+        parts = [slice(at, min(at + size, end)) for at, end in zip(place, ends, strict=True)]
+        keys = [join_keys(runs[0][part], runs[1][part]) for part in parts]
+        bound = min(part[-1] for part in keys if len(part))
+        taken = [int(np.searchsorted(part, bound, side="right")) for part in keys]
+        counts = [runs[2][at : at + n] for at, n in zip(place, taken, strict=True)]
+        yield KeyCounts.of(
+            np.concatenate([part[:n] for part, n in zip(keys, taken, strict=True)]),
+            np.concatenate(counts),
+        )
+        release(*(column[part] for column in runs for part in parts))
+        place = [at + n for at, n in zip(place, taken, strict=True)]
+
+
+def join_keys(words: np.ndarray, histories: np.ndarray) -> np.ndarray:
+    return (histories.astype(U) << U(32)) | words.astype(U)
 
 
 def split_keys(block: KeyCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

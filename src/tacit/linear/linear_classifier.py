@@ -66,12 +66,11 @@ def csr_rows(rows: Any) -> Any:
     return rows if sp.issparse(rows) else sp.csr_array(rows)
 
 
-def csr_arrays(rows: Any, name: str = "fit", *, finite: bool = True) -> Csr:
-    """The arrays of a block, of the types that kernels are compiled for; all values are
-    checked to be finite, unless the caller does that."""
+def csr_arrays(rows: Any, name: str = "fit") -> Csr:
+    """The arrays of a block, of the types that kernels are compiled for. All values must be
+    finite."""
     rows = csr_rows(rows)
-    if finite:
-        check_finite(rows, name)
+    check_finite(rows, name)
     return Csr(
         np.asarray(rows.indptr, np.int64),
         np.asarray(rows.indices, np.int32),

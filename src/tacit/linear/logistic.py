@@ -293,7 +293,7 @@ class LogisticRegression(LinearClassifier):
         self.classes_, self.solver_ = labeled.classes, self.solver
         objective = self._objective(labeled, seen=0.0 if first else self.rows_)
         state = self._sgd_state(first)
-        sgd = Sgd(objective.table, self._sgd_settings(objective), seed_from(self.random_state))
+        sgd = self._sgd(objective)
         done = 0 if first else int(self.n_iter_[0])
         passed = run_pass(sgd, state, Serial(), done)
         self._store(state, passed.loss / passed.items, objective.total)
@@ -432,7 +432,7 @@ class LogisticRegression(LinearClassifier):
     def _fit_sgd(self, objective: Objective, callbacks: list) -> None:
         """Passes of "sgd" or "adagrad" until the loss stalls."""
         state = self._sgd_state(True)
-        sgd = Sgd(objective.table, self._sgd_settings(objective), seed_from(self.random_state))
+        sgd = self._sgd(objective)
         swept = sweep(
             sgd, state, Serial(), max_iter=self.max_iter, callbacks=callbacks,
             stop=lambda _, losses: no_gain_for(
@@ -456,11 +456,14 @@ class LogisticRegression(LinearClassifier):
         if self.fit_intercept:
             self.slope_ = max(self.slope_, float(np.abs(gradient[-1]).max()))
 
-    def _sgd_settings(self, objective: Objective) -> SgdSettings:
-        return SgdSettings(
+    def _sgd(self, objective: Objective) -> Sgd:
+        settings = SgdSettings(
             self.solver == "adagrad", self.eta0, self.learning_rate, float(self.power_t),
             objective.l2, objective.l1, bool(self.fit_intercept),
         )  # fmt: skip
+        return Sgd(
+            objective.table, settings, seed_from(self.random_state), "LogisticRegression"
+        )
 
     def _sgd_state(self, first: bool) -> SgdState:
         adaptive = self.solver == "adagrad"

@@ -5,8 +5,8 @@ score(y) - score(r), its hinge loss l = max(0, 1 - margin). Steps, along f(x, y)
 
     PERCEPTRON   C, its learning rate, where the margin is not above 0
     PA           l / |f(x, y) - f(x, r)|^2, the least change that makes the margin 1
-    PA_I         the same, at most C
-    PA_II        l / (|f(x, y) - f(x, r)|^2 + 1 / (2 C))
+    PA_I         the same, at most C: minimizes |change|^2 / 2 + C l
+    PA_II        l / (|f(x, y) - f(x, r)|^2 + 1 / (2 C)): minimizes |change|^2 / 2 + C l^2
     MIRA         the least change that makes the margin to every other class 1 or more
 
 f(x, y) holds x, and with an intercept a 1, in the place of y: |f(x, y) - f(x, r)|^2 is twice

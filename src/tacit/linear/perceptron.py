@@ -10,26 +10,17 @@ so do the perceptron's after finitely many mistakes, and a pass without one says
 the weights go round in circles; their average over all visits settles, and errs less on new
 rows. The average is kept up to date without touching weights that do not change.
 
-Passive-aggressive updates theta <- theta + tau (f(x, y) - f(x, r)) change nothing that is right
-by a margin, and no more than needed else. With the hinge loss l = max(0, 1 - margin) of the row
-before the change,
-
-    tau = min(C, l / |f(x, y) - f(x, r)|^2)            loss="hinge" (PA-I)
-    tau = l / (|f(x, y) - f(x, r)|^2 + 1 / (2 C))      loss="squared_hinge" (PA-II)
-    tau = l / |f(x, y) - f(x, r)|^2                    loss="PA", no slack
-
-solve min |theta - theta_t|^2 / 2 plus C times the loss, its square, or with the loss held at
-zero. loss="MIRA" holds the margin to every class at 1, not only to the best of them. With two
-classes there is one vector of weights and the square is |x|^2, so that C means what it does in
+Passive-aggressive updates change nothing that is right by a margin of 1, and else no more than
+needed. With two classes there is one vector of weights, so that C means what it does in
 scikit-learn, which no longer has this class from version 1.10 on.
 
-``online_updates`` has the visits. Both estimators share one base class, in one file.
+``online_updates`` has the visits and the papers. Both estimators share one base class, in one
+file.
 
 Rosenblatt (1958), The perceptron. Psychological Review 65.
 Freund and Schapire (1999), Large margin classification using the perceptron algorithm.
 Machine Learning 37. Collins (2002), Discriminative training methods for hidden Markov models.
-EMNLP. Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Online passive-aggressive
-algorithms. JMLR 7. The notes' sections on the perceptron and on large-margin classification.
+EMNLP. The notes' sections on the perceptron and on large-margin classification.
 """
 
 from numbers import Integral, Real
@@ -451,7 +442,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         average is good long before the last weights are; without one try 1e-3 and five passes.
     loss : {"hinge", "squared_hinge", "PA", "MIRA"}
         The rule: PA-I, PA-II (also by those names), without slack, without slack and against
-        all classes at once.
+        all classes at once. See ``tacit.linear.online_updates``.
     class_weight : dict, "balanced" or None
         What the steps for each class are multiplied by; "balanced" is the inverse of its
         frequency.

@@ -1,6 +1,6 @@
-"""Stochastic gradient descent: SGD and AdaGrad for logistic regression, Pegasos for hinge loss.
+"""Stochastic gradient descent: SGD and AdaGrad.
 
-    r       = p(y | x) - [y = code]
+    r       = p(y | x) - [y = code]                     or the subgradient of a hinge loss
     w_j    <-  w_j - rate x_j r              for the features of the row, then the penalty
 
 SGD's learning rate is the same for all features and follows a schedule. AdaGrad's is
@@ -15,8 +15,8 @@ hence
 For AdaGrad, whose rates do not change meanwhile, the missed steps become one proximal step of
 their number: w <- soft(w, lag s l1) / (1 + lag s l2), s = eta / sqrt(h).
 
-Pegasos takes subgradient steps at the rate 1 / (lambda t) with lambda = 1 / (C n), and returns
-the mean of the weights in the second half of the steps.
+Pegasos is SGD on the hinge loss at the rate 1 / (l2 t); ``LinearSVC`` takes the mean of the
+weights after each of its later passes.
 
 The notes' section on online optimization. Duchi, Hazan and Singer (2011), Adaptive subgradient
 methods. JMLR 12. Carpenter (2008), Lazy sparse stochastic gradient descent.
@@ -24,27 +24,23 @@ Bottou (2012), Stochastic gradient descent tricks. Shalev-Shwartz, Singer and Sr
 Pegasos: primal estimated sub-gradient solver for SVM. ICML.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.core.randoms import key, permutation
-from tacit.core.sweep import Sequential, Visited
+from tacit.core.sweep import Visited
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import chunks, row_squares
 from tacit.linear.labeled_rows import RowByRow
 from tacit.linear.linear_classifier import Csr
 from tacit.linear.losses import to_residual
 
-__all__ = ["Pegasos", "PegasosState", "Sgd", "SgdSettings", "SgdState"]
+__all__ = ["Sgd", "SgdSettings", "SgdState"]
 
 SCHEDULES = {"optimal": 0, "constant": 1, "invscaling": 2}
-
-
-# --- Logistic regression ---
+LOSSES = {"logistic": 0, "hinge": 1, "crammer_singer": 2}
 
 
 class SgdState(NamedTuple):
@@ -75,13 +71,16 @@ class SgdSettings(NamedTuple):
     l2: float
     l1: float
     intercept: bool
+    loss: str = "logistic"  # SGD has "hinge" and "crammer_singer" too
 
 
 class Sgd(RowByRow):
     """Passes of SGD or AdaGrad over a table whose labels are codes."""
 
-    def __init__(self, table: Table, settings: SgdSettings, seed: np.uint64) -> None:
-        super().__init__(table, seed, "LogisticRegression")
+    def __init__(
+        self, table: Table, settings: SgdSettings, seed: np.uint64, name: str
+    ) -> None:
+        super().__init__(table, seed, name)
         self.settings = settings
 
     def visit_rows(
@@ -94,8 +93,8 @@ class Sgd(RowByRow):
         loss = run(state, rows, codes, weights, order)
         if not np.isfinite(loss):
             raise ValueError(
-                "LogisticRegression: the weights overflowed. Lower eta0, or scale the columns "
-                "of X down."
+                f"{self.name}: the weights overflowed. Lower eta0, or scale the columns of X "
+                "down."
             )
         return Visited(float(weights.sum()), loss)
 
@@ -124,7 +123,7 @@ class Sgd(RowByRow):
         for part in chunks(csr.indptr, order):
             loss += sgd_rows(
                 (csr, codes, weights), part, state, due, SCHEDULES[s.schedule], s.power,
-                (s.l2, s.l1), s.intercept,
+                (s.l2, s.l1), s.intercept, LOSSES[s.loss],
             )  # fmt: skip
             state.clock[0] += len(part)
             check_stop()
@@ -151,53 +150,7 @@ class Due(NamedTuple):
     total: np.ndarray  # (2,): D and A now
 
 
-# --- Support vector machines ---
-
-
-class PegasosState(NamedTuple):
-    """The weights are scale * weights, and their sum since the middle of the fit is
-    total * weights + sums, so that a step touches only the features of its row."""
-
-    weights: np.ndarray  # (v, k)
-    sums: np.ndarray  # (v, k)
-    clock: np.ndarray  # (3,): scale, total, and steps so far
-
-
-class Pegasos(Sequential):
-    """Passes of Pegasos over rows in memory."""
-
-    def __init__(
-        self, csr: Csr, codes: np.ndarray, costs: np.ndarray, passes: int, seed: np.uint64,
-        *, crammer_singer: bool,
-    ) -> None:  # fmt: skip
-        self.csr, self.codes, self.seed = csr, codes, seed
-        self.used = np.flatnonzero(costs > 0)
-        total, n = float(costs[self.used].sum()), len(self.used)
-        self.decay, self.costs = 1 / total, costs * (n / total)  # lambda; weights of mean 1
-        self.middle = passes * n // 2
-        self.crammer_singer = crammer_singer
-
-    def rounds(self, number: int) -> Iterable[Sequence[Any]]:
-        """All rows as one part, in an order drawn from the seed."""
-        return [[self.used[permutation(key(self.seed, number), len(self.used))]]]
-
-    def visit(self, state: PegasosState, part: np.ndarray, number: int) -> Visited:
-        loss = 0.0
-        for order in chunks(self.csr.indptr, part):
-            loss += pegasos_rows(
-                self.csr, self.codes, self.costs, order, self.middle, self.decay,
-                self.crammer_singer, state,
-            )  # fmt: skip
-            state.clock[2] += len(order)
-            check_stop()
-        return Visited(float(len(part)), loss)
-
-    def mean(self, state: PegasosState) -> np.ndarray:
-        """The mean of the weights in the second half of the fit."""
-        scale, total, steps = state.clock
-        if steps <= self.middle:
-            return scale * state.weights
-        return (total * state.weights + state.sums) / (steps - self.middle)
+# --- Kernels ---
 
 
 @kernel
@@ -216,7 +169,29 @@ def soft(w, shift):
 
 
 @kernel
-def sgd_rows(labeled, order, state, due, schedule, power, penalties, with_intercept):
+def to_subgradient(scores, code, crammer_singer):
+    """Turn scores into the subgradient of a hinge loss, which is returned."""
+    k, loss = scores.size, 0.0
+    if crammer_singer and k > 1:
+        rival = 1 if code == 0 else 0
+        for c in range(k):
+            if c != code and scores[c] > scores[rival]:
+                rival = c
+        loss = max(0.0, 1 - scores[code] + scores[rival])
+        scores[:] = 0.0
+        if loss > 0:
+            scores[code], scores[rival] = -1.0, 1.0
+        return loss
+    for c in range(k):
+        sign = 1.0 if code == (1 if k == 1 else c) else -1.0
+        short = 1 - sign * scores[c]
+        loss += max(short, 0.0)
+        scores[c] = -sign if short > 0 else 0.0
+    return loss
+
+
+@kernel
+def sgd_rows(labeled, order, state, due, schedule, power, penalties, with_intercept, kind):
     """Steps for rows in an order; their losses before the steps, summed."""
     (rows, codes, weights), (l2, l1) = labeled, penalties
     coef, intercept = state.weights, state.intercept
@@ -247,7 +222,10 @@ def sgd_rows(labeled, order, state, due, schedule, power, penalties, with_interc
             shifted[j] = a
             for c in range(k):
                 scores[c] += x * row[c]
-        loss += weights[i] * to_residual(scores, codes[i])
+        if kind == 0:
+            loss += weights[i] * to_residual(scores, codes[i])
+        else:
+            loss += weights[i] * to_subgradient(scores, codes[i], kind == 2)
         rate = rate_at(schedule, steps + s, eta0, power, l2)
         for c in range(k):
             scores[c] *= rate * weights[i]
@@ -342,65 +320,3 @@ def settle_adagrad(coef, squares, last, now, eta, l2, l1):
         row, square = coef[j], squares[j]
         for c in range(row.size):
             row[c] = shrunk(row[c], square[c], now - last[j], eta, l2, l1)
-
-
-@kernel
-def pegasos_rows(rows, codes, costs, order, middle, decay, crammer_singer, state):
-    """Steps of Pegasos; the hinge losses of the rows before their steps."""
-    indptr, indices, data = rows.indptr, rows.indices, rows.data
-    weights, sums, clock = state.weights, state.sums, state.clock
-    columns = weights.shape[1]
-    scores = np.empty(columns)
-    scale, total, steps = clock[0], clock[1], clock[2]
-    loss = 0.0
-    for s in range(order.size):
-        i = order[s]
-        t = steps + s + 1
-        first, end = indptr[i], indptr[i + 1]
-        scores[:] = 0.0
-        for p in range(first, end):
-            row = weights[indices[p]]
-            x = data[p]
-            for k in range(columns):
-                scores[k] += x * row[k]
-        rate = costs[i] / (decay * t)
-        code = codes[i]
-        if crammer_singer:
-            rival = 1 if code == 0 else 0
-            for k in range(columns):
-                if k != code and scores[k] > scores[rival]:
-                    rival = k
-            short = 1 - scale * (scores[code] - scores[rival])
-            loss += costs[i] * max(short, 0.0)
-            for k in range(columns):
-                scores[k] = 0.0
-            if short > 0:
-                scores[code], scores[rival] = rate, -rate
-        else:
-            for k in range(columns):
-                sign = 1.0 if code == (1 if columns == 1 else k) else -1.0
-                short = 1 - sign * scale * scores[k]
-                loss += costs[i] * max(short, 0.0)
-                scores[k] = rate * sign if short > 0 else 0.0
-        # The first step forgets the start altogether, scale 0: it is 0 anyway.
-        if t > 1:
-            scale *= 1 - 1.0 / t
-        for p in range(first, end):
-            j = indices[p]
-            row, past = weights[j], sums[j]
-            x = data[p] / scale
-            for k in range(columns):
-                step = x * scores[k]
-                row[k] += step
-                past[k] -= total * step
-        if t > middle:
-            total += scale
-        if scale < 1e-8:  # fold the scale in before it underflows
-            for j in range(weights.shape[0]):
-                row, past = weights[j], sums[j]
-                for k in range(columns):
-                    past[k] += total * row[k]
-                    row[k] *= scale
-            scale, total = 1.0, 0.0
-    clock[0], clock[1] = scale, total
-    return loss

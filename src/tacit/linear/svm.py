@@ -36,9 +36,9 @@ from tacit.data.table import Batch, Table
 from tacit.linear.coordinate_descent import solve_coordinates
 from tacit.linear.dual import Measured, Solution, solve_dual
 from tacit.linear.labeled_rows import check_labeled, check_two_classes, in_memory, row_weights
-from tacit.linear.linear_classifier import LinearClassifier, csr_arrays, csr_matrix
+from tacit.linear.linear_classifier import LinearClassifier, csr_matrix
 from tacit.linear.losses import HingeParams, collect_squared_hinge, hinge_losses, width_of
-from tacit.linear.sgd import Pegasos, PegasosState
+from tacit.linear.sgd import Sgd, SgdSettings, SgdState
 
 __all__ = ["LinearSVC"]
 
@@ -262,24 +262,36 @@ class LinearSVC(LinearClassifier):
         )  # fmt: skip
 
     def _pegasos(self, table: Table, callbacks: list) -> None:
+        """The mean of the weights after the passes of the second half."""
         rows, codes, costs = self._augmented(table)
-        k, together = len(self.classes_), self._crammer_singer
+        k, together, total = len(self.classes_), self._crammer_singer, float(costs.sum())
+        loss = "crammer_singer" if together else "hinge"
+        # Over the sum of the costs, so that the penalty is 1 / (C n).
+        settings = SgdSettings(False, total, "optimal", 0.0, 1 / total, 0.0, False, loss)
+        labeled = Table.from_array(rows).with_labels(codes)
+        labeled = labeled.with_weights(costs * (len(costs) / total))
+        sgd = Sgd(labeled, settings, seed_from(self.random_state), "LinearSVC")
+        columns = k if together else width_of(k)
+        # SGD has no use for squares: they hold the sum of the weights, also in a checkpoint.
+        state = SgdState.zeros(rows.shape[1], columns, adaptive=True)
         passes = min(self.max_iter, 20)
-        model = Pegasos(
-            csr_arrays(rows, "LinearSVC"), codes, costs, passes, seed_from(self.random_state),
-            crammer_singer=together,
-        )  # fmt: skip
-        shape = (rows.shape[1], k if together else width_of(k))
-        state = PegasosState(np.zeros(shape), np.zeros(shape), np.array([1.0, 0.0, 0.0]))
+
+        def add_late(state: SgdState, losses: list[float]) -> bool:
+            if len(losses) > passes // 2:
+                state.squares[:] += state.weights
+            return False
+
         swept = sweep(
-            model, state, Serial(), max_iter=passes, callbacks=callbacks, name="LinearSVC"
-        )
-        weights = model.mean(state)
+            sgd, state, Serial(), max_iter=passes, stop=add_late, callbacks=callbacks,
+            name="LinearSVC",
+        )  # fmt: skip
+        late = len(swept.losses) - passes // 2
+        weights = swept.state.squares / late if late > 0 else swept.state.weights
         losses = hinge_losses(rows @ weights, codes, squared=False, crammer_singer=together)
         objective = 0.5 * float(np.vdot(weights, weights)) + float(costs @ losses)
         measured = Measured(objective, gap=objective)  # the dual objective is at least 0
-        intercept = np.zeros(shape[1])
-        self._set_solution(Solution(weights, intercept, measured, len(swept.losses), False))
+        solution = Solution(weights, np.zeros(columns), measured, len(swept.losses), False)
+        self._set_solution(solution)
 
     def _settings(self, callbacks: list) -> dict[str, Any]:
         return {
