@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.report.clean_text import title_and_opening, title_column
+from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
-from tacit.explore.stages.stop_lists import NAMES
 from tacit.explore.stages.wording import (
     Sample,
     Wording,
@@ -47,18 +47,23 @@ COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if 
 CANDIDATES = 40  # terms of a group that are looked at
 ACTIVE = 0.05  # of the documents of a group: the function words of their language are left out
 UNSURE = 0.3  # of the documents with a known language: below, those of all languages are
-TOGETHER, WHOLE = (
-    0.3,
-    0.6,
-)  # of the places of a term: a phrase if its neighbor is telling; always
-ONE_LANGUAGE, OTHERS = 0.7, 0.5  # of a group in one language; at most, of its parent
+# Of the places of a term: a phrase with a telling neighbor, with any, and of four words.
+TOGETHER, WHOLE, ALWAYS = 0.3, 0.6, 0.9
+# Of the documents of known language, which must be half of all: those in the languages of a
+# group; at most, those of its parent; and those in a language that is one of several.
+KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL = 0.5, 0.7, 0.5, 0.15
+LOWER = 0.05  # of the places in capitals that are written otherwise
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
-FORM = 0.6  # of the places of a term that are in the same surroundings: it is part of a form
+FORM = 0.6  # of the places of a term that are in a few surroundings: it is part of a form
+PARTLY = 0.4  # of these places, at least, in each of the surroundings
+WIDE = 16  # words around a place that are equal in copies of a text
+MOSTLY = 0.8  # of the places of a term after one word, or before a point: "York", "Sen."
+SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 LOOKED_AT = 300  # places of a term, about
 VARIED = 0.5  # of the places of a word without spaces that may be beside one character
-LONGEST_RUN = 6  # characters of a name without spaces
+LONGEST_RUN, MOST_PLACES = 6, 1000  # characters of a name without spaces; its places
 
 
 def name_them(
@@ -128,9 +133,10 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         rows = labels == g
         own = np.where(owner == g, ranked[g], 0.0)
         name = Name(wording, rows, inside, ranked[g], taken)
-        if (language := own_language(wording, rows, inside)) is not None:
-            name.shown += [language] if language.casefold() not in taken else []
-        name.fill(own, scores.share[g])
+        languages = own_languages(wording, rows, inside)
+        name.shown += [each for each in languages if each.casefold() not in taken]
+        if len(name.shown) < 2:  # words of one language would not name several
+            name.fill(own, scores.share[g])
         taken |= {each.casefold() for each in name.shown}
         found.append(
             (g, Named(name.shown or [NAMELESS], listed(wording, scores, g, ranked[g])))
@@ -187,27 +193,38 @@ def powered(table: sp.csr_array, power: int) -> sp.csr_array:
 
 def telling_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     """Which terms may name these documents: no function words of their languages."""
-    codes, guess = wording.languages
-    votes = np.bincount(guess[rows & (guess >= 0)], minlength=len(codes))
-    known, size = int(votes.sum()), int(rows.sum())
+    votes, size = votes_of(wording, rows), int(rows.sum())
     active = votes >= max(1.0, ACTIVE * size)
-    if known < UNSURE * size:
+    if votes.sum() < UNSURE * size:
         active[:] = True
     return np.logical_not(wording.terms.stops[:, active].any(axis=1))
 
 
-def own_language(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> str | None:
-    """The language of a group, if nearly all of it is in it and most of the parent is not."""
-    codes, guess = wording.languages
-    votes, every = (
-        np.bincount(guess[some & (guess >= 0)], minlength=len(codes)) for some in (rows, inside)
-    )
-    best = int(votes.argmax())
-    if votes[best] < ONE_LANGUAGE * max(int(rows.sum()), 1):
-        return None
-    if every[best] > OTHERS * max(int(every.sum()), 1):
-        return None
-    return f"{NAMES[codes[best]]}-language"
+def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
+    """How many of these documents are in each language."""
+    guess = wording.languages[rows]
+    return np.bincount(guess[guess != UNKNOWN], minlength=len(CODES))
+
+
+def own_languages(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
+    """The languages of a group, if nearly all of it is in a few and most of the parent is in
+    none of them."""
+    votes, every = votes_of(wording, rows), votes_of(wording, inside)
+    for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
+        at = CODES.index(script)
+        best = max((CODES.index(c) for c in WRITTEN if WRITTEN[c] == script), key=votes.item)
+        if votes[best]:
+            for each in (votes, every):
+                each[best], each[at] = each[best] + each[at], 0
+    known, order = votes.sum(), np.argsort(-votes, kind="stable")[:IN_NAME]
+    order = order[votes[order] >= SEVERAL * known]
+    if votes[order[:1]].sum() >= ONE_LANGUAGE * known:
+        order = order[:1]
+    most = known >= KNOWN * rows.sum() and votes[order].sum() >= ONE_LANGUAGE * known
+    if not most or every[order].sum() > OTHERS * every.sum():
+        return []
+    names = [NAMES[CODES[i]] for i in order]
+    return [name if name.endswith("script") else f"{name}-language" for name in names]
 
 
 def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
@@ -277,33 +294,47 @@ class Name:
         self.shown.append(shown)
 
     def is_form(self, term: int) -> bool:
-        """Whether most places of a term are in the same surroundings, punctuation in it."""
+        """Whether most places of a term are in the same surroundings, punctuation in it; or it
+        is an abbreviation, as a point follows nearly all; or the end of a name."""
         sample = self.wording.sample
         at = sample.places(term, self.rows)
         at = at[:: max(1, len(at) // LOOKED_AT)]
+        wide = sample.surface.take(at[:, None] + np.arange(-WIDE, WIDE), mode="clip")
+        at = at[np.unique(wide, axis=0, return_index=True)[1]]  # copies are one place
         if len(np.unique(sample.rows[at])) < FEWEST + 2:
             return False
         needed = FORM * len(at)
-        at = at[(at >= 3) & (at < len(sample.terms) - 3)]
-        here = sample.rows[at]
-        at = at[(sample.rows[at - 3] == here) & (sample.rows[at + 3] == here)]
-        if len(at) < needed:
-            return False
+        after = sample.surface[np.minimum(at + 1, len(sample.terms) - 1)]
+        short = len(str(self.wording.terms.names[term])) <= SHORTENED
+        if (short and (after == sample.point).mean() > MOSTLY) or self.is_fragment(at):
+            return True
+        alike = np.zeros(len(at), bool)
         for around in SURROUNDINGS:
-            near = sample.surface[at[:, None] + np.array(around)]
-            rows, counts = np.unique(near, axis=0, return_counts=True)
-            if counts.max() >= needed:
-                forms = [sample.forms[i] for i in rows[counts.argmax()]]
-                if any(is_mark(form) for form in forms):
-                    return True
-        return False
+            places = at[:, None] + np.array(around)
+            near = sample.surface.take(places, mode="clip")
+            near[sample.rows.take(places, mode="clip") != sample.rows[at][:, None]] = -1
+            rows, of, counts = np.unique(near, axis=0, return_inverse=True, return_counts=True)
+            usual = (counts >= PARTLY * needed) & (rows >= 0).all(axis=1)
+            usual[usual] = [any(is_mark(sample.forms[i]) for i in row) for row in rows[usual]]
+            alike |= usual[of.ravel()]
+        return bool(alike.sum() >= needed)
+
+    def is_fragment(self, at: np.ndarray) -> bool:
+        """Whether most places are after one capitalized word that no name holds: New York."""
+        sample = self.wording.sample
+        words, counts = np.unique(sample.surface[np.maximum(at - 1, 0)], return_counts=True)
+        word, term = sample.forms[words[counts.argmax()]], sample.terms[np.maximum(at - 1, 0)]
+        if counts.max() <= MOSTLY * len(at) or not word[0].isupper():
+            return False
+        values, counts = np.unique(term, return_counts=True)
+        return not self.may_stand(int(values[counts.argmax()]))
 
     # --- Phrases ---
 
     def phrase(self, term: int) -> list[int]:
         """The term with the neighbors that it usually has here."""
         phrase = [term]
-        for _ in range(2):
+        for _ in range(3):
             longer = self.longer(phrase)
             if longer is None:
                 break
@@ -334,6 +365,7 @@ class Name:
         if other in phrase or count < FEWEST or not self.may_stand(other):
             return None
         needed = WHOLE if len(phrase) > 1 or self.scores[other] <= 0 else TOGETHER
+        needed = ALWAYS if len(phrase) > 2 else needed
         if part < needed or not self.significant(phrase, other, count):
             return None
         return [*phrase, other] if side > 0 else [other, *phrase]
@@ -341,6 +373,8 @@ class Name:
     def may_stand(self, term: int) -> bool:
         """Whether a term may be part of a phrase: not a function word here, and not a word of
         scripts without spaces."""
+        if term < 0:
+            return False
         word = str(self.wording.terms.names[term])
         return bool(telling_terms(self.wording, self.rows)[term]) and not is_run(word)
 
@@ -361,13 +395,15 @@ class Name:
             at = places_of(sample, phrase, np.ones(len(self.rows), bool))
         if not len(at):
             return self.wording.terms.bases[phrase[0]] if len(phrase) == 1 else None
-        later = at[~sample.first[at]]
+        loud = sample.loud[at].all()
+        at = at if loud else at[~sample.loud[at]]
         seen: Counter[str] = Counter()
-        for some, weight in ((at, 1), (later, 10)):
-            for i in some.tolist():
-                parts = [self.bare(sample.forms[sample.surface[i + j]], term)
-                         for j, term in enumerate(phrase)]  # fmt: skip
-                seen[" ".join(parts)] += weight
+        for i, first in zip(at.tolist(), sample.first[at].tolist(), strict=True):
+            parts = [self.bare(sample.forms[sample.surface[i + j]], term)
+                     for j, term in enumerate(phrase)]  # fmt: skip
+            if loud:  # how else it would be written is not known
+                parts = [part.capitalize() if len(part) > 3 else part for part in parts]
+            seen[" ".join(parts)] += 1 if first else 10
         return plain_form(seen)
 
     def bare(self, form: str, term: int) -> str:
@@ -389,14 +425,15 @@ class Name:
             word = longer
         if not stands_alone(text, word):
             return None
-        if any(word in each or each in word or word[:2] in each for each in self.shown):
+        if any(word in each or each in word or word[:2] in each or each + word[1:] in text
+               or word + each[1:] in text for each in self.shown):  # fmt: skip
             return None
         return word
 
 
 def is_mark(form: str) -> bool:
     """Whether a token is punctuation; the end of a paragraph is not."""
-    return not form.isspace() and not any(c.isalnum() for c in form)
+    return not form.isspace() and not any(map(str.isalnum, form))
 
 
 def places_of(sample: Sample, phrase: list[int], rows: np.ndarray) -> np.ndarray:
@@ -422,16 +459,18 @@ def likelihood_ratio(both: int, a: int, b: int, n: int) -> float:
 
 
 def plain_form(seen: Counter[str]) -> str | None:
-    """The most common way of writing; not in capitals if it is often written otherwise.
+    """The most common way of writing, without a possessive ending; not in capitals if it is
+    written otherwise too.
 
-    >>> plain_form(Counter({"ROMEO": 30, "Romeo": 20})), plain_form(Counter({"NASA": 9}))
+    >>> plain_form(Counter({"ROMEO": 30, "Romeo's": 20})), plain_form(Counter({"NASA": 9}))
     ('Romeo', 'NASA')
     """
-    ranked = sorted(seen.items(), key=lambda item: (-item[1], item[0]))
-    best, most = ranked[0]
+    ranked = sorted(seen, key=lambda form: (-seen[form], form))
+    best = ranked[0]
     if best.isupper() and len(best) > 3:
-        others = [form for form, count in ranked if not form.isupper() and count >= 0.2 * most]
-        best = others[0] if others else best
+        best = next(
+            (f for f in ranked if not f.isupper() and seen[f] >= LOWER * seen[best]), best
+        )
     for ending in ("'s", "’s", "s'", "s’"):
         if best.endswith(ending):
             best = best[: -len(ending)] + ("s" if ending[0] == "s" else "")
@@ -446,7 +485,7 @@ def forms_of_one(a: str, b: str) -> bool:
     """
     a, b = a.casefold(), b.casefold()
     shorter = min(len(a), len(b))
-    most = max(4, shorter - 2)
+    most = max(4, shorter - 3)
     return a == b or (shorter >= 4 and a[:most] == b[:most])
 
 
@@ -459,49 +498,44 @@ def is_run(word: str) -> bool:
     return any(a <= ord(c) <= b for c in word for a, b in UNSPACED)
 
 
+def sides(text: str, word: str) -> tuple[Counter[str], Counter[str], int]:
+    """The characters before and after the first places of a word, and the number of these."""
+    before, after = Counter[str](), Counter[str]()
+    at, total = text.find(word), 0
+    while at >= 0 and total < MOST_PLACES:
+        total, end = total + 1, at + len(word)
+        before[text[at - 1] if at else "\n"] += 1
+        after[text[end] if end < len(text) else "\n"] += 1
+        at = text.find(word, at + 1)
+    return before, after, total
+
+
 def extended(text: str, word: str) -> str | None:
     """The word with the character that stands before or after it most of the time."""
-    before: Counter[str] = Counter()
-    after: Counter[str] = Counter()
-    at = text.find(word)
-    total = 0
-    while at >= 0 and total < 2000:
-        total += 1
-        before[text[at - 1] if at else "\n"] += 1
-        after[text[at + len(word)] if at + len(word) < len(text) else "\n"] += 1
-        at = text.find(word, at + 1)
+    before, after, total = sides(text, word)
     options = [(count, c + word, c) for c, count in before.items()]
     options += [(count, word + c, c) for c, count in after.items()]
     count, longer, c = max(options, default=(0, "", "\n"))
-    fits = c != "\n" and not is_particle(c) and script_of(c) == script_of(word[0])
+    fits = c != "\n" and not is_particle(c) and is_katakana(c) == is_katakana(word[0])
     return longer if fits and total >= FEWEST and count >= WHOLE * total else None
 
 
 def stands_alone(text: str, word: str) -> bool:
     """Whether different characters stand on both sides of it, and no particle is in it; a word
     in katakana has no katakana beside it."""
-    if any(is_particle(c) for c in word):
+    kana = sum(map(is_katakana, word))
+    if any(map(is_particle, word)) or 0 < kana < len(word):
         return False
-    if len({script_of(c) for c in word}) > 1:
-        return False
-    sides: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    at, total = text.find(word), 0
-    while at >= 0 and total < 500:
-        total += 1
-        sides[0][text[at - 1] if at else "\n"] += 1
-        sides[1][text[at + len(word)] if at + len(word) < len(text) else "\n"] += 1
-        at = text.find(word, at + 1)
-    if script_of(word[0]) == "katakana":
-        beside = sides[0] + sides[1]
-        inside = sum(count for c, count in beside.items() if script_of(c) == "katakana")
-        if inside > (1 - WHOLE) * total:
+    *both, total = sides(text, word)
+    if kana:
+        beside = sum(count for side in both for c, count in side.items() if is_katakana(c))
+        if beside > (1 - WHOLE) * total:
             return False
     return total > 0 and all(
-        not side.keys() - {"\n"} or "\n" in side or side.most_common(1)[0][1] <= VARIED * total
-        for side in sides
+        not side.keys() - {"\n"} or "\n" in side or max(side.values()) <= VARIED * total
+        for side in both
     )
 
 
-def script_of(c: str) -> str:
-    katakana = "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"
-    return "katakana" if katakana else "other"
+def is_katakana(c: str) -> bool:
+    return "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"
