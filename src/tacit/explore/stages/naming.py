@@ -57,7 +57,6 @@ FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
 FORM = 0.6  # of the places of a term that are in a few surroundings: it is part of a form
 PARTLY = 0.4  # of these places, at least, in each of the surroundings
-WIDE = 16  # words around a place that are equal in copies of a text
 MOSTLY = 0.8  # of the places of a term after one word, or before a point: "York", "Sen."
 SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
@@ -299,8 +298,6 @@ class Name:
         sample = self.wording.sample
         at = sample.places(term, self.rows)
         at = at[:: max(1, len(at) // LOOKED_AT)]
-        wide = sample.surface.take(at[:, None] + np.arange(-WIDE, WIDE), mode="clip")
-        at = at[np.unique(wide, axis=0, return_index=True)[1]]  # copies are one place
         if len(np.unique(sample.rows[at])) < FEWEST + 2:
             return False
         needed = FORM * len(at)
@@ -432,8 +429,8 @@ class Name:
 
 
 def is_mark(form: str) -> bool:
-    """Whether a token is punctuation; the end of a paragraph is not."""
-    return not form.isspace() and not any(map(str.isalnum, form))
+    """Whether a token is punctuation; the end of a sentence or paragraph is not."""
+    return not form.isspace() and form not in ".!?…" and not any(map(str.isalnum, form))
 
 
 def places_of(sample: Sample, phrase: list[int], rows: np.ndarray) -> np.ndarray:
