@@ -2,10 +2,11 @@
 documents: a column of them, or their first line."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from tacit.explore.stages.cleaning import clean_markup, reply_to
+from tacit.explore.stages.cleaning import SAME_TITLE, clean_markup, reply_to
 
 __all__ = [
     "OPENING", "TITLE", "TITLES", "clean_line", "clean_text", "cut", "title_and_opening",
@@ -90,8 +91,13 @@ def lines_of(text: str) -> list[str]:
 
 
 def title_column(documents: Any) -> list[str | None] | None:
-    """The column that names documents for people, if there is one."""
-    name = next((name for name in documents.columns if str(name).lower() in TITLES), None)
-    if name is None:
+    """What documents are called by the columns that name them, if there is one; a name that
+    many documents share, such as "Untitled", is none."""
+    names = {str(name).lower(): name for name in documents.columns}
+    given = [documents.column(names[each]) for each in TITLES if each in names]
+    if not given:
         return None
-    return [None if v is None else clean_markup(str(v)) for v in documents.column(name)]
+    rows = (next((v for v in row if v and v == v), None) for row in zip(*given, strict=True))
+    titles = [None if v is None else clean_markup(str(v)) for v in rows]
+    often, most = Counter(titles), max(3, SAME_TITLE * len(titles))
+    return [title if often[title] <= most else None for title in titles]

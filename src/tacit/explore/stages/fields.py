@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_KINDS = 50
-SEVERAL, HALF = 0.1, 0.5  # of the documents with several values; of the values that recur
+SEVERAL, HALF = 0.05, 0.5  # of the documents with several values; of the values that recur
 MOST_COLUMNS = 12  # that are compared
 NONE = "(none)"
 LONGEST = 60  # characters of a value

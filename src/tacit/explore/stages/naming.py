@@ -392,14 +392,14 @@ class Name:
             at = places_of(sample, phrase, np.ones(len(self.rows), bool))
         if not len(at):
             return self.wording.terms.bases[phrase[0]] if len(phrase) == 1 else None
-        loud = sample.loud[at].all()
-        at = at if loud else at[~sample.loud[at]]
+        loud = bool(sample.loud[at].mean() > 0.5)  # it is not known how else it is written
+        at = at[~sample.loud[at]] if not sample.loud[at].all() else at
         seen: Counter[str] = Counter()
         for i, first in zip(at.tolist(), sample.first[at].tolist(), strict=True):
             parts = [self.bare(sample.forms[sample.surface[i + j]], term)
                      for j, term in enumerate(phrase)]  # fmt: skip
-            if loud:  # how else it would be written is not known
-                parts = [part.capitalize() if len(part) > 3 else part for part in parts]
+            if loud:
+                parts = [p.capitalize() if p.isupper() and len(p) > 3 else p for p in parts]
             seen[" ".join(parts)] += 1 if first else 10
         return plain_form(seen)
 
