@@ -70,20 +70,27 @@ class Sample(NamedTuple):
     """The words of some documents in their order."""
 
     rows: np.ndarray  # (tokens,) the document of each
-    terms: np.ndarray  # (tokens,) its term, -1 for anything that is none
+    terms: np.ndarray  # (tokens,) its term (at first, its word), -1 for anything that is none
     surface: np.ndarray  # (tokens,) place of its written form
     first: np.ndarray  # (tokens,) bool: whether it begins a sentence
     loud: np.ndarray  # (tokens,) bool: whether its sentence is all in capitals
     forms: list[str]
     point: int  # place of "." among them, -1 for none
+    runs: dict[int, list[str]]  # of scripts without spaces, by document
     order: np.ndarray  # tokens sorted by term
     edges: np.ndarray  # (T + 1,) where the tokens of each term begin in that order
-    runs: dict[int, list[str]]  # of scripts without spaces, by document
 
     def places(self, term: int, rows: np.ndarray) -> np.ndarray:
         """The tokens of a term in the documents of a mask."""
         found = self.order[self.edges[term] : self.edges[term + 1]]
         return found[rows[self.rows[found]]]
+
+    def of_terms(self, term_of: np.ndarray, size: int) -> "Sample":
+        """The same tokens with the terms of their words."""
+        terms = np.append(term_of, -1)[self.terms]  # -1 stays
+        order = np.argsort(terms, kind="stable")
+        edges = np.searchsorted(terms[order], np.arange(size + 1))
+        return self._replace(terms=terms, order=order, edges=edges)
 
 
 class Wording(NamedTuple):
@@ -106,7 +113,7 @@ class Wording(NamedTuple):
             for word, capital in zip(vocabulary, shouted, strict=True)
         ], bool)  # fmt: skip
         terms = find_terms(counts, vocabulary, left_out, stems)
-        sample = sample_of(tokens, terms.of, len(terms.names))
+        sample = tokens.of_terms(terms.of, len(terms.names))
         return cls(terms, languages_of(counts, vocabulary), sample)
 
     def texts_in(self, rows: np.ndarray) -> str:
@@ -342,18 +349,6 @@ def is_short(word: str) -> bool:
 # --- Sample ---
 
 
-class Tokens(NamedTuple):
-    """The tokens of the sampled texts, before it is known which of them are terms."""
-
-    rows: np.ndarray
-    words: np.ndarray  # column of the vocabulary, -1 for none
-    surface: np.ndarray
-    first: np.ndarray
-    loud: np.ndarray
-    forms: list[str]
-    runs: dict[int, list[str]]
-
-
 def sample_texts(documents: Any) -> Iterable[tuple[int, str]]:
     """An even sample of the documents, the beginning of each."""
     n = len(documents)
@@ -408,9 +403,9 @@ def without_markup(text: str, noise: Counter[str]) -> str:
 
 def tokens_of(
     texts: Iterable[tuple[int, str]], vocabulary: list[str]
-) -> tuple[Tokens, np.ndarray]:
-    """The tokens of the texts, and which words stand in addresses and tags more often than
-    in text."""
+) -> tuple[Sample, np.ndarray]:
+    """The tokens of the texts with their words, and which words stand in addresses and tags
+    more often than in text."""
     every, plain, run = token_patterns()
     places: dict[str, int] = {}
     found: list[int] = []
@@ -439,33 +434,23 @@ def tokens_of(
     sentence, lower = np.cumsum(first), np.array([form != form.upper() for form in forms], bool)
     loud = np.bincount(sentence, lower[surface])[sentence] == 0
     by_row = np.repeat([row for row, _ in rows], [size for _, size in rows])
-    tokens_found = Tokens(by_row.astype(np.int64), words, surface, first, loud, forms, runs)
+    none, point = np.zeros(0, np.int64), places.get(".", -1)
+    sample = Sample(
+        by_row.astype(np.int64), words, surface, first, loud, forms, point, runs, none, none
+    )
     inside = np.zeros(len(vocabulary), np.int64)
     for address, count in noise.items():
         for part in set(re.findall(r"[\w'-]+", address.lower())):
             for piece in {part, *re.split("[-_]", part)}:
                 if piece in known:
                     inside[known[piece]] += count
-    return tokens_found, inside > outside
+    return sample, inside > outside
 
 
-def mostly_capitals(tokens: Tokens, size: int) -> np.ndarray:
+def mostly_capitals(tokens: Sample, size: int) -> np.ndarray:
     """Which words of the vocabulary are written in capitals more often than not."""
     capital = np.array([form.isupper() for form in tokens.forms], bool)
-    seen = tokens.words >= 0
-    words, upper = tokens.words[seen], capital[tokens.surface[seen]]
+    seen = tokens.terms >= 0
+    words, upper = tokens.terms[seen], capital[tokens.surface[seen]]
     total = np.bincount(words, minlength=size)
     return (np.bincount(words[upper], minlength=size) > 0.5 * total) & (total > 0)
-
-
-def sample_of(tokens: Tokens, term_of: np.ndarray, size: int) -> Sample:
-    known = tokens.words >= 0
-    terms = np.full(len(tokens.words), -1, np.int64)
-    terms[known] = term_of[tokens.words[known]]
-    order = np.argsort(terms, kind="stable")
-    edges = np.searchsorted(terms[order], np.arange(size + 1))
-    point = tokens.forms.index(".") if "." in tokens.forms else -1
-    return Sample(
-        tokens.rows, terms, tokens.surface, tokens.first, tokens.loud, tokens.forms, point,
-        order, edges, tokens.runs,
-    )  # fmt: skip
