@@ -323,10 +323,10 @@ def without_site(titles: list[str]) -> list[str]:
     >>> without_site([f"Story {i} - The Paper" for i in range(20)] + ["Rain - or sun"])[19:]
     ['Story 19', 'Rain - or sun']
     """
-    ends = Counter(found[2] for title in set(titles) if (found := SITE.match(title)))
-    often = {end for end, size in ends.items() if size >= max(REPEATS, REPEATED * len(titles))}
-    found = ((title, SITE.match(title)) for title in titles)
-    return [part[1] if part and part[2] in often else title for title, part in found]
+    parts = {title: found for title in titles if (found := SITE.match(title))}
+    ends, least = Counter(found[2] for found in parts.values()), REPEATED * len(titles)
+    often = {end for end, size in ends.items() if size >= max(REPEATS, least)}
+    return [parts[t][1] if t in parts and parts[t][2] in often else t for t in titles]
 
 
 def passages_of(text: str) -> Iterator[tuple[int, str]]:

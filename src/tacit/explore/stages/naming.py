@@ -31,6 +31,7 @@ from tacit.explore.stages.wording import (
     is_hangul,
     is_particle,
     without_article,
+    without_possessive,
 )
 
 __all__ = [
@@ -120,18 +121,18 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
     Siblings never share a word of their names.
     """
     inside = labels >= 0
-    k = int(labels.max(initial=-1)) + 1
-    scores = Scores.of(wording, labels, k)
-    allowed = np.stack([telling_terms(wording, labels == g) for g in range(k)]) if k else None
-    if allowed is None:
+    if not inside.any():
         return []
+    k = int(labels.max()) + 1
+    scores = Scores.of(wording, labels, k)
+    allowed = np.stack([telling_terms(wording, labels == g) for g in range(k)])
     ranked = np.where(allowed, scores.score, 0.0)
     owner = ranked.argmax(axis=0)
     found, taken = [], set[str]()
     for g in np.argsort(-scores.sizes, kind="stable").tolist():
         rows = labels == g
         own = np.where(owner == g, ranked[g], 0.0)
-        name = Name(wording, rows, inside, ranked[g], taken)
+        name = Name(wording, rows, allowed[g], ranked[g], taken)
         languages = own_languages(wording, rows, inside)
         name.shown += [each for each in languages if each.casefold() not in taken]
         if len(name.shown) < 2:  # words of one language would not name several
@@ -140,13 +141,9 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         found.append(
             (g, Named(name.shown or [NAMELESS], listed(wording, scores, g, ranked[g])))
         )
-    return number_repeats([named for _, named in sorted(found, key=lambda each: each[0])])
-
-
-def number_repeats(named: list[Named]) -> list[Named]:
-    """Groups without a name of their own are told apart by a number."""
+    named = [each for _, each in sorted(found, key=lambda each: each[0])]
     nameless = [i for i, each in enumerate(named) if each.name == [NAMELESS]]
-    for number, i in enumerate(nameless[1:], start=2):
+    for number, i in enumerate(nameless[1:], start=2):  # told apart by a number
         named[i] = named[i]._replace(name=[f"{NAMELESS} ({number})"])
     return named
 
@@ -244,10 +241,10 @@ class Name:
     """The name of one group as it grows."""
 
     def __init__(
-        self, wording: Wording, rows: np.ndarray, inside: np.ndarray, scores: np.ndarray,
+        self, wording: Wording, rows: np.ndarray, allowed: np.ndarray, scores: np.ndarray,
         taken: set[str],
     ) -> None:  # fmt: skip
-        self.wording, self.rows, self.inside = wording, rows, inside
+        self.wording, self.rows, self.allowed = wording, rows, allowed
         self.scores, self.taken = scores, taken
         self.shown: list[str] = []
         self.used: set[int] = set()
@@ -283,14 +280,9 @@ class Name:
             self.used |= set(phrase)
         if shown is None or shown.casefold() in self.taken:
             return
-        if any(
-            forms_of_one(a, b)
-            for each in self.shown
-            for a in each.split()
-            for b in shown.split()
-        ):
-            return
-        self.shown.append(shown)
+        said = [word for each in self.shown for word in each.split()]
+        if not any(forms_of_one(a, b) for a in said for b in shown.split()):
+            self.shown.append(shown)
 
     def is_form(self, term: int) -> bool:
         """Whether most places of a term are in the same surroundings, punctuation in it; or it
@@ -318,13 +310,14 @@ class Name:
 
     def is_fragment(self, at: np.ndarray) -> bool:
         """Whether most places are after one capitalized word that no name holds: New York."""
-        sample = self.wording.sample
-        words, counts = np.unique(sample.surface[np.maximum(at - 1, 0)], return_counts=True)
-        word, term = sample.forms[words[counts.argmax()]], sample.terms[np.maximum(at - 1, 0)]
-        if counts.max() <= MOSTLY * len(at) or not word[0].isupper():
+        sample, before = self.wording.sample, np.maximum(at - 1, 0)
+        words, first, counts = np.unique(
+            sample.surface[before], return_index=True, return_counts=True
+        )
+        most = counts.argmax()
+        if counts[most] <= MOSTLY * len(at) or not sample.forms[words[most]][0].isupper():
             return False
-        values, counts = np.unique(term, return_counts=True)
-        return not self.may_stand(int(values[counts.argmax()]))
+        return not self.may_stand(int(sample.terms[before[first[most]]]))
 
     # --- Phrases ---
 
@@ -370,10 +363,8 @@ class Name:
     def may_stand(self, term: int) -> bool:
         """Whether a term may be part of a phrase: not a function word here, and not a word of
         scripts without spaces."""
-        if term < 0:
-            return False
-        word = str(self.wording.terms.names[term])
-        return bool(telling_terms(self.wording, self.rows)[term]) and not is_run(word)
+        names = self.wording.terms.names
+        return term >= 0 and bool(self.allowed[term]) and not is_run(str(names[term]))
 
     def significant(self, phrase: list[int], other: int, both: int) -> bool:
         sample = self.wording.sample
@@ -468,10 +459,7 @@ def plain_form(seen: Counter[str]) -> str | None:
         best = next(
             (f for f in ranked if not f.isupper() and seen[f] >= LOWER * seen[best]), best
         )
-    for ending in ("'s", "’s", "s'", "s’"):
-        if best.endswith(ending):
-            best = best[: -len(ending)] + ("s" if ending[0] == "s" else "")
-    return best or None
+    return without_possessive(best) or None
 
 
 def forms_of_one(a: str, b: str) -> bool:

@@ -240,7 +240,7 @@ def limit_of(scores: np.ndarray) -> float:
     >>> [bool(np.mean(each > limit_of(each)) < 0.012) for each in (even, heavy)]
     [True, True]
     """
-    limits = []
+    limits: list[float] = []
     for low, high in TAILS:
         if (1 - high) * len(scores) >= FEWEST or not limits:
             a, b = np.quantile(scores, [low, high])

@@ -209,10 +209,7 @@ def singular(word: str) -> str:
     >>> [singular(w) for w in ("rates", "company's", "companies", "classes", "news", "glass")]
     ['rate', 'company', 'company', 'class', 'news', 'glass']
     """
-    for ending in ("'s", "’s", "s'", "s’"):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            word = word[: -len(ending)] + ("s" if ending[0] == "s" else "")
-            break
+    word = without_possessive(word)
     if len(word) < 4 or word in PLURALS or not word.endswith("s"):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -220,6 +217,10 @@ def singular(word: str) -> str:
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         return word[:-2]
     return word if word.endswith(("ss", "us", "is", "ous")) else word[:-1]
+
+
+def without_possessive(word: str) -> str:
+    return re.sub("(?<=..)(?:['’]s|(?<=s)['’])$", "", word)
 
 
 def without_article(word: str) -> str:
@@ -294,7 +295,7 @@ def stop_table(words: list[str]) -> np.ndarray:
 def is_stop(word: str, listed: frozenset[str]) -> bool:
     """Whether a word, or both sides of its apostrophe, is a function word.
 
-    >>> english = stop_list("en")
+    >>> english = stops_of("en")
     >>> is_stop("they're", english), is_stop("days", english), is_stop("whale", english)
     (True, True, False)
     """
