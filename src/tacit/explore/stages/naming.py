@@ -51,8 +51,8 @@ UNSURE = 0.3  # of the documents with a known language: below, those of all lang
 # Of the places of a term: a phrase with a telling neighbor, with any, and of four words.
 TOGETHER, WHOLE, ALWAYS = 0.3, 0.6, 0.9
 # Of the documents of known language, which must be half of all: those in the languages of a
-# group; at most, those of its parent; and those in a language that is one of several.
-KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL = 0.5, 0.7, 0.5, 0.15
+# group; at most, those of its siblings; and those in a language that is one of several.
+KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL = 0.5, 0.7, 0.3, 0.15
 LOWER = 0.05  # of the places in capitals that are written otherwise
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
@@ -203,21 +203,23 @@ def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
 
 
 def own_languages(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
-    """The languages of a group, if nearly all of it is in a few and most of the parent is in
+    """The languages of a group, if nearly all of it is in a few and most of its siblings are in
     none of them."""
-    votes, every = votes_of(wording, rows), votes_of(wording, inside)
+    beside = inside & ~rows
+    votes, others = votes_of(wording, rows), votes_of(wording, beside)
     for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
         at = CODES.index(script)
         best = max((CODES.index(c) for c in WRITTEN if WRITTEN[c] == script), key=votes.item)
         if votes[best]:
-            for each in (votes, every):
+            for each in (votes, others):
                 each[best], each[at] = each[best] + each[at], 0
     known, order = votes.sum(), np.argsort(-votes, kind="stable")[:IN_NAME]
     order = order[votes[order] >= SEVERAL * known]
     if votes[order[:1]].sum() >= ONE_LANGUAGE * known:
         order = order[:1]
-    most = known >= KNOWN * rows.sum() and votes[order].sum() >= ONE_LANGUAGE * known
-    if not most or every[order].sum() > OTHERS * every.sum():
+    unclear = known < KNOWN * rows.sum() or others.sum() < KNOWN * beside.sum()
+    rest = others[order].sum() > OTHERS * others.sum()
+    if unclear or rest or votes[order].sum() < ONE_LANGUAGE * known:
         return []
     names = [NAMES[CODES[i]] for i in order]
     return [name if name.endswith("script") else f"{name}-language" for name in names]
