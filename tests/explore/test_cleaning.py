@@ -67,6 +67,24 @@ def test_passages_of_many_documents_are_set_aside_but_no_document_is_emptied():
     assert found.found.sentences() == [said]
 
 
+def test_a_sentence_at_the_end_of_many_stories_is_set_aside():
+    footer = "Copyright 2004 by the wire, all rights are reserved."
+    texts, found = cleaned([f"Story {i} rose. It fell again. {footer}" for i in range(30)])
+    assert texts[3] == "Story 3 rose. It fell again."
+    assert found.found.passages == [footer]
+
+
+def test_titles_come_from_whichever_column_has_one_without_the_name_of_the_site():
+    n = 30
+    table = pa.table({
+        "title": [f"Rain {i} - The Paper" if i % 2 else None for i in range(n)],
+        "subject": [None if i % 2 else f"Re: Snow {i}" for i in range(n)],
+        "text": [f"It fell {i} times." for i in range(n)],
+    })  # fmt: skip
+    texts, _ = cleaned(table)
+    assert texts[:2] == ["Snow 0\n\nIt fell 0 times.", "Rain 1\n\nIt fell 1 times."]
+
+
 def test_copies_of_one_text_are_not_repeated_passages():
     text = "The same words again and again in every copy of it."
     texts, _ = cleaned([text] * 50 + ["another text altogether"])

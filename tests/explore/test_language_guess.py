@@ -49,17 +49,33 @@ def test_what_cannot_be_told_is_unknown(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("Привет, это письмо о море и о хлебе", "cyrl"),
+        ("Корабль, море, хлеб", "cyrl"),
         ("海と船の手紙", "ja"),
         ("轮船在海洋中航行", "zh"),
         ("바다와 배에 대한 편지", "ko"),
         ("رسالة عن البحر والسفينة", "arab"),
         ("ένα γράμμα για τη θάλασσα", "el"),
-        ("समुद्र और जहाज के बारे में पत्र", "deva"),
+        ("समुद्र जहाज पत्र", "deva"),
         ("a Greek word, λόγος, in an English sentence that is about the sea", "en"),
     ],
 )
 def test_scripts_tell_languages_without_function_words(tmp_path, text, code):
+    folder, _ = explore(tmp_path, [text, SAMPLES["en"]])
+    assert guesses(folder)[0] == [code, "en"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Привет, это письмо о море и о хлебе", "ru"),
+        ("Це лист про море і про хліб, але не про корабель", "uk"),
+        ("این نامه در مورد دریا و کشتی است که با آن رفتند", "fa"),
+        ("समुद्र और जहाज के बारे में पत्र", "hi"),
+        ("Skibet lå i havnen, men det var ikke der, da vi blev hentet af dem", "da"),
+        ("Denizde bir gemi var ama bu gemi için çok daha fazla ekmek gerek", "tr"),
+    ],
+)
+def test_function_words_tell_languages_of_one_script_apart(tmp_path, text, code):
     folder, _ = explore(tmp_path, [text, SAMPLES["en"]])
     assert guesses(folder)[0] == [code, "en"]
 

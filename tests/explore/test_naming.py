@@ -165,3 +165,36 @@ def test_the_same_name_is_in_python_the_summary_and_the_exports(tmp_path):
     assert "group_name" in lines[0]
     assert sum(names[0] in line for line in lines[1:]) == 20
     assert project.clusters["title"].iloc[0] in texts
+
+
+def test_a_group_in_several_languages_is_named_by_them():
+    danish = ["Skibet lå i havnen, men det var ikke der, da vi blev hentet af dem"] * 10
+    polish = ["Statek był w porcie, ale nie było go tam, kiedy przyszli po nas"] * 10
+    english = ["The ship was in the port but it was not there when they came for us"] * 40
+    first, _ = names_of(danish + polish + english, np.repeat([0, 1], [20, 40]))
+    assert sorted(first) == ["Danish-language", "Polish-language"]
+
+
+def test_capitals_of_speakers_and_headings_are_not_how_a_name_is_written():
+    play = ["SICINIUS\tWhat says the tribune?", "MENENIUS\tHear me, tribune, hear."] * 10
+    other = ["an oven full of bread", "bread from the oven"] * 10
+    first, _ = names_of(play + other, np.repeat([0, 1], 20))
+    assert {"Sicinius", "Menenius"} <= set(first)
+
+
+def test_abbreviations_sources_and_ends_of_names_name_nothing_where_there_is_more():
+    news = [
+        f"WASHINGTON (AP) AP - Sen. {who} spoke about taxes in New York on day {i}."
+        for i, who in enumerate(("Lee", "Ray", "Kim", "Fox") * 6)
+    ]
+    other = ["the oven bakes bread"] * 24
+    first, _ = names_of(news + other, np.repeat([0, 1], 24))
+    assert not {"AP", "Sen", "York"} & set(first)
+    assert "taxes" in first
+
+
+def test_paths_of_files_and_words_of_mixed_scripts_name_nothing():
+    texts = ["the archive is in /pub/tools/zip and pub/tools/tar, facebookΚοινοποίηση"] * 20
+    texts += ["the oven bakes bread"] * 20
+    first, _ = names_of(texts, np.repeat([0, 1], 20))
+    assert first == ["archive"]

@@ -263,8 +263,7 @@ def write_metadata(
     import pyarrow as pa
 
     directions(reader)
-    titles = reader.title_column
-    names = [name for name in reader.columns if name != titles]
+    names = [name for name in reader.columns if name.lower() != "title"]
     given = label_columns(reader, labels, spread)
     groups = None if reader.groups is None else pa.array(reader.groups)
     columns = [groups, given.get("label"), given.get("spread")]

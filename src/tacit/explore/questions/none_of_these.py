@@ -20,18 +20,14 @@ Few labels reach few of the documents of their kind, so this is only a start. A 
 classifier, of documents with and without one of the labels, then learns from its own answers:
 it begins with the probabilities of the mixture, and in each round with those of its last
 scores, the fraction without a label staying the same (self-training, as in Nigam et al. 2000).
-Strong regularization keeps it on the large directions of meaning, which separate subjects. The
-same mixture is fitted to its last scores; documents that are more likely in the second part
-have none of the labels.
+Strong regularization keeps it on the large directions of meaning, which separate subjects.
 
 Where every subject is labeled, the second part is no more than a part of the first, and the
-labeled documents are in it as often as others. Unless they are there less often by two standard
-errors, and rank above the others by one, the first scores decide; so do they where they rank
-the labeled documents higher, by more than a standard error, since with many subjects no one
-direction tells those that are labeled apart. The threshold rejects a tenth of the first part of
-their mixture. With p the fraction that is like the labeled documents (twice the fraction above
-their median, less one standard error) at nine tenths or more, no more are rejected than a tenth
-of the labeled, and than where
+labeled documents are in it as often as others. So both scores count, the second the more, the
+more of the labeled documents are missing from its second part. The threshold rejects a tenth
+of the first part of the mixture of these scores. With p the fraction that is like the labeled
+documents (twice the fraction above their median, less one standard error) at nine tenths or
+more, no more are rejected than a tenth of the labeled, and than where
 
     2 p F(t) - U(t)
 
@@ -43,7 +39,7 @@ documents using EM. Machine Learning 39.
 Zhou, Bousquet, Lal, Weston, Schölkopf (2004), Learning with local and global consistency. NIPS.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -70,7 +66,6 @@ ROUNDS, SETTLED = 20, 1e-3  # of self-training; the mean change of a probability
 WEAK = 0.1  # C of the classifier that trains itself
 MOSTLY = 0.9  # of the documents have one of the labels
 STEEP = 3.0  # how much the log odds fall with a standard deviation of the scores
-ERRORS = 2.0  # standard errors by which labeled documents are fewer in the second part
 REJECTED, TENTH = 0.1, -1.2816  # of documents with a label; the quantile of the normal law
 PASSES, NARROWEST = 60, 0.2  # of EM; standard deviation, in that of the first part
 EVEN = 0.7  # the fraction like the labeled documents that EM begins with
@@ -109,14 +104,9 @@ def unlike_labeled(
         scores += standard(visited(reader, own, given, fold), some)
     learned, part = train_itself(reader, own, others, scores, fold, seed, engine)
     inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
-    fewer = inside < part - ERRORS * np.sqrt(part * (1 - part) / len(own))
-    error = 1 / np.sqrt(12 * len(own))  # the standard error of a mean of uniform ranks
-    above = rank(learned, own, others)
-    if fewer and above > max(0.5 + error, rank(scores, own, others) - error):
-        known = known_part(learned[own], learned[others], 1 - part)
-        out[others] = (known.probability < 0.5) & (learned[others] < known.mean)
-    else:
-        out[others] = scores[others] < threshold(scores[own], scores[others])
+    weight = max(0.0, 1 - inside / part)
+    scores = (1 - weight) * scores / 2 + weight * standard(learned, some)
+    out[others] = scores[others] < threshold(scores[own], scores[others])
     return out
 
 
@@ -137,8 +127,8 @@ def train_itself(
     rest = np.asarray(rows[some], np.float64)
     table = np.concatenate([np.asarray(rows[own], np.float64), rest, rest])
     classes = np.repeat([1, 0], [len(own) + len(some), len(some)])
-    known = known_part(scores[own], scores[others], EVEN)
-    none = odds_below(scores[some], known.mean + TENTH * known.spread)
+    mean, spread = known_part(scores[own], scores[others], EVEN)
+    none = odds_below(scores[some], mean + TENTH * spread)
     part = float(none.mean())
     model = LogisticRegression(WEAK, random_state=seed, engine=engine)
     for _ in range(ROUNDS):
@@ -168,11 +158,6 @@ def in_blocks(model: LogisticRegression, rows: np.ndarray) -> np.ndarray:
         model.decision_function(np.asarray(rows[i : i + BLOCK], np.float64))
         for i in range(0, len(rows), BLOCK)
     ])  # fmt: skip
-
-
-def rank(scores: np.ndarray, own: np.ndarray, others: np.ndarray) -> float:
-    """How many of the other documents are below a labeled one, on average, as a fraction."""
-    return float(np.searchsorted(np.sort(scores[others]), scores[own]).mean() / len(others))
 
 
 def standard(scores: np.ndarray, some: np.ndarray) -> np.ndarray:
@@ -253,29 +238,21 @@ def threshold(labeled: np.ndarray, others: np.ndarray) -> float:
     at = np.concatenate([[-np.inf], np.sort(np.concatenate([a, b]))])
     below = np.searchsorted(a, at) / len(a), np.searchsorted(b, at) / len(b)
     if known < MOSTLY:
-        part = known_part(labeled, others, known)
-        return part.mean + TENTH * part.spread
+        mean, spread = known_part(labeled, others, known)
+        return mean + TENTH * spread
     best = float(at[np.argmin(2 * known * below[0] - below[1])])
     return min(best, float(np.quantile(a, REJECTED)))
 
 
-class KnownPart(NamedTuple):
-    """The documents that have one of the labels, by their scores."""
-
-    mean: float
-    spread: float  # standard deviation
-    probability: np.ndarray  # that each of the others is among them
-
-
-def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> KnownPart:
-    """The part of the labeled documents in a mixture of two normal distributions; ``known`` of
-    the others are in it, about.
+def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[float, float]:
+    """Mean and standard deviation of the part of the labeled documents in a mixture of two
+    normal distributions; ``known`` of the others are in it, about.
 
     >>> rng = np.random.default_rng(0)
     >>> known, foreign = rng.normal(3, 1, 2000), rng.normal(-3, 1, 1000)
     >>> part = known_part(known[:50], np.concatenate([known[50:], foreign]), 0.7)
-    >>> round(part.mean, 1), round(part.spread, 1), round(float(part.probability.mean()), 2)
-    (3.0, 1.0, 0.66)
+    >>> [round(each, 1) for each in part]
+    [3.0, 1.0]
     """
     mean, spread = np.zeros(2), np.zeros(2)
     mean[1], spread[1] = labeled.mean(), max(float(labeled.std()), TINY)
@@ -294,4 +271,4 @@ def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> KnownPa
         spread[0] = np.sqrt(np.average((others - mean[0]) ** 2, weights=weight))
         spread[0] = max(spread[0], NARROWEST * spread[1])
         part = of.mean(axis=0)
-    return KnownPart(float(mean[1]), float(spread[1]), of[:, 1])
+    return float(mean[1]), float(spread[1])

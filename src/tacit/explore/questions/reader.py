@@ -22,11 +22,10 @@ from tacit.explore.report.clean_text import (
     clean_line,
     clean_text,
     cut,
+    given_titles,
     title_and_opening,
-    title_name,
 )
 from tacit.explore.report.search_index import least_spread
-from tacit.explore.stages.cleaning import clean_markup
 from tacit.explore.stages.live import TokenStream, stream_of
 from tacit.explore.stages.stage import DOCUMENTS, Context, Output
 from tacit.search import Hit, QueryError
@@ -173,15 +172,13 @@ class ProjectReader:
         return None if isinstance(value, float) and not np.isfinite(value) else value
 
     @once
-    def title_column(self) -> str | None:
-        """The column that names documents for people, if there is one."""
-        return title_name(self.columns)
+    def titles(self) -> list[str | None] | None:
+        """The titles that came with the documents, if any did."""
+        return given_titles(self.documents)
 
     def title_of(self, row: int) -> str | None:
         """The title that came with a document."""
-        name = self.title_column
-        value = None if name is None else self.value(name, row)
-        return None if value is None else clean_markup(str(value))
+        return None if self.titles is None else self.titles[row]
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """Some documents, as they were read."""

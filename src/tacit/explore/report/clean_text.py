@@ -2,14 +2,13 @@
 documents: a column of them, or their first line."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
 from typing import Any
 
-from tacit.explore.stages.cleaning import clean_markup, reply_to
+from tacit.explore.stages.cleaning import SAME_TITLE, clean_markup, reply_to
 
 __all__ = [
-    "OPENING", "TITLE", "TITLES", "clean_line", "clean_text", "cut", "title_and_opening",
-    "title_column", "title_name",
+    "OPENING", "TITLE", "clean_line", "clean_text", "cut", "given_titles", "title_and_opening",
 ]  # fmt: skip
 
 TITLE, OPENING = 90, 170  # characters
@@ -93,18 +92,18 @@ def begin_of(lines: list[str]) -> int:
 
 def lines_of(text: str) -> list[str]:
     """The lines with something to read; rules of dashes and the like are none."""
-    cleaned: Iterable[str] = (clean_line(line) for line in text.splitlines())
+    cleaned = (clean_line(line) for line in text.splitlines())
     return [line for line in cleaned if line and not RULED.match(line)]
 
 
-def title_name(columns: Iterable[Any]) -> Any:
-    """Which of these columns names documents for people, if one does."""
-    return next((name for name in columns if str(name).lower() in TITLES), None)
-
-
-def title_column(documents: Any) -> list[str | None] | None:
-    """The column that names documents for people, if there is one."""
-    name = title_name(documents.columns)
-    if name is None:
+def given_titles(documents: Any) -> list[str | None] | None:
+    """What documents are called by the columns that name them, if there is one; a name that
+    many documents share, such as "Untitled", is none."""
+    names = {str(name).lower(): name for name in documents.columns}
+    given = [documents.column(names[each]) for each in TITLES if each in names]
+    if not given:
         return None
-    return [None if v is None else clean_markup(str(v)) for v in documents.column(name)]
+    rows = (next((v for v in row if v and v == v), None) for row in zip(*given, strict=True))
+    titles = [None if v is None else clean_markup(str(v)) for v in rows]
+    often, most = Counter(titles), max(3, SAME_TITLE * len(titles))
+    return [title if often[title] <= most else None for title in titles]

@@ -20,8 +20,8 @@ from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.report.clean_text import (
     clean_line,
     cut,
+    given_titles,
     title_and_opening,
-    title_column,
 )
 from tacit.explore.report.colors import SLOTS
 from tacit.explore.stages.stage import Context
@@ -210,7 +210,7 @@ def listed_documents(context: Context, facts: dict, on_map: np.ndarray) -> list[
 def texts_of(context: Context, shown: Shown) -> dict[str, list[str]]:
     """Titles, openings and names of the documents on the page."""
     documents = context.documents()
-    titles = title_column(documents)
+    titles = given_titles(documents)
     order = shown.documents if shown.titled is None else shown.documents[shown.titled]
     wanted = set(order.tolist())
     found: dict[int, tuple[str, str]] = {}

@@ -1,11 +1,12 @@
 """What is no part of a document's text: decoded or set aside before anything is counted.
 
-    title               a column of titles is read as the beginning of the text
+    title               a column of titles is read as the beginning of the text, without the
+                        name of a site that many titles end with
     e-mail headers      set aside; subject, author and date become columns
     signatures          after the line "--", at the end of a message
     quoted-printable    decoded
     entities, tags      &amp; and what is left of it (#39;) decoded, tags of HTML set aside
-    repeated passages   lines of six words or more that are in many different documents
+    repeated passages   lines and sentences of six words or more in many different documents
 
 Two passes: the first finds headers and repeated passages, the second gives the texts. A
 document is never emptied: where nothing would be left, it stays as it was.
@@ -24,11 +25,15 @@ from tacit.core.wording import count
 from tacit.data.document_formats import html_text, mail_fields, without_unseen
 from tacit.data.document_names import title_of_name
 
-__all__ = ["Cleaned", "Found", "clean_markup", "reply_to", "split_header", "split_signature"]
+__all__ = [
+    "SAME_TITLE", "Cleaned", "Found", "clean_markup", "reply_to", "split_header",
+    "split_signature",
+]  # fmt: skip
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
 SAMPLE = 20_000  # documents that repeated passages are found in
-LINE_WORDS = 6
+PASSAGE_WORDS = 6
+PIECE = re.compile(r"(\n|(?<=[.!?]) +)")  # what separates lines and sentences
 REPEATS, REPEATED = 10, 0.01  # documents, and fraction of the documents, that share a passage
 LEFT = 0.2  # of the text that must be left
 SAME_TITLE = 0.05  # of the documents: a title that more of them share says nothing
@@ -47,6 +52,7 @@ TAG = re.compile(
     r"table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video)(?:\s[^<>]{0,500})?/?>",
     re.I,
 )
+SITE = re.compile(r"(\S.*?)\s+[-–—|·]\s+([^-–—|·]{2,60})$")
 QUOTED = re.compile(r"=(?:[0-9A-F]{2})")
 
 
@@ -155,18 +161,15 @@ class Cleaned:
 
     def _find_titles(self, first_lines: list[str]) -> None:
         columns = {str(name).lower(): name for name in self.documents.columns}
-        name = next((columns[each] for each in TITLED if each in columns), None)
-        if name is not None:
-            values = self.documents.column(name)
-        elif "subject" in self.columns:
-            values = self.columns["subject"]
-        else:
+        given = [self.documents.column(columns[each]) for each in TITLED if each in columns]
+        given += [values for name, values in self.columns.items() if name == "subject"]
+        if not given:
             self._name_files(first_lines)
             return
-        titles = [
-            None if v is None else reply_to(" ".join(clean_markup(str(v)).split()))
-            for v in values
-        ]
+        titles = without_site([
+            reply_to(" ".join(clean_markup(str(found)).split())) if found == found else ""
+            for found in (next(filter(None, row), "") for row in zip(*given, strict=True))
+        ])  # fmt: skip
         often = Counter(titles)
         most = max(3, SAME_TITLE * len(titles))
         self.titles = [
@@ -185,12 +188,15 @@ class Cleaned:
     def _without_passages(self, text: str, found: Found) -> str:
         if not self.passages:
             return text
-        kept = [line for line in text.split("\n") if passage(line) not in self.passages]
-        left = "\n".join(kept)
+        pieces = [*PIECE.split(text), ""]  # each with what follows it
+        left = "".join(
+            piece + after for piece, after in zip(pieces[::2], pieces[1::2], strict=True)
+            if passage(piece) not in self.passages
+        )  # fmt: skip
         if len(left) == len(text) or len(left.split()) < max(1, LEFT * len(text.split())):
             return text
         found.repeated += 1
-        return left.strip("\n")
+        return left.strip("\n ")
 
 
 # --- One document ---
@@ -311,18 +317,30 @@ def reply_to(subject: str) -> str:
     )
 
 
+def without_site(titles: list[str]) -> list[str]:
+    """Titles without the name of a site, which many of them end with.
+
+    >>> without_site([f"Story {i} - The Paper" for i in range(20)] + ["Rain - or sun"])[19:]
+    ['Story 19', 'Rain - or sun']
+    """
+    parts = {title: found for title in titles if (found := SITE.match(title))}
+    ends, least = Counter(found[2] for found in parts.values()), REPEATED * len(titles)
+    often = {end for end, size in ends.items() if size >= max(REPEATS, least)}
+    return [parts[t][1] if t in parts and parts[t][2] in often else t for t in titles]
+
+
 def passages_of(text: str) -> Iterator[tuple[int, str]]:
-    for line in text.split("\n"):
-        if (key := passage(line)) is not None:
-            yield key, line.strip()[:200]
+    for piece in PIECE.split(text)[::2]:
+        if (key := passage(piece)) is not None:
+            yield key, piece.strip()[:200]
 
 
-def passage(line: str) -> int | None:
-    """A number for a line that is long enough to be a passage."""
-    if len(line) < 2 * LINE_WORDS:
+def passage(piece: str) -> int | None:
+    """A number for a line or sentence that is long enough to be a passage."""
+    if len(piece) < 2 * PASSAGE_WORDS:
         return None
-    words = line.split()
-    if len(words) < LINE_WORDS or not any(word[0].isalpha() for word in words):
+    words = piece.split()
+    if len(words) < PASSAGE_WORDS or not any(word[0].isalpha() for word in words):
         return None
     return number_of(" ".join(words).casefold())
 

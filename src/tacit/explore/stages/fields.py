@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_KINDS = 50
-SEVERAL, HALF = 0.1, 0.5  # of the documents with several values; of the values that recur
+SEVERAL, HALF = 0.05, 0.5  # of the documents with several values; of the values that recur
 MOST_COLUMNS = 12  # that are compared
 NONE = "(none)"
 LONGEST = 60  # characters of a value
@@ -198,37 +197,32 @@ def words_of(
     those beyond what the largest of all comparisons reaches by chance."""
     from scipy.stats import norm
 
-    from tacit.cluster.descriptions import Contrast, contrasts, log_odds
+    from tacit.cluster.descriptions import log_odds
 
     known = np.array([kind != NONE for kind in column.kinds])
-    inside = np.where(known[codes], codes, -1)  # missing values are not compared
     if not len(names) or known.sum() < 2:
         return [[] for _ in sizes]
     level = float(norm.isf(ERRORS / (len(names) * int(known.sum()))))
     named = np.array([not str(name).isdigit() for name in names], np.bool_)
+    members, n = column.members, len(codes)
+    if members is None:
+        members = sp.csr_array((np.ones(n), codes, np.arange(n + 1)), shape=(n, len(sizes)))
+    sums = sp.csr_array(members.T.astype(np.float64) @ present)  # for each of its values
+    there = np.flatnonzero(known[codes])  # missing values are not compared
+    total = np.asarray(present[there].sum(axis=0), np.float64).ravel()
     found: list[list[list[Any]]] = []
-
-    def by_value() -> Iterator[Contrast]:  # a document counts for each of its values
-        members: Any = column.members
-        sums = sp.csr_array(members.T.astype(np.float32) @ present)
-        total = np.asarray(present[np.flatnonzero(inside >= 0)].sum(axis=0)).ravel()
-        there = int((inside >= 0).sum())
-        for j, size in enumerate(sizes.tolist()):
-            own = sums[[j]].toarray().ravel().astype(np.float64)
-            rest = np.maximum(total - own, 0.0)
-            others = rest / max(there - size, 1)
-            yield Contrast(log_odds(own, rest), own / max(size, 1), others)
-
-    every = contrasts(present, inside, len(sizes), "counts")
-    for j, each in enumerate(every if column.members is None else by_value()):
-        few = sizes[j] < FEWEST or not known[j]
-        telling = np.flatnonzero(
-            named & (each.score > level) & (each.inside >= LEAST_FREQUENCY)
-        )
-        order = telling[np.lexsort([telling, -each.score[telling]])]
-        best = [] if few else order[:WORDS].tolist()
+    for j, size in enumerate(sizes.tolist()):
+        if size < FEWEST or not known[j]:
+            found.append([])
+            continue
+        own = sums[[j]].toarray().ravel()
+        rest = np.maximum(total - own, 0.0)
+        inside, outside = own / size, rest / max(len(there) - size, 1)
+        score = log_odds(own, rest)
+        telling = np.flatnonzero(named & (score > level) & (inside >= LEAST_FREQUENCY))
+        best = telling[np.lexsort([telling, -score[telling]])][:WORDS].tolist()
         found.append([
-            [str(names[i]), round(float(each.inside[i]), 4), round(float(each.outside[i]), 4)]
+            [str(names[i]), round(float(inside[i]), 4), round(float(outside[i]), 4)]
             for i in best
         ])  # fmt: skip
     return found

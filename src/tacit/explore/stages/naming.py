@@ -22,15 +22,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.report.clean_text import title_and_opening, title_column
+from tacit.explore.report.clean_text import given_titles, title_and_opening
+from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
-from tacit.explore.stages.stop_lists import NAMES
 from tacit.explore.stages.wording import (
     Sample,
     Wording,
     is_hangul,
     is_particle,
     without_article,
+    without_possessive,
 )
 
 __all__ = [
@@ -47,18 +48,22 @@ COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if 
 CANDIDATES = 40  # terms of a group that are looked at
 ACTIVE = 0.05  # of the documents of a group: the function words of their language are left out
 UNSURE = 0.3  # of the documents with a known language: below, those of all languages are
-TOGETHER, WHOLE = (
-    0.3,
-    0.6,
-)  # of the places of a term: a phrase if its neighbor is telling; always
-ONE_LANGUAGE, OTHERS = 0.7, 0.5  # of a group in one language; at most, of its parent
+# Of the places of a term: a phrase with a telling neighbor, with any, and of four words.
+TOGETHER, WHOLE, ALWAYS = 0.3, 0.6, 0.9
+# Of the documents of known language, which must be half of all: those in the languages of a
+# group; at most, those of its siblings; and those in a language that is one of several.
+KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL = 0.5, 0.7, 0.3, 0.15
+LOWER = 0.05  # of the places in capitals that are written otherwise
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
-FORM = 0.6  # of the places of a term that are in the same surroundings: it is part of a form
+FORM = 0.6  # of the places of a term that are in a few surroundings: it is part of a form
+PARTLY = 0.4  # of these places, at least, in each of the surroundings
+MOSTLY = 0.8  # of the places of a term after one word, or before a point: "York", "Sen."
+SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 LOOKED_AT = 300  # places of a term, about
 VARIED = 0.5  # of the places of a word without spaces that may be beside one character
-LONGEST_RUN = 6  # characters of a name without spaces
+LONGEST_RUN, MOST_PLACES = 6, 1000  # characters of a name without spaces; its places
 
 
 def name_them(
@@ -71,7 +76,7 @@ def name_them(
     the most typical document. Group i has the documents with label i."""
     wording = wording or context_wording(context)
     documents = context.documents()
-    titles = title_column(documents)
+    titles = given_titles(documents)
 
     def title(group: dict[str, Any]) -> str:
         row = group["typical"][0]
@@ -116,32 +121,29 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
     Siblings never share a word of their names.
     """
     inside = labels >= 0
-    k = int(labels.max(initial=-1)) + 1
-    scores = Scores.of(wording, labels, k)
-    allowed = np.stack([telling_terms(wording, labels == g) for g in range(k)]) if k else None
-    if allowed is None:
+    if not inside.any():
         return []
+    k = int(labels.max()) + 1
+    scores = Scores.of(wording, labels, k)
+    allowed = np.stack([telling_terms(wording, labels == g) for g in range(k)])
     ranked = np.where(allowed, scores.score, 0.0)
     owner = ranked.argmax(axis=0)
     found, taken = [], set[str]()
     for g in np.argsort(-scores.sizes, kind="stable").tolist():
         rows = labels == g
         own = np.where(owner == g, ranked[g], 0.0)
-        name = Name(wording, rows, inside, ranked[g], taken)
-        if (language := own_language(wording, rows, inside)) is not None:
-            name.shown += [language] if language.casefold() not in taken else []
-        name.fill(own, scores.share[g])
+        name = Name(wording, rows, allowed[g], ranked[g], taken)
+        languages = own_languages(wording, rows, inside)
+        name.shown += [each for each in languages if each.casefold() not in taken]
+        if len(name.shown) < 2:  # words of one language would not name several
+            name.fill(own, scores.share[g])
         taken |= {each.casefold() for each in name.shown}
         found.append(
             (g, Named(name.shown or [NAMELESS], listed(wording, scores, g, ranked[g])))
         )
-    return number_repeats([named for _, named in sorted(found, key=lambda each: each[0])])
-
-
-def number_repeats(named: list[Named]) -> list[Named]:
-    """Groups without a name of their own are told apart by a number."""
+    named = [each for _, each in sorted(found, key=lambda each: each[0])]
     nameless = [i for i, each in enumerate(named) if each.name == [NAMELESS]]
-    for number, i in enumerate(nameless[1:], start=2):
+    for number, i in enumerate(nameless[1:], start=2):  # told apart by a number
         named[i] = named[i]._replace(name=[f"{NAMELESS} ({number})"])
     return named
 
@@ -187,27 +189,40 @@ def powered(table: sp.csr_array, power: int) -> sp.csr_array:
 
 def telling_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     """Which terms may name these documents: no function words of their languages."""
-    codes, guess = wording.languages
-    votes = np.bincount(guess[rows & (guess >= 0)], minlength=len(codes))
-    known, size = int(votes.sum()), int(rows.sum())
+    votes, size = votes_of(wording, rows), int(rows.sum())
     active = votes >= max(1.0, ACTIVE * size)
-    if known < UNSURE * size:
+    if votes.sum() < UNSURE * size:
         active[:] = True
     return np.logical_not(wording.terms.stops[:, active].any(axis=1))
 
 
-def own_language(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> str | None:
-    """The language of a group, if nearly all of it is in it and most of the parent is not."""
-    codes, guess = wording.languages
-    votes, every = (
-        np.bincount(guess[some & (guess >= 0)], minlength=len(codes)) for some in (rows, inside)
-    )
-    best = int(votes.argmax())
-    if votes[best] < ONE_LANGUAGE * max(int(rows.sum()), 1):
-        return None
-    if every[best] > OTHERS * max(int(every.sum()), 1):
-        return None
-    return f"{NAMES[codes[best]]}-language"
+def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
+    """How many of these documents are in each language."""
+    guess = wording.languages[rows]
+    return np.bincount(guess[guess != UNKNOWN], minlength=len(CODES))
+
+
+def own_languages(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
+    """The languages of a group, if nearly all of it is in a few and most of its siblings are in
+    none of them."""
+    beside = inside & ~rows
+    votes, others = votes_of(wording, rows), votes_of(wording, beside)
+    for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
+        at = CODES.index(script)
+        best = max((CODES.index(c) for c in WRITTEN if WRITTEN[c] == script), key=votes.item)
+        if votes[best]:
+            for each in (votes, others):
+                each[best], each[at] = each[best] + each[at], 0
+    known, order = votes.sum(), np.argsort(-votes, kind="stable")[:IN_NAME]
+    order = order[votes[order] >= SEVERAL * known]
+    if votes[order[:1]].sum() >= ONE_LANGUAGE * known:
+        order = order[:1]
+    unclear = known < KNOWN * rows.sum() or others.sum() < KNOWN * beside.sum()
+    rest = others[order].sum() > OTHERS * others.sum()
+    if unclear or rest or votes[order].sum() < ONE_LANGUAGE * known:
+        return []
+    names = [NAMES[CODES[i]] for i in order]
+    return [name if name.endswith("script") else f"{name}-language" for name in names]
 
 
 def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
@@ -228,10 +243,10 @@ class Name:
     """The name of one group as it grows."""
 
     def __init__(
-        self, wording: Wording, rows: np.ndarray, inside: np.ndarray, scores: np.ndarray,
+        self, wording: Wording, rows: np.ndarray, allowed: np.ndarray, scores: np.ndarray,
         taken: set[str],
     ) -> None:  # fmt: skip
-        self.wording, self.rows, self.inside = wording, rows, inside
+        self.wording, self.rows, self.allowed = wording, rows, allowed
         self.scores, self.taken = scores, taken
         self.shown: list[str] = []
         self.used: set[int] = set()
@@ -267,43 +282,51 @@ class Name:
             self.used |= set(phrase)
         if shown is None or shown.casefold() in self.taken:
             return
-        if any(
-            forms_of_one(a, b)
-            for each in self.shown
-            for a in each.split()
-            for b in shown.split()
-        ):
-            return
-        self.shown.append(shown)
+        said = [word for each in self.shown for word in each.split()]
+        if not any(forms_of_one(a, b) for a in said for b in shown.split()):
+            self.shown.append(shown)
 
     def is_form(self, term: int) -> bool:
-        """Whether most places of a term are in the same surroundings, punctuation in it."""
+        """Whether most places of a term are in the same surroundings, punctuation in it; or it
+        is an abbreviation, as a point follows nearly all; or the end of a name."""
         sample = self.wording.sample
         at = sample.places(term, self.rows)
         at = at[:: max(1, len(at) // LOOKED_AT)]
         if len(np.unique(sample.rows[at])) < FEWEST + 2:
             return False
         needed = FORM * len(at)
-        at = at[(at >= 3) & (at < len(sample.terms) - 3)]
-        here = sample.rows[at]
-        at = at[(sample.rows[at - 3] == here) & (sample.rows[at + 3] == here)]
-        if len(at) < needed:
-            return False
+        after = sample.surface[np.minimum(at + 1, len(sample.terms) - 1)]
+        short = len(str(self.wording.terms.names[term])) <= SHORTENED
+        if (short and (after == sample.point).mean() > MOSTLY) or self.is_fragment(at):
+            return True
+        alike = np.zeros(len(at), bool)
         for around in SURROUNDINGS:
-            near = sample.surface[at[:, None] + np.array(around)]
-            rows, counts = np.unique(near, axis=0, return_counts=True)
-            if counts.max() >= needed:
-                forms = [sample.forms[i] for i in rows[counts.argmax()]]
-                if any(is_mark(form) for form in forms):
-                    return True
-        return False
+            places = at[:, None] + np.array(around)
+            near = sample.surface.take(places, mode="clip")
+            near[sample.rows.take(places, mode="clip") != sample.rows[at][:, None]] = -1
+            rows, of, counts = np.unique(near, axis=0, return_inverse=True, return_counts=True)
+            usual = (counts >= PARTLY * needed) & (rows >= 0).all(axis=1)
+            usual[usual] = [any(is_mark(sample.forms[i]) for i in row) for row in rows[usual]]
+            alike |= usual[of.ravel()]
+        return bool(alike.sum() >= needed)
+
+    def is_fragment(self, at: np.ndarray) -> bool:
+        """Whether most places are after one capitalized word that no name holds: New York."""
+        sample, before = self.wording.sample, np.maximum(at - 1, 0)
+        words, first, counts = np.unique(
+            sample.surface[before], return_index=True, return_counts=True
+        )
+        most = counts.argmax()
+        if counts[most] <= MOSTLY * len(at) or not sample.forms[words[most]][0].isupper():
+            return False
+        return not self.may_stand(int(sample.terms[before[first[most]]]))
 
     # --- Phrases ---
 
     def phrase(self, term: int) -> list[int]:
         """The term with the neighbors that it usually has here."""
         phrase = [term]
-        for _ in range(2):
+        for _ in range(3):
             longer = self.longer(phrase)
             if longer is None:
                 break
@@ -334,6 +357,7 @@ class Name:
         if other in phrase or count < FEWEST or not self.may_stand(other):
             return None
         needed = WHOLE if len(phrase) > 1 or self.scores[other] <= 0 else TOGETHER
+        needed = ALWAYS if len(phrase) > 2 else needed
         if part < needed or not self.significant(phrase, other, count):
             return None
         return [*phrase, other] if side > 0 else [other, *phrase]
@@ -341,8 +365,8 @@ class Name:
     def may_stand(self, term: int) -> bool:
         """Whether a term may be part of a phrase: not a function word here, and not a word of
         scripts without spaces."""
-        word = str(self.wording.terms.names[term])
-        return bool(telling_terms(self.wording, self.rows)[term]) and not is_run(word)
+        names = self.wording.terms.names
+        return term >= 0 and bool(self.allowed[term]) and not is_run(str(names[term]))
 
     def significant(self, phrase: list[int], other: int, both: int) -> bool:
         sample = self.wording.sample
@@ -361,13 +385,15 @@ class Name:
             at = places_of(sample, phrase, np.ones(len(self.rows), bool))
         if not len(at):
             return self.wording.terms.bases[phrase[0]] if len(phrase) == 1 else None
-        later = at[~sample.first[at]]
+        loud = bool(sample.loud[at].mean() > 0.5)  # it is not known how else it is written
+        at = at[~sample.loud[at]] if not sample.loud[at].all() else at
         seen: Counter[str] = Counter()
-        for some, weight in ((at, 1), (later, 10)):
-            for i in some.tolist():
-                parts = [self.bare(sample.forms[sample.surface[i + j]], term)
-                         for j, term in enumerate(phrase)]  # fmt: skip
-                seen[" ".join(parts)] += weight
+        for i, first in zip(at.tolist(), sample.first[at].tolist(), strict=True):
+            parts = [self.bare(sample.forms[sample.surface[i + j]], term)
+                     for j, term in enumerate(phrase)]  # fmt: skip
+            if loud:
+                parts = [p.capitalize() if p.isupper() and len(p) > 3 else p for p in parts]
+            seen[" ".join(parts)] += 1 if first else 10
         return plain_form(seen)
 
     def bare(self, form: str, term: int) -> str:
@@ -389,14 +415,15 @@ class Name:
             word = longer
         if not stands_alone(text, word):
             return None
-        if any(word in each or each in word or word[:2] in each for each in self.shown):
+        if any(word in each or each in word or word[:2] in each or each + word[1:] in text
+               or word + each[1:] in text for each in self.shown):  # fmt: skip
             return None
         return word
 
 
 def is_mark(form: str) -> bool:
-    """Whether a token is punctuation; the end of a paragraph is not."""
-    return not form.isspace() and not any(c.isalnum() for c in form)
+    """Whether a token is punctuation; the end of a sentence or paragraph is not."""
+    return not form.isspace() and form not in ".!?…" and not any(map(str.isalnum, form))
 
 
 def places_of(sample: Sample, phrase: list[int], rows: np.ndarray) -> np.ndarray:
@@ -422,20 +449,19 @@ def likelihood_ratio(both: int, a: int, b: int, n: int) -> float:
 
 
 def plain_form(seen: Counter[str]) -> str | None:
-    """The most common way of writing; not in capitals if it is often written otherwise.
+    """The most common way of writing, without a possessive ending; not in capitals if it is
+    written otherwise too.
 
-    >>> plain_form(Counter({"ROMEO": 30, "Romeo": 20})), plain_form(Counter({"NASA": 9}))
+    >>> plain_form(Counter({"ROMEO": 30, "Romeo's": 20})), plain_form(Counter({"NASA": 9}))
     ('Romeo', 'NASA')
     """
-    ranked = sorted(seen.items(), key=lambda item: (-item[1], item[0]))
-    best, most = ranked[0]
+    ranked = sorted(seen, key=lambda form: (-seen[form], form))
+    best = ranked[0]
     if best.isupper() and len(best) > 3:
-        others = [form for form, count in ranked if not form.isupper() and count >= 0.2 * most]
-        best = others[0] if others else best
-    for ending in ("'s", "’s", "s'", "s’"):
-        if best.endswith(ending):
-            best = best[: -len(ending)] + ("s" if ending[0] == "s" else "")
-    return best or None
+        best = next(
+            (f for f in ranked if not f.isupper() and seen[f] >= LOWER * seen[best]), best
+        )
+    return without_possessive(best) or None
 
 
 def forms_of_one(a: str, b: str) -> bool:
@@ -446,7 +472,7 @@ def forms_of_one(a: str, b: str) -> bool:
     """
     a, b = a.casefold(), b.casefold()
     shorter = min(len(a), len(b))
-    most = max(4, shorter - 2)
+    most = max(4, shorter - 3)
     return a == b or (shorter >= 4 and a[:most] == b[:most])
 
 
@@ -459,49 +485,44 @@ def is_run(word: str) -> bool:
     return any(a <= ord(c) <= b for c in word for a, b in UNSPACED)
 
 
+def sides(text: str, word: str) -> tuple[Counter[str], Counter[str], int]:
+    """The characters before and after the first places of a word, and the number of these."""
+    before, after = Counter[str](), Counter[str]()
+    at, total = text.find(word), 0
+    while at >= 0 and total < MOST_PLACES:
+        total, end = total + 1, at + len(word)
+        before[text[at - 1] if at else "\n"] += 1
+        after[text[end] if end < len(text) else "\n"] += 1
+        at = text.find(word, at + 1)
+    return before, after, total
+
+
 def extended(text: str, word: str) -> str | None:
     """The word with the character that stands before or after it most of the time."""
-    before: Counter[str] = Counter()
-    after: Counter[str] = Counter()
-    at = text.find(word)
-    total = 0
-    while at >= 0 and total < 2000:
-        total += 1
-        before[text[at - 1] if at else "\n"] += 1
-        after[text[at + len(word)] if at + len(word) < len(text) else "\n"] += 1
-        at = text.find(word, at + 1)
+    before, after, total = sides(text, word)
     options = [(count, c + word, c) for c, count in before.items()]
     options += [(count, word + c, c) for c, count in after.items()]
     count, longer, c = max(options, default=(0, "", "\n"))
-    fits = c != "\n" and not is_particle(c) and script_of(c) == script_of(word[0])
+    fits = c != "\n" and not is_particle(c) and is_katakana(c) == is_katakana(word[0])
     return longer if fits and total >= FEWEST and count >= WHOLE * total else None
 
 
 def stands_alone(text: str, word: str) -> bool:
     """Whether different characters stand on both sides of it, and no particle is in it; a word
     in katakana has no katakana beside it."""
-    if any(is_particle(c) for c in word):
+    kana = sum(map(is_katakana, word))
+    if any(map(is_particle, word)) or 0 < kana < len(word):
         return False
-    if len({script_of(c) for c in word}) > 1:
-        return False
-    sides: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    at, total = text.find(word), 0
-    while at >= 0 and total < 500:
-        total += 1
-        sides[0][text[at - 1] if at else "\n"] += 1
-        sides[1][text[at + len(word)] if at + len(word) < len(text) else "\n"] += 1
-        at = text.find(word, at + 1)
-    if script_of(word[0]) == "katakana":
-        beside = sides[0] + sides[1]
-        inside = sum(count for c, count in beside.items() if script_of(c) == "katakana")
-        if inside > (1 - WHOLE) * total:
+    *both, total = sides(text, word)
+    if kana:
+        beside = sum(count for side in both for c, count in side.items() if is_katakana(c))
+        if beside > (1 - WHOLE) * total:
             return False
     return total > 0 and all(
-        not side.keys() - {"\n"} or "\n" in side or side.most_common(1)[0][1] <= VARIED * total
-        for side in sides
+        not side.keys() - {"\n"} or "\n" in side or max(side.values()) <= VARIED * total
+        for side in both
     )
 
 
-def script_of(c: str) -> str:
-    katakana = "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"
-    return "katakana" if katakana else "other"
+def is_katakana(c: str) -> bool:
+    return "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"

@@ -22,7 +22,7 @@ NAMES = {
     "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
 }  # fmt: skip
 # Often written without accents: "si" for "și", "pana" for "până".
-UNACCENTED = frozenset(("ca", "cs", "es", "fr", "hu", "it", "pl", "pt", "ro", "tr"))
+UNACCENTED = frozenset(("ca", "cs", "el", "es", "fr", "hu", "it", "pl", "pt", "ro", "tr"))
 
 
 @cache

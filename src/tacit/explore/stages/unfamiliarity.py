@@ -19,7 +19,8 @@ the same size. The score is the root of the sum of squares of the positive z, di
 limit, so that documents
 above 1 are unlike the others. The limit is calibrated on the collection: beyond the median,
 the scores of ordinary documents fall off at an exponential rate, which is estimated from the
-median and the 90th percentile; the limit is where five in a thousand would be left.
+median and the 90th percentile, and where the tail is heavier (posts with tables and packed
+files) from the 80th and 97th; the limit is where five in a thousand would be left.
 """
 
 from typing import Any, NamedTuple
@@ -42,6 +43,8 @@ MISMATCH = 3.0  # what another language adds, in the units of z
 LEAST_SPOKEN = 0.01  # of the documents of known language: a language that belongs here
 BINS, IN_BIN = 8, 100  # of documents of about the same size: at most, and documents in each
 TAIL = 0.005  # of ordinary documents that are beyond the limit, if their scores fall off evenly
+TAILS = (0.5, 0.9), (0.8, 0.97)  # quantiles that the rate is estimated from; the slower counts
+FEWEST = 10  # documents beyond the upper quantile, for an estimate besides the first
 MOST_EXPLAINED = 1e-4  # of the weight of a document; less is none
 
 
@@ -229,7 +232,18 @@ def variance_by_size(above: np.ndarray, size: np.ndarray) -> tuple[float, float,
 
 
 def limit_of(scores: np.ndarray) -> float:
-    """The score that ``TAIL`` of ordinary documents would exceed."""
-    middle, high = np.quantile(scores, [0.5, 0.9])
-    rate = np.log(5) / max(high - middle, 1e-9)  # from half to a tenth of the documents
-    return float(high + np.log(0.1 / TAIL) / rate)
+    """The score that ``TAIL`` of ordinary documents would exceed.
+
+    >>> rng = np.random.default_rng(0)
+    >>> even = rng.exponential(size=20_000)
+    >>> heavy = np.where(rng.random(20_000) < 0.1, 4 * even, even)
+    >>> [bool(np.mean(each > limit_of(each)) < 0.012) for each in (even, heavy)]
+    [True, True]
+    """
+    limits: list[float] = []
+    for low, high in TAILS:
+        if (1 - high) * len(scores) >= FEWEST or not limits:
+            a, b = np.quantile(scores, [low, high])
+            rate = np.log((1 - low) / (1 - high)) / max(b - a, 1e-9)
+            limits.append(float(b + np.log((1 - high) / TAIL) / rate))
+    return max(limits)

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.stages.stop_lists import stop_characters, stop_languages, stop_list
+from tacit.explore.stages.languages import CODES, languages_of, script_of, stops_of
+from tacit.explore.stages.stop_lists import stop_characters
 from tacit.text.characters import UNSPACED
 
-__all__ = ["Languages", "Sample", "Terms", "Wording", "singular"]
+__all__ = ["Sample", "Terms", "Wording", "singular"]
 
 SAMPLE_CHARACTERS = 3_000_000
 SHORTEST_PART = 1500  # characters of each document in the sample, at least
@@ -41,6 +42,7 @@ HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
 ADDRESS = re.compile(
     r"(?<![^\s<(\[\"'])[^\s<>]*(?:@\w|://|www\.|\w\.(?:" + "|".join(HOSTS) + r")\b)[^\s<>]*"
 )
+PATH = re.compile(r"(?<![\w/.~+-])(?:[\w.~+-]*/){2}[\w.~+/-]*")
 ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re.M | re.I)
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
 TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,300}>|&#?\w{1,8};|#\d{2,5};|\b(?:lt|gt|amp|quot|nbsp);")
@@ -49,6 +51,7 @@ ELIDED = re.compile(
     r"^(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu|dell|nell|sull|dall|all|quell|un)['’ʼ](?=\w{2})",
     re.I,
 )
+AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
 PLURALS = {"news", "series", "species", "means", "arms", "always", "mars", "physics", "texas"}
 
@@ -63,36 +66,38 @@ class Terms(NamedTuple):
     stops: np.ndarray  # (T, languages) bool
 
 
-class Languages(NamedTuple):
-    """The language of every document by its function words."""
-
-    codes: list[str]
-    guess: np.ndarray  # (n,) place among the codes, -1 for none
-
-
 class Sample(NamedTuple):
     """The words of some documents in their order."""
 
     rows: np.ndarray  # (tokens,) the document of each
-    terms: np.ndarray  # (tokens,) its term, -1 for anything that is none
+    terms: np.ndarray  # (tokens,) its term (at first, its word), -1 for anything that is none
     surface: np.ndarray  # (tokens,) place of its written form
     first: np.ndarray  # (tokens,) bool: whether it begins a sentence
+    loud: np.ndarray  # (tokens,) bool: whether its sentence is all in capitals
     forms: list[str]
+    point: int  # place of "." among them, -1 for none
+    runs: dict[int, list[str]]  # of scripts without spaces, by document
     order: np.ndarray  # tokens sorted by term
     edges: np.ndarray  # (T + 1,) where the tokens of each term begin in that order
-    runs: dict[int, list[str]]  # of scripts without spaces, by document
 
     def places(self, term: int, rows: np.ndarray) -> np.ndarray:
         """The tokens of a term in the documents of a mask."""
         found = self.order[self.edges[term] : self.edges[term + 1]]
         return found[rows[self.rows[found]]]
 
+    def of_terms(self, term_of: np.ndarray, size: int) -> "Sample":
+        """The same tokens with the terms of their words."""
+        terms = np.append(term_of, -1)[self.terms]  # -1 stays
+        order = np.argsort(terms, kind="stable")
+        edges = np.searchsorted(terms[order], np.arange(size + 1))
+        return self._replace(terms=terms, order=order, edges=edges)
+
 
 class Wording(NamedTuple):
     """Everything that names are made of."""
 
     terms: Terms
-    languages: Languages
+    languages: np.ndarray  # (n,) place among ``languages.CODES``, or UNKNOWN
     sample: Sample
 
     @classmethod
@@ -102,15 +107,14 @@ class Wording(NamedTuple):
         texts = sample_texts(documents)
         tokens, noisy = tokens_of(texts, vocabulary)
         stems = Stems.of(vocabulary)
-        left_out = np.array([names_nothing(word) or stems.is_verb(word) for word in vocabulary])
-        left_out = left_out.astype(bool) | noisy
         shouted = mostly_capitals(tokens, len(vocabulary))
-        short = np.array([is_short(word) for word in vocabulary], bool)
-        left_out |= short & ~shouted
-        codes = stop_languages()
-        languages = guess_languages(counts, vocabulary, codes)
-        terms = find_terms(counts, vocabulary, left_out, codes, stems)
-        return cls(terms, languages, sample_of(tokens, terms.of, len(terms.names)))
+        left_out = noisy | np.array([
+            names_nothing(word) or stems.is_no_noun(word) or (is_short(word) and not capital)
+            for word, capital in zip(vocabulary, shouted, strict=True)
+        ], bool)  # fmt: skip
+        terms = find_terms(counts, vocabulary, left_out, stems)
+        sample = tokens.of_terms(terms.of, len(terms.names))
+        return cls(terms, languages_of(counts, vocabulary), sample)
 
     def texts_in(self, rows: np.ndarray) -> str:
         """The runs of scripts without spaces in the documents of a mask, a line each."""
@@ -126,13 +130,14 @@ PARTICLES = """
 를 의 에 와 과 도 만 로
 """
 VERBS = """
-하는 되는 하고 되고 하여 되어 하며 되며 하게 하기 하지 하면 되면 했던 하던 습니다 니다
-이다 적인 적으로 스러운 다며 라며 다고 라고 다는 라는 지만 면서 려고 도록 는데 했고 됐고
-되지 시킨 시키는
+하는 되는 하고 되고 하여 되어 하며 되며 하게 하기 하지 하면 되면 하던 습니다 니다 이다 적인
+적으로 스러운 다며 라며 다고 라고 다는 라는 지만 면서 려고 도록 는데 되지 시킨 시키는
 """
 ENDINGS, VERBAL = tuple(PARTICLES.split()), tuple(VERBS.split())
 ADNOMINAL = ("는", "한", "된", "할", "될", "던", "고", "운")
+CLEAR = ("에서", "에게", "으로", "에", "을", "를")  # no long noun ends like these
 FIRST, LAST = 0xAC00, 0xD7A3
+PAST = 20  # ㅆ at the end of a syllable, among the 28 ends: of verbs only
 
 
 def is_hangul(word: str) -> bool:
@@ -152,7 +157,7 @@ class Stems(NamedTuple):
     >>> stems = Stems.of(["경제의", "경제를", "고양이", "문제", "문제에", "캐나다에"])
     >>> [stems.stem(word) for word in ("경제의", "고양이", "문제에")]
     ['경제', '고양이', '문제']
-    >>> [stems.is_verb(word) for word in ("나왔다", "캐나다", "상당한", "문제")]
+    >>> [stems.is_no_noun(word) for word in ("나왔다", "캐나다", "상당한", "문제")]
     [True, False, True, False]
     """
 
@@ -165,7 +170,7 @@ class Stems(NamedTuple):
         forms: defaultdict[str, int] = defaultdict(int)
         for word in known:
             for particle in ENDINGS:
-                if word.endswith(particle) and len(word) - len(particle) >= 2:
+                if word.endswith(particle) and len(word) > len(particle):
                     forms[word[: -len(particle)]] += 1
         return cls(known, dict(forms))
 
@@ -175,19 +180,24 @@ class Stems(NamedTuple):
             rest = word[: -len(particle)]
             if not word.endswith(particle) or len(rest) < 2:
                 continue
-            if rest in self.words or self.with_particles.get(rest, 0) > 1:
+            clear = particle in CLEAR and len(rest) > 2
+            if clear or rest in self.words or self.with_particles.get(rest, 0) > 1:
                 return rest
         return word
 
-    def is_verb(self, word: str) -> bool:
-        """Whether a word looks like a form of a verb or an adjective."""
-        if not is_hangul(word) or len(word) < 2 or word in self.with_particles:
+    def is_no_noun(self, word: str) -> bool:
+        """Whether a word looks like a form of a verb or an adjective, or is a single syllable
+        with a particle."""
+        if not is_hangul(word) or len(word) < 2:
             return False
-        if word.endswith("다"):
+        if any((ord(c) - FIRST) % 28 == PAST for c in word):
             return True
-        if len(word) < 3 or self.stem(word) != word:
-            return False
-        return word.endswith((*VERBAL, *ADNOMINAL))
+        alone = self.with_particles.get(word[0], 0) > 1 and word[1:] in ENDINGS
+        if (alone and len(word) > 2) or word in self.with_particles:
+            return alone and len(word) > 2
+        if alone or word.endswith("다"):
+            return True
+        return self.stem(word) == word and word.endswith((*VERBAL, *ADNOMINAL))
 
 
 # --- Terms ---
@@ -199,10 +209,7 @@ def singular(word: str) -> str:
     >>> [singular(w) for w in ("rates", "company's", "companies", "classes", "news", "glass")]
     ['rate', 'company', 'company', 'class', 'news', 'glass']
     """
-    for ending in ("'s", "’s", "s'", "s’"):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            word = word[: -len(ending)] + ("s" if ending[0] == "s" else "")
-            break
+    word = without_possessive(word)
     if len(word) < 4 or word in PLURALS or not word.endswith("s"):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -210,6 +217,10 @@ def singular(word: str) -> str:
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         return word[:-2]
     return word if word.endswith(("ss", "us", "is", "ous")) else word[:-1]
+
+
+def without_possessive(word: str) -> str:
+    return re.sub("(?<=..)(?:['’]s|(?<=s)['’])$", "", word)
 
 
 def without_article(word: str) -> str:
@@ -225,7 +236,6 @@ def find_terms(
     counts: sp.csr_array,
     words: list[str],
     left_out: np.ndarray,
-    codes: list[str],
     stems: Stems,
 ) -> Terms:
     """Words merged with their plurals, and the table of those in several documents."""
@@ -267,28 +277,31 @@ def find_terms(
         best[of[i]] = i
     names = np.array([words[i] for i in best], object)
     shared = [bases[int(i)] for i in common]
-    stops = stop_table([str(word) for word in names], codes) | stop_table(shared, codes)
+    stops = stop_table([str(word) for word in names]) | stop_table(shared)
     return Terms(names, shared, of, table, stops)
 
 
-def stop_table(words: list[str], codes: list[str]) -> np.ndarray:
+def stop_table(words: list[str]) -> np.ndarray:
     """(words, languages) Whether each word is a function word of each language."""
-    every = frozenset().union(*(stop_list(code) for code in codes))
-    out = np.zeros((len(words), len(codes)), bool)
+    lists = [stops_of(code) for code in CODES]
+    every = frozenset().union(*lists)
+    out = np.zeros((len(words), len(lists)), bool)
     for i, word in enumerate(words):
         if is_stop(word, every):
-            out[i] = [is_stop(word, stop_list(code)) for code in codes]
+            out[i] = [is_stop(word, listed) for listed in lists]
     return out
 
 
 def is_stop(word: str, listed: frozenset[str]) -> bool:
     """Whether a word, or both sides of its apostrophe, is a function word.
 
-    >>> english = stop_list("en")
+    >>> english = stops_of("en")
     >>> is_stop("they're", english), is_stop("days", english), is_stop("whale", english)
     (True, True, False)
     """
     if word in listed or (word.endswith("s") and singular(word) in listed):
+        return True
+    if word[0] in AND and word[1:] in listed:
         return True
     if word.isalnum():
         return False
@@ -297,19 +310,26 @@ def is_stop(word: str, listed: frozenset[str]) -> bool:
 
 
 def names_nothing(word: str) -> bool:
-    """Whether a word is a number, a single letter, a symbol or the remains of markup.
+    """Whether a word is a number, a single letter, a symbol, the remains of markup, or two
+    words of different scripts that have lost the space between them.
 
     >>> [names_nothing(w) for w in ("1984", "3d", "mp3", "a", "_", "lt", "whale", "鯨魚")]
     [True, True, False, True, True, True, False, False]
+    >>> [names_nothing(w) for w in ("facebookκοινοποίηση", "十五", "百度")]
+    [True, True, False]
     """
     if word.isascii() and word.isalpha():
         return len(word) < 2 or word in MARKUP
-    letters = sum(c.isalpha() for c in word)
-    digits = sum(c.isdigit() for c in word)
-    particle = not word.isascii() and any(is_particle(c) for c in word)
-    if any(part in word for part in MISREAD):
+    if any(part in word for part in MISREAD) or word in MARKUP or "_" in word:
         return True
-    return letters < 2 or digits > letters or word in MARKUP or "_" in word or particle
+    letters, digits = (sum(map(kind, word)) for kind in (str.isalpha, str.isdigit))
+    if letters < 2 or digits > letters or all(map(str.isnumeric, word)):
+        return True
+    if word.isascii():
+        return False
+    latin = sum(c.isascii() and c.isalpha() for c in word)
+    mixed = latin > 1 and script_of(word) >= 0 and not is_hangul(word[-1])
+    return mixed or any(map(is_particle, word))
 
 
 def is_particle(c: str) -> bool:
@@ -327,38 +347,7 @@ def is_short(word: str) -> bool:
     return len(word) <= 2 and all(c < "\u0900" or "\u1e00" <= c < "\u2000" for c in word)
 
 
-# --- Languages ---
-
-
-def guess_languages(counts: sp.csr_array, words: list[str], codes: list[str]) -> Languages:
-    """The language whose function words a document has most of."""
-    at = {word: i for i, word in enumerate(words)}
-    rows: list[int] = []
-    columns: list[int] = []
-    for j, code in enumerate(codes):
-        found = [at[word] for word in sorted(stop_list(code)) if word in at]
-        rows += found
-        columns += [j] * len(found)
-    shared = np.bincount(rows, minlength=len(words)) if rows else np.ones(len(words))
-    weights = 1.0 / np.maximum(shared[rows], 1) if rows else np.zeros(0)
-    table = sp.csr_array((weights, (rows, columns)), shape=(len(words), len(codes)))
-    scores = np.asarray((counts @ table).todense())
-    guess = np.where(scores.max(axis=1, initial=0.0) >= 1.0, scores.argmax(axis=1), -1)
-    return Languages(codes, guess.astype(np.int16))
-
-
 # --- Sample ---
-
-
-class Tokens(NamedTuple):
-    """The tokens of the sampled texts, before it is known which of them are terms."""
-
-    rows: np.ndarray
-    words: np.ndarray  # column of the vocabulary, -1 for none
-    surface: np.ndarray
-    first: np.ndarray
-    forms: list[str]
-    runs: dict[int, list[str]]
 
 
 def sample_texts(documents: Any) -> Iterable[tuple[int, str]]:
@@ -388,14 +377,14 @@ def token_patterns() -> tuple[re.Pattern, re.Pattern, re.Pattern]:
 
     def tokens(letter: str) -> re.Pattern:
         word = rf"{letter}+(?:['’ʼ\-‐‑]{letter}+)*"
-        return re.compile(rf"(?:\b[A-Za-z]\.){{2,}}|{word}|[^\w\s]|\n\s*\n")
+        return re.compile(rf"(?:\b[A-Za-z]\.){{2,}}|{word}|[^\w\s]|\t+|\n\s*\n")
 
     return tokens(rf"[\w{marks}]"), tokens("[A-Za-z0-9_]"), re.compile(run)
 
 
 def without_markup(text: str, noise: Counter[str]) -> str:
-    """The text without tags, entities, addresses and the lines that say who is quoted; what
-    is left out is counted."""
+    """The text without tags, entities, addresses, paths of files and the lines that say who is
+    quoted; what is left out is counted."""
     if "&" in text:
         text = html.unescape(text)
     if "<" in text or ";" in text:
@@ -407,14 +396,17 @@ def without_markup(text: str, noise: Counter[str]) -> str:
     if any(sign in text for sign in ADDRESS_SIGNS):
         noise.update(ADDRESS.findall(text))
         text = ADDRESS.sub(" | ", text)
+    if text.count("/") > 1:
+        noise.update(PATH.findall(text))
+        text = PATH.sub(" | ", text)
     return text
 
 
 def tokens_of(
     texts: Iterable[tuple[int, str]], vocabulary: list[str]
-) -> tuple[Tokens, np.ndarray]:
-    """The tokens of the texts, and which words stand in addresses and tags more often than
-    in text."""
+) -> tuple[Sample, np.ndarray]:
+    """The tokens of the texts with their words, and which words stand in addresses and tags
+    more often than in text."""
     every, plain, run = token_patterns()
     places: dict[str, int] = {}
     found: list[int] = []
@@ -440,33 +432,26 @@ def tokens_of(
     words = column[surface] if len(surface) else np.zeros(0, np.int64)
     outside = np.bincount(words[words >= 0], minlength=len(vocabulary))
     first = np.r_[True, ends[surface[:-1]]] if len(surface) else np.zeros(0, bool)
+    sentence, lower = np.cumsum(first), np.array([form != form.upper() for form in forms], bool)
+    loud = np.bincount(sentence, lower[surface])[sentence] == 0
     by_row = np.repeat([row for row, _ in rows], [size for _, size in rows])
-    tokens_found = Tokens(by_row.astype(np.int64), words, surface, first, forms, runs)
+    none, point = np.zeros(0, np.int64), places.get(".", -1)
+    sample = Sample(
+        by_row.astype(np.int64), words, surface, first, loud, forms, point, runs, none, none
+    )
     inside = np.zeros(len(vocabulary), np.int64)
     for address, count in noise.items():
         for part in set(re.findall(r"[\w'-]+", address.lower())):
             for piece in {part, *re.split("[-_]", part)}:
                 if piece in known:
                     inside[known[piece]] += count
-    return tokens_found, inside > outside
+    return sample, inside > outside
 
 
-def mostly_capitals(tokens: Tokens, size: int) -> np.ndarray:
+def mostly_capitals(tokens: Sample, size: int) -> np.ndarray:
     """Which words of the vocabulary are written in capitals more often than not."""
     capital = np.array([form.isupper() for form in tokens.forms], bool)
-    seen = tokens.words >= 0
-    words, upper = tokens.words[seen], capital[tokens.surface[seen]]
+    seen = tokens.terms >= 0
+    words, upper = tokens.terms[seen], capital[tokens.surface[seen]]
     total = np.bincount(words, minlength=size)
     return (np.bincount(words[upper], minlength=size) > 0.5 * total) & (total > 0)
-
-
-def sample_of(tokens: Tokens, term_of: np.ndarray, size: int) -> Sample:
-    known = tokens.words >= 0
-    terms = np.full(len(tokens.words), -1, np.int64)
-    terms[known] = term_of[tokens.words[known]]
-    order = np.argsort(terms, kind="stable")
-    edges = np.searchsorted(terms[order], np.arange(size + 1))
-    return Sample(
-        tokens.rows, terms, tokens.surface, tokens.first, tokens.forms, order, edges,
-        tokens.runs,
-    )  # fmt: skip

@@ -132,7 +132,7 @@ def settings(report: Report) -> list[tuple[str, str]]:
         how = f"Jaccard overlap of four-word sequences of at least {least}"
         rows.append(("Copies", how + (same if report.ran("groups") else "")))
     if meta["languages"]:
-        guess = "function words of ten languages; unknown where they are few or ambiguous"
+        guess = "function words of 26 languages and scripts; unknown where few or ambiguous"
         rows.append(("Languages", guess))
     if meta["reading"]:
         variety = "variety in a moving window of 50 words (Covington and McFall 2010)"
