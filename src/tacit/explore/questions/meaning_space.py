@@ -40,7 +40,7 @@ def words_in(reader: ProjectReader, text: str) -> list[str]:
 
 def fold_in(reader: ProjectReader, text: str) -> Folded:
     """Where a text lies among the documents."""
-    used = reader.arrays("meaning")["used"]
+    used = compared_words(reader)
     row = reader.vectorizer.transform([text])
     compared = np.isin(row.indices, used)
     columns, counts = row.indices[compared], row.data[compared].astype(np.float64)
@@ -57,6 +57,15 @@ def fold_in(reader: ProjectReader, text: str) -> Folded:
     length = float(np.sqrt(placed @ placed))
     unit = (placed / length).astype(np.float32) if length > 0 else None
     return Folded(unit, [word for word in words if word in names], unknown)
+
+
+def compared_words(reader: ProjectReader) -> np.ndarray:
+    """The columns of the words that the project compares by; the file is untrusted."""
+    used = np.asarray(reader.arrays("meaning")["used"])
+    if len(used) and not 0 <= used.min() <= used.max() < reader.counts.shape[1]:
+        where = reader.folder.output("meaning")
+        raise DataError("is damaged: it compares by words that are not there.", file=where)
+    return used
 
 
 def directions(reader: ProjectReader, words: np.ndarray) -> np.ndarray:
@@ -101,10 +110,8 @@ def weights_of(
     these words. ``worth`` gives the weight of words by the number of their documents, of n;
     None takes the weight that the directions of meaning were found with."""
     spread = reader.arrays("counts")["document_counts"]
-    if reader.skipped("meaning"):
-        used = use_words(spread, reader.n)
-    else:
-        used = np.asarray(reader.arrays("meaning")["used"])
+    skipped = reader.skipped("meaning")
+    used = use_words(spread, reader.n) if skipped else compared_words(reader)
     chosen = sp.csr_array(reader.counts[rows][:, used], dtype=np.float64)
     if worth is None:
         worth = partial(word_weights, power=reader.facts("meaning").get("idf_power", 2))
@@ -147,16 +154,17 @@ def neighbors(reader: ProjectReader, word: str, *, top: int = 20) -> dict[str, A
     if why := reader.skipped("meaning"):
         return answer | {"note": why}
     meaning = reader.arrays("meaning")
-    at = int(np.searchsorted(meaning["used"], column))
-    if at == len(meaning["used"]) or meaning["used"][at] != column:
+    used = compared_words(reader)
+    at = int(np.searchsorted(used, column))
+    if at == len(used) or used[at] != column:
         kind = "most" if len(rows) > reader.n / 2 else "too few"
         return answer | {"note": f"The word is in {kind} documents to compare it by."}
     cosines = cosines_of(meaning["words"], np.asarray(meaning["words"][at]))
-    spread = reader.arrays("counts")["document_counts"][meaning["used"]]
+    spread = reader.arrays("counts")["document_counts"][used]
     cosines[spread < min(reader.n // RARE, len(rows))] = -1
     cosines[at] = -1
     near = best_first(cosines, top)
-    words = reader.words[meaning["used"][near]]
+    words = reader.words[used[near]]
     answer["near"] = [[str(w), float(cosines[i])] for w, i in zip(words, near, strict=True)]
     return answer
 
