@@ -113,9 +113,11 @@ def pair_distance(a: Any, b: Any, metric: str, limit: int | None = None) -> int:
     """Edits between two strings or lists of numbers, or ``limit`` + 1 if there are more."""
     if metric == "damerau" or len(a) * len(b) <= LONG_PAIR:
         return rapidfuzz_functions()[metric](a, b, score_cutoff=limit)
-    codes = (code_points(x) if isinstance(x, str) else np.array(x, np.uint32) for x in (a, b))
+    if isinstance(a, str):
+        a, b = code_points(a), code_points(b)
     transpose = metric == "optimal_string_alignment"
-    return band_distance(*codes, NO_LIMIT if limit is None else limit, transpose=transpose)
+    most = NO_LIMIT if limit is None else limit
+    return band_distance(np.asarray(a), np.asarray(b), most, transpose=transpose)
 
 
 def code_points(text: str) -> np.ndarray:
