@@ -12,6 +12,7 @@
                   within n rows they add up to 2 n times the squares about the mean
 
 All are exact for any number of rows: pairs are computed a tile at a time, and none is stored.
+One file: three scores of the same tiles of distances.
 
 Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of cluster
 analysis. Journal of Computational and Applied Mathematics 20.
