@@ -189,7 +189,8 @@ class Cleaned:
     def _without_passages(self, text: str, found: Found) -> str:
         if not self.passages:
             return text
-        pieces = [*PIECE.split(text), ""]  # each with what follows it
+        lines = (line for line in text.split("\n") if passage(line) not in self.passages)
+        pieces = [*PIECE.split("\n".join(lines)), ""]  # each with what follows it
         left = "".join(
             piece + after for piece, after in zip(pieces[::2], pieces[1::2], strict=True)
             if passage(piece) not in self.passages
@@ -322,7 +323,7 @@ def without_site(titles: list[str]) -> list[str]:
 
 
 def passages_of(text: str) -> Iterator[tuple[int, str]]:
-    for piece in PIECE.split(text)[::2]:
+    for piece in (*text.split("\n"), *PIECE.split(text)[::2]):
         if (key := passage(piece)) is not None:
             yield key, piece.strip()[:200]
 
