@@ -74,6 +74,12 @@ def test_a_sentence_at_the_end_of_many_stories_is_set_aside():
     assert found.found.passages == [footer]
 
 
+def test_a_line_of_short_sentences_is_set_aside_too():
+    footer = "Copyright 2004. All rights reserved. Terms apply."
+    texts, _ = cleaned([f"Story {i} rose.\n{footer}" for i in range(30)])
+    assert texts[3] == "Story 3 rose."
+
+
 def test_titles_come_from_whichever_column_has_one_without_the_name_of_the_site():
     n = 30
     table = pa.table({

@@ -58,7 +58,7 @@ LIVE_STAGES = (
     Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
           live=True),
 )  # fmt: skip
-INGEST = 2  # version
+INGEST = 3  # version
 READING = "Reading documents"
 
 

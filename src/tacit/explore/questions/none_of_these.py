@@ -24,10 +24,10 @@ Strong regularization keeps it on the large directions of meaning, which separat
 
 Where every subject is labeled, the second part is no more than a part of the first, and the
 labeled documents are in it as often as others. So both scores count, the second the more, the
-more of the labeled documents are missing from its second part. The threshold rejects a tenth
-of the first part of the mixture of these scores. With p the fraction that is like the labeled
-documents (twice the fraction above their median, less one standard error) at nine tenths or
-more, no more are rejected than a tenth of the labeled, and than where
+more of the labeled documents are missing from its second part, beyond a standard error. The
+threshold rejects a tenth of the first part of the mixture of these scores. With p the fraction
+that is like the labeled documents (twice the fraction above their median, less one standard
+error) at nine tenths or more, no more are rejected than a tenth of the labeled, and than where
 
     2 p F(t) - U(t)
 
@@ -104,7 +104,8 @@ def unlike_labeled(
         scores += standard(visited(reader, own, given, fold), some)
     learned, part = train_itself(reader, own, others, scores, fold, seed, engine)
     inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
-    weight = max(0.0, 1 - inside / part)
+    error = np.sqrt(part * (1 - part) / len(own))
+    weight = max(0.0, 1 - (inside + error) / part)
     scores = (1 - weight) * scores / 2 + weight * standard(learned, some)
     out[others] = scores[others] < threshold(scores[own], scores[others])
     return out

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from email import message_from_string
 from hashlib import blake2b
 from typing import Any
 
@@ -188,7 +189,8 @@ class Cleaned:
     def _without_passages(self, text: str, found: Found) -> str:
         if not self.passages:
             return text
-        pieces = [*PIECE.split(text), ""]  # each with what follows it
+        lines = (line for line in text.split("\n") if passage(line) not in self.passages)
+        pieces = [*PIECE.split("\n".join(lines)), ""]  # each with what follows it
         left = "".join(
             piece + after for piece, after in zip(pieces[::2], pieces[1::2], strict=True)
             if passage(piece) not in self.passages
@@ -208,7 +210,8 @@ def clean_message(text: str, found: Found, *, about: bool = True) -> tuple[str, 
     header, body = split_header(text)
     mail = bool(header and body.strip())
     found.headers += mail
-    body, said = (body if mail else text), header_fields(header) if mail and about else {}
+    body = body if mail else text
+    said = mail_fields(message_from_string(header)) if mail and about else {}
     own, signature = split_signature(body, mail=mail)
     if signature and own.strip():
         found.signatures += 1
@@ -240,16 +243,6 @@ def split_header(text: str) -> tuple[str, str]:
     if len(names) < 2 or not set(names) & set(NAMES):
         return "", text
     return head, text[end + 2 :]
-
-
-def header_fields(header: str) -> dict[str, str]:
-    """Subject, author and date of a header."""
-    lines = re.sub(r"\n[ \t]+", " ", header).split("\n")
-    found: dict[str, str] = {}
-    for line in lines:
-        name, _, value = line.partition(":")
-        found.setdefault(name.capitalize(), value.strip())
-    return mail_fields(found)
 
 
 def split_signature(text: str, *, mail: bool) -> tuple[str, str]:
@@ -330,7 +323,7 @@ def without_site(titles: list[str]) -> list[str]:
 
 
 def passages_of(text: str) -> Iterator[tuple[int, str]]:
-    for piece in PIECE.split(text)[::2]:
+    for piece in (*text.split("\n"), *PIECE.split(text)[::2]):
         if (key := passage(piece)) is not None:
             yield key, piece.strip()[:200]
 

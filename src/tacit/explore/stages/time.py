@@ -86,13 +86,10 @@ def cut_time(days: np.ndarray, exact: np.ndarray) -> Periods | None:
 
 def left_over(days: np.ndarray) -> np.ndarray:
     """Dates so far from the others that they would flatten the chart: mostly typing errors."""
-    if len(days) < 20:
-        return np.zeros(len(days), np.bool_)
-    low, high = np.quantile(days, [0.01, 0.99])
+    low, high = np.quantile(days, [0.01, 0.99]) if len(days) >= 20 else (-np.inf, np.inf)
     width = max(float(high - low), 30.0)
-    if float(days.max() - days.min()) <= 5 * width:
-        return np.zeros(len(days), np.bool_)
-    return (days < low - width) | (days > high + width)
+    far = len(days) > 0 and np.ptp(days) > 5 * width
+    return ((days < low - width) | (days > high + width)) & far
 
 
 def numbered(days: np.ndarray, needs: int, size: int) -> np.ndarray:
