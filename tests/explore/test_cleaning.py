@@ -25,7 +25,8 @@ def test_headers_and_signatures_are_set_aside_and_the_header_becomes_columns():
     assert found.columns["date"][0].startswith("1993-04-06")
     said = " ".join(found.found.sentences())
     assert (
-        "E-mail headers of 5 documents were set aside; subject, author, date are columns"
+        "E-mail headers of 5 documents were set aside; the columns subject, author, date keep "
+        "them"
         in said
     )
     assert "Signatures of 5 documents" in said

@@ -31,7 +31,7 @@ REPORT = "report"
 NOT_ASKED = "not asked for by --stages"
 DRAWN_WITH = {"groups": ("map",)}  # what the report shows a stage on
 EVIDENCE = 0.1  # of the planned time: how much the plan counts against what was measured
-COMPILING = 40  # seconds, where no machine code is cached yet
+COMPILING = 20  # seconds, where no machine code is cached yet (benchmarks.first_call)
 EFFORT_TIME = {"quick": 0.4, "normal": 1.0, "thorough": 1.8}
 EFFORT_MEMORY = {"quick": 0.9, "normal": 1.0, "thorough": 1.2}
 

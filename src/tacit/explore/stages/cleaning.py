@@ -73,7 +73,7 @@ class Found:
 
     def sentences(self) -> list[str]:
         """What was done, for people."""
-        made = f"; {', '.join(self.columns)} are columns" if self.columns else ""
+        made = f"; the columns {', '.join(self.columns)} keep them" if self.columns else ""
         said = {
             "titles": "Titles were read as the beginning of the text of {}",
             "headers": f"E-mail headers of {{}} were set aside{made}",
