@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from tacit.cluster.nested_kmeans import (
+    Nested,
     join_leaves,
+    label_by_words,
     level_weights,
     nested_kmeans,
     run_nested_passes,
@@ -96,3 +99,39 @@ def test_the_result_is_the_same_on_any_number_of_threads():
     assert np.array_equal(one.labels, two.labels)
     assert np.array_equal(one.cuts, two.cuts)
     assert np.array_equal(one.centers, two.centers)
+
+
+def documents_of_words(n=20_000, groups=4, wrong=0.2):
+    """Documents of words of their own group and of all, and labels some of which are wrong."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(groups, size=n)
+    own = truth[:, None] * 20 + rng.integers(20, size=(n, 6))
+    common = 20 * groups + rng.integers(20, size=(n, 6))
+    columns = np.hstack([own, common]).ravel()
+    ones, each = np.ones(columns.size, np.float32), np.arange(n).repeat(12)
+    words = sp.csr_array((ones, (each, columns)))
+    labels = np.where(rng.random(n) < wrong, rng.integers(groups, size=n), truth)
+    cuts = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 2, 3]], np.int32)
+    nested = Nested(labels.astype(np.int32), cuts, np.eye(4, dtype=np.float32), 0.0)
+    return words, nested, truth
+
+
+def test_documents_go_to_the_leaf_with_their_words():
+    words, nested, truth = documents_of_words()
+    assert np.mean(nested.labels == truth) < 0.9
+    labels = label_by_words(words, nested, level_weights(4, ()), [2, 4])
+    assert np.mean(labels == truth) > 0.999
+
+
+def test_a_level_that_is_not_given_does_not_say_which_leaf():
+    words, nested, truth = documents_of_words()
+    labels = label_by_words(words, nested, level_weights(4, ()), [2])
+    assert set(labels) == {0, 2}  # of leaves that are together at 2, the first
+    assert np.array_equal(labels // 2, truth // 2)
+
+
+def test_labels_by_words_are_the_same_on_any_number_of_threads():
+    words, nested, _ = documents_of_words(wrong=0.9)
+    weights = level_weights(4, ())
+    one = label_by_words(words, nested, weights, [2, 3, 4])
+    assert np.array_equal(one, label_by_words(words, nested, weights, [2, 3, 4], Threads(3)))

@@ -9,10 +9,10 @@ from tacit.cluster.splits import split_rows
 SEED = np.uint64(5)
 
 
-def split(rows, ks=(2, 3, 4, 5, 6, 8)):
+def split(rows, ks=(2, 3, 4, 5, 6, 8), **more):
     cloud = fit_reference(rows)
     drawn = {kind: [draw(cloud, kind, np.uint64(i)) for i in range(2)] for kind in KINDS}
-    return split_rows(rows, drawn, ks, SEED, repeats=4, starts=2, unit=False)
+    return split_rows(rows, drawn, ks, SEED, repeats=4, starts=2, unit=False, **more)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -43,3 +43,19 @@ def noises():
 @pytest.mark.parametrize("name", list(noises()))
 def test_data_without_groups_are_not_divided(name):
     assert split(noises()[name]).k == 1
+
+
+def test_larger_numbers_are_tried_while_they_repeat_better():
+    rng = np.random.default_rng(1)
+    centers = 9 * rng.normal(size=(13, 12))
+    rows = np.concatenate([rng.normal(size=(40, 12)) + each for each in centers])
+    found = split(rows, (2, 4, 8), further=(10, 13, 16, 20, 25))
+    assert (found.k, found.most) == (13, 13)
+    assert found.ks == (2, 4, 8, 10, 13, 16)  # 16 repeats less, so 20 is not tried
+    assert split(rows, (2, 4, 8)).most == 8
+
+
+def test_larger_numbers_are_not_tried_where_none_repeats():
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    found = split(rows, (2, 3, 4), further=(5, 6))
+    assert (found.k, found.most, found.ks) == (1, 1, (2, 3, 4))

@@ -83,6 +83,19 @@ def test_groups_without_groups_inside_are_not_divided():
     assert len(tree.levels[-1]) == BROAD
 
 
+def test_many_small_groups_are_all_found():
+    rng = np.random.default_rng(2)
+    part = np.repeat(np.arange(24), 8)
+    common = rng.integers(200, size=(len(part), 60))
+    own = 200 + 20 * part[:, None] + rng.integers(20, size=common.shape)
+    drawn = np.where(rng.random(common.shape) < 0.5, common, own)
+    counts = sp.csr_array(np.stack([np.bincount(each, minlength=680) for each in drawn]))
+    tree = grow(counts.astype(np.float32), flat=1)
+    near = min(tree.levels, key=lambda level: abs(len(level) - 24))
+    assert abs(len(near) - 24) <= 2
+    assert agreement(tree, part, near) > 0.8
+
+
 def test_levels_nest_and_children_divide_their_parent():
     counts, _, part = planted()
     tree = grow(counts)

@@ -10,7 +10,8 @@ So the same is done with references that have no groups (``null_reference``, and
 documents with their words dealt out again), and only what exceeds all of them counts; or what
 repeats exactly and has gaps between its groups (``k_trials``), which no long cloud has. The
 excess over log k is the score of k. The first peak of the score is taken, the coarsest division
-that repeats: finer ones are found inside its groups.
+that repeats: finer ones are found inside its groups. Many small groups, the books of an author
+say, have a score that rises with k up to their number; so larger k are tried while it rises.
 
 Lange, Roth, Braun and Buhmann (2004), Stability-based validation of clustering solutions.
 Neural Computation 16. Vinh, Epps and Bailey (2010), Information theoretic measures for
@@ -97,16 +98,13 @@ def split_rows(
     >>> split_rows(rows, nothing(rows), (2, 3, 4, 5), np.uint64(0), unit=False).k
     1
     """
-    kinds = list(references.values())
     tried: tuple[int, ...] = ()
-    own, drawn = np.empty((repeats, 0)), [np.empty((0, 0)) for _ in kinds]
-    more = [tuple(ks), *((k,) for k in further)]
-    while more:
-        some, more = more[0], more[1:]
+    columns: list[list[np.ndarray]] = []  # of the rows, then of each kind; a part for each try
+    for some in (tuple(ks), *((k,) for k in further)):
         tried += some
-        found = compare_halves(rows, some, repeats, key(seed, 1), starts=starts, unit=unit)
-        own = np.hstack([own, found])
-        for number, sets in enumerate(kinds):
+        own = compare_halves(rows, some, repeats, key(seed, 1), starts=starts, unit=unit)
+        part = [own]
+        for number, sets in enumerate(references.values()):
             each = [
                 compare_halves(
                     data,
@@ -118,17 +116,17 @@ def split_rows(
                 )
                 for i, data in enumerate(sets)
             ]
-            found = np.concatenate(each)
-            drawn[number] = np.hstack([drawn[number].reshape(len(found), -1), found])
+            part.append(np.concatenate(each))
+        columns.append(part)
+        own, *drawn = (np.hstack(parts) for parts in zip(*columns, strict=True))
         logs = np.log(tried)
-        means = [found.mean(axis=0) for found in drawn]
-        noise = [found.var(axis=0, ddof=1).mean() / len(found) for found in drawn]
-        chance = np.max(means, axis=0)
-        spread = np.sqrt(own.var(axis=0, ddof=1).mean() / repeats + max(noise))
+        chance = np.max([found.mean(axis=0) for found in drawn], axis=0)
+        noise = max(found.var(axis=0, ddof=1).mean() / len(found) for found in drawn)
+        spread = np.sqrt(own.var(axis=0, ddof=1).mean() / repeats + noise)
         above = own.mean(axis=0) - chance
-        shared = own.mean(axis=0) / logs
-        good = (above > DEVIATIONS * spread) & (above >= LEAST * logs)
-        if not good[-1] or above[-1] / logs[-1] < (above / logs)[good].max():
+        shared, score = own.mean(axis=0) / logs, above / logs
+        good = (above > DEVIATIONS * spread) & (score >= LEAST)
+        if not good[-1] or score[-1] < score[good].max():
             break
 
     def cluster(k: int) -> SmallFit:
@@ -137,13 +135,12 @@ def split_rows(
     for j in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
         # A long cloud is cut in two as exactly as two groups far apart, but has no gap.
         good[j] = share_apart(rows, cluster(tried[j]).labels) == 1
-    i = first_peak(above / logs, good)
+    i = first_peak(score, good)
     if i is None:
         labels = np.zeros(len(rows), np.int32)
         nothing = np.zeros((1, rows.shape[1]), rows.dtype)
         return Split(1, 1, tried, shared, chance / logs, labels, nothing)
     fit = cluster(tried[i])
-    score = above / logs
     most = tried[np.flatnonzero(good & (score >= PLATEAU * score[good].max()))[-1]]
     return Split(tried[i], most, tried, shared, chance / logs, fit.labels, fit.centers)
 

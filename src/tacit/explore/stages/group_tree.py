@@ -1,20 +1,21 @@
 """The tree of groups: levels of more and more groups, each inside those of the level before.
 
 All levels up to ``MOST`` groups are cuts of one nested k-means of the documents (``cluster.
-nested_kmeans``). It gives most weight to the numbers of groups that repeat: the coarsest
-division whose halves agree beyond chance (``cluster.splits``), and that which is best found
-again in other samples (``choose_k``). The larger of the two is the level that is shown first;
+nested_kmeans``), after which each document goes to the leaf whose words are most like its own.
+It gives most weight to the numbers of groups that repeat: the coarsest division whose halves
+agree beyond chance (``cluster.splits``), and that which is best found again in other samples
+(``choose_k``). The larger of the two is the level that is shown first;
 where the smaller is at most half of it, its groups are called broad. If no division repeats
 beyond chance, there are no groups.
 
 Below the level that is shown first, a group is divided only into as many groups as a division
-of its documents, or of those of a group around it, repeats with. Inside a group other words
-matter than in the whole collection, so that is decided in a space of its own: its documents by
-the words that vary within it, and their first directions. Two kinds of data without groups say
-what chance would give there: the documents with their words dealt out again, which keeps the
-lengths of the documents and the frequencies of the words, and clouds with the covariance of the
-rows, which keep their spectrum. A group whose division repeats well is opened in the level that
-is shown first (``choose_cut``).
+of its documents, or of those of a group around it, repeats with about as well as with any.
+Inside a group other words matter than in the whole collection, so that is decided in a space of
+its own: its documents by the words that vary within it, and their first directions. Two kinds
+of data without groups say what chance would give there: the documents with their words dealt
+out again, which keeps the lengths of the documents and the frequencies of the words, and clouds
+with the covariance of the rows, which keep their spectrum. A group whose division repeats well
+is opened in the level that is shown first (``choose_cut``).
 """
 
 from collections.abc import Sequence
