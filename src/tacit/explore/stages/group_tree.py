@@ -305,15 +305,16 @@ def choose_cut(tree: GroupTree) -> list[int]:
     for itself."""
     cut, todo = [], list(tree.levels[tree.first])
     while todo:
-        node = tree.nodes[i := todo.pop(0)]
+        node, inside = tree.nodes[i := todo.pop(0)], [i]
         if node.children and node.split is not None and node.split.score >= OPEN:
             for level in tree.levels[tree.first + 1 :]:
                 inside = leaves_of(tree.nodes, i, among=set(level))
                 if len(inside) >= node.split.k:
                     break
-            todo += inside
-        else:
+        if inside == [i]:  # no level divides it
             cut.append(i)
+        else:
+            todo += inside
     return sorted(cut)
 
 

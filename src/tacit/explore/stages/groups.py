@@ -361,16 +361,16 @@ def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
     elif split.k == 1:
         i = int(np.argmax(split.shared - split.chance))
         reasons = [
-            f"No division repeats better than in data without groups: at best, {split.ks[i]} "
-            f"groups of one half of the documents tell {split.shared[i]:.0%} of those of the "
-            f"other half, where chance alone gives {split.chance[i]:.0%}."
+            "No division repeats better than in data without groups. Two halves of the "
+            f"documents were divided separately: their groups, at best {split.ks[i]}, agree to "
+            f"{split.shared[i]:.0%}, where chance alone gives {split.chance[i]:.0%}."
         ]
     else:
         i = split.ks.index(split.k)
         reasons = [
-            f"The documents divide: {split.k} groups found in one half of them tell "
-            f"{split.shared[i]:.0%} of those found in the other half, where data without "
-            f"groups give {split.chance[i]:.0%}."
+            f"The documents divide: two halves of them were divided separately into {split.k} "
+            f"groups, which agree to {split.shared[i]:.0%}; data without groups give "
+            f"{split.chance[i]:.0%}."
         ]
         if (k := flat["best"]) > 1:
             reasons.append(f"Of all numbers, {k} groups are found again best in other samples.")
