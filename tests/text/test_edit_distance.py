@@ -200,6 +200,7 @@ def test_sequences_of_anything_hashable_are_compared_item_by_item():
 @pytest.mark.parametrize(
     ("one", "other"),
     [(-1, -2), ("a", 97), (0, 2**61 - 1), ("xy", hash("xy")), (b"a", "a"), (0.5, hash(0.5))],
+    ids=["minus", "letter", "modulus", "word", "bytes", "half"],
 )
 def test_unequal_items_of_one_hash_are_unequal(metric, one, other):
     assert METRICS[metric]([one, "b"], [other, "b"]) == 1

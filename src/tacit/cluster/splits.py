@@ -79,7 +79,8 @@ def split_rows(
     ks : integers from 2 up
         Numbers of groups to try, ascending.
     further : integers
-        Larger ones, each tried only where the largest before it has the highest score.
+        Larger ones, for ``most`` alone; each tried only where the largest before it has the
+        highest score.
     repeats, starts : int
         Pairs of halves, and starts of each clustering.
 
@@ -135,7 +136,7 @@ def split_rows(
     for j in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
         # A long cloud is cut in two as exactly as two groups far apart, but has no gap.
         good[j] = share_apart(rows, cluster(tried[j]).labels) == 1
-    i = first_peak(score, good)
+    i = first_peak(score[: len(ks)], good[: len(ks)])
     if i is None:
         labels = np.zeros(len(rows), np.int32)
         nothing = np.zeros((1, rows.shape[1]), rows.dtype)
