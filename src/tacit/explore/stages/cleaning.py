@@ -6,7 +6,7 @@
     signatures          after the line "--", at the end of a message
     quoted-printable    decoded
     entities, tags      &amp; and what is left of it (#39;) decoded, tags of HTML set aside
-    repeated passages   lines and sentences of six words or more in many different documents
+    repeated passages   lines of six words or more, sentences of eight, in many documents
 
 Two passes: the first finds headers and repeated passages, the second gives the texts. A
 document is never emptied: where nothing would be left, it stays as it was.
@@ -33,7 +33,7 @@ __all__ = [
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
 SAMPLE = 20_000  # documents that repeated passages are found in
-PASSAGE_WORDS = 6
+LINE_WORDS, SENTENCE_WORDS = 6, 8  # of a passage, at least; people repeat short sentences
 PIECE = re.compile(r"(\n|(?<=[.!?]) +)")  # what separates lines and sentences
 REPEATS, REPEATED = 10, 0.01  # documents, and fraction of the documents, that share a passage
 LEFT = 0.2  # of the text that must be left
@@ -189,11 +189,13 @@ class Cleaned:
     def _without_passages(self, text: str, found: Found) -> str:
         if not self.passages:
             return text
-        lines = (line for line in text.split("\n") if passage(line) not in self.passages)
+        lines = (
+            line for line in text.split("\n") if passage(line, LINE_WORDS) not in self.passages
+        )
         pieces = [*PIECE.split("\n".join(lines)), ""]  # each with what follows it
         left = "".join(
             piece + after for piece, after in zip(pieces[::2], pieces[1::2], strict=True)
-            if passage(piece) not in self.passages
+            if passage(piece, SENTENCE_WORDS) not in self.passages
         )  # fmt: skip
         if len(left) == len(text) or len(left.split()) < max(1, LEFT * len(text.split())):
             return text
@@ -323,17 +325,20 @@ def without_site(titles: list[str]) -> list[str]:
 
 
 def passages_of(text: str) -> Iterator[tuple[int, str]]:
-    for piece in (*text.split("\n"), *PIECE.split(text)[::2]):
-        if (key := passage(piece)) is not None:
-            yield key, piece.strip()[:200]
+    for pieces, least in (
+        (text.split("\n"), LINE_WORDS), (PIECE.split(text)[::2], SENTENCE_WORDS)
+    ):  # fmt: skip
+        for piece in pieces:
+            if (key := passage(piece, least)) is not None:
+                yield key, piece.strip()[:200]
 
 
-def passage(piece: str) -> int | None:
+def passage(piece: str, least: int) -> int | None:
     """A number for a line or sentence that is long enough to be a passage."""
-    if len(piece) < 2 * PASSAGE_WORDS:
+    if len(piece) < 2 * least:
         return None
     words = piece.split()
-    if len(words) < PASSAGE_WORDS or not any(word[0].isalpha() for word in words):
+    if len(words) < least or not any(word[0].isalpha() for word in words):
         return None
     return number_of(" ".join(words).casefold())
 

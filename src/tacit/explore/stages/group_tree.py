@@ -199,6 +199,9 @@ def nest_documents(
         finest = len(nested.cuts) + 1
         levels = level_numbers(finest, sorted({min(k, finest) for k in numbers}))
         labels = label_by_words(words, nested, weights, levels, engine)
+        while len(empty := np.setdiff1d(nested.labels, labels)):  # their documents stay
+            stay = np.isin(nested.labels, empty)
+            labels[stay] = nested.labels[stay]
         return run_nested_passes(rows, labels, nested.cuts, weights, passes=0)
 
 
