@@ -38,6 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 CHUNK = 256  # rows to a matrix product: their distances stay in cache
+FEW = 16  # centers up to which the products are faster without BLAS: 60k x 784 in ``kmeans``
 EPS = np.float64(2.0**-24)  # rounding of one float32 operation
 UP, DOWN = np.float32(1 + 2e-6), np.float32(1 - 2e-6)  # outward rounding of a bound
 FAR = np.float32(3e38)
@@ -269,7 +270,10 @@ def search_dense(X, params, bounds, ids, m, new, shifted, products):
     near, next_near, third = three[0], three[1], three[2]
     nearest, runner_up = np.empty(m, np.int32), np.empty(m, np.int32)
     table = products[: k * m].reshape(k, m)
-    np.dot(geometry.minus2, shifted[:m].T, table)
+    if k <= FEW:
+        few_products(geometry.minus2, shifted[:m], table)
+    else:
+        np.dot(geometry.minus2, shifted[:m].T, table)
     three_nearest(table, norms, near, next_near, third, nearest, runner_up)
     # Worst case of a float32 dot product of d terms, whatever the order of additions.
     gamma = np.float32((d + 8) * EPS)
@@ -300,7 +304,7 @@ def search_dense(X, params, bounds, ids, m, new, shifted, products):
             second[i], rest[i] = runner_up[b], third[b]
 
 
-# fastmath in these two: the order of additions is left to the compiler, which makes them 4 to
+# fastmath in these three: the order of additions is left to the compiler, which makes them 4 to
 # 10 times faster; the bounds they feed allow for the worst order.
 @kernel(fastmath={"reassoc", "contract", "nsz"})
 def quick_distance(x, y):
@@ -318,6 +322,40 @@ def quick_square(x):
     for j in range(x.shape[0]):
         total += x[j] * x[j]
     return total
+
+
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def few_products(centers, rows, table):
+    """``centers @ rows.T`` where there are too few centers for BLAS to be quick."""
+    k, d = centers.shape
+    for b in range(rows.shape[0]):
+        row = rows[b]
+        j = 0
+        while j + 4 <= k:  # the fewer times the row is loaded the better
+            one, two, three, four = centers[j], centers[j + 1], centers[j + 2], centers[j + 3]
+            s = t = u = v = np.float32(0)
+            for q in range(d):
+                x = row[q]
+                s += one[q] * x
+                t += two[q] * x
+                u += three[q] * x
+                v += four[q] * x
+            table[j, b], table[j + 1, b], table[j + 2, b], table[j + 3, b] = s, t, u, v
+            j += 4
+        while j + 2 <= k:
+            one, two = centers[j], centers[j + 1]
+            s = t = np.float32(0)
+            for q in range(d):
+                s += one[q] * row[q]
+                t += two[q] * row[q]
+            table[j, b], table[j + 1, b] = s, t
+            j += 2
+        if j < k:
+            one = centers[j]
+            s = np.float32(0)
+            for q in range(d):
+                s += one[q] * row[q]
+            table[j, b] = s
 
 
 @kernel
