@@ -19,6 +19,7 @@ from tacit.explore.stages.group_tree import (
     labels_at,
     own_space,
 )
+from tacit.explore.stages.groups import settle_level
 
 SEED = np.uint64(3)
 BROAD, FINE = 3, 4
@@ -67,6 +68,17 @@ def test_the_larger_of_the_numbers_that_repeat_is_the_level_shown():
     assert tree.numbers == (BROAD, BROAD * FINE)
     assert agreement(tree, part, tree.levels[tree.first]) > 0.9
     assert agreement(tree, part, choose_cut(tree)) > 0.9
+
+
+def test_a_number_whose_groups_fall_apart_is_not_the_level_shown():
+    counts, subject, _ = planted(own=0)  # subjects without parts
+    tree = grow(counts, flat=24)
+    assert tree.numbers == (BROAD, 24)
+    rows = own_space(counts, 2, seed=SEED)
+    cut, confidence = settle_level(tree, rows, "quick", SEED, Serial())
+    assert agreement(tree, subject, cut) > 0.9
+    assert len(cut) == BROAD
+    assert np.median(confidence) > 0.9
 
 
 def test_groups_that_divide_well_are_opened_where_choose_k_saw_none():

@@ -53,7 +53,8 @@ FEW_LEAVES = 64  # of a tree
 PANEL = 8192  # rows to a matrix product
 FEWEST = 31  # documents for which a choice of k, and claims of stability, make sense
 KEYWORDS, TYPICAL, DOUBTFUL = 14, 5, 5
-VERDICTS = ((0.75, "firm"), (0.5, "tentative"), (0.0, "loose"))
+FIRM, TENTATIVE = 0.75, 0.5  # median overlap of a group with its like in the repeats
+VERDICTS = ((FIRM, "firm"), (TENTATIVE, "tentative"), (0.0, "loose"))
 
 
 def find_groups(context: Context) -> Output:
@@ -90,12 +91,16 @@ def find_groups(context: Context) -> Output:
         output.arrays["confidence"] = np.ones(n, np.float32)
         return output
     nodes = tree.nodes
-    cut = choose_cut(tree) if asked is None else list(tree.levels[tree.first])
+    if asked is None:
+        cut, confidence = settle_level(tree, rows, settings.effort, seed, engine)
+        output.facts["choice"] = explain(tree, flat)
+    else:
+        cut = list(tree.levels[tree.first])
+        confidence = repeat_tree(tree, cut, rows, settings.effort, seed, engine)
     many = np.bincount(source, minlength=n)[placed]  # each document with its copies
     cut.sort(key=lambda i: (-int(many[nodes[i].documents].sum()), i))
     k, labels = len(cut), labels_at(nodes, cut, len(rows))
     centers = centers_of(rows, labels, k)
-    confidence = repeat_tree(tree, cut, rows, settings.effort, seed, engine)
     jaccard = np.stack([overlaps_of(nodes[i]) for i in cut])
     nearest = next_best(rows, labels, centers)
 
@@ -207,6 +212,26 @@ def group_rows(
     labels = by_size(found)
     first = [int(found[np.argmax(labels == j)]) for j in range(int(labels.max()) + 1)]
     return Grouped(labels, np.ascontiguousarray(centers[first]))
+
+
+def settle_level(
+    tree: GroupTree, rows: np.ndarray, effort: str, seed: np.uint64, engine: Engine
+) -> tuple[list[int], np.ndarray]:
+    """The groups to show first, and what ``repeat_tree`` says of them. Where they are loose for
+    most documents, the first level becomes that of the next smaller number."""
+    while True:
+        cut = choose_cut(tree)
+        confidence = repeat_tree(tree, cut, rows, effort, seed, engine)
+        shown = [tree.nodes[i] for i in cut]
+        loose = [each for each in shown if np.median(overlaps_of(each)) < TENTATIVE]
+        few = 2 * sum(len(each.documents) for each in loose) <= len(rows)
+        if few or len(tree.numbers) == 1:
+            return cut, confidence
+        tree.numbers = tree.numbers[:-1]
+        sizes = [len(level) for level in tree.levels]
+        tree.first = int(np.searchsorted(sizes, tree.numbers[-1]))
+        for each in tree.nodes:
+            each.overlaps = None
 
 
 def repeat_tree(
@@ -372,8 +397,14 @@ def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
             f"groups, which agree to {split.shared[i]:.0%}; data without groups give "
             f"{split.chance[i]:.0%}."
         ]
-        if (k := flat["best"]) > 1:
+        largest = tree.numbers[-1]
+        if (k := flat["best"]) > 1 and min(k, len(tree.levels[-1])) <= largest:
             reasons.append(f"Of all numbers, {k} groups are found again best in other samples.")
+        elif k > 1:
+            reasons.append(
+                f"As one division, {k} groups would be chosen, but in other samples most "
+                "documents are then in groups that fall apart."
+            )
         if best > max(tree.numbers, default=1):
             reasons.append(
                 f"Some of them divide further into groups that are found again in other "
