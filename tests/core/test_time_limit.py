@@ -8,6 +8,10 @@ import pytest
 from tacit.core.time_limit import OutOfTime, time_limit
 
 
+# Raised in a finalizer it is dropped, and raised again.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
 def spin(seconds=60.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -40,6 +44,19 @@ def test_a_block_that_ends_in_time_is_left_alone_and_so_is_what_follows():
         except OutOfTime:
             pass
         spin(0.0005)
+
+
+def test_an_exception_that_is_dropped_is_raised_again(monkeypatch):
+    monkeypatch.setattr("tacit.core.time_limit.AGAIN", 0.05)
+    dropped = 0
+    with pytest.raises(OutOfTime), time_limit(0.05):
+        while dropped < 3:
+            try:
+                spin()
+            except OutOfTime:
+                dropped += 1
+        spin()
+    assert dropped == 3
 
 
 def test_the_blocks_own_exceptions_pass_through():

@@ -138,6 +138,7 @@ def test_pages_that_are_one_and_the_same_are_not_read_without_end(monkeypatch):
         list(read_records([data.replace(b"/Kids[3 0 R]", kids)], "pdf", "a.pdf"))
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a finalizer
 def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr("tacit.data.document_formats.PDF_SECONDS", 0.05)
     data = make.pdf("whale) Tj (" * 100_000)  # some seconds of drawing
