@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tacit.core.time_limit import OutOfTime, time_limit
+from tacit.core.time_limit import OutOfTime, call_within
 
 # Raised in a finalizer it is dropped, and raised again.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -20,12 +20,12 @@ def spin(seconds=60.0):
             continue
 
 
-def test_a_block_that_takes_too_long_is_given_up_in_any_thread():
+def test_a_call_that_takes_too_long_is_given_up_in_any_thread():
     given_up = []
 
     def run():
-        with pytest.raises(OutOfTime), time_limit(0.05):
-            spin()
+        with pytest.raises(OutOfTime):
+            call_within(0.05, spin)
         given_up.append(threading.get_ident())
 
     other = threading.Thread(target=run)
@@ -35,14 +35,17 @@ def test_a_block_that_takes_too_long_is_given_up_in_any_thread():
     assert len(set(given_up)) == 2
 
 
-def test_a_block_that_ends_in_time_is_left_alone_and_so_is_what_follows():
+def test_a_call_that_ends_in_time_is_left_alone_and_so_is_what_follows(monkeypatch):
+    monkeypatch.setattr("tacit.core.time_limit.AGAIN", 0.01)  # what is left over would show
+    before = threading.active_count()
     for _ in range(200):  # some end just when the time is over
         try:
-            with time_limit(0.001):
-                spin(0.001)
+            call_within(0.001, lambda: spin(0.001))
         except OutOfTime:
             pass
         spin(0.0005)
+    spin(0.05)
+    assert threading.active_count() <= before
 
 
 def test_an_exception_that_is_dropped_is_raised_again(monkeypatch):
@@ -57,11 +60,11 @@ def test_an_exception_that_is_dropped_is_raised_again(monkeypatch):
                 dropped.append(error)
         spin()
 
-    with pytest.raises(OutOfTime), time_limit(0.05):
-        stubborn()
+    with pytest.raises(OutOfTime):
+        call_within(0.05, stubborn)
     assert len(dropped) == 3
 
 
-def test_the_blocks_own_exceptions_pass_through():
-    with pytest.raises(KeyError), time_limit(60):
-        raise KeyError("a")
+def test_the_functions_own_exceptions_pass_through():
+    with pytest.raises(KeyError):
+        call_within(60, lambda: {}["a"])

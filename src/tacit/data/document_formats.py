@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.core.errors import DataError
-from tacit.core.time_limit import OutOfTime, time_limit
+from tacit.core.time_limit import OutOfTime, call_within
 
 __all__ = [
     "FORMATS", "FIELDS", "Record", "html_text", "mail_fields", "parsed_format", "read_records",
@@ -512,15 +512,20 @@ def pdf_record(data: bytes) -> Record:
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every odd object
     seconds = PDF_SECONDS * (1 + len(data) / 1e6)
+
+    def read() -> tuple[list[str], tuple[Any, Any, Any], str]:
+        reader = pypdf.PdfReader(BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise DataError("it is encrypted. Save it without a password.")
+        pages = list(pages_of_pdf(reader, max(UNPACKED, RATIO * len(data))))
+        meta = reader.metadata
+        if not meta:
+            return pages, ("", "", ""), ""
+        made = date_of_pdf(str(meta.get("/CreationDate", "")))
+        return pages, (meta.title, meta.subject, meta.author), made
+
     try:
-        with time_limit(seconds):
-            reader = pypdf.PdfReader(BytesIO(data))
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise DataError("it is encrypted. Save it without a password.")
-            pages = list(pages_of_pdf(reader, max(UNPACKED, RATIO * len(data))))
-            meta = reader.metadata
-            about = (meta.title, meta.subject, meta.author) if meta else ("", "", "")
-            made = date_of_pdf(str(meta.get("/CreationDate", ""))) if meta else ""
+        pages, about, made = call_within(seconds, read)
     except DataError:
         raise
     except OutOfTime:
