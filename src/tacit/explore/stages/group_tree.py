@@ -34,9 +34,9 @@ from tacit.cluster.nested_kmeans import (
 )
 from tacit.cluster.null_reference import deal_words, draw, fit_reference
 from tacit.cluster.splits import Split, split_rows
-from tacit.core.engines import Engine, Serial, one_blas_thread
+from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.randoms import key, permutation
-from tacit.explore.stages.meaning import word_weights
+from tacit.explore.stages.meaning import few_components, word_weights
 from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
@@ -272,8 +272,6 @@ def own_space(
 ) -> np.ndarray | None:
     """Some documents along their own directions, at length one, or zero; with ``deal`` with
     their words dealt out again. None where there are not three words to compare by."""
-    from tacit.decompose import TruncatedSVD
-
     n = words.shape[0]
     spread = np.bincount(words.indices, minlength=words.shape[1])
     used = np.flatnonzero((spread >= (3 if n >= 100 else 2)) & (spread <= MOST_SHARE * n))
@@ -288,8 +286,7 @@ def own_space(
     lengths = np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(some.indptr)), data**2, n))
     data = data / np.repeat(np.maximum(lengths, 1e-12), np.diff(some.indptr))
     some = sp.csr_array((data.astype(np.float32), some.indices, some.indptr), shape=some.shape)
-    svd = TruncatedSVD(size, random_state=int(seed) % 2**31, engine=Serial()).fit(some)
-    return unit(some @ svd.components_.T.astype(np.float32))
+    return unit(some @ few_components(some, size, seed))
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
