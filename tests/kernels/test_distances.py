@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from tacit.kernels.distances import between_objects, between_rows
+from tacit.kernels.distances import between_objects, between_rows, distance_matrix
 
 NAMES = {
     "euclidean": "euclidean",
@@ -83,3 +83,18 @@ def test_a_list_with_itself_takes_half_the_calls():
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="'warp' is unknown"):
         between_rows(ROWS, OTHERS, "warp")
+
+
+@pytest.mark.parametrize("metric", NAMES)
+def test_sparse_rows_whose_indices_repeat_or_are_not_sorted_are_read_and_not_modified(metric):
+    values, columns = np.array([2.0, 1.0, 4.0, 3.0, 5.0]), np.array([2, 0, 1, 0, 0], np.int32)
+    rows = sp.csr_array((values, columns, np.array([0, 2, 5], np.int32)), shape=(2, 3))
+    dense, before = rows.toarray(), [x.copy() for x in (rows.data, rows.indices, rows.indptr)]
+    np.testing.assert_allclose(
+        between_rows(rows, rows, metric), between_rows(dense, dense, metric), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        distance_matrix(rows, metric), distance_matrix(dense, metric), atol=1e-12
+    )
+    for now, then in zip((rows.data, rows.indices, rows.indptr), before, strict=True):
+        np.testing.assert_array_equal(now, then)
