@@ -5,7 +5,7 @@ bytes, None, NaN) become text here, and repairs are counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -21,29 +21,24 @@ LARGEST = 2**29  # bytes of a block: places in it are counted in 32 bits
 
 @dataclass(frozen=True)
 class Repairs(Stats):
-    """The number of repairs made to documents, by kind."""
+    """The number of repairs of documents, by kind."""
 
     empty: int = 0  # documents without a character, missing ones included
-    missing: int = 0  # None, NaN or null, made empty
-    nuls: int = 0  # NUL characters, made spaces
-    surrogates: int = 0  # lone surrogates, made U+FFFD
-    undecodable: int = 0  # byte sequences that are not text, made U+FFFD or left out
+    missing: int = 0  # None, NaN or null, read as empty
+    nuls: int = 0  # NUL characters, replaced by spaces
+    surrogates: int = 0  # lone surrogates, replaced by U+FFFD
+    undecodable: int = 0  # byte sequences that are not text, replaced or left out
 
     def sentences(self) -> list[str]:
         """The repairs in sentences; none for those that did not occur."""
-        said = {
-            "empty": ("empty document", ""),
-            "missing": ("document", "None, NaN or null, read as empty"),
-            "nuls": ("NUL character", "replaced by spaces"),
-            "surrogates": ("lone surrogate", "replaced by U+FFFD"),
-            "undecodable": ("undecodable byte sequence", "replaced by U+FFFD"),
-        }
-        counts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return [
-            f"{count(counts[name], noun)} {what}".rstrip()
-            for name, (noun, what) in said.items()
-            if counts[name]
-        ]
+        kinds = (
+            (self.empty, "empty document", ""),
+            (self.missing, "document", " None, NaN or null, read as empty"),
+            (self.nuls, "NUL character", " replaced by spaces"),
+            (self.surrogates, "lone surrogate", " replaced by U+FFFD"),
+            (self.undecodable, "undecodable byte sequence", " replaced by U+FFFD"),
+        )
+        return [f"{count(n, noun)}{what}" for n, noun, what in kinds if n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +70,16 @@ class Text:
 
     def strings(self) -> list[str]:
         """The documents as Python strings."""
-        whole = self.data.tobytes()
+        raw = self.data.tobytes()
         edges = zip(self.starts.tolist(), self.stops.tolist(), strict=True)
-        if whole.isascii():
-            ascii_ = whole.decode("ascii")
-            return [ascii_[i:j] for i, j in edges]
-        return [whole[i:j].decode("utf-8") for i, j in edges]
+        if raw.isascii():
+            text = raw.decode("ascii")
+            return [text[i:j] for i, j in edges]
+        return [raw[i:j].decode("utf-8") for i, j in edges]
 
     def string(self, row: int) -> str:
         """One document."""
         return self.data[self.starts[row] : self.stops[row]].tobytes().decode("utf-8")
-
-    def with_repairs(self, **counts: int) -> "Text":
-        """The same text, with counts of repairs."""
-        return replace(self, repairs=Repairs(**counts))
 
     def with_strings(self, rows: Sequence[int], strings: Sequence[str]) -> "Text":
         """The same documents, with new strings at ``rows``."""
