@@ -4,12 +4,11 @@ A model file can map such an array, and one string is decoded when it is asked f
 """
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["StringArray", "are_offsets"]
+__all__ = ["StringArray", "are_offsets", "decode_slices"]
 
 
 class StringArray(NamedTuple):
@@ -47,11 +46,7 @@ class StringArray(NamedTuple):
 
     def strings(self) -> list[str]:
         """All strings; UnicodeDecodeError if the bytes are not UTF-8."""
-        raw, edges = self.data.tobytes(), self.offsets.tolist()
-        if raw.isascii():  # then characters are bytes, and slicing beats decoding
-            text = raw.decode("ascii")
-            return [text[i:j] for i, j in pairwise(edges)]
-        return [raw[i:j].decode("utf-8") for i, j in pairwise(edges)]
+        return decode_slices(self.data, self.offsets[:-1], self.offsets[1:])
 
     def find(self, string: str) -> int:
         """The first place of a string, or -1."""
@@ -65,6 +60,15 @@ class StringArray(NamedTuple):
         """These strings, then the others."""
         offsets = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
         return StringArray(np.concatenate([self.data, other.data]), offsets)
+
+
+def decode_slices(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> list[str]:
+    """Slices of UTF-8 bytes as strings."""
+    raw, edges = data.tobytes(), zip(starts.tolist(), stops.tolist(), strict=True)
+    if raw.isascii():  # then characters are bytes, and slicing beats decoding
+        text = raw.decode("ascii")
+        return [text[i:j] for i, j in edges]
+    return [raw[i:j].decode("utf-8") for i, j in edges]
 
 
 def are_offsets(offsets: np.ndarray, end: int | None = None) -> bool:

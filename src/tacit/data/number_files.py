@@ -282,29 +282,29 @@ def from_text(raw: Raw, asked: Asked) -> NumberTable:
         notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
 
     left_out = asked.left_out(text.names, chosen)
-    kept: dict[str, np.ndarray] = {}
+    used: dict[str, np.ndarray] = {}
     for name in chosen:
         numbers, remark = to_numbers(table.column(name), name, text, asked.columns is not None)
         if numbers is None:
             left_out[name] = remark
             continue
-        kept[name] = numbers
+        used[name] = numbers
         if remark:
             notes.append(remark)
-    if not kept:
+    if not used:
         why = "; ".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 5))
         raise DataError(f"there is no column of numbers ({why}).", file=raw.name)
-    values = np.column_stack(list(kept.values()))
+    values = np.column_stack(list(used.values()))
     gaps = np.isnan(values) if asked.missing else np.zeros((1, 1), bool)
-    check_finite(np.where(gaps, 0.0, values) if asked.missing else values, list(kept), text)
+    check_finite(np.where(gaps, 0.0, values) if asked.missing else values, list(used), text)
     if gaps.any():
         width = int(gaps.any(axis=0).sum())
         notes.append(f"{int(gaps.sum()):,} values are missing, in {width:,} of the columns")
     ids = None if asked.id_column is None else clean_ids(table.column(asked.id_column), notes)
     partial = f"{raw.partial}; its {rows:,} whole rows were read" if raw.partial else None
     notes = raw.notes + notes
-    report = ReadReport(raw.name, "CSV", rows, list(kept), left_out, notes, partial)
-    return NumberTable(values, list(kept), ids, report)
+    report = ReadReport(raw.name, "CSV", rows, list(used), left_out, notes, partial)
+    return NumberTable(values, list(used), ids, report)
 
 
 def parse(text: Delimited, reading: list[str], texts: Sequence[str] = ()) -> pa.Table:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.core.errors import DataError
 from tacit.core.stats import Stats
+from tacit.core.string_array import decode_slices
 from tacit.core.wording import count
 
 __all__ = ["Repairs", "Text", "as_string", "is_missing", "scrub", "text_of", "undecodable"]
@@ -70,12 +71,7 @@ class Text:
 
     def strings(self) -> list[str]:
         """The documents as Python strings."""
-        raw = self.data.tobytes()
-        edges = zip(self.starts.tolist(), self.stops.tolist(), strict=True)
-        if raw.isascii():
-            text = raw.decode("ascii")
-            return [text[i:j] for i, j in edges]
-        return [raw[i:j].decode("utf-8") for i, j in edges]
+        return decode_slices(self.data, self.starts, self.stops)
 
     def string(self, row: int) -> str:
         """One document."""

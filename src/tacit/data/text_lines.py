@@ -90,14 +90,9 @@ def line_blocks(
             cut = cut_at_space(pending, limits.longest)
             block, pending = pending[:cut], pending[cut:]
         yield Lines(start, block, row, lost)
-        start, row, lost = start + len(block), row + count_lines(block), NOTHING
+        start, row, lost = start + len(block), row + block.count(b"\n"), NOTHING
     if pending or lost != NOTHING:
         yield Lines(start, pending, row, lost)
-
-
-def count_lines(data: bytes) -> int:
-    """The number of line ends; four times as fast as bytes.count."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE))
 
 
 def rechunk(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
