@@ -241,17 +241,13 @@ def without_unseen(text: str) -> str:
 
 
 def html_record(data: bytes) -> Record:
-    return html_text(decoded_page(data))
-
-
-def decoded_page(data: bytes) -> str:
-    """A page by its byte order mark, by the character set it declares, or as UTF-8."""
+    """A page, decoded by its byte order mark, the character set it declares, or as UTF-8."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
+        return html_text(data.decode("utf-16", "replace"))
     if data.startswith(b"\xef\xbb\xbf"):
-        return data[3:].decode("utf-8", "replace")
+        return html_text(data[3:].decode("utf-8", "replace"))
     declared = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", data[:4096], re.I)
-    return decoded(data, declared and declared.group(1).decode("latin-1"))
+    return html_text(decoded(data, declared and declared.group(1).decode("latin-1")))
 
 
 def decoded(data: bytes, charset: str | None = None) -> str:
@@ -422,8 +418,8 @@ class OfficeText:
     BREAKS = ("br", "cr", "line-break")
     LEFT_OUT = ("tracked-changes", "annotation", "instrText", "delText", "del", "note-citation")
 
-    def __init__(self, holder: str | None) -> None:
-        self.holder = holder  # text counts inside this element only; None is anywhere
+    def __init__(self, holder: str) -> None:
+        self.holder = holder  # text counts inside this element only
         self.inside = self.left_out = 0
         self.parts: list[str] = []
 
@@ -448,14 +444,8 @@ class OfficeText:
             self.parts.append("\n\n")
 
     def text(self, data: str) -> None:
-        if not self.left_out and (self.holder is None or self.inside):
+        if self.inside and not self.left_out:
             self.parts.append(data)
-
-
-def office_text(data: bytes, holder: str | None) -> str:
-    reader = OfficeText(holder)
-    parse_xml(data, reader.start, reader.end, reader.text)
-    return re.sub(r"\n{3,}", "\n\n", "".join(reader.parts)).strip()
 
 
 def properties(data: bytes | None) -> dict[str, str]:
@@ -496,7 +486,10 @@ def office_record(data: bytes, text: str, holder: str, about: str, what: str) ->
         body = member(archive, text)
         if body is None:
             raise DataError(f"it has no {text}, so it is not {what}.")
-        return Record(office_text(body, holder), properties(member(archive, about)))
+        fields = properties(member(archive, about))
+    reader = OfficeText(holder)
+    parse_xml(body, reader.start, reader.end, reader.text)
+    return Record(re.sub(r"\n{3,}", "\n\n", "".join(reader.parts)).strip(), fields)
 
 
 # --- PDF and RTF ---

@@ -279,7 +279,7 @@ def from_text(raw: Raw, asked: Asked) -> NumberTable:
         raise DataError("there is a header, but no rows follow it.", file=raw.name)
     lines = count_newlines(text.data) + (not text.data.endswith((b"\n", b"\r")))
     if blank := lines - text.quoted_newlines - rows - text.header:
-        notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
+        notes.append(f"{count(blank, 'empty line')} skipped")
 
     left_out = asked.left_out(text.names, chosen)
     used: dict[str, np.ndarray] = {}
