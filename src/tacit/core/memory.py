@@ -29,7 +29,7 @@ def check_memory(need: float, what: str, way_out: str) -> None:
         )
 
 
-def parse_memory(memory: int | float | str | None, name: str = "memory") -> int | None:
+def parse_memory(memory: int | float | str | None) -> int | None:
     """Bytes of a limit, which is a number or text such as "2GB"; None for no limit.
 
     >>> parse_memory("2GB"), parse_memory("512 MiB"), parse_memory(1e9), parse_memory(None)
@@ -39,14 +39,14 @@ def parse_memory(memory: int | float | str | None, name: str = "memory") -> int 
         return None
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
     if isinstance(memory, bool) or (isinstance(memory, str) and not match):
-        raise ValueError(f"{name}={memory!r} is not an amount of memory. Give bytes, or '2GB'.")
+        raise ValueError(f"memory={memory!r} is not an amount of memory. Give bytes, or '2GB'.")
     if isinstance(memory, str) and match:
         base = 1024 if match[3] else 1000
         size = float(match[1]) * base ** " kmgt".index(match[2] or " ")
     else:
         size = float(memory)
     if not 0 < size < 2**63:
-        raise ValueError(f"{name}={memory!r} must be above 0 bytes.")
+        raise ValueError(f"memory={memory!r} must be above 0 bytes.")
     return int(size)
 
 

@@ -4,7 +4,7 @@ Blocks are cut by the size of the text alone, never by the machine, and hold wha
 another machine needs: the documents if they are in memory, else their place.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
@@ -177,24 +177,19 @@ def text_of_bytes(documents: list[bytes | None], errors: str, row: int) -> Text:
     raise DataError("the column of the text cannot be read as strings.")
 
 
-def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> Iterator[tuple[int, int]]:
+def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> list[tuple[int, int]]:
     """Ranges of documents of about ``block_bytes`` each: by default a sixteenth of all, from
     256 KB to 2 MB.
 
-    >>> list(cut_by_size(np.array([5, 5, 5, 20, 1]), 10))
+    >>> cut_by_size(np.array([5, 5, 5, 20, 1]), 10)
     [(0, 2), (2, 4), (4, 5)]
     """
     total = int(sizes.sum()) + len(sizes)
     block_bytes = block_bytes or max(2**18, min(BLOCK_BYTES, total // 16))
-    if total <= block_bytes:
-        yield from [(0, len(sizes))] if len(sizes) else []
-        return
     before = np.cumsum(sizes + 1) - (sizes + 1)  # an empty document costs something too
     groups = before // (block_bytes + 1)
     edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(sizes)]
-    for i, j in pairwise(edges):
-        if j > i:
-            yield i, j
+    return [(i, j) for i, j in pairwise(edges) if j > i]
 
 
 def sizes_of(documents: Sequence[Any]) -> np.ndarray:

@@ -432,9 +432,9 @@ def size_of_column(group: Any, name: str) -> int:
     return sum(leaf.total_uncompressed_size for leaf in leaves if leaf.path_in_schema == name)
 
 
-def open_frame(table: Any, options: Options, name: str = "the dataframe") -> Build:
+def open_frame(table: Any, options: Options) -> Build:
     """Documents of an Arrow table in memory."""
-    build = Build(IngestReport(name, 0))
+    build = Build(IngestReport("the dataframe", 0))
     add_frame(table, options, build)
     return build
 

@@ -273,7 +273,7 @@ class Documents:
 
     @classmethod
     def _of_list(cls, documents: Sequence[Any], encoding: str, errors: str) -> "Documents":
-        cuts = list(cut_by_size(sizes_of(documents)))
+        cuts = cut_by_size(sizes_of(documents))
         blocks = tuple(ListRows(documents, i, j, encoding, errors) for i, j in cuts)
         return cls(blocks, len(documents), tuple(j - i for i, j in cuts))
 

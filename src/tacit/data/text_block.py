@@ -4,8 +4,9 @@ Kernels read the bytes directly; slower code asks for ``strings()``. Documents i
 bytes, None, NaN) become text here, and repairs are counted.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,7 @@ def text_of(
     first document, for messages.
     """
     n = len(documents)
-    if n == 0:
-        none = np.empty(0, np.int64)
-        return Text(np.empty(0, np.uint8), none, none)
-    counts = dict.fromkeys((f.name for f in fields(Repairs)), 0)
+    counts = Counter[str]()  # repairs by kind
     try:
         plain = np.fromiter(map(str.isascii, documents), np.bool_, n)
     except TypeError:  # not all are str
@@ -118,7 +116,7 @@ def text_of(
 
 
 def joined(
-    documents: Sequence[str], plain: bool, counts: dict[str, int]
+    documents: Sequence[str], plain: bool, counts: Counter[str]
 ) -> tuple[bytes, np.ndarray]:
     """UTF-8 and the size of each document; lone surrogates are replaced and counted."""
     if plain:
@@ -145,7 +143,7 @@ def too_large(documents: Sequence[Any], first: int) -> DataError:
 def as_string(
     document: Any,
     row: int | None = None,
-    counts: dict[str, int] | None = None,
+    counts: Counter[str] | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> str:

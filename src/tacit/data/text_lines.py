@@ -100,9 +100,6 @@ def rechunk(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
     pending: list[bytes] = []
     count = 0
     for chunk in chunks:
-        if not pending and len(chunk) == size:
-            yield chunk
-            continue
         while count + len(chunk) >= size:
             head = size - count
             yield b"".join([*pending, chunk[:head]])
