@@ -168,23 +168,23 @@ def test_a_living_writer_is_not_swept(tmp_path):
 def test_a_writer_that_is_swept_before_it_holds_its_file_opens_another(
     tmp_path, monkeypatch, moment
 ):
-    path, opened, held = tmp_path / "a", atomic.open_temporary, []
+    path, opened, stored = tmp_path / "a", atomic.open_temporary, []
 
     def interrupted(target):
         descriptor, temporary = opened(target)
-        if not held:
-            held.append(os.open(temporary, os.O_RDONLY))
+        if not stored:
+            stored.append(os.open(temporary, os.O_RDONLY))
             if moment == "before the lock":
                 atomic.sweep(target)
                 assert not temporary.exists()
             else:  # a sweeper that is about to remove it
-                fcntl.flock(held[0], fcntl.LOCK_EX)
+                fcntl.flock(stored[0], fcntl.LOCK_EX)
                 temporary.unlink()
         return descriptor, temporary
 
     monkeypatch.setattr(atomic, "open_temporary", interrupted)
     write(path, b"kept")
-    os.close(held[0])
+    os.close(stored[0])
     assert path.read_bytes() == b"kept"
     assert os.listdir(tmp_path) == ["a"]
 

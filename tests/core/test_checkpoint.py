@@ -89,16 +89,16 @@ def path(tmp_path):
 @pytest.fixture
 def whole():
     """The fit that nothing interrupted."""
-    found = fit()
-    assert found.converged
-    assert len(found.losses) > 8
-    return found
+    result = fit()
+    assert result.converged
+    assert len(result.losses) > 8
+    return result
 
 
 def bound(path, key="data 1, settings 2", **options):
-    made = Checkpoint(path, **options)
-    made.bind(key)
-    return made
+    created = Checkpoint(path, **options)
+    created.bind(key)
+    return created
 
 
 class StopAt:
@@ -202,9 +202,9 @@ def test_kill_9_in_the_middle_loses_nothing_that_was_written(path, whole):
 def test_it_writes_no_more_often_than_asked(path, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    made, written = bound(path, every=30), []
+    created, written = bound(path, every=30), []
     for number in range(7):
-        made.on_step(Step("KMeans", number, 9, [1.0] * (number + 1), START))
+        created.on_step(Step("KMeans", number, 9, [1.0] * (number + 1), START))
         if path.exists():
             written.append(number)
             path.unlink()
@@ -213,40 +213,40 @@ def test_it_writes_no_more_often_than_asked(path, monkeypatch):
 
 
 def test_the_step_before_the_last_is_written_when_the_loop_ends(path, whole):
-    made = bound(path, every=1e9)
-    fit(made)
+    created = bound(path, every=1e9)
+    fit(created)
     params, losses = bound(path).resume(START)
     assert params.step == whole.params.step - 1
     assert losses == whole.losses[:-2]
 
 
 def test_what_is_left_unwritten_is_written_on_close_and_only_once(path):
-    made = bound(path, every=1e9)
-    made.on_step(Step("KMeans", 2, 9, [3.0, 2.0, 1.0], START))
+    created = bound(path, every=1e9)
+    created.on_step(Step("KMeans", 2, 9, [3.0, 2.0, 1.0], START))
     assert not path.exists()
-    made.close()
+    created.close()
     assert bound(path).resume(START)[1] == [3.0, 2.0]
     path.unlink()
-    made.close()
+    created.close()
     assert not path.exists()
 
 
 def test_a_finished_fit_takes_its_files_away(path):
-    made = Checkpoint(path, every=0)
+    created = Checkpoint(path, every=0)
     for part in range(3):
-        begin([made, print], "key", part)
-        fit(made)
+        begin([created, print], "key", part)
+        fit(created)
     assert sorted(p.name for p in path.parent.iterdir()) == [
         "fit.checkpoint", "fit.checkpoint.1", "fit.checkpoint.2"
     ]  # fmt: skip
-    finish([made, print])
+    finish([created, print])
     assert os.listdir(path.parent) == []
 
 
 def test_a_fit_that_was_stopped_keeps_its_file(path, whole):
-    made = bound(path, every=1e9)
-    fit(made, StopAt(4))
-    finish([made])
+    created = bound(path, every=1e9)
+    fit(created, StopAt(4))
+    finish([created])
     assert len(bound(path).resume(START)[1]) == 4
     same_bits(fit(bound(path)), whole)
 
@@ -257,11 +257,11 @@ def test_each_run_of_a_fit_resumes_from_its_own_file(path):
     plain = [fit(start=start) for start in starts]
 
     def runs(stop):
-        made = Checkpoint(path, every=0)
+        created = Checkpoint(path, every=0)
         for part, start in enumerate(starts):
-            begin([made], "key", part)
-            yield fit(made, *([stop] if part == 1 else []), start=start)
-        finish([made])
+            begin([created], "key", part)
+            yield fit(created, *([stop] if part == 1 else []), start=start)
+        finish([created])
 
     attempt = runs(InterruptAt(2))
     same_bits(next(attempt), plain[0])

@@ -38,8 +38,8 @@ def slow_square(params, x):
 
 @every_engine
 def test_results_come_in_the_order_of_the_blocks(engine):
-    found = list(engine.map(slow_square, 2, map(Item, range(40))))
-    assert found == [2 * x * x for x in range(40)]
+    result = list(engine.map(slow_square, 2, map(Item, range(40))))
+    assert result == [2 * x * x for x in range(40)]
 
 
 @every_engine

@@ -38,10 +38,10 @@ def test_ready_rows_are_taken_as_they_are(kind, dtype):
 )
 def test_other_rows_become_floats_in_rows(X):
     model = LogisticRegression()
-    made = check_rows(model, X, reset=True)
+    created = check_rows(model, X, reset=True)
     wanted = validate_data(BaseEstimator(), X, dtype=list(FLOATS), accept_sparse="csr")
-    assert made.dtype == wanted.dtype == np.float64
-    assert type(made) is type(wanted)
+    assert created.dtype == wanted.dtype == np.float64
+    assert type(created) is type(wanted)
     assert model.n_features_in_ == 3
 
 

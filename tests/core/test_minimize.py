@@ -45,12 +45,12 @@ def test_the_minimum_is_scipys(hessian):
         return np.log(np.cosh(ROWS @ x - 1)).sum() / 500 + 0.05 * x @ x
 
     wanted = scipy.optimize.minimize(value, np.zeros(6), method="BFGS", options={"gtol": 1e-8})
-    found = run(hessian)
-    assert found.converged
-    assert found.gradient <= 1e-9
-    np.testing.assert_allclose(found.params, wanted.x, atol=1e-5)
-    assert found.value == pytest.approx(value(found.params), rel=1e-12)
-    assert found.value <= wanted.fun + 1e-12
+    result = run(hessian)
+    assert result.converged
+    assert result.gradient <= 1e-9
+    np.testing.assert_allclose(result.params, wanted.x, atol=1e-5)
+    assert result.value == pytest.approx(value(result.params), rel=1e-12)
+    assert result.value <= wanted.fun + 1e-12
 
 
 @both
@@ -70,10 +70,10 @@ def test_callbacks_receive_every_iteration_and_may_stop(hessian):
         steps.append(step)
         return step.number == 2
 
-    found = run(hessian, callbacks=[callback], name="test")
+    result = run(hessian, callbacks=[callback], name="test")
     assert [(step.name, step.number) for step in steps] == [("test", 1), ("test", 2)]
-    assert found.iterations == 2
-    assert not found.converged
+    assert result.iterations == 2
+    assert not result.converged
     assert steps[1].losses[1] < steps[1].losses[0]
 
 
@@ -89,27 +89,27 @@ def test_an_interrupt_goes_through(hessian):
 @both
 def test_coordinates_that_are_not_free_stay(hessian):
     free = np.array([True] * 5 + [False])
-    found = run(hessian, free=free, tol=1e-7)
-    assert found.params[5] == 0
-    assert found.converged
-    assert np.abs(found.params[:5]).min() > 0
+    result = run(hessian, free=free, tol=1e-7)
+    assert result.params[5] == 0
+    assert result.converged
+    assert np.abs(result.params[:5]).min() > 0
 
 
 @both
 def test_too_few_iterations_are_reported(hessian):
-    found = run(hessian, max_iter=1)
-    assert found.iterations == 1
-    assert not found.converged
+    result = run(hessian, max_iter=1)
+    assert result.iterations == 1
+    assert not result.converged
 
 
 def test_a_singular_hessian_has_the_shortest_step():
     rows = np.hstack([ROWS, ROWS[:, :1]])  # two columns that are the same
-    found = minimize(
+    result = minimize(
         np.zeros(7), lambda x: x, collect, Table.from_array(rows), Serial(),
         collect_hessian=collect, scale=1 / 500, tol=1e-9,
     )
-    assert found.converged
-    assert found.params[0] == pytest.approx(found.params[6])
+    assert result.converged
+    assert result.params[0] == pytest.approx(result.params[6])
 
 
 def test_blocks_on_the_diagonal_are_solved_one_by_one():
@@ -119,9 +119,9 @@ def test_blocks_on_the_diagonal_are_solved_one_by_one():
         return Sums(sum(part.loss for part in parts), gradient,
                     np.stack([part.hessian for part in parts]))
 
-    found = minimize(
+    result = minimize(
         np.zeros(12), lambda x: x, two, TABLE, Serial(), collect_hessian=two, scale=1 / 500,
         l2=0.1, tol=1e-9,
     )
-    for column in found.params.reshape(6, 2).T:
+    for column in result.params.reshape(6, 2).T:
         np.testing.assert_allclose(column, run(collect).params, atol=1e-9)

@@ -422,21 +422,21 @@ def test_mostly_padding_is_refused_on_both_ways(path, monkeypatch):
 def test_a_description_needs_neither_the_class_nor_the_arrays(path, monkeypatch):
     Toy(3, init=X[:3], engine=Threads(2), random_state=0).fit(X).save(path)
     monkeypatch.delitem(registry.REGISTRY, "Toy")
-    found = describe(path)
-    assert found.class_name == "Toy"
-    assert found.format == 1
-    assert found.size == path.stat().st_size
-    assert found.params["n_parts"] == 3
-    assert found.params["init"] == "<an array>"
-    assert found.params["engine"] == "Threads(workers=2)"
-    assert found.dims == {"n_parts": 3, "n_features_in_": 2, "n_rows": 10}
-    assert found.provenance["seed"] == 0
-    assert found.provenance["data"] == "blake2b:1234"
-    versions = found.provenance["versions"]
+    result = describe(path)
+    assert result.class_name == "Toy"
+    assert result.format == 1
+    assert result.size == path.stat().st_size
+    assert result.params["n_parts"] == 3
+    assert result.params["init"] == "<an array>"
+    assert result.params["engine"] == "Threads(workers=2)"
+    assert result.dims == {"n_parts": 3, "n_features_in_": 2, "n_rows": 10}
+    assert result.provenance["seed"] == 0
+    assert result.provenance["data"] == "blake2b:1234"
+    versions = result.provenance["versions"]
     assert versions["numpy"] == np.__version__
     assert set(versions) == {"tacit", "numpy", "scikit-learn", "python"}
-    table = {tensor.name: tensor for tensor in found.tensors}
+    table = {tensor.name: tensor for tensor in result.tensors}
     assert table["means_"] == ("means_", "float64", (3, 2), 48)
     assert table["labels_"].dtype == "int32"
     assert "params.init" in table
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(result.to_dict(), allow_nan=False)

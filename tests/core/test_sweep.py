@@ -111,8 +111,8 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda each: each.__n
 def test_any_number_of_threads_gives_the_same_bits(model):
     ends = []
     for engine in (Serial(), Threads(1), Threads(2), Threads(5)):
-        made = model()
-        ends.append(sweep(made, made.start(), engine, max_iter=4))
+        created = model()
+        ends.append(sweep(created, created.start(), engine, max_iter=4))
     for end in ends[1:]:
         assert end.losses == ends[0].losses
         for a, b in zip(end.state, ends[0].state, strict=True):
@@ -121,33 +121,33 @@ def test_any_number_of_threads_gives_the_same_bits(model):
 
 @every_model
 def test_passes_lower_the_loss(model):
-    made = model()
-    end = sweep(made, made.start(), Serial(), max_iter=20)
+    created = model()
+    end = sweep(created, created.start(), Serial(), max_iter=20)
     assert end.losses[-1] < 0.5 * end.losses[0]
 
 
 def test_merged_totals_are_those_of_the_parts():
-    made = Shared()
-    end = sweep(made, made.start(), Threads(2), max_iter=5)
+    created = Shared()
+    end = sweep(created, created.start(), Threads(2), max_iter=5)
     np.testing.assert_allclose(end.state.total[0], end.state.own.sum())
 
 
 def test_stop_decides_when_to_end():
-    made = LeastSquares()
-    end = sweep(made, made.start(), Serial(), max_iter=50, stop=lambda s, x: len(x) == 3)
+    created = LeastSquares()
+    end = sweep(created, created.start(), Serial(), max_iter=50, stop=lambda s, x: len(x) == 3)
     assert end.converged
     assert len(end.losses) == 3
 
 
 def test_a_held_out_loss_decides_where_there_is_one():
-    made, seen = LeastSquares(), []
+    created, seen = LeastSquares(), []
 
     def held_out(state):
         seen.append(state.weights.copy())
         return [3.0, 2.0, 2.5][len(seen) - 1]
 
     end = sweep(
-        made, made.start(), Serial(), max_iter=9, held_out=held_out,
+        created, created.start(), Serial(), max_iter=9, held_out=held_out,
         stop=lambda state, losses: no_gain_for(losses, 1, 0.0),
     )  # fmt: skip
     assert end.converged
@@ -155,13 +155,13 @@ def test_a_held_out_loss_decides_where_there_is_one():
 
 
 def test_a_callback_stops_the_sweep():
-    made, steps = LeastSquares(), []
+    created, steps = LeastSquares(), []
 
     def callback(step):
         steps.append(step.number)
         return step.number == 2
 
-    end = sweep(made, made.start(), Serial(), max_iter=9, callbacks=[callback])
+    end = sweep(created, created.start(), Serial(), max_iter=9, callbacks=[callback])
     assert not end.converged
     assert steps == [1, 2]
 
@@ -169,8 +169,8 @@ def test_a_callback_stops_the_sweep():
 @every_model
 @pytest.mark.parametrize("passes", [1, 3])
 def test_a_sweep_resumes_from_a_checkpoint_with_the_same_bits(model, passes, tmp_path):
-    made = model()
-    whole = sweep(made, made.start(), Serial(), max_iter=6)
+    created = model()
+    whole = sweep(created, created.start(), Serial(), max_iter=6)
 
     def interrupt(step):
         if step.number == passes:
@@ -179,17 +179,17 @@ def test_a_sweep_resumes_from_a_checkpoint_with_the_same_bits(model, passes, tmp
     first = Checkpoint(tmp_path / "fit", every=0)
     begin([first], "key")
     with pytest.raises(KeyboardInterrupt):
-        sweep(made, made.start(), Serial(), max_iter=6, callbacks=[first, interrupt])
+        sweep(created, created.start(), Serial(), max_iter=6, callbacks=[first, interrupt])
     again = Checkpoint(tmp_path / "fit")
     begin([again], "key")
-    rest = sweep(made, made.start(), Serial(), max_iter=6, callbacks=[again])
+    rest = sweep(created, created.start(), Serial(), max_iter=6, callbacks=[again])
     assert rest.losses == whole.losses
     for a, b in zip(rest.state, whole.state, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_a_checkpoint_written_late_holds_the_end_of_a_pass(tmp_path):
-    made, states = LeastSquares(), []
+    created, states = LeastSquares(), []
     checkpoint = Checkpoint(tmp_path / "fit", every=1000)
     begin([checkpoint], "key")
 
@@ -202,11 +202,11 @@ def test_a_checkpoint_written_late_holds_the_end_of_a_pass(tmp_path):
             return super().visit(state, part, number)
 
     with pytest.raises(KeyboardInterrupt):
-        sweep(Interrupted(), made.start(), Serial(), max_iter=6, callbacks=[checkpoint])
+        sweep(Interrupted(), created.start(), Serial(), max_iter=6, callbacks=[checkpoint])
     checkpoint.close()
     again = Checkpoint(tmp_path / "fit")
     begin([again], "key")
-    state, losses = again.resume(made.start())
+    state, losses = again.resume(created.start())
     np.testing.assert_array_equal(state.weights, states[0])
     assert len(losses) == 2
 

@@ -47,6 +47,22 @@ def test_a_call_that_ends_in_time_is_left_alone_and_so_is_what_follows(monkeypat
     assert threading.active_count() <= before
 
 
+def test_a_limit_that_is_over_while_its_thread_starts_leaves_nothing_behind(monkeypatch):
+    monkeypatch.setattr("tacit.core.time_limit.AGAIN", 0.01)
+    before, start = threading.active_count(), threading.Thread.start
+
+    def slow(thread):
+        start(thread)
+        spin(0.05)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", slow)
+        with pytest.raises(OutOfTime):
+            call_within(0.001, spin)
+    spin(0.05)
+    assert threading.active_count() <= before
+
+
 def test_an_exception_that_is_dropped_is_raised_again(monkeypatch):
     monkeypatch.setattr("tacit.core.time_limit.AGAIN", 0.05)
     dropped = []

@@ -143,13 +143,13 @@ def test_blocks_are_cut_by_size_and_travel_alone(monkeypatch):
     monkeypatch.setattr(document_blocks, "BLOCK_BYTES", 64)
     many = [f"document number {i}" for i in range(50)]
     monkeypatch.setattr(document_blocks.cut_by_size, "__defaults__", (64,))
-    held = Documents.of(iter(many))
-    for documents in (Documents.of(many), Documents.of(pa.array(many)), held):
-        assert len(documents.blocks) > 10 or documents is held
+    stored = Documents.of(iter(many))
+    for documents in (Documents.of(many), Documents.of(pa.array(many)), stored):
+        assert len(documents.blocks) > 10 or documents is stored
         block = documents.blocks[-1]
         travelled = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(block))))
         assert travelled.load().strings() == block.load().strings()
-        assert len(pickle.dumps(block)) < len(pickle.dumps(many)) or documents is held
+        assert len(pickle.dumps(block)) < len(pickle.dumps(many)) or documents is stored
         assert texts(documents) == many
 
 
@@ -612,9 +612,9 @@ def test_bytes_of_a_parquet_file_that_are_no_text_become_u_fffd(tmp_path, kind):
     column = pa.Array.from_buffers(kind, 2, [None, sizes, pa.py_buffer(b"the catx\xffy")])
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"text": column}), path)
-    found = Documents.open(path)
-    assert list(found.texts()) == ["the cat", "x\ufffdy"]
-    assert found.report.repairs.undecodable == 1
+    result = Documents.open(path)
+    assert list(result.texts()) == ["the cat", "x\ufffdy"]
+    assert result.report.repairs.undecodable == 1
     with pytest.raises(DataError, match=r"t\.parquet, row 2: byte 2 of the document is not"):
         Documents.open(path, errors="strict")
 
@@ -629,9 +629,9 @@ def test_a_parquet_column_of_lists_is_an_error_that_names_the_file(tmp_path):
 def test_a_suffix_gives_no_document_the_id_of_another(tmp_path):
     rows = ["id,text", "a,one", "a,two", "a#2,three", "a,four", "a#3,five"]
     path = write(tmp_path / "t.csv", "\n".join(rows).encode())
-    found = Documents.open(path)
-    assert list(found.ids) == ["a", "a#4", "a#2", "a#5", "a#3"]
-    assert found.report.duplicate_ids == {"a": 3}
+    result = Documents.open(path)
+    assert list(result.ids) == ["a", "a#4", "a#2", "a#5", "a#3"]
+    assert result.report.duplicate_ids == {"a": 3}
 
 
 @pytest.mark.parametrize("encoding", ["rot13", "base64", "idna", "undefined"])

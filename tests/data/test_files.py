@@ -352,8 +352,10 @@ def test_records_are_those_that_were_written(rows):
     out = io.StringIO(newline="")
     csv.writer(out, quoting=csv.QUOTE_ALL).writerows(rows)
     data = out.getvalue().encode("utf-8", "surrogatepass")
-    found = [[cell.decode("utf-8", "surrogatepass") for cell in r.cells] for r in records(data)]
-    assert found == rows
+    result = [
+        [cell.decode("utf-8", "surrogatepass") for cell in r.cells] for r in records(data)
+    ]
+    assert result == rows
 
 
 # --- Compression ---

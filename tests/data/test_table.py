@@ -103,8 +103,8 @@ def test_parquet_columns_can_be_chosen_and_must_be_numbers(tmp_path):
 
 def test_null_values_in_parquet_become_nan(tmp_path):
     pq.write_table(pa.table({"a": [1.0, None, 3.0]}), tmp_path / "x.parquet")
-    found = whole(Table.from_parquet(tmp_path / "x.parquet"))
-    np.testing.assert_array_equal(found, [[1.0], [np.nan], [3.0]])
+    result = whole(Table.from_parquet(tmp_path / "x.parquet"))
+    np.testing.assert_array_equal(result, [[1.0], [np.nan], [3.0]])
 
 
 @pytest.mark.parametrize(

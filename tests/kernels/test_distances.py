@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from tacit.kernels.distances import between_objects, between_rows
+from tacit.kernels.distances import between_objects, between_rows, distance_matrix
 
 NAMES = {
     "euclidean": "euclidean",
@@ -23,14 +23,14 @@ OTHERS[5] = ROWS[3]
 @pytest.mark.parametrize("rows", [ROWS, sp.csr_array(ROWS), ROWS.astype(np.float32)], ids=type)
 @pytest.mark.parametrize("others", [OTHERS, sp.csr_array(OTHERS)], ids=type)
 def test_it_agrees_with_scipy(metric, rows, others):
-    found = between_rows(rows, others, metric)
+    result = between_rows(rows, others, metric)
     single = not sp.issparse(rows) and rows.dtype == np.float32
     np.testing.assert_allclose(
-        found, cdist(ROWS, OTHERS, NAMES[metric]), rtol=1e-9, atol=1e-6 if single else 1e-12
+        result, cdist(ROWS, OTHERS, NAMES[metric]), rtol=1e-9, atol=1e-6 if single else 1e-12
     )
-    assert found.dtype == np.float64
+    assert result.dtype == np.float64
     if not single:
-        assert found[3, 5] == 0
+        assert result[3, 5] == 0
 
 
 @pytest.mark.parametrize("metric", NAMES)
@@ -38,10 +38,10 @@ def test_it_agrees_with_scipy(metric, rows, others):
 def test_small_distances_between_large_values_keep_their_digits(metric, make):
     big = np.array([[1e8, 2e8, 3e8]])
     near = big + np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
-    found = between_rows(make(big), make(near), metric)
-    assert found[0, 1] == 0
+    result = between_rows(make(big), make(near), metric)
+    assert result[0, 1] == 0
     if metric != "cosine":
-        np.testing.assert_allclose(found, cdist(big, near, NAMES[metric]), rtol=1e-12)
+        np.testing.assert_allclose(result, cdist(big, near, NAMES[metric]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
@@ -58,8 +58,8 @@ def test_the_cosine_does_not_overflow():
 
 
 def test_a_function_sees_rows():
-    found = between_rows(ROWS, OTHERS[:4], lambda a, b: np.abs(a - b).max())
-    np.testing.assert_allclose(found, cdist(ROWS, OTHERS[:4], "chebyshev"))
+    result = between_rows(ROWS, OTHERS[:4], lambda a, b: np.abs(a - b).max())
+    np.testing.assert_allclose(result, cdist(ROWS, OTHERS[:4], "chebyshev"))
     sparse = between_rows(
         sp.csr_array(ROWS), sp.csr_array(OTHERS[:4]), lambda a, b: a @ a + b @ b
     )
@@ -74,8 +74,8 @@ def test_a_list_with_itself_takes_half_the_calls():
         return abs(a - b)
 
     items = [1.0, 4.0, 9.0]
-    found = between_objects(items, items, metric)
-    np.testing.assert_array_equal(found, np.abs(np.subtract.outer(items, items)))
+    result = between_objects(items, items, metric)
+    np.testing.assert_array_equal(result, np.abs(np.subtract.outer(items, items)))
     assert len(calls) == 6
     assert between_objects([], [], metric).shape == (0, 0)
 
@@ -83,3 +83,18 @@ def test_a_list_with_itself_takes_half_the_calls():
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="'warp' is unknown"):
         between_rows(ROWS, OTHERS, "warp")
+
+
+@pytest.mark.parametrize("metric", NAMES)
+def test_sparse_rows_whose_indices_repeat_or_are_not_sorted_are_read_and_not_modified(metric):
+    values, columns = np.array([2.0, 1.0, 4.0, 3.0, 5.0]), np.array([2, 0, 1, 0, 0], np.int32)
+    rows = sp.csr_array((values, columns, np.array([0, 2, 5], np.int32)), shape=(2, 3))
+    dense, before = rows.toarray(), [x.copy() for x in (rows.data, rows.indices, rows.indptr)]
+    np.testing.assert_allclose(
+        between_rows(rows, rows, metric), between_rows(dense, dense, metric), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        distance_matrix(rows, metric), distance_matrix(dense, metric), atol=1e-12
+    )
+    for now, then in zip((rows.data, rows.indices, rows.indptr), before, strict=True):
+        np.testing.assert_array_equal(now, then)

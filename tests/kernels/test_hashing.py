@@ -74,8 +74,8 @@ def test_equal_pairs_get_equal_ids(pairs):
     right = np.array([b for _, b in pairs], np.int32)
     table = PairInterner()
     assert table.ids(left, right).tolist() == in_order(pairs)
-    found = table.pairs()
-    assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == list(
+    result = table.pairs()
+    assert list(zip(result.left.tolist(), result.right.tolist(), strict=True)) == list(
         dict.fromkeys(pairs)
     )
 

@@ -81,11 +81,11 @@ def test_names_do_not_matter_and_the_same_clusters_score_one(n, k, seed):
 def test_chance_is_adjusted_away():
     rng = np.random.default_rng(0)
     for name in ("adjusted_rand_score", "adjusted_mutual_info_score"):
-        found = [
+        result = [
             getattr(measure, name)(rng.integers(0, 10, 300), rng.integers(0, 10, 300))
             for _ in range(40)
         ]
-        assert abs(np.mean(found)) < 0.01
+        assert abs(np.mean(result)) < 0.01
 
 
 def test_the_expected_information_is_the_mean_over_all_shuffles():

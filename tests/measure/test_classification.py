@@ -34,11 +34,11 @@ def test_all_measures_agree_with_scikit_learn(pairs, beta):
         wanted = metrics.precision_recall_fscore_support(
             true, pred, average=average, beta=beta, zero_division=0
         )[:3]
-        found = precision_recall_f(true, pred, average=average, beta=beta)
-        assert_allclose(found, wanted, atol=1e-12)
+        result = precision_recall_f(true, pred, average=average, beta=beta)
+        assert_allclose(result, wanted, atol=1e-12)
     wanted = metrics.precision_recall_fscore_support(true, pred, beta=beta, zero_division=0)
-    found = precision_recall_f(true, pred, average=None, beta=beta)
-    assert_allclose([found[key] for key in ("precision", "recall", "f", "support")], wanted)
+    result = precision_recall_f(true, pred, average=None, beta=beta)
+    assert_allclose([result[key] for key in ("precision", "recall", "f", "support")], wanted)
 
 
 def test_a_class_that_was_never_predicted_is_warned_of():
@@ -110,10 +110,10 @@ def test_invalid_probabilities_are_refused():
 
 def test_calibration_by_hand():
     p = np.array([0.95, 0.85, 0.55, 0.65])
-    found = calibration([1, 0, 1, 1], p, n_bins=2)  # all in the upper bin
-    assert_allclose(found.error, abs(p.mean() - 0.75))
-    assert_array_equal(found.rows, [4])
-    assert_allclose(found.brier, 2 * np.mean((p - [1, 0, 1, 1]) ** 2))
+    result = calibration([1, 0, 1, 1], p, n_bins=2)  # all in the upper bin
+    assert_allclose(result.error, abs(p.mean() - 0.75))
+    assert_array_equal(result.rows, [4])
+    assert_allclose(result.brier, 2 * np.mean((p - [1, 0, 1, 1]) ** 2))
 
 
 def test_a_calibrated_model_has_little_error():
@@ -128,20 +128,20 @@ def test_mcnemar_is_a_sign_test(one, two):
     true = np.ones(one + two + 1, int)
     first = np.r_[np.ones(one, int), np.zeros(two, int), 1]
     second = np.r_[np.zeros(one, int), np.ones(two, int), 1]
-    found = mcnemar(true, first, second)
-    assert (found.only_first, found.only_second) == (one, two)
+    result = mcnemar(true, first, second)
+    assert (result.only_first, result.only_second) == (one, two)
     if one + two:
-        assert_allclose(found.p_value, binomtest(one, one + two).pvalue)
+        assert_allclose(result.p_value, binomtest(one, one + two).pvalue)
     else:
-        assert found.p_value == 1
+        assert result.p_value == 1
 
 
 def test_mcnemar_of_many_rows_is_close_to_the_exact_test():
     true = np.ones(3000, int)
     first = np.r_[np.ones(1580, int), np.zeros(1420, int)]
-    found = mcnemar(true, first, 1 - first)
-    assert not found.exact
-    assert_allclose(found.p_value, binomtest(1580, 3000).pvalue, rtol=0.03)
+    result = mcnemar(true, first, 1 - first)
+    assert not result.exact
+    assert_allclose(result.p_value, binomtest(1580, 3000).pvalue, rtol=0.03)
 
 
 def test_the_bootstrap_knows_a_difference_from_luck():
@@ -150,10 +150,10 @@ def test_the_bootstrap_knows_a_difference_from_luck():
     good, poor = (
         np.where(rng.uniform(size=400) < share, true, 1 - true) for share in (0.9, 0.7)
     )
-    found = paired_bootstrap(true, good, poor, draws=2000)
-    assert found.p_value < 0.01
-    assert found.interval[0] < found.difference < found.interval[1]
-    assert_allclose(found.difference, np.mean(good == true) - np.mean(poor == true))
+    result = paired_bootstrap(true, good, poor, draws=2000)
+    assert result.p_value < 0.01
+    assert result.interval[0] < result.difference < result.interval[1]
+    assert_allclose(result.difference, np.mean(good == true) - np.mean(poor == true))
     assert paired_bootstrap(true, good, good, draws=200).p_value == 1.0
     assert paired_bootstrap(true, good, poor, draws=99) == paired_bootstrap(
         true, good, poor, draws=99
@@ -164,11 +164,11 @@ def test_the_bootstrap_takes_any_measure():
     rng = np.random.default_rng(0)
     true = np.array(list("ab"))[rng.integers(2, size=100)]
     a, b = true.copy(), np.full(100, "a")
-    found = paired_bootstrap(
+    result = paired_bootstrap(
         true, a, b, metric=lambda y, p: np.mean(y == p), draws=300, random_state=1
     )
-    assert_allclose(found.difference, np.mean(true != "a"))
-    assert found.p_value < 0.01
+    assert_allclose(result.difference, np.mean(true != "a"))
+    assert result.p_value < 0.01
 
 
 def test_wilson_interval_by_the_textbook():
@@ -205,8 +205,8 @@ def test_invalid_weights_are_refused(weights, message):
 
 
 def test_a_row_without_weight_adds_nothing_to_the_log_loss():
-    found = log_loss([1, 1], [[1, 0], [0.5, 0.5]], labels=[0, 1], sample_weight=[0, 1])
-    assert found == pytest.approx(np.log(2))
+    result = log_loss([1, 1], [[1, 0], [0.5, 0.5]], labels=[0, 1], sample_weight=[0, 1])
+    assert result == pytest.approx(np.log(2))
 
 
 def test_an_interval_needs_rows_and_a_fraction():

@@ -27,11 +27,11 @@ each = pytest.mark.parametrize("model", MODELS, ids=str)
 
 @each
 def test_leaving_a_row_out_is_fitting_without_it(model):
-    _, found = left_out_scores(clone(model), X, y)
+    _, result = left_out_scores(clone(model), X, y)
     for i in range(0, 80, 3):
         rest = np.arange(80) != i
         fitted = clone(model).fit(X[rest], y[rest])
-        assert_allclose(found[i], fitted.predict_joint_log_proba(X[[i]])[0], rtol=1e-9)
+        assert_allclose(result[i], fitted.predict_joint_log_proba(X[[i]])[0], rtol=1e-9)
 
 
 @each
@@ -47,8 +47,8 @@ def test_folds_from_counts_are_folds_from_fits(model):
 
 
 def test_normalized_complement_weights_are_fitted_for_every_row():
-    found = leave_one_out(ComplementNB(norm=True), X[:20], y[:20])
-    assert len(found.predictions) == 20
+    result = leave_one_out(ComplementNB(norm=True), X[:20], y[:20])
+    assert len(result.predictions) == 20
 
 
 def test_a_class_is_not_predicted_for_its_only_row():
@@ -62,8 +62,8 @@ def test_a_class_is_not_predicted_for_its_only_row():
 
 def test_rows_without_words_have_the_prior_of_the_others():
     rows = sp.csr_array((4, 3))
-    found = leave_one_out(MultinomialNB(), rows, [0, 0, 0, 1])
-    assert_array_equal(found.predictions, [0, 0, 0, 0])
+    result = leave_one_out(MultinomialNB(), rows, [0, 0, 0, 1])
+    assert_array_equal(result.predictions, [0, 0, 0, 0])
 
 
 @pytest.mark.parametrize("cls", [MultinomialNB, ComplementNB])
@@ -93,8 +93,8 @@ def test_any_model_and_documents_in_a_list():
             return np.array([self.seen[x] for x in X])
 
     texts, labels = [f"text {i % 4}" for i in range(12)], list("abcd") * 3
-    found = cross_predict(Echo(), texts, labels, folds=np.arange(12) // 4)
-    assert found.accuracy == 1.0  # every text comes again in another fold
+    result = cross_predict(Echo(), texts, labels, folds=np.arange(12) // 4)
+    assert result.accuracy == 1.0  # every text comes again in another fold
     fitted = cross_predict(Perceptron(random_state=0), X.toarray(), y, folds=3)
     assert fitted.accuracy > 0.8
     assert fitted.interval[0] < fitted.accuracy <= fitted.interval[1]

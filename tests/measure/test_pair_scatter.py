@@ -20,12 +20,12 @@ def test_it_is_the_sum_over_pairs(metric, k):
     X, labels = labeled(400, 3, k)
     distances = cdist(X, X, NAMES[metric])
     same = labels[:, None] == labels
-    found = scatter(X, labels, metric=metric)
-    assert found.within == pytest.approx(distances[same].sum(), rel=1e-9)
-    assert found.between == pytest.approx(distances[~same].sum(), rel=1e-9, abs=1e-9)
-    assert found.total == pytest.approx(distances.sum(), rel=1e-9)
-    assert sum(found.clusters.values()) == pytest.approx(found.within, rel=1e-12)
-    assert set(found.clusters) == set(labels.tolist())
+    result = scatter(X, labels, metric=metric)
+    assert result.within == pytest.approx(distances[same].sum(), rel=1e-9)
+    assert result.between == pytest.approx(distances[~same].sum(), rel=1e-9, abs=1e-9)
+    assert result.total == pytest.approx(distances.sum(), rel=1e-9)
+    assert sum(result.clusters.values()) == pytest.approx(result.within, rel=1e-12)
+    assert set(result.clusters) == set(labels.tolist())
 
 
 @settings(max_examples=50, deadline=None)
@@ -43,8 +43,8 @@ def test_no_clustering_changes_the_total(n, k, seed):
 
 def test_squares_within_are_twice_n_times_the_inertia_of_each_cluster():
     X, labels = labeled(300, 4, 3)
-    found = scatter(X, labels, metric="sqeuclidean")
-    for name, within in found.clusters.items():
+    result = scatter(X, labels, metric="sqeuclidean")
+    for name, within in result.clusters.items():
         rows = X[labels == name]
         assert within == pytest.approx(
             2 * len(rows) * inertia(rows, np.zeros(len(rows))), rel=1e-9

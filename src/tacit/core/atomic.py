@@ -37,8 +37,6 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     leaves ``path`` as it was. The new file keeps the permissions of the one it replaces; a
     first one gets what the umask gives. A symbolic link stays one: its target is replaced.
 
-    Examples
-    --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "notes.txt"
     >>> with atomic_write(target) as file:

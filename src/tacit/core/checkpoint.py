@@ -2,8 +2,8 @@
 
 A checkpoint is a callback of the drivers ``iterate`` and ``sweep``. It writes the params and
 the losses so far. ``iterate`` measures the loss of the params again when it resumes, so its
-last loss is left out; ``sweep`` measures during a pass and keeps it. The rest of the fit, and
-its result, have the same bits as those of a fit that was never interrupted.
+last loss is left out; ``sweep`` measures during a pass and keeps it. The remaining steps and
+the result have the same bits as those of a fit that was never interrupted.
 
 An estimator gives its fit a key, so that no fit resumes from the state of another:
 
@@ -12,7 +12,7 @@ An estimator gives its fit a key, so that no fit resumes from the state of anoth
     finish(callbacks)           last thing in fit; the files of a finished fit go
 
 A fit of several runs (n_init) calls ``begin(callbacks, key, part=i)`` before each: every run
-has a file of its own, so the finished ones cost two passes when the fit is resumed.
+has its file, so the finished ones cost two passes when the fit is resumed.
 """
 
 import os
@@ -108,8 +108,8 @@ class Checkpoint:
                 unpacker = Unpacker(file.path, file.read())
                 resumed = unpack_params(unpacker, "params", file.document.get("params"), params)
                 losses = unpacker.unpack("losses", file.document.get("losses"))
-                whole = isinstance(losses, list) and all(type(x) is float for x in losses)
-                if unpacker.unused or not whole:
+                floats = isinstance(losses, list) and all(type(x) is float for x in losses)
+                if unpacker.unused or not floats:
                     raise bad(file.path, "is inconsistent")
         except FileNotFoundError:
             return None
@@ -179,16 +179,16 @@ class Checkpoint:
 
 def begin(callbacks: Iterable | None, key: str, part: int = 0) -> None:
     """Bind the checkpoints among the callbacks to the fit that is about to start."""
-    for each in callbacks or ():
-        if isinstance(each, Checkpoint):
-            each.bind(key, part)
+    for callback in callbacks or ():
+        if isinstance(callback, Checkpoint):
+            callback.bind(key, part)
 
 
 def finish(callbacks: Iterable | None) -> None:
     """Remove the files of the checkpoints among the callbacks: the fit has its result."""
-    for each in callbacks or ():
-        if isinstance(each, Checkpoint):
-            each.done()
+    for callback in callbacks or ():
+        if isinstance(callback, Checkpoint):
+            callback.done()
 
 
 # --- Params: NamedTuples of arrays and numbers, nested ---
@@ -221,12 +221,11 @@ def unpack_params(unpacker: Unpacker, name: str, node: Any, like: Any) -> Any:
         or tuple(fields) != like._fields
     ):
         raise other
-    return type(like)(
-        *(
-            unpack_params(unpacker, f"{name}.{field}", fields[field], getattr(like, field))
-            for field in like._fields
-        )
+    values = (
+        unpack_params(unpacker, f"{name}.{field}", fields[field], getattr(like, field))
+        for field in like._fields
     )
+    return type(like)(*values)
 
 
 def is_record(value: Any) -> bool:

@@ -14,10 +14,11 @@ memory, runs in the calling thread. A caller whose work is not in proportion to 
 how much it is (``work``). The result has the same bits either way.
 """
 
+import operator
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -113,7 +114,8 @@ class RunningThreads(Engine):
     def each(
         self, function: Callable, items: Iterable, *, work: int | None = None
     ) -> Iterator[Any]:
-        if is_small(items, work):
+        few = isinstance(items, Sized) and len(items) < 2
+        if few or (work is not None and work < SMALL):
             yield from Serial().each(function, items)
             return
         stop = threading.Event()
@@ -135,13 +137,18 @@ class RunningThreads(Engine):
     def reduce(
         self, collect: Callable, params: Any, data: Iterable, cache: list | None = None
     ) -> Any:
-        # A worker adds up whole branches of the tree: fewer tasks, and the sums in parallel.
+        # A task adds up a branch of the tree: fewer tasks, and the sums in parallel. Branches
+        # have a power of two of blocks, so that each worker has eight tasks or more.
         blocks: Any = getattr(data, "blocks", data)
-        size = branch(len(blocks) if hasattr(blocks, "__len__") else 0, self.workers)
+        n_blocks = len(blocks) if hasattr(blocks, "__len__") else 0
+        size = 1 << max(0, (n_blocks // (8 * self.workers)).bit_length() - 1)
         waiting = iter(members(data, cache))
         branches = iter(lambda: list(islice(waiting, size)), [])
-        sums = self.each(partial(sum_branch, collect, params), branches, work=work_of(data))
-        return tree_sum(sums)
+
+        def sum_branch(branch: list[tuple]) -> Any:
+            return tree_sum(map(partial(run_block, collect, params), branch))
+
+        return tree_sum(self.each(sum_branch, branches, work=work_of(data)))
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,7 @@ class Dask(Engine):
         with self._client() as client, one_blas_thread():
 
             def add(a: Any, b: Any) -> Any:
-                return client.submit(add_stats, a, b, pure=False)
+                return client.submit(operator.add, a, b, pure=False)
 
             return tree_sum(self._submit(client, collect, params, data), add).result()
 
@@ -221,16 +228,12 @@ def ready(engine: Engine) -> Any:
 
 def get_engine(engine: str | Engine) -> Engine:
     """An engine, or the name of one with its default settings."""
-    named: dict[str, Callable[[], Engine]] = {
-        "serial": Serial,
-        "threads": Threads,
-        "dask": Dask,
-    }
+    named: dict[str, type[Engine]] = {"serial": Serial, "threads": Threads, "dask": Dask}
     if isinstance(engine, str):
         if engine not in named:
             raise ValueError(f"engine={engine!r} is unknown; choose from {list(named)}.")
         return named[engine]()
-    if not (all(hasattr(engine, verb) for verb in ("map", "reduce", "each"))):
+    if not all(hasattr(engine, verb) for verb in ("map", "reduce", "each")):
         raise TypeError(
             f"engine={engine!r} is not an engine. Give 'serial', 'threads', 'dask', or an "
             "object with map, reduce and each such as Threads(4)."
@@ -276,36 +279,17 @@ def run_on_worker(function: Callable, params: Any, block: Any) -> Any:
         return function(params, block.load())
 
 
-def add_stats(a: Any, b: Any) -> Any:
-    return a + b
-
-
-def sum_branch(collect: Callable, params: Any, members: list[tuple]) -> Any:
-    return tree_sum(map(partial(run_block, collect, params), members))
-
-
-def branch(blocks: int, workers: int) -> int:
-    """Blocks to a task: a power of two that leaves each worker eight tasks."""
-    return 1 << max(0, (blocks // (8 * workers)).bit_length() - 1)
-
-
 def members(data: Iterable, cache: list | None) -> Iterable[tuple]:
     """Every block, with its slot of the cache if there is one."""
     return zip(data) if cache is None else zip(data, cache, strict=True)
 
 
 def work_of(data: Any, work: int | None = None) -> int | None:
-    """How many values a pass reads, if that is known; none to speak of in a single block."""
+    """How many values a pass reads, None if unknown; 0 for a single block."""
     blocks = getattr(data, "blocks", data)
     if hasattr(blocks, "__len__") and len(blocks) < 2:
         return 0
     return getattr(data, "values_in_memory", None) if work is None else work
-
-
-def is_small(items: Any, work: int | None) -> bool:
-    """Whether the calling thread would be done before others have started."""
-    few = hasattr(items, "__len__") and len(items) < 2
-    return few or (work is not None and work < SMALL)
 
 
 def cores() -> int:
@@ -332,8 +316,8 @@ _limit: Any = None
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread while any pass runs: blocks are the parallelism.
 
-    The setting belongs to the process, so overlapping passes share it and the last to
-    leave restores it.
+    The setting belongs to the process, so overlapping passes use one limit, which the
+    last of them restores.
     """
     global _limit_users, _limit
     with _limit_lock:

@@ -12,6 +12,7 @@ above are ValueErrors too. ``explain`` turns any error into an exit code and a m
 
 import errno
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,14 @@ class DataError(TacitError, ValueError):
         column: int | str | None = None,
     ) -> None:
         self.message, self.file, self.row, self.column = message, file, row, column
-        place = [
-            *([on_one_line(file)] if file is not None else []),
-            *([f"row {row}"] if row is not None else []),
-            *([f"column {on_one_line(column)}"] if column is not None else []),
-        ]
+        named = (("", file), ("row ", row), ("column ", column))
+        place = [f"{what}{on_one_line(value)}" for what, value in named if value is not None]
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
 
     def __reduce__(self) -> tuple:
         # Exceptions cross process borders by their arguments; ours are keywords.
-        return _rebuild, (type(self), self.message, self.file, self.row, self.column)
+        place: dict[str, Any] = {"file": self.file, "row": self.row, "column": self.column}
+        return partial(type(self), **place), (self.message,)
 
 
 class PartialInput(DataError):
@@ -82,11 +81,7 @@ def on_one_line(name: object) -> str:
     >>> on_one_line("a\nb.txt")
     'a\\nb.txt'
     """
-    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], str(name))
-
-
-def _rebuild(cls: type[DataError], message: str, file: Any, row: Any, column: Any) -> DataError:
-    return cls(message, file=file, row=row, column=column)
+    return CONTROLS.sub(lambda match: repr(match[0])[1:-1], str(name))
 
 
 # --- For people ---

@@ -1,9 +1,9 @@
-"""What every estimator of Tacit shares: scikit-learn's conventions, model files, callbacks.
+"""The base of every estimator: scikit-learn's conventions, model files, callbacks.
 
 ``contract`` names the driver of a fit, and with it where the rows may be and which engines can
 run it: ``CONTRACTS``. The drivers are ``engine.reduce`` (one pass), ``iterate`` and
 ``iterate_online`` (``core.loop``), ``minimize`` (``core.minimize``) and ``sweep``
-(``core.sweep``); a whole model has none.
+(``core.sweep``); a ``whole`` model has none.
 
 Estimators accept all parameters of scikit-learn's classes of the same name. Those that change
 nothing here are listed in ``_no_effect`` with the reason; a value other than the default is
@@ -14,7 +14,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from tacit.core.engines import Dask, Engine, Threads, get_engine
 from tacit.core.modelfile import Saved
-from tacit.core.progress import Callback, Progress, Step
+from tacit.core.progress import Callback, Progress, Step, closing
 
 __all__ = [
     "CONTRACTS", "N_JOBS", "Contract", "Estimator", "check_weights", "engine_for",
@@ -35,6 +34,7 @@ __all__ = [
 # Why scikit-learn's n_jobs has no effect.
 N_JOBS = "engine=Threads(n) sets the number of threads, and the result does not depend on it"
 
+WARNED: set[tuple[type, str]] = set()  # parameters without effect, once per process
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
@@ -97,38 +97,45 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
 
     def _validate_params(self) -> None:
         super()._validate_params()
+        kind = type(self)
+        parameters = inspect.signature(kind).parameters if self._no_effect else {}
         for name, reason in self._no_effect.items():
-            warn_of_no_effect(self, name, reason)
+            value, default = getattr(self, name), parameters[name].default
+            same = value is default or (type(value) is type(default) and value == default)
+            if not same and (kind, name) not in WARNED:
+                WARNED.add((kind, name))
+                what = f"{kind.__name__}({name}={value!r})"
+                warnings.warn(f"{what} has no effect: {reason}.", stacklevel=4)
 
     @contextmanager
     def _fit_callbacks(self) -> Iterator[list[Callback]]:
-        """The callbacks of one fit: ours, and scikit-learn's wrapped as ours.
+        """The callbacks of one fit; those of scikit-learn are wrapped as ours.
 
         scikit-learn's come from ``set_callbacks`` or stand among ``callbacks``; they see the
         fit as a task with one subtask per step. Whatever ends the fit, callbacks are closed.
         """
-        callbacks = list(getattr(self, "callbacks", None) or ())
-        theirs = [each for each in callbacks if isinstance(each, FitCallback)]
-        ours: list[Callback] = [each for each in callbacks if each not in theirs]
+        every = list(getattr(self, "callbacks", None) or ())
+        foreign = [callback for callback in every if isinstance(callback, FitCallback)]
+        callbacks: list[Callback] = [callback for callback in every if callback not in foreign]
         if getattr(self, "verbose", 0):
-            ours.append(Progress())
+            callbacks.append(Progress())
         earlier = getattr(self, "_skl_callbacks", None)
-        if not (theirs or earlier or hasattr(self, "_parent_callback_ctx")):
-            with closing_all(ours):
-                yield ours
+        if not (foreign or earlier or hasattr(self, "_parent_callback_ctx")):
+            with closing(callbacks):
+                yield callbacks
             return
-        if theirs:
-            self._skl_callbacks = [*(earlier or ()), *theirs]
+        if foreign:
+            self._skl_callbacks = [*(earlier or ()), *foreign]
         try:
             context = self._init_callback_context(max_subtasks=None)
             context.call_on_fit_task_begin(estimator=self)
-            with closing_all(ours):
-                yield [*ours, SklearnRelay(self, context)]
+            with closing(callbacks):
+                yield [*callbacks, SklearnRelay(self, context)]
             context.call_on_fit_task_end(estimator=self)
         finally:
-            if theirs and earlier is not None:
+            if foreign and earlier is not None:
                 self._skl_callbacks = earlier
-            elif theirs:
+            elif foreign:
                 del self._skl_callbacks
 
 
@@ -136,39 +143,6 @@ def with_callbacks(fit: Fit) -> Fit:
     """scikit-learn's decorator of ``fit``; type checkers see the method that it decorates."""
     decorated: Any = sklearn.callback.with_callbacks(fit)
     return decorated
-
-
-def warn_of_no_effect(estimator: Any, name: str, reason: str) -> None:
-    """Warn, once per process, of a value that is not the default and changes nothing."""
-    kind: Any = type(estimator)
-    value = getattr(estimator, name)
-    default = default_of(kind, name)
-    if value is default or (type(value) is type(default) and value == default):
-        return
-    if (kind, name) not in WARNED:
-        WARNED.add((kind, name))
-        warnings.warn(
-            f"{kind.__name__}({name}={value!r}) has no effect: {reason}.", stacklevel=5
-        )
-
-
-WARNED: set[tuple[type, str]] = set()
-
-
-@cache
-def default_of(kind: Any, name: str) -> Any:
-    """The default of a parameter."""
-    return inspect.signature(kind).parameters[name].default
-
-
-@contextmanager
-def closing_all(callbacks: list) -> Iterator[None]:
-    """Close callbacks at the end: bars are removed, checkpoints written."""
-    try:
-        yield
-    finally:
-        for callback in callbacks:
-            getattr(callback, "close", lambda: None)()
 
 
 class SklearnRelay:
@@ -187,5 +161,6 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Weights as float64, or None where all rows count once."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    return np.ascontiguousarray(weights)
+    return np.ascontiguousarray(
+        _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    )

@@ -5,8 +5,8 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
 
 - The cache is a folder that only the user can write to, because its entries are executed.
   ``TACIT_CACHE`` names another place; an unsafe folder is not used at all.
-- Every file of the cache begins with a digest of the rest. One that does not match, or cannot
-  be read, is thrown away and its function compiled again.
+- Every file of the cache begins with a digest of its content. One that does not match, or
+  cannot be read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
 With every function Numba compiles wrappers that unpack the arguments of Python and of C, up to
@@ -56,15 +56,12 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     if function is None:
         return partial(kernel, **options)
     options = {"nogil": True, "error_model": "numpy", **options}
-    if getattr(numba.config, "DISABLE_JIT", False) or not has_file(function):
-        # Functions typed in by hand have no file that could go stale.
+    plain = getattr(numba.config, "DISABLE_JIT", False)
+    # A function typed in by hand has no file that could go stale.
+    if plain or not Path(function.__code__.co_filename).is_file():
         return numba.njit(**options)(function)
     options = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
     return with_cache(Kernel(function, targetoptions=options), "")
-
-
-def has_file(function: Callable) -> bool:
-    return Path(function.__code__.co_filename).is_file()
 
 
 class Kernel(CPUDispatcher):
@@ -79,8 +76,8 @@ class Kernel(CPUDispatcher):
             # loads the caller from the cache its copy in there, which was optimized again and
             # may add in another order. Inlined, there is only one.
             bare["forceinline"] = True
-        twin = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, **bare})
-        return with_cache(twin, "-inner")
+        inner = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, **bare})
+        return with_cache(inner, "-inner")
 
     @property
     def _numba_type_(self) -> types.Dispatcher:
@@ -88,7 +85,7 @@ class Kernel(CPUDispatcher):
 
 
 def with_cache(compiled: Any, variant: str) -> Any:
-    """Give a function our cache. Variants have folders of their own."""
+    """Give a function our cache. Every variant has its folder."""
     home = cache_folder()
     if home is None:
         compiled._cache = NoCache()
@@ -104,17 +101,15 @@ def announce_compilation() -> None:
     if os.environ.get("TACIT_ANNOUNCE") == "0":
         return
     home = cache_folder()
-    once = (
-        f"once: the machine code is cached in {home}."
-        if home
-        else "again in every process, because the cache folder "
-        f"{chosen_folder()} cannot be written to or is writable by others. Set TACIT_CACHE to "
-        "a folder that only you can write to."
-    )
-    print(
-        f"Compiling for this processor, which usually takes 5 to 30 seconds, {once}",
-        file=sys.stderr,
-    )
+    once = f"once: the machine code is cached in {home}."
+    if home is None:
+        once = (
+            f"again in every process, because the cache folder {chosen_folder()} cannot be "
+            "written to or is writable by others. Set TACIT_CACHE to a folder that only you "
+            "can write to."
+        )
+    what = "Compiling for this processor, which usually takes 5 to 30 seconds"
+    print(f"{what}, {once}", file=sys.stderr)
 
 
 class NoCache(NullCache):
@@ -133,13 +128,13 @@ class SelfRepairingCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = super().load_overload(sig, target_context)
+            overload = super().load_overload(sig, target_context)
         except Exception:  # whatever unpickling makes of a damaged file
             self.flush()
-            found = None
-        if found is None:
+            overload = None
+        if overload is None:
             announce_compilation()
-        return found
+        return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
@@ -211,7 +206,7 @@ def stamp(module: str) -> str:
     checked = getattr(numba.config, "BOUNDSCHECK", None)
     versions = f"{__version__} {numba.__version__}" + (" checked" if checked else "")
     digest = hashlib.blake2b(versions.encode(), digest_size=8)
-    for name in sorted(sources - {module}):  # Numba watches the module's own file
+    for name in sorted(sources - {module}):  # Numba watches the file of the module
         path = getattr(sys.modules[name], "__file__", None)
         if path:
             digest.update(Path(path).read_bytes())
@@ -233,7 +228,7 @@ def cache_folder() -> Path | None:
 
 
 def chosen_folder() -> Path:
-    """The folder that TACIT_CACHE names, or the user's own."""
+    """The folder that TACIT_CACHE names, by default in the cache of the user."""
     chosen = os.environ.get("TACIT_CACHE")
     if chosen is not None:
         return Path(chosen)

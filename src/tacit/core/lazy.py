@@ -48,11 +48,11 @@ def attach(
 def lazy_imports(package: str) -> dict[str, tuple[str, str]]:
     """The module and name behind every import under ``if TYPE_CHECKING`` in a package."""
     spec: Any = sys.modules[package].__spec__
-    found = {}
+    homes = {}
     for node in ast.parse(spec.loader.get_source(package)).body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             for line in node.body:
                 if isinstance(line, ast.ImportFrom) and line.module:
-                    for each in line.names:
-                        found[each.asname or each.name] = (line.module, each.name)
-    return found
+                    for alias in line.names:
+                        homes[alias.asname or alias.name] = (line.module, alias.name)
+    return homes

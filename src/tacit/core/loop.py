@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tacit.core.engines import Engine, one_blas_thread, ready
-from tacit.core.progress import Callback, Step, notify
+from tacit.core.progress import Callback, Step, closing, notify
 
 __all__ = ["Fit", "OnlineFit", "iterate", "iterate_online"]
 
@@ -54,7 +54,7 @@ def iterate(
 ) -> Fit:
     """Alternate ``collect`` over all the data with ``update``.
 
-    Stops when a pass brings less than ``tol`` of the whole improvement so far, a rule that
+    Stops when a pass brings less than ``tol`` of the improvement so far, a rule that
     depends neither on the units nor on the zero of the loss; or, where the model has its own
     rule, when ``settled(old, new)`` is True for the params before and after an update, or
     ``stop(losses)`` for the losses so far. ``penalty(params)``, minus the log of a prior, is
@@ -68,51 +68,48 @@ def iterate(
     """
     losses: list[float] = []
 
-    def step_of(done: bool = False) -> Step:
+    def measure() -> Any:
+        """The statistics of a pass; their loss is appended to ``losses``."""
+        stats = engine.reduce(collect, params, data, cache)
+        prior = penalty(params) if penalty else 0.0
+        losses.append((stats.loss + prior) / stats.rows)
+        return stats
+
+    def report(done: bool = False) -> bool:
         shown = figure(params, losses) if figure is not None and callbacks else None
         number = len(losses) - 1
-        return Step(name, number, max_iter, losses, params, done, figure=shown)
+        step = Step(name, number, max_iter, losses, params, done, figure=shown)
+        return notify(callbacks, step)
 
     for callback in callbacks:
         saved = getattr(callback, "resume", lambda params: None)(params)
         if saved is not None:
             params, losses = saved
-    try:
-        # One BLAS thread in update too: more may round differently.
-        with one_blas_thread(), ready(engine) as engine:
-            while loss_of is not None:
-                seen = params if visible is None else visible(params)
-                old, params = params, update(params, engine.reduce(collect, seen, data, cache))
-                losses.append(loss_of(params))
-                converged = settled is not None and settled(old, params)
-                done = converged or len(losses) >= max_iter
-                step = Step(name, len(losses), max_iter, losses, params, done, True)
-                if notify(callbacks, step) or done:
-                    return Fit(params, losses, converged)
-            stats = engine.reduce(collect, params, data, cache)
-            losses = [*losses, mean_loss(params, stats, penalty)]
-            converged = False
-            while len(losses) <= max_iter and not converged:
-                if notify(callbacks, step_of()):
-                    return Fit(params, losses, converged=False)
-                old, params = params, update(params, stats)
-                stats = engine.reduce(collect, params, data, cache)
-                losses.append(mean_loss(params, stats, penalty))
-                if settled is not None:
-                    converged = settled(old, params)
-                elif stop is not None:
-                    converged = stop(losses)
-                else:
-                    converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
-            notify(callbacks, step_of(done=True))
-            return Fit(params, losses, converged)
-    finally:
-        for callback in callbacks:  # bars are removed, checkpoints written
-            getattr(callback, "close", lambda: None)()
-
-
-def mean_loss(params: Any, stats: Any, penalty: Callable[[Any], float] | None) -> float:
-    return (stats.loss + (penalty(params) if penalty else 0.0)) / stats.rows
+    # One BLAS thread in update too: more may round differently.
+    with closing(callbacks), one_blas_thread(), ready(engine) as engine:
+        while loss_of is not None:
+            seen = params if visible is None else visible(params)
+            old, params = params, update(params, engine.reduce(collect, seen, data, cache))
+            losses.append(loss_of(params))
+            converged = settled is not None and settled(old, params)
+            done = converged or len(losses) >= max_iter
+            step = Step(name, len(losses), max_iter, losses, params, done, True)
+            if notify(callbacks, step) or done:
+                return Fit(params, losses, converged)
+        stats, converged = measure(), False
+        while len(losses) <= max_iter and not converged:
+            if report():
+                return Fit(params, losses, converged=False)
+            old, params = params, update(params, stats)
+            stats = measure()
+            if settled is not None:
+                converged = settled(old, params)
+            elif stop is not None:
+                converged = stop(losses)
+            else:
+                converged = losses[-2] - losses[-1] <= tol * (losses[0] - losses[-1])
+        report(done=True)
+        return Fit(params, losses, converged)
 
 
 def iterate_online(

@@ -10,11 +10,11 @@ __all__ = [
     "peak_memory", "resident_memory", "trim_memory",
 ]  # fmt: skip
 
-SHARE = 0.9  # of the free memory one thing may take
+USABLE = 0.9  # fraction of the free memory that one request may take
 
 
 def check_memory(need: float, what: str, way_out: str) -> None:
-    """ValueError if ``need`` bytes are not to be had.
+    """ValueError if ``need`` bytes are not available.
 
     >>> check_memory(8e15, "average linkage of 32,000,000 rows", "Use fewer rows.")
     Traceback (most recent call last):
@@ -22,15 +22,15 @@ def check_memory(need: float, what: str, way_out: str) -> None:
     ValueError: average linkage of 32,000,000 rows needs 8,000,000 GB of memory, ... Use ...
     """
     free = available_memory()
-    if need > SHARE * free:
+    if need > USABLE * free:
         raise ValueError(
             f"{what} needs {gigabytes(need)} of memory, but {gigabytes(free)} are free. "
             f"{way_out}"
         )
 
 
-def parse_memory(memory: int | float | str | None, name: str = "memory") -> int | None:
-    """Bytes of a limit given as a number or as text such as "2GB"; None for no limit.
+def parse_memory(memory: int | float | str | None) -> int | None:
+    """Bytes of a limit, which is a number or text such as "2GB"; None for no limit.
 
     >>> parse_memory("2GB"), parse_memory("512 MiB"), parse_memory(1e9), parse_memory(None)
     (2000000000, 536870912, 1000000000, None)
@@ -39,14 +39,14 @@ def parse_memory(memory: int | float | str | None, name: str = "memory") -> int 
         return None
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
     if isinstance(memory, bool) or (isinstance(memory, str) and not match):
-        raise ValueError(f"{name}={memory!r} is not an amount of memory. Give bytes, or '2GB'.")
+        raise ValueError(f"memory={memory!r} is not an amount of memory. Give bytes, or '2GB'.")
     if isinstance(memory, str) and match:
         base = 1024 if match[3] else 1000
         size = float(match[1]) * base ** " kmgt".index(match[2] or " ")
     else:
         size = float(memory)
     if not 0 < size < 2**63:
-        raise ValueError(f"{name}={memory!r} must be above 0 bytes.")
+        raise ValueError(f"memory={memory!r} must be above 0 bytes.")
     return int(size)
 
 
@@ -73,7 +73,7 @@ def gigabytes(size: float) -> str:
 
 
 def available_memory() -> float:
-    """Bytes to be had without swapping: of the machine, or of the container we are in."""
+    """Bytes available without swapping: of the machine, or of the container we are in."""
     limits = []
     if hasattr(os, "sysconf"):
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -88,13 +88,13 @@ def available_memory() -> float:
 
 
 def resident_memory() -> int:
-    """Bytes of memory that this process takes now; where nobody says, the most it ever took."""
+    """Bytes of memory that this process uses; where that is unknown, the most it ever used."""
     now = numbers("/proc/self/status").get("VmRSS:")
     return peak_memory() if now is None else 1024 * now
 
 
 def peak_memory() -> int:
-    """The most bytes of memory that this process ever took; 0 where nobody says."""
+    """The most bytes of memory that this process ever used; 0 where that is unknown."""
     most = numbers("/proc/self/status").get("VmHWM:")
     if most is not None:
         return 1024 * most
@@ -102,13 +102,12 @@ def peak_memory() -> int:
         import resource
     except ImportError:  # Windows
         return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-        1 if sys.platform == "darwin" else 1024
-    )
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def trim_memory() -> None:
-    """Return freed memory to the system, where the C library keeps it and can be told."""
+    """Return freed memory to the system, where the C library has a call for it."""
     import ctypes
 
     if sys.platform == "linux":
@@ -117,8 +116,8 @@ def trim_memory() -> None:
 
 def numbers(path: str) -> dict[str, int]:
     """Lines of a name and a number."""
-    words = [line.split() for line in read(path).splitlines()]
-    return {each[0]: int(each[1]) for each in words if len(each) > 1 and each[1].isdigit()}
+    lines = [line.split() for line in read(path).splitlines()]
+    return {words[0]: int(words[1]) for words in lines if words[1:2] and words[1].isdigit()}
 
 
 def read(path: str) -> str:

@@ -69,9 +69,16 @@ def minimize(
         step = Step(name, len(losses), max_iter, losses, to_params(point))
         return notify(callbacks, step)
 
+    def evaluate(collect: Callable, point: np.ndarray) -> Evaluated:
+        stats = engine.reduce(collect, to_params(point), data)
+        value = scale * stats.loss + 0.5 * float(np.sum(l2 * point * point))
+        gradient = scale * np.ravel(stats.gradient) + l2 * point
+        if free is not None:
+            gradient[~free] = 0.0
+        return Evaluated(value, gradient, stats)
+
     # One BLAS thread outside of passes too: more may round differently.
     with one_blas_thread(), ready(engine) as engine:
-        evaluate = partial(evaluate_at, to_params, data, engine, scale, l2, free)
         value_of = partial(evaluate, collect)
         if collect_hessian is None:
             point = by_lbfgs(value_of, start, tol, max_iter, iterated)
@@ -79,7 +86,7 @@ def minimize(
             hessian_of = partial(evaluate, collect_hessian)
             step_of = partial(newton_step, scale=scale, l2=l2, free=free, flat=flat)
             point = by_newton(value_of, hessian_of, step_of, start, tol, max_iter, iterated)
-        end = evaluate(collect, point)
+        end = value_of(point)
     largest = float(np.abs(end.gradient).max(initial=0.0))
     return Minimum(
         to_params(point), end.value, largest, end.stats, max(1, len(losses)), largest <= tol
@@ -92,24 +99,6 @@ class Evaluated(NamedTuple):
     value: float
     gradient: np.ndarray
     stats: Any
-
-
-def evaluate_at(
-    to_params: Callable[[np.ndarray], Any],
-    data: Iterable,
-    engine: Engine,
-    scale: float,
-    l2: float | np.ndarray,
-    free: np.ndarray | None,
-    collect: Callable,
-    point: np.ndarray,
-) -> Evaluated:
-    stats = engine.reduce(collect, to_params(point), data)
-    value = scale * stats.loss + 0.5 * float(np.sum(l2 * point * point))
-    gradient = scale * np.ravel(stats.gradient) + l2 * point
-    if free is not None:
-        gradient[~free] = 0.0
-    return Evaluated(value, gradient, stats)
 
 
 def by_lbfgs(

@@ -3,7 +3,7 @@
 The file is safetensors (``core.tensorfile``); its document holds the format, the class's
 name in ``core.registry``, the constructor parameters, what was fitted, the sizes that must
 agree and where the model came from. Values are JSON nodes (``core.pack``) that refer to
-arrays. No pickle, no import by a name found in a file, every array checked: loading gives a
+arrays. No pickle, no import by a name in a file, every array checked: loading gives a
 model of that class, or a ModelFileError.
 
 A class declares what its file may hold, all of it optional:
@@ -19,7 +19,7 @@ A class declares what its file may hold, all of it optional:
                       _file_missing
     _file_types       attribute that is not an array of the schema -> its type, or several:
                       {"rank_": int, "names_": list[str]}; a registered class by its name;
-                      names that many models share are declared here, in TYPES
+                      the types of common attributes are in TYPES
     _file_nonfinite   attributes where inf and nan have a meaning
     _after_load()     called last; raises ValueError for what a schema cannot express
 
@@ -45,7 +45,7 @@ from tacit.core.tensorfile import bad, excerpt, open_tensors, write_tensors
 __all__ = ["Description", "Saved", "Tensor", "describe", "load", "save"]
 
 FORMAT = 1
-LARGEST = 2**62  # whole numbers in a file; sums of a few of them fit 64 bits
+LARGEST = 2**62  # integer in a file; sums of a few of them fit 64 bits
 NUMBERS = (list, np.ndarray)
 
 # Attributes of many models that are not arrays of their schema.
@@ -102,8 +102,6 @@ def save(model: Any, path: str | os.PathLike) -> None:
     Callbacks are left out, and the address of a Dask cluster; the file names what it lacks.
     TypeError names the parameter or attribute that a file cannot hold.
 
-    Examples
-    --------
     >>> import os, tempfile, tacit
     >>> from tacit.cluster import KMeans
     >>> model = KMeans(2, random_state=0).fit(np.array([[0.0], [1.0], [10.0], [11.0]]))
@@ -146,10 +144,10 @@ def load(path: str | os.PathLike, *, mmap: bool = False) -> Any:
     path : str or path
         The file.
     mmap : bool
-        False: arrays are read into memory of their own, may be written to, and are checked:
+        False: arrays are read into memory, may be written to, and are checked:
         checksum, shapes, finite values, indices in range. True: arrays are read-only views
         of the file, read when touched, so a model of any size opens in milliseconds and
-        several processes share one copy. The header is still checked, the numbers in
+        several processes use one copy. The header is still checked, the numbers in
         the arrays are not: do this with files you trust, and do not write into the file
         while the model lives (``save`` replaces files, which is safe).
 
@@ -183,7 +181,7 @@ def load(path: str | os.PathLike, *, mmap: bool = False) -> Any:
 
 def pack_model(packer: Packer, prefix: str, model: Any) -> dict[str, Any]:
     cls = type(model)
-    known = {**model.get_params(deep=False)}
+    known = dict(model.get_params(deep=False))
     if known.get("callbacks"):
         packer.dropped.append(f"{prefix}callbacks")
         del known["callbacks"]
@@ -282,7 +280,7 @@ def build(unpacker: Unpacker, prefix: str, document: dict) -> Any:
 
 
 def finish(path: str | os.PathLike, model: Any, document: dict) -> Any:
-    """Refuse a model that is not fitted; restore its fingerprint."""
+    """The model with its fingerprint; ModelFileError if it was never fitted."""
     from sklearn.utils.validation import check_is_fitted
 
     try:
@@ -308,20 +306,20 @@ def check_schema(
     optional = getattr(cls, "_file_optional", ())
     kinds = getattr(cls, "_file_kinds", {})
     known = {name: int(v) for name, v in {**params, **state}.items() if is_integer(v)}
-    dims: dict[str, int] = {}
-    for name, wanted in schema.items():
-        value = state.get(name)
-        if value is None and name in optional:
-            continue
-        if value is None:
+    for name in [*schema, *(getattr(cls, "_file_types", {}) if state else ())]:
+        if state.get(name) is None and name not in optional:
             raise ValueError(
                 f"{name} is missing. Name it in _file_optional if not every fit has it."
             )
+    dims: dict[str, int] = {}
+    for name, symbols in schema.items():
+        if (value := state.get(name)) is None:
+            continue
         shape = shape_of(value)
-        text = f"{name} has shape {shape}, but must have ({', '.join(map(str, wanted))})"
-        if shape is None or len(shape) != len(wanted):
+        text = f"{name} has shape {shape}, but must have ({', '.join(map(str, symbols))})"
+        if shape is None or len(shape) != len(symbols):
             raise ValueError(f"{text}.")
-        for size, symbol in zip(shape, wanted, strict=True):
+        for size, symbol in zip(shape, symbols, strict=True):
             if symbol is None:
                 continue
             if isinstance(symbol, int):
@@ -344,11 +342,6 @@ def check_schema(
             raise ValueError(
                 f"{name} has dtype {dtype}, but must be of NumPy's kind {allowed!r}."
             )
-    for name in getattr(cls, "_file_types", {}) if state else ():
-        if state.get(name) is None and name not in optional:
-            raise ValueError(
-                f"{name} is missing. Name it in _file_optional if not every fit has it."
-            )
     for name, value in state.items():
         check_value(cls, name, value)
     missing = getattr(cls, "_file_missing", ())
@@ -366,49 +359,44 @@ def check_schema(
 def check_value(cls: type, name: str, value: Any) -> None:
     """Refuse a fitted value of another type than declared, and arrays that no model has."""
     types = getattr(cls, "_file_types", {})
-    wanted = types.get(name, TYPES.get(name))
-    if wanted is not None and value is not None and not has_type(value, wanted):
+    declared = types.get(name, TYPES.get(name))
+    if declared is not None and value is not None and not has_type(value, declared):
         raise ValueError(f"{name} is {excerpt(value)}, which is not of its type.")
-    ours = hasattr(cls, "_parameter_constraints")
-    if ours and is_integer(value) and abs(int(value)) > LARGEST:
+    estimator = hasattr(cls, "_parameter_constraints")
+    if estimator and is_integer(value) and abs(int(value)) > LARGEST:
         raise ValueError(f"{name} is {excerpt(value)}, which is too large.")
     if name in getattr(cls, "_file_schema", {}) and getattr(value, "dtype", 0) == np.float16:
         raise ValueError(f"{name} is of dtype float16, but must be float32 or float64.")
-    if name == "classes_" and not are_classes(value):
+    if name == "classes_":
+        row = isinstance(value, np.ndarray) and value.ndim == 1 and len(value) > 0
+        if row and len(set(value.tolist())) == len(value):
+            return
         from sklearn.base import ClassifierMixin  # slow to import
 
         if issubclass(cls, ClassifierMixin):
             raise ValueError("classes_ must be a row of different values, at least one.")
 
 
-def has_type(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, tuple):
-        return any(has_type(value, each) for each in wanted)
-    if get_origin(wanted) is list:
-        (each_type,) = get_args(wanted)
-        return isinstance(value, list) and all(has_type(each, each_type) for each in value)
-    if get_origin(wanted) is dict:  # keys of files are strings
-        each_type = get_args(wanted)[1]
-        return isinstance(value, dict) and all(
-            has_type(each, each_type) for each in value.values()
-        )
-    if isinstance(wanted, str):  # the name of a registered class
-        return type(value) is find_class(wanted)
-    if wanted is int:
+def has_type(value: Any, declared: Any) -> bool:
+    if isinstance(declared, tuple):
+        return any(has_type(value, kind) for kind in declared)
+    if get_origin(declared) is list:
+        (kind,) = get_args(declared)
+        return isinstance(value, list) and all(has_type(item, kind) for item in value)
+    if get_origin(declared) is dict:  # keys of files are strings
+        kind = get_args(declared)[1]
+        return isinstance(value, dict) and all(has_type(v, kind) for v in value.values())
+    if isinstance(declared, str):  # the name of a registered class
+        return type(value) is find_class(declared)
+    if declared is int:
         return is_integer(value) and int(value) >= 0
-    if wanted is float:
+    if declared is float:
         return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if wanted is bool:
+    if declared is bool:
         return isinstance(value, bool | np.bool_)
-    if wanted is list and isinstance(value, np.ndarray):
+    if declared is list and isinstance(value, np.ndarray):
         return value.ndim == 1
-    return isinstance(value, wanted)
-
-
-def are_classes(value: Any) -> bool:
-    """Whether these can be the labels of a classifier."""
-    row = isinstance(value, np.ndarray) and value.ndim == 1 and len(value) > 0
-    return row and len(set(value.tolist())) == len(value)
+    return isinstance(value, declared)
 
 
 def check_settings(model: Any, params: Mapping[str, Any]) -> None:
@@ -512,7 +500,7 @@ def describe(path: str | os.PathLike) -> Description:
 
 def summary(node: Any, depth: int = DEEP) -> Any:
     """A node for display: plain values stay, the others become a few words. Cut off where it
-    is nested deeper than ours ever are."""
+    is nested deeper than any value that ``save`` wrote."""
     if isinstance(node, list):
         return [summary(item, depth - 1) for item in node] if depth else "<deeper>"
     if not isinstance(node, dict):

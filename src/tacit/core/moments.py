@@ -1,6 +1,6 @@
 """Weight, mean and scatter of rows, added up without losing digits.
 
-    collect   center a chunk of rows at its own mean; one product gives its scatter
+    collect   center a chunk of rows at its mean; one product gives its scatter
     +         two means and the distance between them give the scatter of both
 
 The scatter is the sum over rows of weight * (row - mean)(row - mean)'. It never passes through
@@ -40,7 +40,7 @@ SPAN = 5_000_000  # products to a kernel call: under 100 ms where all of them mi
 class MomentsParams(NamedTuple):
     """Which part of the scatter to compute."""
 
-    full: bool = True  # the whole d x d scatter, or its diagonal alone
+    full: bool = True  # the d x d scatter, or its diagonal alone
     single: bool = False  # multiply float32 rows in float32, 1024 at a time; sums are float64
 
 
@@ -50,8 +50,6 @@ class Moments(Stats):
 
     ``a + b`` are the moments of both, and ``3 * a`` those of a's rows three times over.
 
-    Examples
-    --------
     >>> rows = np.array([[1.0, 0.0], [3.0, 0.0], [5.0, 3.0]])
     >>> moments = Moments.collect(rows[:1]) + Moments.collect(rows[1:])
     >>> moments.weight, moments.mean
@@ -135,8 +133,8 @@ class Moments(Stats):
         mean = self.mean + apart * (other.weight / weight)
         scatter = self.scatter + other.scatter
         # Halves of the factor on either side keep the sum symmetric to the last bit.
-        pull = apart * np.sqrt(self.weight * (other.weight / weight))
-        scatter += pull * pull if scatter.ndim == 1 else np.outer(pull, pull)
+        shift = apart * np.sqrt(self.weight * (other.weight / weight))
+        scatter += shift * shift if scatter.ndim == 1 else np.outer(shift, shift)
         return Moments(weight, mean, scatter)
 
     def __rmul__(self, scale: float) -> "Moments":
@@ -168,8 +166,6 @@ class Moments(Stats):
 def collect(params: MomentsParams | None, block: Any) -> Moments:
     """The moments of a loaded block, with its weights if it has any: for ``engine.reduce``.
 
-    Examples
-    --------
     >>> from tacit.core.engines import Serial
     >>> from tacit.data.table import Table
     >>> table = Table.from_array(np.arange(12.0).reshape(6, 2), block_rows=4)
@@ -180,10 +176,8 @@ def collect(params: MomentsParams | None, block: Any) -> Moments:
     dense = isinstance(block, np.ndarray) and block.dtype == np.float32 and len(block) > 0
     if params.single and params.full and dense:
         return of_single(block)
-    batch: Any = block if isinstance(block, tuple) else None  # rows, labels, weights
-    if batch is not None:
-        return Moments.collect(batch.rows, weights=batch.weights, full=params.full)
-    return Moments.collect(block, full=params.full)
+    rows, _, weights = block if isinstance(block, tuple) else (block, None, None)
+    return Moments.collect(rows, weights=weights, full=params.full)
 
 
 def of_dense(rows: np.ndarray, weights: np.ndarray | None, full: bool) -> Moments:
@@ -193,12 +187,14 @@ def of_dense(rows: np.ndarray, weights: np.ndarray | None, full: bool) -> Moment
     if not n:
         return Moments.empty(d, full=full)
 
-    def chunk(i: int) -> Moments:
+    def of_chunk(i: int) -> Moments:
         check_stop()
         part = None if weights is None else weights[i : i + size]
-        return of_chunk(rows[i : i + size], part, full)
+        weight, mean, x = center(rows[i : i + size], part)
+        # NumPy sees x.T @ x and lets BLAS compute one triangle: symmetric to the last bit.
+        return Moments(weight, mean, x.T @ x if full else np.einsum("ij,ij->j", x, x))
 
-    return tree_sum(map(chunk, range(0, n, size)))
+    return tree_sum(map(of_chunk, range(0, n, size)))
 
 
 def of_single(rows: np.ndarray) -> Moments:
@@ -210,7 +206,7 @@ def of_single(rows: np.ndarray) -> Moments:
     sums, scatter, ones = np.zeros(d), np.zeros((d, d)), np.ones(SINGLE_ROWS, np.float32)
     for i in range(0, len(rows), SINGLE_ROWS):
         check_stop()
-        with np.errstate(over="ignore", invalid="ignore"):  # seen below
+        with np.errstate(over="ignore", invalid="ignore"):  # reported below
             centered = rows[i : i + SINGLE_ROWS] - near
             sums += ones[: len(centered)] @ centered
             scatter += centered.T @ centered
@@ -219,13 +215,6 @@ def of_single(rows: np.ndarray) -> Moments:
     offset = sums / len(rows)
     scatter -= np.outer(offset, offset * len(rows))
     return Moments(float(len(rows)), near + offset, scatter)
-
-
-def of_chunk(rows: np.ndarray, weights: np.ndarray | None, full: bool) -> Moments:
-    weight, mean, centered = center(rows, weights)
-    # NumPy sees x.T @ x and lets BLAS compute one triangle: symmetric to the last bit.
-    scatter = centered.T @ centered if full else np.einsum("ij,ij->j", centered, centered)
-    return Moments(weight, mean, scatter)
 
 
 def center(
@@ -263,54 +252,54 @@ def of_sparse(rows: Any, weights: np.ndarray | None, full: bool) -> Moments:
 
 
 def sparse_variances(rows: Any, weights: np.ndarray) -> Moments:
-    """Squares of what is stored, less the mean; then the mean's, for what is not."""
+    """Squares of the stored values less the mean, and of the mean for the zeros."""
     (n, d), weight = rows.shape, float(weights.sum())
-    column, own = rows.indices, np.repeat(weights, np.diff(rows.indptr))
+    column, entry_weights = rows.indices, np.repeat(weights, np.diff(rows.indptr))
     full = np.bincount(column, minlength=d) == n
     heaviest = rows[[int(weights.argmax())]].toarray().ravel().astype(np.float64)
     first = np.where(full, heaviest, 0.0)  # as in center, where every row has the column
-    away = rows.data - first[column]
-    offset = np.bincount(column, own * away, d) / weight
-    away -= offset[column]
-    absent = np.maximum(0.0, weight - np.bincount(column, own, d))
-    stored = np.bincount(column, own * away * away, d)
+    centered = rows.data - first[column]
+    offset = np.bincount(column, entry_weights * centered, d) / weight
+    centered -= offset[column]
+    absent = np.maximum(0.0, weight - np.bincount(column, entry_weights, d))
+    stored = np.bincount(column, entry_weights * centered * centered, d)
     return Moments(weight, first + offset, stored + absent * offset**2)
 
 
 def sparse_scatter(rows: Any, weights: np.ndarray) -> Moments:
-    """Raw products of columns that are mostly absent, centered ones of the others."""
+    """Raw products of the mostly empty columns, centered products of the others."""
     d, weight = rows.shape[1], float(weights.sum())
-    own = np.repeat(weights, np.diff(rows.indptr))
-    thick = np.bincount(rows.indices, own, d) > FULL_COLUMN * weight
-    if not thick.any():
-        return raw_scatter(rows, weights, own)
-    a, b = np.flatnonzero(~thick), np.flatnonzero(thick)
-    thin_rows = rows[:, a]
-    thin = raw_scatter(thin_rows, weights, own[~thick[rows.indices]])
-    _, thick_mean, centered = center(rows[:, b].toarray(), weights)
-    # Centered columns sum to zero, so the thin ones need no centering against them.
-    between = thin_rows.T @ (centered * np.sqrt(weights)[:, None])
+    entry_weights = np.repeat(weights, np.diff(rows.indptr))
+    dense = np.bincount(rows.indices, entry_weights, d) > FULL_COLUMN * weight
+    if not dense.any():
+        return raw_scatter(rows, weights, entry_weights)
+    a, b = np.flatnonzero(~dense), np.flatnonzero(dense)
+    sparse_rows = rows[:, a]
+    sparse = raw_scatter(sparse_rows, weights, entry_weights[~dense[rows.indices]])
+    _, dense_mean, centered = center(rows[:, b].toarray(), weights)
+    # Centered columns sum to zero, so the sparse ones need no centering against them.
+    between = sparse_rows.T @ (centered * np.sqrt(weights)[:, None])
     mean, scatter = np.empty(d), np.empty((d, d))
-    mean[a], mean[b] = thin.mean, thick_mean
-    scatter[np.ix_(a, a)] = thin.scatter
+    mean[a], mean[b] = sparse.mean, dense_mean
+    scatter[np.ix_(a, a)] = sparse.scatter
     scatter[np.ix_(b, b)] = centered.T @ centered
     scatter[np.ix_(a, b)] = between
     scatter[np.ix_(b, a)] = between.T
     return Moments(weight, mean, scatter)
 
 
-def raw_scatter(rows: Any, weights: np.ndarray, own: np.ndarray) -> Moments:
-    """Sum of products less weight * mean mean': sound where most values are absent."""
+def raw_scatter(rows: Any, weights: np.ndarray, entry_weights: np.ndarray) -> Moments:
+    """Sum of products less weight * mean mean': exact enough where most values are zero."""
     d, weight = rows.shape[1], float(weights.sum())
     indptr, values = rows.indptr, rows.data.astype(np.float64)
-    mean = np.bincount(rows.indices, own * values, d) / weight
+    mean = np.bincount(rows.indices, entry_weights * values, d) / weight
     scatter = np.zeros((d, d))
     ends = np.repeat(indptr[1:], np.diff(indptr))  # where each stored value's row ends
     work = np.cumsum(ends - np.arange(ends.size))
     cuts = np.searchsorted(work, np.arange(0, work[-1:].sum() + SPAN, SPAN), side="right")
     for first, last in pairwise(cuts):
         check_stop()
-        add_products(scatter, rows.indices, values, own, ends, first, last)
+        add_products(scatter, rows.indices, values, entry_weights, ends, first, last)
     for first in range(0, d, max(1, SPAN // max(1, d))):
         center_and_mirror(scatter, mean, weight, first, max(1, SPAN // max(1, d)))
     return Moments(weight, mean, scatter)
@@ -336,23 +325,20 @@ def check_weights(weights: Any, n: int) -> np.ndarray | None:
 
 def why_not_finite(rows: Any, scatter: np.ndarray) -> str:
     """The error message for rows whose scatter is not finite."""
-    values = rows.tocoo() if sp.issparse(rows) else rows
-    flat = values.data if sp.issparse(rows) else rows.ravel()
-    wrong = np.flatnonzero(~np.isfinite(flat))
+    entries = sp.coo_array(rows)  # those of an array row by row, without zeros
+    values = entries.data
+    wrong = np.flatnonzero(~np.isfinite(values))
     if wrong.size:
-        first = wrong[0]
-        if sp.issparse(rows):
-            i, j = values.coords[0][first], values.coords[1][first]
-        else:
-            i, j = divmod(first, rows.shape[1])
+        i, j = (axis[wrong[0]] for axis in entries.coords)
         return (
-            f"Moments.collect met {flat[first]} in row {i}, column {j} of the block. "
+            f"Moments.collect met {values[wrong[0]]} in row {i}, column {j} of the block. "
             "Fill or remove such values first."
         )
     column = np.flatnonzero(~np.isfinite(scatter))[0]
     return (
         f"Moments.collect overflowed in column {column} of the block: the values reach "
-        f"{np.abs(flat).max():.3g}, and float64 does not hold their squares. Rescale the data."
+        f"{np.abs(values).max():.3g}, and float64 does not hold their squares. Rescale the "
+        "data."
     )
 
 

@@ -101,7 +101,7 @@ class Packer:
             raise ValueError(f"{name} holds nan or inf, but must be finite to be saved.")
         # Products of the same numbers in another order may differ in the last bit.
         order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-        self._keep(name, value)
+        self._add(name, value)
         return {"type": "array", "dtype": value.dtype.name, "order": order}
 
     def _string_array(self, name: str, value: np.ndarray) -> dict:
@@ -123,7 +123,7 @@ class Packer:
         if kind in ("set", "frozenset"):
             if not texts:
                 raise unstorable(name, value)
-            return self._strings(name, sorted(items), kind)  # sets have no order of their own
+            return self._strings(name, sorted(items), kind)  # a set has no order
         if kind == "list" and len(items) > LONG:
             if texts:
                 return self._strings(name, items, "list")
@@ -132,7 +132,7 @@ class Packer:
                 return {**self._array(name, np.array(items, np.float64), finite), "as": "list"}
             if all(map(is_int64, items)):
                 return {**self._array(name, np.array(items, np.int64), finite), "as": "list"}
-        if kind == "list":  # in the same spirit
+        if kind == "list":  # here too
             items = [float(item) if type(item) is np.float64 else item for item in items]
         nodes = [self.pack(f"{name}.{i}", item, finite=finite) for i, item in enumerate(items)]
         return nodes if kind == "list" else {"type": "tuple", "items": nodes}
@@ -141,7 +141,7 @@ class Packer:
         if not all(map(is_text, value)):
             raise unstorable(name, value)
         if len(value) > LONG and all(map(is_int64, value.values())):
-            self._keep(f"{name}.values", np.array(list(value.values()), np.int64))
+            self._add(f"{name}.values", np.array(list(value.values()), np.int64))
             return {**self._strings(name, list(value), "list"), "type": "index"}
         nodes = {}
         for i, (key, item) in enumerate(value.items()):
@@ -156,8 +156,8 @@ class Packer:
                 "Make it an array of strings or of numbers."
             )
         strings = StringArray.of_bytes([utf8(name, item) for item in items])
-        self._keep(f"{name}.bytes", strings.data)
-        self._keep(f"{name}.offsets", strings.offsets)
+        self._add(f"{name}.bytes", strings.data)
+        self._add(f"{name}.offsets", strings.offsets)
         return {"type": "strings", "as": kind}
 
     def _sparse(self, name: str, value: Any, finite: bool) -> dict:
@@ -165,8 +165,8 @@ class Packer:
         if kind not in SPARSE:
             raise unstorable(name, value)
         self._array(f"{name}.data", value.data, finite)
-        self._keep(f"{name}.indices", value.indices)
-        self._keep(f"{name}.indptr", value.indptr)
+        self._add(f"{name}.indices", value.indices)
+        self._add(f"{name}.indptr", value.indptr)
         return {"type": "sparse", "as": kind, "shape": [int(size) for size in value.shape]}
 
     def _engine(self, name: str, value: Any) -> dict:
@@ -183,7 +183,7 @@ class Packer:
         kind = "dtype" if isinstance(value, np.dtype) else "type"
         return {"type": "dtype", "dtype": dtype.name, "as": kind}
 
-    def _keep(self, name: str, array: np.ndarray) -> None:
+    def _add(self, name: str, array: np.ndarray) -> None:
         assert name not in self.tensors, name
         self.tensors[name] = array
 
@@ -380,7 +380,7 @@ def all_finite(array: np.ndarray) -> bool:
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether a value is a SciPy matrix, found out without importing SciPy."""
+    """Whether a value is a SciPy matrix; SciPy is not imported for the answer."""
     sparse = sys.modules.get("scipy.sparse")  # not loaded: then nothing is sparse
     return sparse is not None and sparse.issparse(value)
 

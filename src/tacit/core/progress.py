@@ -8,17 +8,18 @@ earlier run reached (``core.checkpoint``).
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
-__all__ = ["Callback", "Progress", "Step", "notify"]
+__all__ = ["Callback", "Progress", "Step", "closing", "notify"]
 
 
 class Step(NamedTuple):
     """One step of a fit, just finished."""
 
     name: str  # of what is being fitted
-    number: int  # updates made so far
+    number: int  # updates so far
     most: int  # updates at most
     losses: list  # the loss after 0, 1, 2, ... updates, if it is known; it grows
     params: Any  # what has been learned so far
@@ -36,8 +37,18 @@ Callback = Callable[[Step], bool | None] | StepCallback
 
 def notify(callbacks: Iterable[Callback], step: Step) -> bool:
     """Call every callback; True if any of them asks to stop."""
-    answers = [getattr(each, "on_step", each)(step) for each in callbacks]  # type: ignore[operator]
+    answers = [getattr(call, "on_step", call)(step) for call in callbacks]  # type: ignore[operator]
     return any(answers)
+
+
+@contextmanager
+def closing(callbacks: Iterable[Callback]) -> Iterator[None]:
+    """Close callbacks however the block ends: bars are removed, checkpoints written."""
+    try:
+        yield
+    finally:
+        for callback in callbacks:
+            getattr(callback, "close", lambda: None)()
 
 
 class Progress:
@@ -108,9 +119,8 @@ class Progress:
             )
             self._bar.start()
             self._task = self._bar.add_task(step.name, total=step.most, loss="")
-        self._bar.update(
-            self._task, completed=step.number, total=step.most, loss=loss_of(step)
-        )
+        figures = {"completed": step.number, "total": step.most, "loss": loss_of(step)}
+        self._bar.update(self._task, **figures)
 
 
 def loss_of(step: Step) -> str:

@@ -4,7 +4,7 @@
     uniform(key, n)           the n-th number of that key; likewise below, normal
     uniforms(key, size)       the first numbers of it, as an array
 
-There is no state to share or to advance, so an item gets the same numbers from every engine,
+There is no state to advance, so an item gets the same numbers from every engine,
 any number of workers and any order of visits. A key is a starting point on splitmix64's
 sequence, and n counts from there: any n costs the same. Use a key for one purpose only; two
 keys with a million numbers each have one in common with a probability of about 1e-13.
@@ -55,22 +55,18 @@ def key(seed: Any, *items: Any) -> np.uint64:
     Every integer from -2^63 to 2^64 - 1 will do; equal modulo 2^64 is equal. The order
     matters, and so does the number of items. A kernel may call it too, with the same result.
 
-    Examples
-    --------
     >>> hex(key(0)), hex(key(7, 0, 1)), hex(key(7, 1, 0))
     ('0xe220a8397b1dcdaf', '0x1468a3bcfe7c0a37', '0x1106b42a6e7787d2')
     """
-    mixed = mix_whole(as_word(seed) + int(GOLDEN))
+    mixed = mix_int(as_word(seed) + int(GOLDEN))
     for item in items:
-        mixed = mix_whole((mixed ^ as_word(item)) + int(ABSORB))
+        mixed = mix_int((mixed ^ as_word(item)) + int(ABSORB))
     return U(mixed)
 
 
 def keys(seed: Any, *items: Any) -> np.ndarray:
     """``key`` for arrays of integers, which broadcast. The result has one dimension or more.
 
-    Examples
-    --------
     >>> bool(keys(7, 0, np.arange(5))[3] == key(7, 0, 3))
     True
     """
@@ -84,12 +80,10 @@ def keys(seed: Any, *items: Any) -> np.ndarray:
 def seed_from(random_state: Any = None) -> np.uint64:
     """The seed that scikit-learn's ``random_state`` stands for.
 
-    An integer from 0 to 2^64 - 1 is its own seed, on every platform. A RandomState or a
+    An integer from 0 to 2^64 - 1 is the seed itself, on every platform. A RandomState or a
     Generator gives its next 64 bits, so that two fits with the same object differ. None
     asks the operating system, and no two runs are the same.
 
-    Examples
-    --------
     >>> seed_from(42)
     np.uint64(42)
     """
@@ -120,8 +114,6 @@ def seed_from(random_state: Any = None) -> np.uint64:
 def spawn(seed: Any, n: int) -> np.ndarray:
     """``n`` seeds from one, for restarts and folds. Asking for more keeps the first ones.
 
-    Examples
-    --------
     >>> bool((spawn(42, 8)[:3] == spawn(42, 3)).all())
     True
     """
@@ -134,8 +126,6 @@ def spawn(seed: Any, n: int) -> np.ndarray:
 def uniforms(key: Any, size: int | tuple[int, ...], *, start: int = 0) -> np.ndarray:
     """Numbers ``start``, ``start + 1``, ... of a key, each in [0, 1), as float64.
 
-    Examples
-    --------
     >>> uniforms(key(42), 3).round(3)
     array([0.343, 0.956, 0.486])
     """
@@ -147,8 +137,6 @@ def integers(
 ) -> np.ndarray:
     """Integers in [0, limit), as int64; ``limit`` is at most 2^32. See ``below``.
 
-    Examples
-    --------
     >>> integers(key(42), 8, limit=6)
     array([2, 5, 2, 0, 4, 0, 1, 4])
     """
@@ -160,8 +148,6 @@ def integers(
 def normals(key: Any, size: int | tuple[int, ...], *, start: int = 0) -> np.ndarray:
     """Standard normal numbers ``start``, ``start + 1``, ... of a key, as float64.
 
-    Examples
-    --------
     >>> normals(key(42), 3).round(3)
     array([-0.403,  1.703, -0.034])
     """
@@ -171,8 +157,6 @@ def normals(key: Any, size: int | tuple[int, ...], *, start: int = 0) -> np.ndar
 def permutation(key: Any, n: int) -> np.ndarray:
     """The integers below ``n`` in a random order, as int64. Takes O(n); n at most 2^32.
 
-    Examples
-    --------
     >>> permutation(key(42), 6)
     array([4, 2, 1, 5, 3, 0])
     """
@@ -202,10 +186,10 @@ def check_size(n: Any, caller: str) -> int:
 
 def as_word(item: Any) -> int:
     """An integer as 64 bits; a negative one wraps around, as in a kernel."""
-    whole = operator.index(item)
-    if not -(2**63) <= whole < 2**64:
-        raise ValueError(f"key got {whole}, which does not fit 64 bits. Give a smaller one.")
-    return whole & WORD
+    number = operator.index(item)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(f"key got {number}, which does not fit 64 bits. Give a smaller one.")
+    return number & WORD
 
 
 def as_words(items: Any) -> np.ndarray:
@@ -217,8 +201,8 @@ def as_words(items: Any) -> np.ndarray:
     return array.astype(np.uint64)
 
 
-def mix_whole(z: int) -> int:
-    """``mix`` for a Python integer, which has no end to wrap around at."""
+def mix_int(z: int) -> int:
+    """``mix`` for a Python integer, which does not wrap around."""
     z &= WORD
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
@@ -230,7 +214,7 @@ def mix_whole(z: int) -> int:
 
 @register_jitable
 def mix(z):
-    """splitmix64's finalizer: every bit of z sways every bit of the result. A bijection."""
+    """splitmix64's finalizer: every bit of z affects every bit of the result. A bijection."""
     z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
     return z ^ (z >> U(31))
@@ -368,11 +352,9 @@ FAR = (
 def normal_quantile(half):
     """The standard normal value with probability ``half + 0.5`` below it.
 
-    The probability is given as its distance from a half, in (-0.5, 0.5), to keep the digits of
-    both tails alike.
+    Taking the distance of the probability from a half, in (-0.5, 0.5), keeps the digits of
+    both tails.
 
-    Examples
-    --------
     >>> normal_quantile(0.475)
     1.95996...
     """

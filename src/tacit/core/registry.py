@@ -48,9 +48,7 @@ REGISTRY: dict[str, str] = {
     "NearDuplicates": "tacit.search.near_duplicates:NearDuplicates",
     "PCA": "tacit.decompose.pca:PCA",
     "PPMIVectors": "tacit.words.ppmi:PPMIVectors",
-    "PassiveAggressiveClassifier": (
-        "tacit.linear.perceptron:PassiveAggressiveClassifier"
-    ),
+    "PassiveAggressiveClassifier": "tacit.linear.perceptron:PassiveAggressiveClassifier",
     "Perceptron": "tacit.linear.perceptron:Perceptron",
     "ProbabilisticPCA": "tacit.decompose.probabilistic_pca:ProbabilisticPCA",
     "RBM": "tacit.neural.rbm:RBM",
@@ -84,8 +82,6 @@ REGISTRY: dict[str, str] = {
 def find_class(name: str) -> type:
     """The class that a model file means by ``name``.
 
-    Examples
-    --------
     >>> find_class("Kmean")
     Traceback (most recent call last):
         ...
@@ -101,8 +97,6 @@ def find_class(name: str) -> type:
 def name_of(cls: type) -> str:
     """The name by which a model file calls ``cls``.
 
-    Examples
-    --------
     >>> name_of(dict)
     Traceback (most recent call last):
         ...

@@ -4,12 +4,11 @@ A model file can map such an array, and one string is decoded when it is asked f
 """
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["StringArray", "are_offsets"]
+__all__ = ["StringArray", "are_offsets", "decode_slices"]
 
 
 class StringArray(NamedTuple):
@@ -34,7 +33,7 @@ class StringArray(NamedTuple):
     def of_bytes(cls, encoded: list[bytes]) -> "StringArray":
         """Join strings that are encoded already."""
         offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(each) for each in encoded], out=offsets[1:])
+        np.cumsum([len(string) for string in encoded], out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
     @property
@@ -47,17 +46,13 @@ class StringArray(NamedTuple):
 
     def strings(self) -> list[str]:
         """All strings; UnicodeDecodeError if the bytes are not UTF-8."""
-        whole, edges = self.data.tobytes(), self.offsets.tolist()
-        if whole.isascii():  # then characters are bytes, and slicing beats decoding
-            text = whole.decode("ascii")
-            return [text[i:j] for i, j in pairwise(edges)]
-        return [whole[i:j].decode("utf-8") for i, j in pairwise(edges)]
+        return decode_slices(self.data, self.offsets[:-1], self.offsets[1:])
 
     def find(self, string: str) -> int:
         """The first place of a string, or -1."""
-        wanted = string.encode("utf-8", "replace")
-        places = np.flatnonzero(np.diff(self.offsets) == len(wanted))
-        for i, byte in enumerate(wanted):
+        encoded = string.encode("utf-8", "replace")
+        places = np.flatnonzero(np.diff(self.offsets) == len(encoded))
+        for i, byte in enumerate(encoded):
             places = places[self.data[self.offsets[places] + i] == byte]
         return int(places[0]) if len(places) else -1
 
@@ -67,8 +62,17 @@ class StringArray(NamedTuple):
         return StringArray(np.concatenate([self.data, other.data]), offsets)
 
 
+def decode_slices(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> list[str]:
+    """Slices of UTF-8 bytes as strings."""
+    raw, edges = data.tobytes(), zip(starts.tolist(), stops.tolist(), strict=True)
+    if raw.isascii():  # then characters are bytes, and slicing beats decoding
+        text = raw.decode("ascii")
+        return [text[i:j] for i, j in edges]
+    return [raw[i:j].decode("utf-8") for i, j in edges]
+
+
 def are_offsets(offsets: np.ndarray, end: int | None = None) -> bool:
-    """Whether an array begins at 0, never decreases, and ends at ``end`` if that is given."""
+    """Whether an array begins at 0, never decreases, and ends at ``end`` (None: anywhere)."""
     if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0:
         return False
     return bool((offsets[1:] >= offsets[:-1]).all()) and (end is None or offsets[-1] == end)

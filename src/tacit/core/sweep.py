@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Visited(Stats):
-    """What a visit reports. Models with shared totals add fields of their own."""
+    """What a visit reports. Models with common totals add fields."""
 
     items: float  # visited, or their weight
     loss: float  # summed over them as they were met

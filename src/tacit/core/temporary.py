@@ -1,6 +1,6 @@
 """Temporary files and folders of this process, so that all of them can be removed at once.
 
-Whoever makes one removes it. The list is for a process that has to end in the middle of its
+Whoever creates one removes it. The list is for a process that has to end in the middle of its
 work (``cli.interrupt``).
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["forget", "note", "remove_temporaries", "temporary"]
 
-_paths: dict[Path, int] = {}  # and the process that made each
+_paths: dict[Path, int] = {}  # and the process that created each
 
 
 def note(path: str | os.PathLike) -> None:
@@ -36,7 +36,7 @@ def temporary(path: str | os.PathLike) -> Iterator[None]:
 
 
 def remove_temporaries() -> None:
-    """Remove all that are on the list and were made by this process.
+    """Remove all that are on the list and were created by this process.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())

@@ -96,7 +96,7 @@ class TensorFile(NamedTuple):
     size: int
 
     def read(self) -> dict[str, np.ndarray]:
-        """All arrays, in memory of their own and writable, their checksum verified."""
+        """All arrays in memory, writable, their checksum verified."""
         digest, arrays = hashlib.blake2b(digest_size=32), {}
         for name, entry in self.table.items():
             array = self._allocate(name, entry)
@@ -153,8 +153,8 @@ def write_tensors(
     names = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
     digest, entries, arrays, end = hashlib.blake2b(digest_size=32), {}, [], 0
     for name in names:
-        given = tensors[name]
-        array = np.asarray(given, given.dtype.newbyteorder("<"), order="C")
+        tensor = tensors[name]
+        array = np.asarray(tensor, tensor.dtype.newbyteorder("<"), order="C")
         for piece in pieces(array):
             digest.update(piece)
         arrays.append(array)
@@ -220,29 +220,28 @@ def check_length(path: Path, file: BinaryIO, size: int) -> int:
         raise bad(path, f"{what}, so it is not a model file")
     length = int.from_bytes(first, "little")
     start = 8 + length
-    if length > HEADER_MOST or start > size:
-        file.seek(0)
-        found = what_is(file.read(HEAD))
-        if found is not None:
-            way_out = "Give a file that `save()` or an option such as --model or --out wrote."
-            raise bad(path, f"{found}, not a model", way_out)
+    if length <= HEADER_MOST and start <= size:
+        return start
+    file.seek(0)
+    kind = what_is(file.read(HEAD))
+    if kind is not None:
+        way_out = "Give a file that `save()` or an option such as --model or --out wrote."
+        raise bad(path, f"{kind}, not a model", way_out)
     if length > HEADER_MOST:
         raise bad(
             path,
             f"is not a safetensors file, or has an oversized header: {length:,} bytes, where "
             f"{HEADER_MOST:,} is the most",
         )
-    if start > size:
-        raise bad(
-            path,
-            f"is cut short or not a safetensors file: its header should end at byte {start:,}, "
-            f"but the file has {size:,}",
-        )
-    return start
+    raise bad(
+        path,
+        f"is cut short or not a safetensors file: its header should end at byte {start:,}, "
+        f"but the file has {size:,}",
+    )
 
 
 def what_is(head: bytes) -> str | None:
-    """What a file is that begins like this and is not one of ours; None if nobody can say.
+    """The kind of a file that begins like this and is no model file; None if unknown.
 
     >>> what_is(b"%PDF-1.7 ..."), what_is(b"Dear Ann, thank you"), what_is(bytes([0, 7, 7, 7]))
     ('is a PDF file', 'is text', None)

@@ -18,7 +18,7 @@ class OutOfTime(BaseException):
 def call_within(seconds: float, function: Callable[[], T]) -> T:
     """Call a function, and raise OutOfTime in it once it has run for so many seconds.
 
-    Works in any thread. Python raises it between two of its own instructions, so one call of C
+    Works in any thread. Python raises it between two of its instructions, so one call of C
     code, such as a match of a regular expression, is not cut short. Python drops what is raised
     in a finalizer, so it is raised again every second until the function ends.
 
@@ -27,26 +27,29 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     """
     thread = ctypes.c_ulong(threading.get_ident())
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-    changing, ended = threading.Lock(), threading.Event()
+    # Locks alone, which are C code: an exception inside an Event could leave it locked.
+    running, changing = threading.Lock(), threading.Lock()
+    ended = False
+    running.acquire()
 
     def watch() -> None:
         wait = seconds
-        while not ended.wait(wait):
+        while not running.acquire(timeout=wait):
             with changing:
-                if not ended.is_set():
+                if not ended:
                     raise_in(thread, ctypes.py_object(OutOfTime))
             wait = AGAIN
 
-    threading.Thread(target=watch, daemon=True).start()
     try:
+        with changing:  # nothing is raised while the thread starts
+            threading.Thread(target=watch, daemon=True).start()
         return function()
     finally:
-        stopped = False
-        while not stopped:  # it may be raised in here too, once
+        while not ended:  # it may be raised in here too, once; suppress() would let it pass
             try:
-                ended.set()
                 with changing:
+                    ended = True
                     raise_in(thread, None)  # one that is still to be raised
-                stopped = True
             except OutOfTime:
                 pass
+        running.release()

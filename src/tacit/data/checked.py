@@ -99,7 +99,7 @@ def check_rows(
     X: Any,
     *,
     reset: bool,
-    dtypes: Sequence[type] = (np.float64, np.float32),
+    dtypes: Sequence[type] = FLOATS,
     sparse: bool = True,
     finite: bool = False,
     distinct: bool = True,

@@ -179,8 +179,8 @@ def newlines_in_quotes(data: bytes, dialect: Dialect) -> int | None:
     return int((np.searchsorted(quotes, newlines) % 2).sum())
 
 
-def whole_records(data: bytes, dialect: Dialect) -> bytes:
-    """Text that was cut off somewhere, up to the end of its last whole record."""
+def complete_records(data: bytes, dialect: Dialect) -> bytes:
+    """Truncated text up to the end of its last complete record."""
     end: int | None = len(data)
     while end is not None:
         data = data[: data.rfind(b"\n", 0, end) + 1]
@@ -207,10 +207,10 @@ class Delimited(NamedTuple):
         """The records after the header."""
         return islice(records(self.data, self.dialect.delimiter), self.header, None)
 
-    def error(self, claim: str, rest: str, row: int, column: str) -> DataError:
-        """An error about a cell: the claim, its line, the rest. Rows count from 0."""
+    def error(self, claim: str, ending: str, row: int, column: str) -> DataError:
+        """An error about a cell: the claim, its line, the ending. Rows count from 0."""
         line = next(islice(self.rows(), row, None)).line
-        message = f"{claim} (line {line}){rest}"
+        message = f"{claim} (line {line}){ending}"
         return DataError(message, file=self.file, row=row + 1, column=column)
 
 
@@ -224,7 +224,7 @@ def open_delimited(
     tabs = re.search(r"\.(tsv|tab)(\.(gz|zst|zstd))?$", file.lower())
     dialect = sniff(data, prefer="\t" if tabs else None)
     if cut_off:
-        data = whole_records(data, dialect)
+        data = complete_records(data, dialect)
     opened, quoted_newlines = scan_quotes(data, dialect)
     if opened is not None:
         raise DataError(
@@ -264,7 +264,7 @@ def name_columns(
         return [f"c{j}" for j in range(len(first))], False, [note]
     names: list[str] = []
     taken: set[str] = set()
-    given, repeats = set(texts), Counter[str]()
+    originals, repeats = set(texts), Counter[str]()
     notes = []
     for j, text in enumerate(texts):
         name = text.replace("\0", "")
@@ -275,7 +275,7 @@ def name_columns(
             notes.append(f"column {j + 1} has no name, called {name}")
         base = text or f"c{j}"
         if name in taken:
-            while name in taken or name in given:
+            while name in taken or name in originals:
                 repeats[base] += 1  # go on where the last column of this name ended
                 name = f"{base}_{repeats[base] + 1}"
             notes.append(f"column {j + 1} has the name of another, called {name}")
@@ -337,20 +337,20 @@ def read_csv(
     ``cut_off`` returns, at the end, whether the input ended early: its last record may be
     incomplete then, and is left out.
     """
-    walk = iter(lines)
-    first = next(walk, None)
+    remaining = iter(lines)
+    first = next(remaining, None)
     if first is None:
         return
     delimiter = delimiter or sniff_delimiter(first, report)
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     read: list[str] = []  # lines of the current record, for messages
 
-    def noted() -> Iterator[str]:
-        for line in chain([first], walk):
+    def recorded() -> Iterator[str]:
+        for line in chain([first], remaining):
             read.append(line)
             yield line
 
-    rows = csv.reader(noted(), delimiter=delimiter, quoting=quoting, strict=True)
+    rows = csv.reader(recorded(), delimiter=delimiter, quoting=quoting, strict=True)
     columns: list[str] | None = None
     while True:
         begun = rows.line_num + 1
@@ -406,24 +406,23 @@ def csv_error(
 ) -> DataError:
     """The error for a record, of which some lines were read, with the line that causes it."""
     long, unclosed = "field larger" in str(error), "unexpected end" in str(error)
-    if long or unclosed:
-        data = "".join(read).encode("utf-8", "replace")
-        opened, _ = scan_quotes(data, Dialect(delimiter))
-        line = begun + count_newlines(data[: opened or 0])
-        what = "a quote opens here and never closes. Close it"
-        end = "."
-        if long:
-            what = (
-                f"a field is longer than {longest:,} characters. Most likely a quote opens "
-                "there and never closes: close it"
-            )
-            end = "; or raise max_document."
-        claim = f'line {line}: {what}, or double it ("") if it belongs to the text{end}'
-    else:
+    if not (long or unclosed):
         claim = (
             f"line {begun + max(0, len(read) - 1)}, in the record that begins in line {begun}: "
             f'{error}. Double a quote ("") that belongs to the text.'
         )
+        return DataError(claim, file=name)
+    data = "".join(read).encode("utf-8", "replace")
+    opened, _ = scan_quotes(data, Dialect(delimiter))
+    line = begun + count_newlines(data[: opened or 0])
+    what, end = "a quote opens here and never closes. Close it", "."
+    if long:
+        what = (
+            f"a field is longer than {longest:,} characters. Most likely a quote opens "
+            "there and never closes: close it"
+        )
+        end = "; or raise max_document."
+    claim = f'line {line}: {what}, or double it ("") if it belongs to the text{end}'
     return DataError(claim, file=name)
 
 
@@ -447,8 +446,8 @@ def unique(names: Sequence[str]) -> list[str]:
     out: list[str] = []
     taken: set[str] = set()
     repeats = Counter[str]()
-    for i, each in enumerate(names):
-        base = each.strip() or str(i + 1)
+    for i, text in enumerate(names):
+        base = text.strip() or str(i + 1)
         name = base
         while name in taken:
             repeats[base] += 1

@@ -4,17 +4,17 @@ Blocks are cut by the size of the text alone, never by the machine, and hold wha
 another machine needs: the documents if they are in memory, else their place.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core.errors import DataError
-from tacit.data.text_block import LARGEST, Text, is_missing, text_of
+from tacit.data.text_block import LARGEST, Repairs, Text, is_missing, text_of
 
 __all__ = [
-    "BLOCK_BYTES", "ArrowRows", "KeptRows", "ListRows", "NamedRows", "ObjectRows",
+    "BLOCK_BYTES", "ArrowRows", "SelectedRows", "ListRows", "NamedRows", "ObjectRows",
     "cut_by_size", "sizes_of", "strings_of", "text_of_arrow", "values_of",
 ]  # fmt: skip
 
@@ -72,7 +72,7 @@ class ArrowRows(NamedTuple):
         return self.table.slice(self.start, self.stop - self.start)
 
     def __reduce__(self) -> tuple:
-        # A slice would pickle the whole table.
+        # A slice would pickle the table.
         part = self._part().select([self.text]).take(list(range(self.stop - self.start)))
         return ArrowRows, (part, self.text, 0, self.stop - self.start, self.errors)
 
@@ -90,19 +90,18 @@ class NamedRows(NamedTuple):
         return self.values[name]
 
 
-class KeptRows(NamedTuple):
+class SelectedRows(NamedTuple):
     """Some of the documents of another block."""
 
     block: Any
-    keep: np.ndarray  # a mask
+    mask: np.ndarray
 
     def load(self) -> Text:
         text = self.block.load()
-        return Text(text.data, text.starts[self.keep], text.stops[self.keep], text.repairs)
+        return Text(text.data, text.starts[self.mask], text.stops[self.mask], text.repairs)
 
     def column(self, name: str) -> list:
-        values = zip(self.block.column(name), self.keep, strict=True)
-        return [value for value, kept in values if kept]
+        return list(compress(self.block.column(name), self.mask))
 
 
 def strings_of(column: Any) -> Any:
@@ -136,32 +135,30 @@ def text_of_arrow(column: Any, errors: str | None = None, row: int = 0) -> Text:
     what to do with bytes that are not UTF-8; None trusts the column."""
     import pyarrow as pa
 
-    whole = column.cast(pa.large_string()) if errors is None else strings_of(column)
-    if pa.types.is_large_binary(whole.type):
-        return text_of_bytes(whole.to_pylist(), str(errors), row)
-    whole = whole.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):  # no chunks at all
-        whole = pa.array([], pa.large_string())
-    missing = whole.null_count
+    strings = column.cast(pa.large_string()) if errors is None else strings_of(column)
+    if pa.types.is_large_binary(strings.type):
+        return text_of_bytes(strings.to_pylist(), str(errors), row)
+    strings = strings.combine_chunks()
+    if isinstance(strings, pa.ChunkedArray):  # no chunks at all
+        strings = pa.array([], pa.large_string())
+    missing = strings.null_count
     if missing:
-        whole = whole.fill_null("")
-    _, offsets, values = whole.buffers()
-    edges = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
-    first, last = (int(edges[0]), int(edges[-1])) if len(whole) else (0, 0)
-    raw = np.frombuffer(values, np.uint8) if values is not None else np.empty(0, np.uint8)
-    raw = raw[first:last]
+        strings = strings.fill_null("")
+    _, offsets, values = strings.buffers()
+    edges = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    first, last = (int(edges[0]), int(edges[-1])) if len(strings) else (0, 0)
+    raw = np.frombuffer(values or b"", np.uint8)[first:last]
     if len(raw) > LARGEST:
         raise DataError(
             f"a block of documents has {len(raw):,} bytes, more than the {LARGEST:,} that fit. "
             "Split the longest document, or write smaller row groups."
         )
     starts, stops = edges[:-1] - first, edges[1:] - first
-    text = Text(raw, starts, stops)
     nuls = int(np.count_nonzero(raw == 0))
     if nuls:
-        text = Text(np.where(raw == 0, np.uint8(32), raw), starts, stops)
+        raw = np.where(raw == 0, np.uint8(32), raw)
     empty = int(np.count_nonzero(starts == stops))
-    return text.with_repairs(empty=empty, missing=missing, nuls=nuls)
+    return Text(raw, starts, stops, Repairs(empty=empty, missing=missing, nuls=nuls))
 
 
 def text_of_bytes(documents: list[bytes | None], errors: str, row: int) -> Text:
@@ -180,24 +177,19 @@ def text_of_bytes(documents: list[bytes | None], errors: str, row: int) -> Text:
     raise DataError("the column of the text cannot be read as strings.")
 
 
-def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> Iterator[tuple[int, int]]:
+def cut_by_size(sizes: np.ndarray, block_bytes: int | None = None) -> list[tuple[int, int]]:
     """Ranges of documents of about ``block_bytes`` each: by default a sixteenth of all, from
     256 KB to 2 MB.
 
-    >>> list(cut_by_size(np.array([5, 5, 5, 20, 1]), 10))
+    >>> cut_by_size(np.array([5, 5, 5, 20, 1]), 10)
     [(0, 2), (2, 4), (4, 5)]
     """
     total = int(sizes.sum()) + len(sizes)
     block_bytes = block_bytes or max(2**18, min(BLOCK_BYTES, total // 16))
-    if total <= block_bytes:
-        yield from [(0, len(sizes))] if len(sizes) else []
-        return
     before = np.cumsum(sizes + 1) - (sizes + 1)  # an empty document costs something too
     groups = before // (block_bytes + 1)
     edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(sizes)]
-    for i, j in pairwise(edges):
-        if j > i:
-            yield i, j
+    return [(i, j) for i, j in pairwise(edges) if j > i]
 
 
 def sizes_of(documents: Sequence[Any]) -> np.ndarray:

@@ -3,7 +3,8 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from tacit.core.errors import DataError, PartialInput, on_one_line
 from tacit.core.wording import count
-from tacit.data.document_blocks import KeptRows, NamedRows
+from tacit.data.document_blocks import NamedRows, SelectedRows
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
 from tacit.data.text_block import Repairs, Text, is_missing
@@ -45,17 +46,17 @@ class FileReport:
     def sentence(self, *, counted: bool = False) -> str:
         """The report in a sentence, or "" without anything to report; ``counted`` leaves out
         what the totals count already."""
-        said = list(self.notes)
+        remarks = list(self.notes)
         if self.skipped:
-            said.append(f"skipped: {self.skipped}")
+            remarks.append(f"skipped: {self.skipped}")
         if self.partial:
-            said.append(f"partial, {count(self.documents, 'document')} read: {self.partial}")
+            remarks.append(f"partial, {count(self.documents, 'document')} read: {self.partial}")
         if self.mark:
-            said.append(f"{self.mark.upper()} byte order mark removed")
+            remarks.append(f"{self.mark.upper()} byte order mark removed")
         if self.undecodable and not counted:
             bad = count(self.undecodable, "undecodable byte sequence")
-            said.append(f"{bad} replaced by U+FFFD")
-        return f"{on_one_line(self.name)}: {'; '.join(said)}." if said else ""
+            remarks.append(f"{bad} replaced by U+FFFD")
+        return f"{on_one_line(self.name)}: {'; '.join(remarks)}." if remarks else ""
 
 
 @dataclass
@@ -92,15 +93,12 @@ class IngestReport:
         out = [f"{self.source}: {count(self.documents, 'document')}{column}{many}."]
         out += [f"Guessed: {what}." for what in self.guessed]
         out += [f"{sentence}." for sentence in self.repairs.sentences()]
-        lost = {
-            "cut": ("cut", "made in documents over the limit"),
-            "too_long": ("document", "over the limit left out"),
-            "unreadable": ("document", "left out for undecodable bytes"),
-        }
-        for f in fields(Lost):
-            if n := getattr(self.lost, f.name):
-                noun, what = lost[f.name]
-                out.append(f"{count(n, noun)} {what}.")
+        losses = (
+            (self.lost.cut, "cut", "made in documents over the limit"),
+            (self.lost.too_long, "document", "over the limit left out"),
+            (self.lost.unreadable, "document", "left out for undecodable bytes"),
+        )
+        out += [f"{count(n, noun)} {what}." for n, noun, what in losses if n]
         if self.duplicate_ids:
             names = ", ".join(map(repr, list(self.duplicate_ids)[:3]))
             n = len(self.duplicate_ids)
@@ -113,8 +111,7 @@ class IngestReport:
             out.append(f"{rows} fewer fields than there are columns.")
         out += [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
         alone = len(self.files) == 1 and self.files_read == 1
-        said = (file.sentence(counted=alone) for file in self.files[:SHOWN])
-        out += [sentence for sentence in said if sentence]
+        out += filter(None, (file.sentence(counted=alone) for file in self.files[:SHOWN]))
         if len(self.files) > SHOWN:
             out.append(f"And {len(self.files) - SHOWN:,} more files with remarks.")
         return out
@@ -172,11 +169,6 @@ class Build:
         self.report.repairs += text.repairs
         self.report.lost += lost
 
-    def count_repairs(self, repairs: Repairs, lost: Lost = NOTHING) -> None:
-        """For text that is not yet cut into documents, so that none is known to be empty."""
-        self.report.repairs += replace(repairs, empty=0)
-        self.report.lost += lost
-
     def add_spooled(self, spool: Spool) -> None:
         """Add the blocks that were spooled."""
         self.blocks += spool.blocks
@@ -197,14 +189,14 @@ class Build:
 
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
         """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""
-        names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids, 1)]
+        names = [str(i) if is_missing(id) else str(id) for i, id in enumerate(ids, 1)]
         counts = Counter(names)
         self.ids = names
-        self.report.duplicate_ids = {each: n for each, n in counts.items() if n > 1}
-        rows: dict[str, list[int]] = {each: [] for each in self.report.duplicate_ids}
-        for i, each in enumerate(names if rows else ()):
-            if each in rows:
-                rows[each].append(i)
+        self.report.duplicate_ids = {name: n for name, n in counts.items() if n > 1}
+        rows: dict[str, list[int]] = {name: [] for name in self.report.duplicate_ids}
+        for i, name in enumerate(names if rows else ()):
+            if name in rows:
+                rows[name].append(i)
         if rows and duplicates == "error":
             row = min(second for _, second, *_ in rows.values())
             raise DataError(
@@ -214,32 +206,32 @@ class Build:
                 row=row + 1,
             )
         keep = np.ones(len(names), np.bool_)
-        for each, own in rows.items():
+        for name, places in rows.items():
             if duplicates == "suffix":
                 number = 1
-                for i in own[1:]:
+                for i in places[1:]:
                     number += 1
-                    while f"{each}#{number}" in counts:  # the id of another document
+                    while f"{name}#{number}" in counts:  # the id of another document
                         number += 1
-                    names[i] = f"{each}#{number}"
+                    names[i] = f"{name}#{number}"
             else:
-                keep[own[1:] if duplicates == "first" else own[:-1]] = False
+                keep[places[1:] if duplicates == "first" else places[:-1]] = False
         if not keep.all():
-            self._keep(keep)
+            self._select(keep)
 
-    def _keep(self, keep: np.ndarray) -> None:
+    def _select(self, keep: np.ndarray) -> None:
         start = 0
         for k, (block, rows) in enumerate(zip(self.blocks, self.rows, strict=True)):
             part = keep[start : start + rows]
             if not part.all():
-                self.blocks[k] = KeptRows(block, part)
+                self.blocks[k] = SelectedRows(block, part)
                 self.rows[k] = int(part.sum())
             start += rows
-        self.ids = [each for each, kept in zip(self.ids or (), keep, strict=True) if kept]
+        self.ids = list(compress(self.ids or (), keep))
         left_out = int(np.count_nonzero(~keep))
         self.report.documents -= left_out
-        gone = count(left_out, "document")
-        self.report.notes.append(f"{gone} left out because of repeated ids")
+        what = count(left_out, "document")
+        self.report.notes.append(f"{what} left out because of repeated ids")
 
 
 class Stamp(NamedTuple):

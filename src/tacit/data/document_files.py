@@ -116,20 +116,20 @@ def open_lines(source: Source, chunks: Iterable[bytes], options: Options, build:
     limits, spool = options.limits, Spool()
     stamp = Stamp.of(source.origin) if isinstance(source.origin, str | Path) else None
     blocks = line_blocks(chunks, limits, source.name)
-    # Reading is sequential; the ends of lines are found on all cores.
-    for lines, text, lost in Threads().map(find_lines, (limits, source.name), blocks):
+    # Reading is sequential; lines are split on all cores.
+    for lines, text, lost in Threads().map(split_lines, (limits, source.name), blocks):
         if stamp is not None and source.plain:
             start = source.head + lines.start
             stop = start + len(lines.data)
-            place = LineRows(source.name, start, stop, lines.row, limits, stamp)
-            build.add(place, text, lost + lines.lost)
+            block = LineRows(source.name, start, stop, lines.row, limits, stamp)
+            build.add(block, text, lost + lines.lost)
         else:
             spool.add(text)
             build.count(text, lost + lines.lost)
     build.add_spooled(spool)
 
 
-def find_lines(params: tuple[Limits, str], lines: Lines) -> tuple[Lines, Text, Lost]:
+def split_lines(params: tuple[Limits, str], lines: Lines) -> tuple[Lines, Text, Lost]:
     return lines, *text_of_lines(lines.data, *params, lines.row)
 
 
@@ -145,15 +145,15 @@ def open_folder(root: str, options: Options) -> Build:
         files.append(report)
         path = os.path.join(root, name)
         report.skipped, report.partial = why_not_text(path, name)
-        if not options.follow_links and leads_outside(path, home):
+        if not (options.follow_links or Path(path).resolve().is_relative_to(home)):
             report.skipped = "a symbolic link that leads outside the folder"
         if report.skipped or report.partial:
             continue
         if (kind := parsed_format(name)) is not None:
             pending.flush()
-            found = read_file(path, name, kind, report, build, limits)
-            build.ids += suffixed(name, len(found))  # type: ignore[operator]
-            fields += found
+            parsed = read_file(path, name, kind, report, build, limits)
+            build.ids += suffixed(name, len(parsed))  # type: ignore[operator]
+            fields += parsed
             continue
         source = Source(path, options.encoding, limits.errors, name)
         stamp, chunks = Stamp.of(path), source.chunks()
@@ -186,7 +186,7 @@ def read_file(
 ) -> list[dict[str, str]]:
     """The documents of a file that needs a parser; what the file says about each. A file that
     cannot be read is reported and skipped."""
-    source, found = Source(path, name=name), list[dict[str, str]]()
+    source, fields = Source(path, name=name), list[dict[str, str]]()
     spool, waiting, size = Spool(), list[bytes](), 0
 
     def flush() -> None:
@@ -201,21 +201,21 @@ def read_file(
             for part in pieces_of([text], limits, path, build):
                 waiting.append(part)
                 size += len(part)
-                found.append(record.fields)
+                fields.append(record.fields)
             if size >= BLOCK_BYTES:
                 flush()
                 size = 0
     except DataError as error:
-        if found:
+        if fields:
             report.partial = error.message
         else:
             report.skipped = error.message.rstrip(".")
     if waiting:
         flush()
     build.add_spooled(spool)
-    report.documents, report.notes = len(found), source.notes
+    report.documents, report.notes = len(fields), source.notes
     report.partial = report.partial or source.partial
-    return found
+    return fields
 
 
 def bytes_of(source: Source, kind: str) -> Iterator[bytes]:
@@ -232,20 +232,20 @@ def pieces_of(
     chunks: Iterable[bytes], limits: Limits, path: str, build: Build
 ) -> Iterator[bytes]:
     """A document in pieces no longer than the limit, or as ``limits.oversize`` says."""
-    rest = b""
+    buffer = b""
     for chunk in chunks:
-        rest += chunk
-        while len(rest) > limits.longest:
+        buffer += chunk
+        while len(buffer) > limits.longest:
             if limits.oversize == "error":
-                raise too_long(len(rest), limits, path, 0)
+                raise too_long(len(buffer), limits, path, 0)
             if limits.oversize == "skip":
                 build.report.lost += Lost(too_long=1)
                 return
-            cut = cut_at_space(rest, limits.longest)
+            cut = cut_at_space(buffer, limits.longest)
             build.report.lost += Lost(cut=1)
-            yield rest[:cut]
-            rest = rest[cut:]
-    yield rest
+            yield buffer[:cut]
+            buffer = buffer[cut:]
+    yield buffer
 
 
 def open_parsed(source: Source, kind: str, options: Options, build: Build) -> None:
@@ -317,13 +317,8 @@ def list_files(root: str, pattern: str) -> tuple[list[str], list[FileReport]]:
             names.append(relative.as_posix())
     # The files of a project are not documents.
     projects = [name.removesuffix("project.json") for name in names if name.endswith(RECORD)]
-    found = sorted(name for name in names if not name.startswith(tuple(projects)))
-    return found, unreadable
-
-
-def leads_outside(path: str, home: Path) -> bool:
-    """Whether a path below ``home`` goes through a symbolic link to somewhere else."""
-    return not Path(path).resolve().is_relative_to(home)
+    names = sorted(name for name in names if not name.startswith(tuple(projects)))
+    return names, unreadable
 
 
 def what_it_holds(files: list[FileReport], pattern: str) -> str:
@@ -367,10 +362,10 @@ def why_not_text(path: str, name: str) -> tuple[str | None, str | None]:
     if marked or Path(name).suffix.lower() in PACKED:
         return None, None
     controls = count_controls(head)
-    if controls > 0.02 * len(head):
-        said = f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
-        return said, None
-    return None, None
+    if controls <= 0.02 * len(head):
+        return None, None
+    what = f"{controls:,} of its first {len(head):,} bytes are control characters: not text"
+    return what, None
 
 
 def count_controls(head: bytes) -> int:
@@ -380,8 +375,8 @@ def count_controls(head: bytes) -> int:
 
 def refuse_binary(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The same chunks; DataError if the first shows that the file is not text."""
-    rest = iter(chunks)
-    first = next(rest, b"")
+    remaining = iter(chunks)
+    first = next(remaining, b"")
     head = first[:HEAD]
     controls, nuls = count_controls(head), head.count(0)
     if len(head) >= 64 and controls > len(head) / 20:
@@ -396,4 +391,4 @@ def refuse_binary(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
             f"not text. {way_out}",
             file=name,
         )
-    return chain([first], rest)
+    return chain([first], remaining)

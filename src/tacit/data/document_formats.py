@@ -12,7 +12,7 @@ archives are read one by one up to a limit, XML that declares entities is refuse
 parser raises becomes a DataError, and the time is proportional to the size: no pattern below
 searches the same text again from every place where it might begin.
 
-One file: a format is a page of code, and all share the limits and the record.
+One file: a format is a page of code, and all use the same limits and record.
 """
 
 import codecs
@@ -99,7 +99,7 @@ def read_records(chunks: Iterable[bytes], kind: str, name: str) -> Iterator[Reco
         yield READERS[kind](data)
     except DataError as error:
         raise DataError(error.message, file=name) from None
-    except Exception as error:  # parsers raise many kinds on what strangers made
+    except Exception as error:  # parsers raise many kinds on hostile files
         raise DataError(
             f"it cannot be read as .{kind} ({type(error).__name__}: {str(error)[:100]}). "
             "Export it as text.",
@@ -148,10 +148,10 @@ class PageText(HTMLParser):
         elif tag == "title":
             self.in_title = not self.title
         elif tag == "meta":
-            given = dict(attributes)
-            key = (given.get("name") or given.get("property") or "").lower()
-            if key in META and given.get("content"):
-                self.meta.setdefault(META[key], str(given["content"]))
+            values = dict(attributes)
+            key = (values.get("name") or values.get("property") or "").lower()
+            if key in META and values.get("content"):
+                self.meta.setdefault(META[key], str(values["content"]))
         elif tag in HIDDEN:
             self.hidden.append(tag)
             self.depths[tag] += 1
@@ -181,7 +181,6 @@ class PageText(HTMLParser):
         elif not self.hidden:
             self.parts.append(re.sub(r"\s+", " ", data))
 
-
     def show(self) -> None:
         self.hidden, self.depths = [], Counter()
 
@@ -196,17 +195,17 @@ def html_text(page: str) -> Record:
     """The visible text of a page."""
     reader = PageText()
     reader.feed(page)
-    # The parser waits at a comment or a tag that does not end. ``close`` would search the rest
-    # for its end again from every "<"; a page with more than a few is text from there on.
+    # The parser waits at a comment or a tag that does not end. ``close`` would search for its
+    # end again from every "<" that follows; a page with more than a few is text from there on.
     for _ in range(10):
-        if not (rest := reader.rawdata).startswith("<"):
+        if not (tail := reader.rawdata).startswith("<"):
             break
         reader.rawdata = ""
         reader.handle_data("<")
-        reader.feed(rest[1:])
-    if (rest := reader.rawdata).startswith("<"):
+        reader.feed(tail[1:])
+    if (tail := reader.rawdata).startswith("<"):
         reader.rawdata = ""
-        reader.handle_data(rest)
+        reader.handle_data(tail)
     reader.close()
     lines = "".join(reader.parts).split("\n")
     text = "\n".join(line.strip(" \t\xa0") for line in lines)
@@ -230,29 +229,25 @@ def without_unseen(text: str) -> str:
     """
     parts, at, place = list[str](), 0, 0
     endless = set[str]()
-    while found := UNSEEN.search(text, place):
-        kind, place = (found[1] or found[2]).lower(), found.end()
+    while match := UNSEEN.search(text, place):
+        kind, place = (match[1] or match[2]).lower(), match.end()
         end = None if kind in endless else ENDS[kind].search(text, place)
         if end is None:
             endless.add(kind)
             continue
-        parts += [text[at : found.start()], " "]
+        parts += [text[at : match.start()], " "]
         at = place = end.end()
     return "".join([*parts, text[at:]])
 
 
 def html_record(data: bytes) -> Record:
-    return html_text(decoded_page(data))
-
-
-def decoded_page(data: bytes) -> str:
-    """A page by its byte order mark, by the character set it declares, or as UTF-8."""
+    """A page, decoded by its byte order mark, the character set it declares, or as UTF-8."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
+        return html_text(data.decode("utf-16", "replace"))
     if data.startswith(b"\xef\xbb\xbf"):
-        return data[3:].decode("utf-8", "replace")
+        return html_text(data[3:].decode("utf-8", "replace"))
     declared = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", data[:4096], re.I)
-    return decoded(data, declared and declared.group(1).decode("latin-1"))
+    return html_text(decoded(data, declared and declared.group(1).decode("latin-1")))
 
 
 def decoded(data: bytes, charset: str | None = None) -> str:
@@ -276,30 +271,30 @@ ENVELOPE = re.compile(rb"From .*\b(?:19|20)\d\d\b")
 def split_mbox(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The messages of a mailbox: each begins with a line "From ", with a year in it, after an
     empty line."""
-    held: list[bytes] = []
-    rest, blank, begun, size = b"", True, False, 0
+    message: list[bytes] = []
+    tail, blank, begun, size = b"", True, False, 0
     for chunk in chunks:
-        if size + len(rest) > MOST:
+        if size + len(tail) > MOST:
             raise DataError(
                 f"one of its messages has more than {MOST:,} bytes. Split it, or export its "
                 "text.",
                 file=name,
             )
-        lines = (rest + chunk).splitlines(keepends=True)
-        rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
+        lines = (tail + chunk).splitlines(keepends=True)
+        tail = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
         for line in lines:
             if blank and ENVELOPE.match(line):
                 if begun:
-                    yield b"".join(held)
-                held, begun, size = [], True, 0
+                    yield b"".join(message)
+                message, begun, size = [], True, 0
             else:
-                held.append(line[1:] if line.startswith(b">From ") else line)
+                message.append(line[1:] if line.startswith(b">From ") else line)
                 size += len(line)
             blank = not line.strip()
-    if rest:
-        held.append(rest)
-    if begun or any(part.strip() for part in held):
-        yield b"".join(held)
+    if tail:
+        message.append(tail)
+    if begun or any(part.strip() for part in message):
+        yield b"".join(message)
 
 
 def message_record(data: bytes) -> Record:
@@ -423,8 +418,8 @@ class OfficeText:
     BREAKS = ("br", "cr", "line-break")
     LEFT_OUT = ("tracked-changes", "annotation", "instrText", "delText", "del", "note-citation")
 
-    def __init__(self, holder: str | None) -> None:
-        self.holder = holder  # text counts inside this element only; None is anywhere
+    def __init__(self, holder: str) -> None:
+        self.holder = holder  # text counts inside this element only
         self.inside = self.left_out = 0
         self.parts: list[str] = []
 
@@ -449,54 +444,52 @@ class OfficeText:
             self.parts.append("\n\n")
 
     def text(self, data: str) -> None:
-        if not self.left_out and (self.holder is None or self.inside):
+        if self.inside and not self.left_out:
             self.parts.append(data)
-
-
-def office_text(data: bytes, holder: str | None) -> str:
-    reader = OfficeText(holder)
-    parse_xml(data, reader.start, reader.end, reader.text)
-    return re.sub(r"\n{3,}", "\n\n", "".join(reader.parts)).strip()
 
 
 def properties(data: bytes | None) -> dict[str, str]:
     """Title, subject, author and date in the properties of an office document."""
     if data is None:
         return {}
-    names = {  # when it was made and by whom before who changed it last
+    names = {  # the author and date of creation before those of the last change
         "title": "title", "subject": "subject", "initial-creator": "author",
         "creator": "author", "creation-date": "date", "created": "date", "date": "date",
     }  # fmt: skip
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     path: list[str] = []
 
     def text(value: str) -> None:
         key = names.get(path[-1]) if path else None
         if key:
-            found[path[-1]] = found.get(path[-1], "") + value
+            values[path[-1]] = values.get(path[-1], "") + value
 
     parse_xml(data, lambda tag, _: path.append(local(tag)), lambda _: path.pop(), text)
     first: dict[str, str] = {}
     for key, name in names.items():
-        if found.get(key, "").strip():
-            first.setdefault(name, found[key])
+        if values.get(key, "").strip():
+            first.setdefault(name, values[key])
     return fields_of(**first)
 
 
 def docx_record(data: bytes) -> Record:
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        body = member(archive, "word/document.xml")
-        if body is None:
-            raise DataError("it has no word/document.xml, so it is not a Word document.")
-        return Record(office_text(body, "t"), properties(member(archive, "docProps/core.xml")))
+    return office_record(data, "word/document.xml", "t", "docProps/core.xml", "a Word document")
 
 
 def odt_record(data: bytes) -> Record:
+    return office_record(data, "content.xml", "body", "meta.xml", "an OpenDocument text")
+
+
+def office_record(data: bytes, text: str, holder: str, about: str, what: str) -> Record:
+    """The text in the member ``text`` of an archive, and the properties in ``about``."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
-        body = member(archive, "content.xml")
+        body = member(archive, text)
         if body is None:
-            raise DataError("it has no content.xml, so it is not an OpenDocument text.")
-        return Record(office_text(body, "body"), properties(member(archive, "meta.xml")))
+            raise DataError(f"it has no {text}, so it is not {what}.")
+        fields = properties(member(archive, about))
+    reader = OfficeText(holder)
+    parse_xml(body, reader.start, reader.end, reader.text)
+    return Record(re.sub(r"\n{3,}", "\n\n", "".join(reader.parts)).strip(), fields)
 
 
 # --- PDF and RTF ---
@@ -513,19 +506,20 @@ def pdf_record(data: bytes) -> Record:
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every odd object
     seconds = PDF_SECONDS * (1 + len(data) / 1e6)
 
-    def read() -> tuple[list[str], tuple[Any, Any, Any], str]:
+    def read() -> tuple[list[str], dict[str, str]]:
         reader = pypdf.PdfReader(BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise DataError("it is encrypted. Save it without a password.")
         pages = list(pages_of_pdf(reader, max(UNPACKED, RATIO * len(data))))
         meta = reader.metadata
         if not meta:
-            return pages, ("", "", ""), ""
-        made = date_of_pdf(str(meta.get("/CreationDate", "")))
-        return pages, (meta.title, meta.subject, meta.author), made
+            return pages, {}
+        date = date_of_pdf(str(meta.get("/CreationDate", "")))
+        about = {"title": meta.title, "subject": meta.subject, "author": meta.author}
+        return pages, fields_of(**about, date=date)
 
     try:
-        pages, about, made = call_within(seconds, read)
+        pages, fields = call_within(seconds, read)
     except DataError:
         raise
     except OutOfTime:
@@ -533,7 +527,7 @@ def pdf_record(data: bytes) -> Record:
             f"reading it as PDF took more than {seconds:,.0f} s, far more than its "
             f"{len(data):,} bytes explain. Export its text."
         ) from None
-    except Exception as error:  # pypdf raises many kinds on what strangers made
+    except Exception as error:  # pypdf raises many kinds on hostile files
         raise DataError(
             f"it cannot be read as PDF ({type(error).__name__}: {str(error)[:100]}). "
             "Export its text."
@@ -544,8 +538,7 @@ def pdf_record(data: bytes) -> Record:
             f"none of its {len(pages):,} pages has a text layer: it holds pictures of text. "
             "Run optical character recognition first."
         )
-    title, subject, author = about
-    return Record(text, fields_of(title=title, subject=subject, author=author, date=made))
+    return Record(text, fields)
 
 
 def pages_of_pdf(reader: Any, most: int) -> Iterator[str]:
@@ -571,10 +564,8 @@ def date_of_pdf(value: str) -> str:
     >>> date_of_pdf("D:20190314091500+01'00'")
     '2019-03-14'
     """
-    found = re.match(r"D?:?(\d{4})(\d{2})?(\d{2})?", value)
-    if not found:
-        return ""
-    return "-".join(part for part in found.groups() if part)
+    match = re.match(r"D?:?(\d{4})(\d{2})?(\d{2})?", value)
+    return "-".join(filter(None, match.groups())) if match else ""
 
 
 def rtf_record(data: bytes) -> Record:
@@ -589,10 +580,10 @@ def rtf_record(data: bytes) -> Record:
     text = rtf_to_text(source, errors="replace")
     values: dict[str, str] = {}
     for name in ("title", "subject", "author"):
-        if found := re.search(rf"\{{\\{name} ([^{{}}]*)\}}", source):
-            values[name] = rtf_to_text("{\\rtf1 " + found.group(1) + "}", errors="replace")
-    if made := re.search(r"\\creatim\\yr(\d{1,4})\\mo(\d{1,2})\\dy(\d{1,2})", source):
-        year, month, day = map(int, made.groups())
+        if match := re.search(rf"\{{\\{name} ([^{{}}]*)\}}", source):
+            values[name] = rtf_to_text("{\\rtf1 " + match.group(1) + "}", errors="replace")
+    if match := re.search(r"\\creatim\\yr(\d{1,4})\\mo(\d{1,2})\\dy(\d{1,2})", source):
+        year, month, day = map(int, match.groups())
         with suppress(ValueError):
             values["date"] = datetime(year, month, day).date().isoformat()
     return Record(text.strip(), fields_of(**values))
@@ -613,8 +604,8 @@ def markdown_record(data: bytes) -> Record:
                 fields[key.strip().lower()] = value.strip().strip("\"'")
         text = text[front.end() :]
     if heading := re.search(r"^#{1,2} +(\S.*)$|^(.+)\n=+$", text, re.M):
-        own = (heading.group(1) or "").rstrip().rstrip("#")
-        fields.setdefault("title", own or heading.group(2) or "")
+        title = (heading.group(1) or "").rstrip().rstrip("#")
+        fields.setdefault("title", title or heading.group(2) or "")
     text = re.sub(r"^(```|~~~).*$", "", text, flags=re.M)
     for _ in range(2):  # a picture may be the text of a link
         link = r"!?\[([^\[\]]*)\]\([^)\s\[]*(?: +\"[^\"\[]*\")?\)"

@@ -13,10 +13,10 @@ SUFFIXES = re.compile(r"(?:\.[A-Za-z0-9]{1,8}){1,2}(?:#\d+)?$")
 
 
 def columns_of_names(
-    ids: Sequence[str], given: Sequence[dict[str, str]], guessed: list[str]
+    ids: Sequence[str], fields: Sequence[dict[str, str]], guessed: list[str]
 ) -> list[dict[str, str]]:
-    """What the paths of files say about them, besides what is ``given``; ``guessed`` gets a
-    sentence about each pattern.
+    """The ``fields`` of files and those in their paths; ``guessed`` gets a sentence about part
+    pattern.
 
     >>> said = []
     >>> paths = ["oz/baum__1900__the_wizard.txt", "oz/baum__1904__the_land.txt",
@@ -28,8 +28,7 @@ def columns_of_names(
     >>> said[1]
     "the names of the files are 'author__year__title'"
     """
-    rows = [dict(each) for each in given]
-    paths = [PurePosixPath(each) for each in ids]
+    rows, paths = [dict(row) for row in fields], [PurePosixPath(id) for id in ids]
     for depth, name in enumerate(("folder", "subfolder")):
         values = [p.parts[depth] if len(p.parts) > depth + 1 else None for p in paths]
         if len(set(values) - {None}) > 1:
@@ -37,9 +36,9 @@ def columns_of_names(
             fill(rows, name, values)
     stems = [stem_of(path.name) for path in paths]
     parts = [stem.split("__") for stem in stems]
-    sizes = [len(each) for each in parts if len(each) > 1]
+    sizes = [len(part) for part in parts if len(part) > 1]
     usual = max(set(sizes), key=sizes.count) if sizes else 0
-    if usual and follow(paths, [len(each) == usual for each in parts]):
+    if usual and follow(paths, [len(part) == usual for part in parts]):
         columns = [[p[i] if len(p) == usual else None for p in parts] for i in range(usual)]
         names = names_of_parts(columns)
         named = sizes.count(usual)
@@ -50,20 +49,20 @@ def columns_of_names(
     dated = [DATED.match(stem) for stem in stems]
     if follow(paths, list(map(bool, dated))):
         guessed.append("the names of the files begin with a date")
-        fill(rows, "date", [found and found.group(1) for found in dated])
+        fill(rows, "date", [match and match.group(1) for match in dated])
     return rows
 
 
 def follow(paths: Sequence[PurePosixPath], fit: Sequence[bool]) -> bool:
-    """Whether most files follow a pattern, of those beside one that does.
+    """Whether most files follow a pattern, in the folders where one does.
 
-    >>> folder = [PurePosixPath(each) for each in ("a/x__1", "a/y__2", "b/z", "b/v")]
+    >>> folder = [PurePosixPath(path) for path in ("a/x__1", "a/y__2", "b/z", "b/v")]
     >>> follow(folder, [True, True, False, False]), follow(folder, [True, False, True, False])
     (True, False)
     """
     folders = {path.parent for path, fits in zip(paths, fit, strict=True) if fits}
-    beside = sum(path.parent in folders for path in paths)
-    return sum(fit) >= max(2, MOST * beside)
+    neighbors = sum(path.parent in folders for path in paths)
+    return sum(fit) >= max(2, MOST * neighbors)
 
 
 def fill(rows: list[dict[str, str]], name: str, values: Sequence[str | None]) -> None:

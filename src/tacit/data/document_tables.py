@@ -8,6 +8,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from tacit.data.document_blocks import (
 from tacit.data.document_build import Build, IngestReport, Options, Stamp
 from tacit.data.parquet import DOCUMENT, open_parquet_file, read_columns
 from tacit.data.spool import Spool
-from tacit.data.streams import Source
+from tacit.data.streams import PARQUET, Source
 from tacit.data.text_block import Text, is_missing, scrub, text_of
 from tacit.data.text_lines import Limits, cut_long, line_blocks, text_of_lines
 
@@ -43,6 +44,7 @@ NAMES = [
     "description", "sentence", "tweet", "post", "article", "review_text", "full_text",
 ]  # fmt: skip
 SAMPLE = 100  # records to guess by
+SEPARATOR = re.compile(r"[\s,]*")  # of the items of an array
 MOST_COLUMNS = 10_000  # different keys in a .jsonl file
 MOST_CELLS = 2**22  # in memory, of the columns besides the text
 
@@ -103,7 +105,7 @@ def open_records(
         )  # fmt: skip
     sample = list(islice(records, SAMPLE))
     seen = dict.fromkeys(chain.from_iterable(record.values for record in sample))
-    text, identity = choose_columns([r.values for r in sample], list(seen), options, report)
+    text, identity = choose_text_and_id([r.values for r in sample], list(seen), options, report)
     blocks = RecordBlocks(build, options, text, identity)
     for record in chain(sample, records):
         blocks.add(record)
@@ -117,20 +119,21 @@ def decoded_lines(
     wide = limits._replace(longest=LINE * limits.longest, oversize="error")
     for lines in line_blocks(chunks, wide, source.name):
         text, lost = text_of_lines(lines.data, wide, source.name, lines.row)
-        build.count_repairs(text.repairs, lost)
+        build.report.repairs += replace(text.repairs, empty=0)  # lines are not yet documents
+        build.report.lost += lost
         yield from (string + "\n" for string in text.strings())
 
 
-def choose_columns(
+def choose_text_and_id(
     samples: Sequence[dict], columns: list[str], options: Options, report: IngestReport
 ) -> tuple[str, str | None]:
     """Which column is the text, and which names the documents."""
     for role in ("text", "id"):
-        wanted = getattr(options, role)
-        if wanted is not None and columns and wanted not in columns:
-            meant = did_you_mean(wanted, columns)
+        name = getattr(options, role)
+        if name is not None and columns and name not in columns:
+            meant = did_you_mean(name, columns)
             raise ValueError(
-                f"{report.source} has no column {wanted!r}.{meant} It has {listed(columns)}."
+                f"{report.source} has no column {name!r}.{meant} It has {listed(columns)}."
             )
     text, identity = options.text, options.id
     if text is None:
@@ -168,15 +171,15 @@ def read_jsonl(
                 out = dict(reversed(pairs))
         return out
 
-    walk = iter(lines)
-    for number, line in enumerate(walk, 1):
+    remaining = iter(lines)
+    for number, line in enumerate(remaining, 1):
         if not line.strip():
             continue
         before = repeats
         try:
             value = json.loads(line, object_pairs_hook=build)
         except (ValueError, RecursionError) as error:
-            if next(walk, None) is None and cut_off():
+            if next(remaining, None) is None and cut_off():
                 report.notes.append(f"line {number}, which is cut off, was left out")
                 return
             raise DataError(
@@ -203,12 +206,12 @@ def read_jsonl(
                 file=name,
             )
         if not all(map(str.isprintable, value)):
-            value, given = {scrub(key): cell for key, cell in value.items()}, value
-            if value.keys() != given.keys() and not repaired:
+            value, raw = {scrub(key): cell for key, cell in value.items()}, value
+            if value.keys() != raw.keys() and not repaired:
                 repaired = True
                 report.notes.append(
                     f"line {number}: a key holds NUL or half of a surrogate pair, which was "
-                    "removed or made U+FFFD, there and in all lines"
+                    "removed or replaced by U+FFFD, there and in all lines"
                 )
         yield TextRecord(number, {key: as_cell(cell) for key, cell in value.items()})
 
@@ -221,25 +224,25 @@ def looks_like_array(head: bytes) -> bool:
 def array_lines(
     lines: Iterable[str], name: str, report: IngestReport, cut_off: Callable[[], bool]
 ) -> Iterator[str]:
-    """The items of one JSON array, each on a line of its own, read as they come. A file with
-    an object on each line is passed on as it is."""
-    walk = iter(lines)
-    first = next((line for line in walk if line.strip()), "")
+    """The items of one JSON array, one to a line, read as they come. A file with an object on
+    each line is passed on as it is."""
+    remaining = iter(lines)
+    first = next((line for line in remaining if line.strip()), "")
     if not first.lstrip().startswith("["):
-        yield from chain([first] if first else [], walk)
+        yield from chain([first] if first else [], remaining)
         return
     decode = json.JSONDecoder().raw_decode
     text, at, number, ended = first, first.index("[") + 1, 0, False
     while not ended:
-        found = re.compile(r"[\s,]*").match(text, at)
-        at = found.end() if found else at
+        separator = SEPARATOR.match(text, at)
+        at = separator.end() if separator else at
         if text.startswith("]", at):
             return
         try:
             _, end = decode(text, at)
         except (ValueError, RecursionError) as error:
             # Read as much again before the next try, so that a long item costs little.
-            more = list(take_characters(walk, max(2**16, len(text) - at)))
+            more = list(take_characters(remaining, max(2**16, len(text) - at)))
             text, at = text[at:] + "".join(more), 0
             ended = not more
             if ended and cut_off():
@@ -256,12 +259,12 @@ def array_lines(
         at = end
 
 
-def take_characters(lines: Iterator[str], wanted: int) -> Iterator[str]:
+def take_characters(lines: Iterator[str], count: int) -> Iterator[str]:
     """Lines until this many characters have been read."""
     for line in lines:
         yield line
-        wanted -= len(line)
-        if wanted <= 0:
+        count -= len(line)
+        if count <= 0:
             return
 
 
@@ -284,9 +287,9 @@ def as_cell(value: Any) -> str | None:
 def guess_text_column(samples: Sequence[dict[str, Any]], columns: Iterable[str]) -> str | None:
     """The column with the text: by its name, else the longest."""
     by_name = {column.strip().lower(): column for column in reversed(list(columns))}
-    for wanted in NAMES:
-        if wanted in by_name:
-            return by_name[wanted]
+    for name in NAMES:
+        if name in by_name:
+            return by_name[name]
 
     def length(column: str) -> int:
         cells = (str(sample.get(column) or "") for sample in samples)
@@ -348,10 +351,10 @@ class RecordBlocks:
         limits = self.options.limits
         if text is None or len(text) * 4 <= limits.longest:
             return [text]
-        whole = text_of([text])
-        if len(whole.data) <= limits.longest:
+        block = text_of([text])
+        if len(block.data) <= limits.longest:
             return [text]
-        cut, lost = cut_long(whole, limits, self.build.report.source, line - 1)
+        cut, lost = cut_long(block, limits, self.build.report.source, line - 1)
         self.build.report.lost += lost
         return list(cut.strings())
 
@@ -391,7 +394,7 @@ def open_parquet(
 
 def is_parquet(path: str | Path) -> bool:
     with open(path, "rb") as file:
-        return file.read(4) == b"PAR1"
+        return file.read(4) == PARQUET
 
 
 def add_groups(path: str, options: Options, build: Build) -> None:
@@ -400,23 +403,23 @@ def add_groups(path: str, options: Options, build: Build) -> None:
         schema, meta = file.schema_arrow, file.metadata
         head = next(file.iter_batches(SAMPLE), None)
         sample = rows_of(head) if head is not None else []
-        text, identity = choose_columns(sample, string_columns(schema), options, build.report)
+        columns = string_columns(schema)
+        text, identity = choose_text_and_id(sample, columns, options, build.report)
         if text not in schema.names:
             raise DataError(f"there is no column of strings; it has {schema.names}.", file=path)
-        stamp, held, size = Stamp.of(path), [], 0
+        stamp, groups, size = Stamp.of(path), [], 0
         for group in range(meta.num_row_groups):
             size += size_of_column(meta.row_group(group), text)
-            held.append(group)
+            groups.append(group)
             if size >= BLOCK_BYTES or group == meta.num_row_groups - 1:
-                if size > 2**28:  # bytes of text in a row group that is still loaded whole
-                    table = read_columns(path, path, schema.names, held)
+                if size > 2**28:  # bytes of text that are still read at once
+                    table = read_columns(path, path, schema.names, groups)
                     add_frame(table, options, build, text, identity)
                 else:
-                    block = ParquetRows(
-                        path, text, tuple(held), stamp, options.limits.errors, sum(build.rows)
-                    )
+                    errors, row = options.limits.errors, sum(build.rows)
+                    block = ParquetRows(path, text, tuple(groups), stamp, errors, row)
                     build.add(block, block.load())
-                held, size = [], 0
+                groups, size = [], 0
     build.columns = [name for name in schema.names if name != text]
     if identity is not None:
         ids = chain.from_iterable(block.column(identity) for block in build.blocks)
@@ -429,9 +432,9 @@ def size_of_column(group: Any, name: str) -> int:
     return sum(leaf.total_uncompressed_size for leaf in leaves if leaf.path_in_schema == name)
 
 
-def open_frame(table: Any, options: Options, name: str = "the dataframe") -> Build:
+def open_frame(table: Any, options: Options) -> Build:
     """Documents of an Arrow table in memory."""
-    build = Build(IngestReport(name, 0))
+    build = Build(IngestReport("the dataframe", 0))
     add_frame(table, options, build)
     return build
 
@@ -448,7 +451,7 @@ def add_frame(
     if text is None:
         sample = rows_of(table.slice(0, SAMPLE))
         columns = string_columns(table.schema)
-        text, identity = choose_columns(sample, columns, options, build.report)
+        text, identity = choose_text_and_id(sample, columns, options, build.report)
         if text not in table.schema.names:
             raise DataError(f"{build.report.source} has no column of strings: "
                             f"it has {table.schema.names}.")  # fmt: skip
@@ -475,8 +478,7 @@ def string_columns(schema: Any) -> list[str]:
     def fits(kind: Any) -> bool:
         if pa.types.is_dictionary(kind):
             kind = kind.value_type
-        return pa.types.is_string(kind) or pa.types.is_large_string(kind) or (
-            pa.types.is_string_view(kind)
-        )  # fmt: skip
+        types = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+        return any(is_type(kind) for is_type in types)
 
     return [f.name for f in schema if fits(f.type) or f.name.lower() in IDS]

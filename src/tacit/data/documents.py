@@ -44,7 +44,7 @@ from tacit.data.text_lines import Limits
 
 __all__ = ["Documents"]
 
-FEW = 1_000  # documents whose other columns are kept in memory
+FEW = 1_000  # documents whose other columns are decoded at once
 
 CHOICES = {
     "format": (
@@ -61,8 +61,6 @@ CHOICES = {
 class Documents:
     """Documents in blocks. Make them with ``of`` or ``open``.
 
-    Examples
-    --------
     >>> letters = Documents.of(["Dear Ann,", None, "Yours, Bob"])
     >>> len(letters), letters[2]
     (3, 'Yours, Bob')
@@ -214,9 +212,9 @@ class Documents:
         ...     list(Documents.open(path).texts())
         ['first document', 'second document']
         """
-        given = {"format": format, "errors": errors, "oversize": oversize,
-                 "duplicate_ids": duplicate_ids, "duplicate_keys": duplicate_keys}  # fmt: skip
-        for setting, value in given.items():
+        chosen = {"format": format, "errors": errors, "oversize": oversize,
+                  "duplicate_ids": duplicate_ids, "duplicate_keys": duplicate_keys}  # fmt: skip
+        for setting, value in chosen.items():
             if value not in CHOICES[setting]:
                 raise ValueError(
                     f"{setting}={value!r} is unknown; choose from {list(CHOICES[setting])}."
@@ -264,7 +262,7 @@ class Documents:
         if name not in self.columns:
             raise KeyError(f"There is no column {name!r}; there are {list(self.columns)}.")
         if self.rows <= FEW and self._tables:
-            return as_numbers(list(chain(*(column_of(each, name) for each in self._tables))))
+            return as_numbers(list(chain(*(column_of(table, name) for table in self._tables))))
         return as_numbers([value for block in self.blocks for value in block.column(name)])
 
     @cached_property
@@ -275,16 +273,16 @@ class Documents:
 
     @classmethod
     def _of_list(cls, documents: Sequence[Any], encoding: str, errors: str) -> "Documents":
-        cuts = list(cut_by_size(sizes_of(documents)))
+        cuts = cut_by_size(sizes_of(documents))
         blocks = tuple(ListRows(documents, i, j, encoding, errors) for i, j in cuts)
         return cls(blocks, len(documents), tuple(j - i for i, j in cuts))
 
     @classmethod
     def _of_iterator(cls, documents: Iterator, encoding: str, errors: str) -> "Documents":
         build, spool = Build(IngestReport("the generator", 0)), Spool()
-        for some in in_batches(documents):
+        for batch in in_batches(documents):
             first = build.report.documents
-            text = text_of(some, encoding=encoding, errors=errors, first=first)
+            text = text_of(batch, encoding=encoding, errors=errors, first=first)
             spool.add(text)
             build.count(text)
         build.add_spooled(spool)

@@ -19,7 +19,7 @@ from tacit.core.wording import did_you_mean
 
 __all__ = ["Images", "read_images"]
 
-OWN = (".pgm", ".ppm", ".pnm")
+NETPBM = (".pgm", ".ppm", ".pnm")
 PILLOW = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 LARGEST = 2**26  # pixels of one image
 GRAY = np.array([0.299, 0.587, 0.114])  # luminance of red, green and blue (ITU-R BT.601)
@@ -69,8 +69,6 @@ class Images:
     def combine(self, expression: str) -> np.ndarray:
         """A weighted sum of images: (height, width).
 
-        Examples
-        --------
         >>> images = Images(np.arange(8.0).reshape(2, 2, 2), ["a", "b"])
         >>> images.combine("0.5*b - a")
         array([[2. , 1.5],
@@ -78,16 +76,16 @@ class Images:
         """
         total, place = np.zeros(self.size), 0
         while place < len(expression.rstrip()):
-            found = TERM.match(expression, place)
-            if found is None or found.end() == place:
+            match = TERM.match(expression, place)
+            if match is None or match.end() == place:
                 raise ValueError(
                     f"{expression!r} is not a sum of images. Write it as 0.5*NAME + 0.5*NAME, "
                     "with spaces around + and -."
                 )
-            sign, weight, item = found.groups()
+            sign, weight, item = match.groups()
             value = float(weight or 1.0) * (-1 if sign == "-" else 1)
             total += value * self.pixels[self.find(item)]
-            place = found.end()
+            place = match.end()
         return total
 
 
@@ -96,8 +94,6 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
 
     ``size`` (height, width) brings the images of a folder to one size.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "dot.pgm").write_bytes(b"P5 2 2 255 " + bytes([0, 255, 255, 0]))
@@ -165,7 +161,7 @@ def stack_of(stack: np.ndarray, labels: Any, place: Path) -> Images:
             file=str(place),
         )
     check_memory(8 * stack[..., 0].size if color else 8 * stack.size, f"{place}", "Use fewer.")
-    pixels = np.stack([to_gray(each) for each in stack]) if color else stack.astype(np.float64)
+    pixels = np.stack(list(map(to_gray, stack))) if color else stack.astype(np.float64)
     if not np.isfinite(pixels).all():
         i = int(np.argwhere(~np.isfinite(pixels))[0, 0])
         raise DataError("holds a value that is not finite.", file=str(place), row=i)
@@ -186,35 +182,35 @@ def to_gray(image: np.ndarray) -> np.ndarray:
 
 
 def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
-    known = (*OWN, *PILLOW)
+    known = (*NETPBM, *PILLOW)
     paths = sorted(
-        each for each in folder.rglob("*")
-        if each.suffix.lower() in known and each.is_file() and not each.name.startswith(".")
+        path for path in folder.rglob("*")
+        if path.suffix.lower() in known and path.is_file() and not path.name.startswith(".")
     )  # fmt: skip
     if not paths:
         raise DataError(
             f"holds no image. Names end in {', '.join(known[:5])} or the like.",
             file=str(folder),
         )
-    images = [read_image(each, size) for each in paths]
+    images = [read_image(path, size) for path in paths]
     first = images[0].shape
-    for each, image in zip(paths, images, strict=True):
+    for path, image in zip(paths, images, strict=True):
         if image.shape != first:
             raise DataError(
                 f"is {image.shape[1]} x {image.shape[0]} pixels, but {paths[0].name} is "
                 f"{first[1]} x {first[0]}. Give one size for all, such as size=(64, 64).",
-                file=str(each),
+                file=str(path),
             )
-    names = [each.relative_to(folder).as_posix() for each in paths]
-    parents = [each.relative_to(folder).parts[0] for each in paths]
-    nested = all(len(each.relative_to(folder).parts) > 1 for each in paths)
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    parents = [path.relative_to(folder).parts[0] for path in paths]
+    nested = all(len(path.relative_to(folder).parts) > 1 for path in paths)
     labels = np.array(parents) if nested and len(set(parents)) > 1 else None
     return Images(np.stack(images), names, labels, str(folder))
 
 
 def read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray:
     """One image, gray: (height, width) float64."""
-    if path.suffix.lower() in OWN:
+    if path.suffix.lower() in NETPBM:
         image = to_gray(read_netpbm(path))
         if size is None or image.shape == tuple(size):
             return image

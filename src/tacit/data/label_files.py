@@ -72,9 +72,8 @@ def read_labels(
         raise DataError("labels are read from CSV, and this is not CSV. Convert it.", file=file)
     text = open_delimited(raw.data, file, header=header, content="labels")
     names, notes = text.names, raw.notes + text.notes[text.dialect != Dialect() :]
-    if text.header and header is None and len(names) == 1 and (
-        names[0].lower() not in LABEL_NAMES
-    ):
+    guessed = text.header and header is None
+    if guessed and len(names) == 1 and names[0].lower() not in LABEL_NAMES:
         notes.append(f"line 1, {names[0]!r}, was taken for the name of the column")
     body = [*text.rows()]
     if not body:
@@ -108,10 +107,10 @@ def read_labels(
     return LabelTable(file, column, columns[0], id_column, ids, lines, notes)
 
 
-def pick(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """The first of the wanted names, whatever the case of its letters; None without any."""
+def pick(names: Sequence[str], candidates: Sequence[str]) -> str | None:
+    """The first of the candidates among the names, in any case; None without any."""
     lower = {name.lower(): name for name in reversed(names)}
-    return next((lower[each] for each in wanted if each in lower), None)
+    return next((lower[name] for name in candidates if name in lower), None)
 
 
 def label_column(names: list[str], id_column: str | None, file: str) -> str:
@@ -127,7 +126,7 @@ def check_ids(ids: list[str], lines: list[int], file: str, column: str | None) -
     if len({*ids}) == len(ids):
         return
     (twice, times), *_ = Counter(ids).most_common(1)
-    first, second = [line for line, each in zip(lines, ids, strict=True) if each == twice][:2]
+    first, second = [line for line, id in zip(lines, ids, strict=True) if id == twice][:2]
     what = f"the id {twice!r}" if twice else "an empty id"
     raise DataError(
         f"{what} occurs {times:,} times, first on lines {first} and {second}. Give every row "

@@ -35,7 +35,7 @@ from tacit.data.table import Table
 
 __all__ = ["NumberTable", "ReadReport", "parse", "read_numbers", "to_numbers"]
 
-SHOWN = 8  # names in a sentence; the rest are counted
+SHOWN = 8  # names in a sentence; the others are counted
 BLOCK = 2**20
 LARGEST_BLOCK = 2**31 - 1  # pyarrow counts in int32
 EXACT = 2**53  # integers up to here are floats exactly
@@ -112,7 +112,7 @@ def read_numbers(
         Whether the first line of a CSV file names the columns. None for yes
         unless all its cells are numbers.
     allow_partial : bool
-        Whether to use the whole rows of a truncated file; otherwise PartialInput is raised.
+        Whether to use the complete rows of a truncated file; otherwise PartialInput is raised.
     missing : bool
         Whether a missing cell becomes NaN, for models that take it; otherwise it is an error.
 
@@ -139,7 +139,7 @@ def read_numbers(
         stays = isinstance(source, str | Path) and stream.seekable()
         head = stream.peek(8) if stays else b""  # type: ignore[attr-defined]
         if not head.startswith((NPY, PARQUET)):
-            raw = read_table(stream, file, whole=not allow_partial, otherwise=PARTIAL_ROWS)
+            raw = read_table(stream, file, complete=not allow_partial, otherwise=PARTIAL_ROWS)
             head, source = raw.data, BytesIO(raw.data)
     if head.startswith(NPY):
         return from_npy(source, file, asked)
@@ -185,19 +185,20 @@ def from_npy(source: Any, file: str, asked: Asked) -> NumberTable:
     ids = None
     if asked.id_column is not None:
         j = place[asked.id_column]
-        ids = [str(each) for block in table for each in block.load()[:, j]]
+        ids = [str(id) for block in table for id in block.load()[:, j]]
     picked = None if chosen == names else tuple(place[name] for name in chosen)
     notes = ["a .npy file has no column names: they are called c0, c1 and so on"]
     left_out = asked.left_out(names, chosen)
     report = ReadReport(file, "NumPy", len(table), chosen, left_out, notes)
-    return NumberTable(pick(table, picked, len(chosen)), chosen, ids, report)
+    return NumberTable(pick(table, picked), chosen, ids, report)
 
 
-def pick(table: Table, columns: tuple | None, width: int) -> Table:
+def pick(table: Table, columns: tuple | None = None) -> Table:
     """The table with some of its columns, in native float32 or float64."""
     dtype = np.dtype(np.float32 if table.dtype.newbyteorder("=") == np.float32 else np.float64)
     if columns is None and table.dtype == dtype:
         return table
+    width = None if columns is None else len(columns)
     return table.mapped(pick_columns, columns, dtype.str, width=width, dtype=dtype)
 
 
@@ -235,12 +236,12 @@ def from_parquet(source: Any, file: str, asked: Asked) -> NumberTable:
             )
     ids = None
     if asked.id_column is not None:
-        held = read_columns(source, file, [asked.id_column]).column(0).to_pylist()
-        ids = ["" if each is None else str(each) for each in held]
+        column = read_columns(source, file, [asked.id_column]).column(0)
+        ids = ["" if id is None else str(id) for id in column.to_pylist()]
     if isinstance(source, BytesIO):
-        held = read_columns(source, file, used)
-        array = np.column_stack([held.column(name).to_numpy() for name in used])
-        table = pick(Table.from_array(array), None, len(used))
+        columns = read_columns(source, file, used)
+        array = np.column_stack([columns.column(name).to_numpy() for name in used])
+        table = pick(Table.from_array(array))
     else:
         table = Table.from_parquet(source, columns=used)
     report = ReadReport(file, "Parquet", rows, used, asked.left_out(names, chosen) | texts)
@@ -248,7 +249,7 @@ def from_parquet(source: Any, file: str, asked: Asked) -> NumberTable:
 
 
 def count_nulls(metadata: Any) -> dict[str, int]:
-    """Missing values per flat column, as far as the file's own statistics tell."""
+    """Missing values per flat column, as far as the statistics in the file tell."""
     counts: dict[str, int] = {}
     for g in range(metadata.num_row_groups):
         group = metadata.row_group(g)
@@ -278,36 +279,32 @@ def from_text(raw: Raw, asked: Asked) -> NumberTable:
         raise DataError("there is a header, but no rows follow it.", file=raw.name)
     lines = count_newlines(text.data) + (not text.data.endswith((b"\n", b"\r")))
     if blank := lines - text.quoted_newlines - rows - text.header:
-        notes.append(f"{blank:,} empty line{'s'[: blank > 1]} skipped")
+        notes.append(f"{count(blank, 'empty line')} skipped")
 
     left_out = asked.left_out(text.names, chosen)
-    kept: dict[str, np.ndarray] = {}
+    used: dict[str, np.ndarray] = {}
     for name in chosen:
-        numbers, remark = to_numbers(
-            table.column(name), name, text, asked.columns is not None
-        )
+        numbers, remark = to_numbers(table.column(name), name, text, asked.columns is not None)
         if numbers is None:
             left_out[name] = remark
             continue
-        kept[name] = numbers
+        used[name] = numbers
         if remark:
             notes.append(remark)
-    if not kept:
+    if not used:
         why = "; ".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 5))
         raise DataError(f"there is no column of numbers ({why}).", file=raw.name)
-    values = np.empty((rows, len(kept)))
-    for j, numbers in enumerate(kept.values()):
-        values[:, j] = numbers
+    values = np.column_stack(list(used.values()))
     gaps = np.isnan(values) if asked.missing else np.zeros((1, 1), bool)
-    check_finite(np.where(gaps, 0.0, values) if asked.missing else values, list(kept), text)
+    check_finite(np.where(gaps, 0.0, values) if asked.missing else values, list(used), text)
     if gaps.any():
         width = int(gaps.any(axis=0).sum())
         notes.append(f"{int(gaps.sum()):,} values are missing, in {width:,} of the columns")
     ids = None if asked.id_column is None else clean_ids(table.column(asked.id_column), notes)
     partial = f"{raw.partial}; its {rows:,} whole rows were read" if raw.partial else None
     notes = raw.notes + notes
-    report = ReadReport(raw.name, "CSV", rows, list(kept), left_out, notes, partial)
-    return NumberTable(values, list(kept), ids, report)
+    report = ReadReport(raw.name, "CSV", rows, list(used), left_out, notes, partial)
+    return NumberTable(values, list(used), ids, report)
 
 
 def parse(text: Delimited, reading: list[str], texts: Sequence[str] = ()) -> pa.Table:
@@ -364,9 +361,9 @@ def to_numbers(
         return column.cast(pa.float64()).to_numpy(), ""
     if pa.types.is_integer(kind):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
-        held = column.drop_null().to_numpy()
-        large = held[np.abs(numbers[np.isfinite(numbers)]) >= EXACT].tolist()
-        lost = sum(int(float(each)) != each for each in large)
+        integers = column.drop_null().to_numpy()
+        large = integers[np.abs(numbers[np.isfinite(numbers)]) >= EXACT].tolist()
+        lost = sum(int(float(integer)) != integer for integer in large)
         return numbers, f"column {name}: {lost:,} integers past 2^53 rounded" * (lost > 0)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         if not chosen:
@@ -387,9 +384,9 @@ def to_numbers(
     cell = cells[row].as_py()
     shown = repr(cell if len(cell) <= 40 else cell[:37] + "...")
     if chosen or n_numbers >= others:
-        count = "" if others == 1 else f", nor are {others - 1:,} more below it"
-        rest = f"{count}. Correct it, or choose other columns."
-        raise text.error(f"{shown} is not a number", rest, row, name)
+        more = "" if others == 1 else f", nor are {others - 1:,} more below it"
+        ending = f"{more}. Correct it, or choose other columns."
+        raise text.error(f"{shown} is not a number", ending, row, name)
     if n_numbers:
         return None, f"text; only {n_numbers:,} of {len(column):,} cells are numbers"
     return None, f"text, for example {shown}"
@@ -406,21 +403,21 @@ def check_finite(values: np.ndarray, names: list[str], text: Delimited) -> None:
         else (np.isinf(values), "infinite", "Correct or rescale them, or choose other columns.")
     )
     row, column = np.argwhere(wrong)[0]
-    count, width = int(wrong.sum()), int(wrong.any(axis=0).sum())
-    spread = f"{count:,} value{'s are' if count > 1 else ' is'} {what}"
+    width = int(wrong.any(axis=0).sum())
+    values_are = count(int(wrong.sum()), "value is", "values are")
     columns = f" in {width:,} columns" * (width > 1)
-    rest = f"; in all, {spread}{columns}. {way_out}"
-    raise text.error(f"the value is {what}", rest, int(row), names[column])
+    ending = f"; in all, {values_are} {what}{columns}. {way_out}"
+    raise text.error(f"the value is {what}", ending, int(row), names[column])
 
 
 def clean_ids(column: pa.ChunkedArray, notes: list[str]) -> list[str]:
     """Ids as text without NULs; empty and repeated ones are noted."""
-    ids = [each or "" for each in column.to_pylist()]
-    nuls = sum("\0" in each for each in ids)
+    ids = [id or "" for id in column.to_pylist()]
+    nuls = sum("\0" in id for id in ids)
     if nuls:
-        ids = [each.replace("\0", "") for each in ids]
+        ids = [id.replace("\0", "") for id in ids]
         notes.append(f"NUL characters removed from {nuls:,} ids")
-    blank = sum(not each for each in ids)
+    blank = ids.count("")
     if blank:
         notes.append(f"{blank:,} ids are empty")
     repeated = len(ids) - blank - len({*ids} - {""})

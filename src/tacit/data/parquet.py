@@ -64,13 +64,13 @@ def read_columns(
         source.seek(0)
     with open_parquet_file(source, name, encoded=repeated) as file:
         table = file.read_row_groups(chosen, columns=list(columns))
-    sizes = [expanded_size(table.column(each)) for each in repeated]
+    sizes = [expanded_size(table.column(column)) for column in repeated]
     refuse_bomb(sum(sizes), size_of(source), BOMB_RATIO, name)
-    for each in repeated:
-        i = table.schema.get_field_index(each)
+    for column in repeated:
+        i = table.schema.get_field_index(column)
         if pa.types.is_dictionary(table.schema.field(i).type):
             kind = table.schema.field(i).type.value_type
-            table = table.set_column(i, each, table.column(i).cast(kind))
+            table = table.set_column(i, column, table.column(i).cast(kind))
     return table
 
 

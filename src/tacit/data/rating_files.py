@@ -55,7 +55,7 @@ def read_ratings(
     >>> read_ratings(BytesIO(b"1::1193::5::978300760\\n1::661::3::978302109\\n"), {})
     Ratings(2 ratings of 1 users and 2 items, from 3 to 5)
     """
-    raw = read_table(source, whole=not allow_partial, otherwise=PARTIAL_ROWS)
+    raw = read_table(source, complete=not allow_partial, otherwise=PARTIAL_ROWS)
     file = raw.name
     if raw.data.startswith(NPY):
         raise DataError("ratings are read from CSV or Parquet, not .npy.", file=file)
@@ -63,8 +63,7 @@ def read_ratings(
         columns = parquet_columns(raw.data, file, named)
     else:
         columns = text_columns(raw, named, header)
-    notes = raw.notes
-    report = RatingsReport(file, partial=raw.partial, notes=notes)
+    report = RatingsReport(file, partial=raw.partial, notes=raw.notes)
     try:
         return Ratings.of_columns(**columns, duplicates=duplicates, report=report)
     except DataError as error:
@@ -73,9 +72,7 @@ def read_ratings(
         raise DataError(error.message, file=file, row=error.row, column=error.column) from None
 
 
-def text_columns(
-    raw: Raw, named: dict[str, str | None], header: bool | None
-) -> dict[str, Any]:
+def text_columns(raw: Raw, named: dict[str, str | None], header: bool | None) -> dict[str, Any]:
     """Users, items, values and times of delimited text."""
     data, file, notes = raw.data, raw.name, raw.notes
     if data.partition(b"\n")[0].count(b"::") >= 2 and b"\t" not in data:
@@ -178,16 +175,16 @@ def find_columns(
             if not places[role] and match is not None:
                 places[role] = match
                 left.remove(match)
-    some = ", ".join(names[:20])
+    shown = ", ".join(names[:20])
     for role in ("user", "item"):
         if not places[role]:
             raise DataError(
-                f"which column is the {role}? The columns are {some}. Name it with {role}=.",
+                f"which column is the {role}? The columns are {shown}. Name it with {role}=.",
                 file=file,
             )
     if not places["rating"] and left:
         raise DataError(
-            f"which column is the rating? The columns are {some}. Name it with rating=, or "
+            f"which column is the rating? The columns are {shown}. Name it with rating=, or "
             "leave the others out if every row counts 1.",
             file=file,
         )

@@ -71,8 +71,6 @@ SETTLED = {
 class Ratings:
     """Ratings in memory: codes of users and items, values, times where they are known.
 
-    Examples
-    --------
     >>> ratings = Ratings.of([("ann", "Alien", 5), ("bob", "Alien", 3), ("ann", "Heat", 4)])
     >>> ratings
     Ratings(3 ratings of 2 users and 2 items, from 3 to 5)
@@ -108,7 +106,7 @@ class Ratings:
         values : sequence of n, optional
             The values that belong to pairs without a third column.
         times : sequence of n, optional
-            When the ratings were given, as numbers.
+            When each item was rated, as numbers.
         duplicates : "last", "first", "mean", "sum" or "error"
             What counts where a user rated an item twice. "last" and "first" go by the times
             where they are known.
@@ -197,7 +195,7 @@ class Ratings:
         """Read ratings from a file: CSV in any dialect, MovieLens' ``u.data`` and ``::`` files,
         Parquet; plain or compressed.
 
-        Columns are found by their names, or by their order (user, item, rating, time) in a file
+        Columns are known by their names, or by their order (user, item, rating, time) in a file
         without a header; ``user``, ``item``, ``rating`` and ``time`` name them otherwise.
         """
         from tacit.data.rating_files import read_ratings
@@ -279,8 +277,8 @@ class Ratings:
             if duplicates == "mean":
                 total /= np.diff(np.append(starts, len(self)))
             by_place = np.argsort(order[starts])
-            kept = self.take(order[starts][by_place])
-            return replace(kept, values=total[by_place].astype(np.float32))
+            first = self.take(order[starts][by_place])
+            return replace(first, values=total[by_place].astype(np.float32))
         if self.times is not None:
             order = np.lexsort((np.arange(len(self)), self.times, self.items, self.users))
         ends = np.append(starts[1:], len(self)) - 1
@@ -293,8 +291,6 @@ class Ratings:
     ) -> tuple["Ratings", "Ratings"]:
         """Training and test ratings: a random part, or the latest (``by="time"``).
 
-        Examples
-        --------
         >>> ratings = Ratings.of([(u, i, 1) for u in range(5) for i in range(4)])
         >>> train, test = ratings.split(0.25, random_state=0)
         >>> len(train), len(test)
@@ -302,16 +298,10 @@ class Ratings:
         """
         if not 0 < test < 1:
             raise ValueError(f"split(test={test}) must lie between 0 and 1.")
-        n = len(self)
-        held = int(np.ceil(test * n))
-        if by == "time":
-            order = np.argsort(self._known_times("split"), kind="stable")
-        elif by == "random":
-            order = permutation(key(seed_from(random_state), 0), n)
-        else:
-            raise ValueError(f"split(by={by!r}) must be 'random' or 'time'.")
-        mask = np.zeros(n, bool)
-        mask[order[n - held :]] = True
+        rank = self._rank("split", by, random_state)
+        order = np.argsort(rank, kind="stable") if by == "time" else rank
+        mask = np.zeros(len(self), bool)
+        mask[order[len(self) - int(np.ceil(test * len(self))) :]] = True
         return self.take(~mask), self.take(mask)
 
     def leave_out(
@@ -321,13 +311,7 @@ class Ratings:
         latest, are the test."""
         if k < 1:
             raise ValueError(f"leave_out(k={k}) must be at least 1.")
-        if by == "time":
-            rank = self._known_times("leave_out")
-        elif by == "random":
-            rank = permutation(key(seed_from(random_state), 0), len(self))
-        else:
-            raise ValueError(f"leave_out(by={by!r}) must be 'random' or 'time'.")
-        order = np.lexsort((rank, self.users))
+        order = np.lexsort((self._rank("leave_out", by, random_state), self.users))
         counts = np.bincount(self.users, minlength=len(self.user_ids))
         ends = np.cumsum(counts)
         from_end = ends[self.users[order]] - np.arange(len(self)) - 1
@@ -342,10 +326,15 @@ class Ratings:
         if not 2 <= k <= max(2, len(self)):
             raise ValueError(f"folds(k={k}) must lie between 2 and {len(self):,} ratings.")
         fold = permutation(key(seed_from(random_state), 1), len(self)) % k
-        for each in range(k):
-            yield self.take(fold != each), self.take(fold == each)
+        for i in range(k):
+            yield self.take(fold != i), self.take(fold == i)
 
-    def _known_times(self, name: str) -> np.ndarray:
+    def _rank(self, name: str, by: str, random_state: Any) -> np.ndarray:
+        """A random permutation, or the times."""
+        if by == "random":
+            return permutation(key(seed_from(random_state), 0), len(self))
+        if by != "time":
+            raise ValueError(f"{name}(by={by!r}) must be 'random' or 'time'.")
         if self.times is None:
             raise ValueError(f"{name}(by='time') needs times, but these ratings have none.")
         return self.times
@@ -405,21 +394,16 @@ def columns_of(pairs: Any, values: Any, times: Any) -> tuple[Any, Any, Any, Any]
                     "Give every row the same number."
                 )
         columns = [list(column) for column in zip(*rows, strict=True)]
-    if not columns:
-        columns = [[], []]
+    columns = columns or [[], []]
     if not 2 <= width <= 4:
         raise ValueError(
             f"Ratings: rows have {width} values. Give (user, item), (user, item, rating) or "
             "(user, item, rating, time)."
         )
     if width > 2 and values is not None:
-        raise ValueError("Ratings: rows have a rating, and values were given too. Drop one.")
-    return (
-        columns[0],
-        columns[1],
-        columns[2] if width > 2 else values,
-        columns[3] if width > 3 else times,
-    )
+        raise ValueError("Ratings: rows have a rating, and there are values too. Drop one.")
+    columns += [values, times][width - 2 :]
+    return columns[0], columns[1], columns[2], columns[3]
 
 
 def encode_ids(ids: Any, name: str = "id") -> tuple[np.ndarray, np.ndarray]:
@@ -445,19 +429,19 @@ def encode_ids(ids: Any, name: str = "id") -> tuple[np.ndarray, np.ndarray]:
     listed = list(ids if array is None else array.tolist())
     codes = np.empty(len(listed), np.int32)
     try:
-        for place, each in enumerate(listed):
-            if each is None or each != each:
+        for place, id in enumerate(listed):
+            if id is None or id != id:
                 raise missing_id(name, place)
-            codes[place] = index.setdefault(each, len(index))
+            codes[place] = index.setdefault(id, len(index))
     except TypeError:
         raise TypeError(
-            f"Ratings: the {name} in row {place + 1} is a {type(each).__name__}, which cannot "
+            f"Ratings: the {name} in row {place + 1} is a {type(id).__name__}, which cannot "
             "be hashed. Give numbers, strings or tuples."
         ) from None
     distinct = list(index)
-    if distinct and all(type(each) is int and abs(each) < 2**63 for each in distinct):
+    if distinct and all(type(id) is int and abs(id) < 2**63 for id in distinct):
         return encode_integers(np.array(listed, np.int64))
-    if all(isinstance(each, str) for each in distinct):
+    if all(isinstance(id, str) for id in distinct):
         ranks = sorted(range(len(distinct)), key=distinct.__getitem__)
         rank = np.empty(len(distinct), np.int32)
         rank[ranks] = np.arange(len(distinct), dtype=np.int32)
@@ -474,8 +458,7 @@ def encode_integers(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not len(ids):
         return np.empty(0, np.int32), np.empty(0, np.int64)
     if ids.dtype.kind == "u" and ids.max() > np.iinfo(np.int64).max:
-        codes, distinct = encode_ids(ids.tolist())
-        return codes, distinct
+        return encode_ids(ids.tolist())
     ids = ids.astype(np.int64)
     low, high = int(ids.min()), int(ids.max())
     if high - low <= 8 * len(ids) + 1024:
@@ -488,11 +471,11 @@ def encode_integers(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_objects(values: Iterable) -> np.ndarray:
-    """A 1-d array of objects, whatever they are (tuples stay whole)."""
+    """A 1-d array of objects; tuples are objects too."""
     listed = list(values)
     array = np.empty(len(listed), object)
-    for place, each in enumerate(listed):
-        array[place] = each
+    for place, value in enumerate(listed):
+        array[place] = value
     return array
 
 
@@ -505,13 +488,13 @@ class IdIndex:
 
     def __init__(self, ids: np.ndarray) -> None:
         self.ids = ids
-        self._codes: dict[Hashable, int] = {each: i for i, each in enumerate(ids.tolist())}
+        self._codes: dict[Hashable, int] = {id: i for i, id in enumerate(ids.tolist())}
 
     def find(self, ids: Any) -> np.ndarray:
         """(n,) the code of every id, -1 where it is unknown."""
         listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
         get = self._codes.get
-        return np.fromiter((get(each, -1) for each in listed), np.int64, len(listed))
+        return np.fromiter((get(id, -1) for id in listed), np.int64, len(listed))
 
     def code(self, id: Any) -> int:
         """The code of one id, -1 if it is unknown."""

@@ -1,8 +1,8 @@
 """Rows in a random order that memory can hold, for models that read them in mini-batches.
 
-A pass reads the rows in groups of ``MIXED`` windows drawn at random, and shuffles each group as
-a whole. Up to 131,072 rows are one group; of a longer file one group at a time is in memory.
-The order follows from the seed and the shape of the data alone: it is the same from memory and
+A pass reads the rows in groups of ``MIXED`` windows drawn at random, and shuffles each group.
+Up to 131,072 rows are one group; of a longer file one group at a time is in memory. The order
+follows from the seed and the shape of the data alone: it is the same from memory and
 from a file.
 """
 
@@ -56,15 +56,15 @@ def shuffled_chunks(
     >>> [len(chunk) for chunk in chunks], sorted(np.concatenate(chunks)[:, 0].tolist())
     ([2, 2, 1], [0.0, 1.0, 2.0, 3.0, 4.0])
     """
-    whole = table.load() if table.in_memory else None
+    loaded = table.load() if table.in_memory else None
     waiting: list[Any] = []
     missing = size
     for g, places in enumerate(row_groups(table, key(seed, number))):
         if used is not None:
             places = places[used[places]]
         order = permutation(key(seed, number, g), len(places))
-        rows = table.take(places) if whole is None else whole
-        order = order if whole is None else places[order]
+        rows = table.take(places) if loaded is None else loaded
+        order = order if loaded is None else places[order]
         first = 0
         while first < len(order):
             taken = order[first : first + missing]

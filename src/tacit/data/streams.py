@@ -1,4 +1,4 @@
-"""Bytes from files and streams, decompressed and decoded: chunk by chunk, or whole files.
+"""Bytes from files and streams, decompressed and decoded: chunk by chunk, or all at once.
 
 gzip and zstd are recognized by their first bytes and unpacked under a limit on ratio and size;
 encodings by their byte order mark. A compressed file that ends early or is damaged yields its
@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from tacit.core.errors import DataError, PartialInput
 from tacit.core.memory import available_memory, format_bytes
+from tacit.core.wording import count
 from tacit.data.text_block import undecodable
 
 __all__ = [
@@ -31,7 +32,7 @@ GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 NPY = b"\x93NUMPY"
 PARQUET = b"PAR1"
-FOREIGN = {  # formats given by mistake, and the way out
+FOREIGN = {  # formats opened by mistake, and the way out
     b"PK\x03\x04": "a zip archive. Unpack it first",
     b"BZh": "compressed with bzip2. Decompress it first with: bunzip2",
     b"\xfd7zXZ": "compressed with xz. Decompress it first with: unxz",
@@ -54,7 +55,7 @@ BOMS = [  # the longer first: UTF-32's begins with UTF-16's
 BOMB_SIZE = 2**28  # 256 MiB: a smaller output is harmless at any ratio
 BOMB_RATIO = 200  # real tables of numbers stay below 20
 CHUNK = 2**21  # as much as a block
-WHOLE = 2**26  # bytes between two checks of the memory
+PIECE = 2**26  # bytes between two checks of the memory
 PARTIAL_ROWS = ", or allow partial input to use the rows that are whole"
 SIP = 2**14  # a zstd file that breaks off loses at most this much
 
@@ -141,8 +142,8 @@ class Source:
 
 def mark_of(data: bytes) -> tuple[str | None, int]:
     """The encoding that a byte order mark announces, and the mark's size."""
-    found = ((each, len(mark)) for mark, each in BOMS if data.startswith(mark))
-    return next(found, (None, 0))
+    marks = ((encoding, len(mark)) for mark, encoding in BOMS if data.startswith(mark))
+    return next(marks, (None, 0))
 
 
 def check_ratio(read: int, size: int, name: str) -> None:
@@ -200,7 +201,7 @@ def gunzip(packed: "Counted", source: Source) -> Iterator[bytes]:
         try:
             piece = member.decompress(data, CHUNK)
         except zlib.error as error:
-            # What came before is sound; nothing after it can be found.
+            # What came before is sound; what comes after it cannot be read.
             source.partial = f"the compressed data is damaged ({error})"
             return
         if piece:
@@ -263,11 +264,11 @@ def read_raw(stream: IO, name: str) -> Raw:
 
 
 def read_table(
-    source: Any, name: str | None = None, *, whole: bool = True, otherwise: str = ""
+    source: Any, name: str | None = None, *, complete: bool = True, otherwise: str = ""
 ) -> Raw:
     """All of a path or stream that should be a table: Parquet, .npy, or else UTF-8 text.
 
-    ``whole`` refuses a file that ends early; ``otherwise`` says what the caller could do.
+    ``complete`` refuses a file that ends early; ``otherwise`` is the way out for the caller.
     """
     with opened(source) as stream:
         raw = read_raw(stream, name or name_of(source))
@@ -280,7 +281,7 @@ def read_table(
         raise DataError("it is compressed twice. Unpack it once first.", file=raw.name)
     if (what := foreign(raw.data) or foreign_text(raw.data)) is not None:
         raise DataError(f"this is {what}.", file=raw.name)
-    if raw.partial and whole:
+    if raw.partial and complete:
         raise PartialInput(f"{again}{otherwise}.", file=raw.name)
     return to_utf8(raw)
 
@@ -289,7 +290,7 @@ def read_bounded(stream: IO, name: str) -> bytes:
     """All of a stream; DataError before it fills the memory, as /dev/zero would."""
     pieces: list[bytes] = []
     size, most = 0, 0.0
-    while piece := stream.read(WHOLE):
+    while piece := stream.read(PIECE):
         if not pieces and is_endless(stream):
             raise DataError("is a device without an end, not a file of data.", file=name)
         pieces.append(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
@@ -306,7 +307,7 @@ def read_bounded(stream: IO, name: str) -> bytes:
 
 
 def is_endless(stream: IO) -> bool:
-    """Whether a stream that gave something is a device such as /dev/zero or /dev/urandom."""
+    """Whether a stream is a device that never ends, such as /dev/zero or /dev/urandom."""
     try:
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISCHR(mode) and not stream.isatty()
@@ -324,7 +325,7 @@ def to_utf8(raw: Raw) -> Raw:
     if encoding != "utf-8" or not data.isascii():
         text = data.decode(encoding, "replace")
         if replaced := undecodable(data, encoding) if "\ufffd" in text else 0:
-            some = "byte sequence is" if replaced == 1 else "byte sequences are"
-            notes.append(f"{replaced:,} {some} not {encoding.upper()}, replaced by U+FFFD")
+            sequences = count(replaced, "byte sequence is", "byte sequences are")
+            notes.append(f"{sequences} not {encoding.upper()}, replaced by U+FFFD")
         data = text.encode("utf-8", "replace")
     return Raw(data, raw.name, notes, raw.partial)

@@ -6,7 +6,7 @@ finite is reported with its row and column.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,8 @@ from tacit.kernels.exact_sum import grids
 
 __all__ = ["DataSummary", "summarize"]
 
-SMALLEST = 1e-140  # of which the squares can be told apart
-TINIEST = 2.0**-1000  # whose inverse is still a number
+SMALLEST = 1e-140  # value whose square is not 0
+TINIEST = 2.0**-1000  # value whose inverse is finite
 
 
 class DataSummary(NamedTuple):
@@ -35,7 +35,7 @@ class DataSummary(NamedTuple):
     scale: float  # a power of two that brings x - origin below one
     grid: np.ndarray  # (2,) rounding constants of sums of values, see ``kernels.exact_sum``
     weight_grid: np.ndarray  # (2,) and of sums of weights
-    whole: bool  # all weights are whole numbers
+    whole: bool  # all weights are integers
     dtype: np.dtype  # of the rows
 
 
@@ -51,14 +51,9 @@ class Extent(Stats):
     squares: np.ndarray  # (d,) of w (x - pivot)^2
 
     def __add__(self, other: "Extent") -> "Extent":
-        return Extent(
-            self.rows + other.rows,
-            self.weight + other.weight,
-            self.whole and other.whole,
-            max(self.largest, other.largest),
-            self.sums + other.sums,
-            self.squares + other.squares,
-        )
+        whole = self.whole and other.whole
+        largest = max(self.largest, other.largest)
+        return replace(super().__add__(other), whole=whole, largest=largest)
 
 
 def summarize(

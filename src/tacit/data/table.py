@@ -376,9 +376,9 @@ class Table:
         if isinstance(block, BatchRows):
             block = block.rows
         if isinstance(block, Rows | CsrRows):
-            whole = block.array if isinstance(block, Rows) else block.matrix
-            if whole.shape[0] == self.shape[0]:
-                return whole
+            rows = block.array if isinstance(block, Rows) else block.matrix
+            if rows.shape[0] == self.shape[0]:
+                return rows
         return self.take(np.arange(self.shape[0]))
 
     def _with(self, kind: str, values: np.ndarray) -> "Table":
@@ -386,10 +386,9 @@ class Table:
             raise ValueError(
                 f"There are {len(values)} {kind} for {self.shape[0]} rows; give one per row."
             )
-        blocks = (each if isinstance(each, BatchRows) else BatchRows(each) for each in self)
-        return replace(self, blocks=tuple(
-            replace(each, **{kind: Rows(values, each.start, each.stop)}) for each in blocks
-        ))  # fmt: skip
+        batches = (b if isinstance(b, BatchRows) else BatchRows(b) for b in self)
+        blocks = (replace(b, **{kind: Rows(values, b.start, b.stop)}) for b in batches)
+        return replace(self, blocks=tuple(blocks))
 
 
 def cut(n: int, width: int, block_rows: int | None, make: Any) -> tuple:

@@ -4,14 +4,16 @@ Kernels read the bytes directly; slower code asks for ``strings()``. Documents i
 bytes, None, NaN) become text here, and repairs are counted.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tacit.core.errors import DataError
 from tacit.core.stats import Stats
+from tacit.core.string_array import decode_slices
 from tacit.core.wording import count
 
 __all__ = ["Repairs", "Text", "as_string", "is_missing", "scrub", "text_of", "undecodable"]
@@ -21,29 +23,24 @@ LARGEST = 2**29  # bytes of a block: places in it are counted in 32 bits
 
 @dataclass(frozen=True)
 class Repairs(Stats):
-    """The number of repairs made to documents, by kind."""
+    """The number of repairs of documents, by kind."""
 
     empty: int = 0  # documents without a character, missing ones included
-    missing: int = 0  # None, NaN or null, made empty
-    nuls: int = 0  # NUL characters, made spaces
-    surrogates: int = 0  # lone surrogates, made U+FFFD
-    undecodable: int = 0  # byte sequences that are not text, made U+FFFD or left out
+    missing: int = 0  # None, NaN or null, read as empty
+    nuls: int = 0  # NUL characters, replaced by spaces
+    surrogates: int = 0  # lone surrogates, replaced by U+FFFD
+    undecodable: int = 0  # byte sequences that are not text, replaced or left out
 
     def sentences(self) -> list[str]:
         """The repairs in sentences; none for those that did not occur."""
-        said = {
-            "empty": ("empty document", ""),
-            "missing": ("document", "None, NaN or null, read as empty"),
-            "nuls": ("NUL character", "replaced by spaces"),
-            "surrogates": ("lone surrogate", "replaced by U+FFFD"),
-            "undecodable": ("undecodable byte sequence", "replaced by U+FFFD"),
-        }
-        counts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return [
-            f"{count(counts[name], noun)} {what}".rstrip()
-            for name, (noun, what) in said.items()
-            if counts[name]
-        ]
+        kinds = (
+            (self.empty, "empty document", ""),
+            (self.missing, "document", " None, NaN or null, read as empty"),
+            (self.nuls, "NUL character", " replaced by spaces"),
+            (self.surrogates, "lone surrogate", " replaced by U+FFFD"),
+            (self.undecodable, "undecodable byte sequence", " replaced by U+FFFD"),
+        )
+        return [f"{count(n, noun)}{what}" for n, noun, what in kinds if n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +72,11 @@ class Text:
 
     def strings(self) -> list[str]:
         """The documents as Python strings."""
-        whole = self.data.tobytes()
-        edges = zip(self.starts.tolist(), self.stops.tolist(), strict=True)
-        if whole.isascii():
-            ascii_ = whole.decode("ascii")
-            return [ascii_[i:j] for i, j in edges]
-        return [whole[i:j].decode("utf-8") for i, j in edges]
+        return decode_slices(self.data, self.starts, self.stops)
 
     def string(self, row: int) -> str:
         """One document."""
         return self.data[self.starts[row] : self.stops[row]].tobytes().decode("utf-8")
-
-    def with_repairs(self, **counts: int) -> "Text":
-        """The same text, with counts of repairs."""
-        return replace(self, repairs=Repairs(**counts))
 
     def with_strings(self, rows: Sequence[int], strings: Sequence[str]) -> "Text":
         """The same documents, with new strings at ``rows``."""
@@ -108,10 +96,7 @@ def text_of(
     first document, for messages.
     """
     n = len(documents)
-    if n == 0:
-        none = np.empty(0, np.int64)
-        return Text(np.empty(0, np.uint8), none, none)
-    counts = dict.fromkeys((f.name for f in fields(Repairs)), 0)
+    counts = Counter[str]()  # repairs by kind
     try:
         plain = np.fromiter(map(str.isascii, documents), np.bool_, n)
     except TypeError:  # not all are str
@@ -131,7 +116,7 @@ def text_of(
 
 
 def joined(
-    documents: Sequence[str], plain: bool, counts: dict[str, int]
+    documents: Sequence[str], plain: bool, counts: Counter[str]
 ) -> tuple[bytes, np.ndarray]:
     """UTF-8 and the size of each document; lone surrogates are replaced and counted."""
     if plain:
@@ -158,7 +143,7 @@ def too_large(documents: Sequence[Any], first: int) -> DataError:
 def as_string(
     document: Any,
     row: int | None = None,
-    counts: dict[str, int] | None = None,
+    counts: Counter[str] | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> str:

@@ -23,8 +23,8 @@ from tacit.core.kernel import kernel
 from tacit.kernels.unit_rows import unit_rows
 
 __all__ = [
-    "METRICS", "Metric", "between_objects", "between_rows", "distance_matrix", "euclidean",
-    "recompute_small", "sparse_squared", "squared_distance",
+    "METRICS", "Metric", "between_objects", "between_rows", "canonical_csr", "distance_matrix",
+    "euclidean", "recompute_small", "sparse_squared", "squared_distance",
 ]  # fmt: skip
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
@@ -94,8 +94,8 @@ def distance_matrix(
 ) -> np.ndarray:
     """(n, n) distances between the rows of one set, symmetric to the bit, 0 on the diagonal.
 
-    ``metric`` may also be a name that SciPy's ``cdist`` knows. Whole numbers that are equally
-    far apart get the same bits: the Euclidean metrics then work on whole numbers throughout.
+    ``metric`` may also be a name that SciPy's ``cdist`` knows. Integers that are equally
+    far apart get the same bits: the Euclidean metrics then work on integers throughout.
 
     >>> distance_matrix(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]), "sqeuclidean")
     array([[ 0., 25.,  1.],
@@ -130,13 +130,14 @@ def stripe_function(rows: Any, metric: str) -> Callable[[int, int], np.ndarray]:
         from scipy.spatial.distance import cdist
 
         return lambda i, j: cdist(rows[i:j], rows[i:], metric)
-    zero = np.zeros(rows.shape[0], bool)
+    zero, sparse = np.zeros(rows.shape[0], bool), sp.issparse(rows)
+    rows = canonical_csr(rows, np.float64) if sparse else rows
     if metric == "cosine":
-        rows, zero = unit_rows(rows.astype(np.float64))
-    squares_between = (sparse_stripes if sp.issparse(rows) else dense_stripes)(rows)
+        rows, zero = unit_rows(rows.astype(np.float64, copy=False))
+    dense = None if sparse else dense_stripes(rows)
 
     def between(i: int, j: int) -> np.ndarray:
-        squares = squares_between(i, j)
+        squares = dense(i, j) if dense else sparse_squares(rows[i:j], rows[i:])
         if metric == "euclidean":
             return np.sqrt(squares, out=squares)
         if metric == "cosine":
@@ -161,14 +162,8 @@ def dense_stripes(rows: np.ndarray) -> Callable[[int, int], np.ndarray]:
     return squares_between
 
 
-def sparse_stripes(rows: Any) -> Callable[[int, int], np.ndarray]:
-    rows = sp.csr_array(rows, dtype=np.float64)
-    rows.sum_duplicates()
-    return lambda i, j: sparse_squares(rows[i:j], rows[i:])
-
-
 def exact_center(rows: np.ndarray) -> np.ndarray:
-    """The column means, rounded so that subtracting them from whole numbers is exact.
+    """The column means, rounded so that subtracting them from integers is exact.
 
     Each is a multiple of a power of two no larger than the range of its column.
     """
@@ -210,13 +205,18 @@ def euclidean_rows(rows: Any, others: Any) -> np.ndarray:
     return euclidean(rows, others, exact_center(others) if len(others) else 0.0)
 
 
+def canonical_csr(rows: Any, dtype: Any = None) -> sp.csr_array:
+    """Rows as CSR with sorted and distinct indices; a copy where they are not yet."""
+    matrix = sp.csr_array(rows, dtype=dtype)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
 def sparse_squares(rows: Any, others: Any) -> np.ndarray:
-    a, b = (sp.csr_array(each, dtype=np.float64) for each in (rows, others))
-    a.sort_indices()
-    b.sort_indices()
-    sizes, other_sizes = (
-        np.asarray(each.multiply(each).sum(axis=1)).ravel() for each in (a, b)
-    )
+    a, b = canonical_csr(rows, np.float64), canonical_csr(others, np.float64)
+    sizes, other_sizes = (np.asarray(x.multiply(x).sum(axis=1)).ravel() for x in (a, b))
     squares = sizes[:, None] + other_sizes - 2 * (a @ b.T).toarray()
     recompute_small_sparse(
         a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, squares, sizes, other_sizes
@@ -226,9 +226,7 @@ def sparse_squares(rows: Any, others: Any) -> np.ndarray:
 
 def manhattan_rows(rows: Any, others: Any) -> np.ndarray:
     if sp.issparse(rows) or sp.issparse(others):
-        a, b = sp.csr_array(rows), sp.csr_array(others)
-        a.sort_indices()
-        b.sort_indices()
+        a, b = canonical_csr(rows), canonical_csr(others)
         out = np.empty((a.shape[0], b.shape[0]))
         both = (a.data, a.indices, a.indptr, b.data, b.indices, b.indptr)
         for first, last in row_spans(a.shape[0], 8 * (b.nnz + b.shape[0])):
@@ -252,11 +250,10 @@ def row_spans(n: int, work: int) -> Iterator[tuple[int, int]]:
 
 def cosine_rows(rows: Any, others: Any) -> np.ndarray:
     """Half the squared distance of the rows at length one: exact where it is small."""
+    sparse = sp.issparse(rows) or sp.issparse(others)
+    convert = canonical_csr if sparse else np.asarray
     (unit, zero), (other, other_zero) = (
-        unit_rows(sp.csr_array(each, dtype=np.float64))
-        if sp.issparse(rows) or sp.issparse(others)
-        else unit_rows(np.asarray(each, np.float64))
-        for each in (rows, others)
+        unit_rows(convert(x, np.float64)) for x in (rows, others)
     )
     out = euclidean_rows(unit, other) ** 2 / 2
     out[zero] = 1.0
@@ -272,9 +269,9 @@ def cosine_rows(rows: Any, others: Any) -> np.ndarray:
 def squared_distance(x, y):
     """|x - y|^2 in float64, also for float32 rows."""
     d = x.shape[0]
-    whole = d - d % 8
+    full = d - d % 8
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    for j in range(0, whole, 8):
+    for j in range(0, full, 8):
         z0 = np.float64(x[j]) - y[j]
         z1 = np.float64(x[j + 1]) - y[j + 1]
         z2 = np.float64(x[j + 2]) - y[j + 2]
@@ -291,11 +288,11 @@ def squared_distance(x, y):
         a5 += z5 * z5
         a6 += z6 * z6
         a7 += z7 * z7
-    rest = 0.0
-    for j in range(whole, d):
+    tail = 0.0
+    for j in range(full, d):
         z = np.float64(x[j]) - y[j]
-        rest += z * z
-    return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7)) + rest
+        tail += z * z
+    return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7)) + tail
 
 
 @kernel

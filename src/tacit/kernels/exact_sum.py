@@ -1,7 +1,7 @@
 """Sums of floats that do not depend on the order of the additions.
 
-A number is cut at two grids fixed beforehand from the size of the whole sum: v = hi + lo,
-each a whole multiple of its grid, and what lies below the second grid is dropped. Sums of
+A number is cut at two grids, fixed beforehand from the size of the sum: v = hi + lo,
+each an integer multiple of its grid, and what lies below the second grid is dropped. Sums of
 such multiples are exact in float64, so they may be taken in any order, split over any
 blocks, and rows may be taken out again: the bits are the same. Two cuts keep about as much
 as one correctly rounded float64 sum.
@@ -29,8 +29,8 @@ def grids(total: float, terms: float) -> np.ndarray:
     (True, False)
     """
     power = math.frexp(total if total > 0 else 1.0)[1] + 1
-    rest = max(terms, 1.0) * 2.0 ** (power - 53)  # at most half a step each
-    second = math.frexp(rest)[1] + 1
+    remainder = max(terms, 1.0) * 2.0 ** (power - 53)  # at most half a step for each term
+    second = math.frexp(remainder)[1] + 1
     return np.array([1.5 * 2.0**power, 1.5 * 2.0 ** max(second, -1000)])
 
 

@@ -186,7 +186,7 @@ def intern_slices(text, slices, at, stop, key, table, used, known, out):
     while at < stop and used < half:
         b = U(begin[U(at)])
         length = U(end[U(at)]) - b
-        # Lengths are hard to predict: 16 bytes without a branch, the rest is rare.
+        # Lengths are hard to predict: 16 bytes without a branch, longer strings are rare.
         first = load8(words, b) & low_bytes(min(length, U(8)))
         second = load8(words, b + U(8)) & low_bytes(min(max(length, U(8)) - U(8), U(8)))
         tail = hash_tail(buffer, b + U(16), b + length, key) if length > U(16) else U(0)
@@ -293,17 +293,17 @@ def murmur3(data, offsets, seed):
     for i in range(len(out)):
         raw = data[offsets[i] : offsets[i + 1]]
         n, h = len(raw), seed
-        whole = n - n % 4
-        for j in range(0, whole, 4):
+        full = n - n % 4
+        for j in range(0, full, 4):
             k = np.uint32(raw[j]) | np.uint32(raw[j + 1]) << np.uint32(8)
             k |= np.uint32(raw[j + 2]) << np.uint32(16) | np.uint32(raw[j + 3]) << np.uint32(24)
             h = np.uint32(h ^ scramble(np.uint32(k)))
             h = np.uint32((h << np.uint32(13)) | (h >> np.uint32(19)))
             h = np.uint32(h * np.uint32(5) + np.uint32(0xE6546B64))
         k = np.uint32(0)
-        for j in range(n - 1, whole - 1, -1):
+        for j in range(n - 1, full - 1, -1):
             k = np.uint32((k << np.uint32(8)) | np.uint32(raw[j]))
-        if n > whole:
+        if n > full:
             h = np.uint32(h ^ scramble(k))
         h = np.uint32(h ^ np.uint32(n))
         h = np.uint32((h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B))

@@ -8,6 +8,8 @@ The tiles of rows depend on the shapes alone, and partial sums are added in thei
 result has the same bits on any engine.
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -35,8 +37,8 @@ def nearest_centers(
         return label_span(rows[first : first + SPAN], centers, half)
 
     starts = range(0, len(rows), SPAN)
-    each = (engine or Serial()).each(label, starts, work=rows.size * len(centers))
-    return np.concatenate([np.empty(0, np.int32), *each])
+    labels = (engine or Serial()).each(label, starts, work=rows.size * len(centers))
+    return np.concatenate([np.empty(0, np.int32), *labels])
 
 
 def run_passes(
@@ -47,23 +49,15 @@ def run_passes(
     A center without rows stays where it is. With ``unit`` the centers return to length one
     after every pass.
     """
-    before = np.full(len(rows), -1, np.int32)
-    labels = before
+    labels = before = np.full(len(rows), -1, np.int32)
     starts = range(0, len(rows), SPAN)
     for _ in range(passes):
-        half = half_norms(centers, unit)
-        now = centers
-
-        def collect(first: int, now: np.ndarray = now, half: np.ndarray = half):
-            some = rows[first : first + SPAN]
-            labels = label_span(some, now, half)
-            return labels, sum_by_label(some, labels, len(now))
-
-        each = list(engine.each(collect, starts, work=rows.size * len(centers)))
-        labels = np.concatenate([labels for labels, _ in each])
+        collect = partial(collect_span, rows, centers, half_norms(centers, unit))
+        spans = list(engine.each(collect, starts, work=rows.size * len(centers)))
+        labels = np.concatenate([labels for labels, _ in spans])
         if np.count_nonzero(labels != before) * SETTLED <= len(rows):
             break
-        sums = np.sum([sums for _, sums in each], axis=0)  # in the order of the spans
+        sums = np.sum([sums for _, sums in spans], axis=0)  # in the order of the spans
         if unit:
             size = np.sqrt((sums**2).sum(axis=1, keepdims=True))
         else:
@@ -91,7 +85,16 @@ def label_span(rows: np.ndarray, centers: np.ndarray, half: np.ndarray) -> np.nd
     return labels
 
 
+def collect_span(
+    rows: np.ndarray, centers: np.ndarray, half: np.ndarray, first: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of a span of rows, and the (k, d) sums of the rows of each label."""
+    span = rows[first : first + SPAN]
+    labels = label_span(span, centers, half)
+    return labels, sum_by_label(span, labels, len(centers))
+
+
 def sum_by_label(rows: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     """(k, d) sums of the rows of each label, in float64."""
-    each = (np.ones(len(rows)), labels, np.arange(len(rows) + 1))
-    return sp.csr_array(each, shape=(len(rows), k)).T @ rows
+    indicators = (np.ones(len(rows)), labels, np.arange(len(rows) + 1))
+    return sp.csr_array(indicators, shape=(len(rows), k)).T @ rows

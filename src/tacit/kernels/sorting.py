@@ -1,4 +1,4 @@
-"""Small whole numbers sorted in linear time, and the highest values without sorting all.
+"""Small integers sorted in linear time, and the highest values without sorting all.
 
 NumPy sorts integers of 32 bits and more by comparison. Codes of users or items are small: count
 them, then put each in its place. Two stable sorts, by the second column and then by the first,

@@ -31,7 +31,7 @@ class Finder(NamedTuple):
 
 
 def make_finder(data: np.ndarray, offsets: np.ndarray) -> Finder:
-    """A finder of distinct strings, given as bytes and where each begins.
+    """A finder of distinct strings: their bytes, and where each begins.
 
     >>> finder = make_finder(np.frombuffer(b"seaship", np.uint8), np.array([0, 3, 7]))
     >>> text = padded(9)
@@ -74,8 +74,8 @@ def mark_of(words, at, length, key):
     while left >= U(8):
         h = mix(h ^ load8(words, at))
         at, left = at + U(8), left - U(8)
-    rest = (load8(words, at) & ((U(1) << (left << U(3))) - U(1))) ^ (left << U(56))
-    return rest if length < U(8) else mix(h ^ rest) | LONG
+    tail = (load8(words, at) & ((U(1) << (left << U(3))) - U(1))) ^ (left << U(56))
+    return tail if length < U(8) else mix(h ^ tail) | LONG
 
 
 @kernel

@@ -9,7 +9,7 @@ from the contingency table, which counts the rows with each pair of labels.
     Rand            fraction of the pairs of rows that both labelings treat alike; adjusted:
                     less what chance gives
     purity          fraction of rows in the most frequent class of their cluster
-    best matching   accuracy when each cluster is named after a class of its own, optimally
+    best matching   accuracy when clusters are matched with classes one to one, optimally
     mutual information   sum over pairs of labels of p(i, j) log( p(i, j) / (p(i) p(j)) );
                     normalized: over a mean of the two entropies; adjusted: less the mean over
                     random permutations of one labeling
@@ -269,7 +269,7 @@ def mean_entropy(true: Codes, pred: Codes, method: str, name: str) -> float:
 
 
 def entropy_of(counts: np.ndarray) -> float:
-    """Entropy in nats of a distribution given by counts above 0.
+    """Entropy in nats of the distribution of counts above 0.
 
     >>> entropy_of(np.array([1, 1]))
     0.6931...

@@ -1,9 +1,9 @@
 """Scores that need only the centers of the clusters: two passes over any table.
 
     first pass    count and sum the rows of every cluster: its center is their mean
-    second pass   add up distances and squared distances to the own center
+    second pass   add up distances and squared distances to the center
 
-    inertia             sum of squared distances to the own center
+    inertia             sum of squared distances to the center
     Calinski-Harabasz   spread between the centers over spread around them, per degree of
                         freedom: high is good
     Davies-Bouldin      widths of two clusters over the distance of their centers, for the
@@ -26,7 +26,7 @@ from tacit.core.engines import Engine, get_engine, ready
 from tacit.core.kernel import kernel
 from tacit.data.bad_values import check_values
 from tacit.data.table import Table, parts
-from tacit.kernels.distances import between_rows, euclidean, sparse_squared
+from tacit.kernels.distances import between_rows, canonical_csr, euclidean, sparse_squared
 from tacit.measure.labels import Codes, check_two_clusters, codes_of, warn_undefined
 
 __all__ = [
@@ -40,7 +40,7 @@ class Spread(NamedTuple):
 
     codes: Codes
     centers: np.ndarray  # (k, d) float64
-    distances: np.ndarray  # (k,) sum of distances to the own center
+    distances: np.ndarray  # (k,) sum of the distances of the rows to the center
     squares: np.ndarray  # (k,) sum of their squares
 
 
@@ -74,9 +74,8 @@ def calinski_harabasz_score(X: Any, labels: Any, *, engine: str | Engine = "thre
     between = float(counts @ ((centers - middle) ** 2).sum(axis=1))
     if k == n:
         return warn_undefined(name, "every row is a cluster of its own")
-    if within == 0:
+    if within == 0:  # where scikit-learn returns 1.0
         what = "all rows are equal" if between == 0 else "the rows of every cluster are equal"
-        # scikit-learn returns 1.0 here.
         return warn_undefined(name, what)
     return between * (n - k) / (within * (k - 1))
 
@@ -145,10 +144,7 @@ def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
                 "dimensions."
             )
     elif sp.issparse(X):
-        X = sp.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()  # the arrays are the caller's
-            X.sum_duplicates()
+        X = canonical_csr(X)
     table = Table.of(X)
     if not len(table):
         raise ValueError(f"{name} got no rows (0 samples) in X. Give it at least one.")
@@ -158,16 +154,14 @@ def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
 
 def centers_of(table: Table, codes: Codes, engine: Engine, name: str) -> np.ndarray:
     first = parts(table.blocks[0].load()).rows[:1]
-    if sp.issparse(first):
-        row = np.zeros(table.shape[1])
-    else:
-        row = np.asarray(first[0], np.float64)
-        row = np.where(np.isfinite(row), row, 0.0)
-    sums = engine.reduce(sum_by_cluster, (row, len(codes.counts)), table)
+    pivot = np.zeros(table.shape[1])
+    if not sp.issparse(first):
+        pivot = np.where(np.isfinite(first[0]), first[0], 0.0).astype(np.float64)
+    sums = engine.reduce(sum_by_cluster, (pivot, len(codes.counts)), table)
     if not np.isfinite(sums).all():
         for block in table:
             check_values(parts(block.load()).rows, name, block.start, table.source)
-    return row + sums / codes.counts[:, None]
+    return pivot + sums / codes.counts[:, None]
 
 
 def sum_by_cluster(params: tuple[np.ndarray, int], block: Any) -> np.ndarray:
@@ -183,7 +177,7 @@ def sum_by_cluster(params: tuple[np.ndarray, int], block: Any) -> np.ndarray:
 
 
 def sum_distances(centers: np.ndarray, block: Any) -> np.ndarray:
-    """(2, k) sums of the distances to the own center, and of their squares."""
+    """(2, k) sums of the distances to the center of the cluster, and of their squares."""
     rows, codes, _ = parts(block)
     out = np.zeros((2, len(centers)))
     if sp.issparse(rows):

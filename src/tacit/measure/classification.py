@@ -72,8 +72,8 @@ class Confusion:
             raise ValueError(f"average={how!r} is unknown; choose macro, micro or weighted.")
         scores = self.per_class(beta)
         weights = scores["support"] if how == "weighted" else None
-        means = [float(np.average(scores[each], weights=weights)) for each in SCORES]
-        return means[0], means[1], means[2]
+        p, r, f = (float(np.average(scores[name], weights=weights)) for name in SCORES)
+        return p, r, f
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
@@ -295,29 +295,27 @@ def both_codes(
     """Both labelings as positions in the same list of classes."""
     true = codes_of(y_true, name=name)
     pred = codes_of(y_pred, name=name, rows=len(true.codes))
-    kinds = {"S" if each.names.dtype.kind in "OUT" else "number" for each in (true, pred)}
-    if len(kinds) > 1:
+    if (true.names.dtype.kind in "OUT") != (pred.names.dtype.kind in "OUT"):
         raise TypeError(
             f"{name}: one labeling has strings and the other numbers, so that no row can "
             "agree. Make them the same."
         )
     names = np.asarray(labels) if labels is not None else np.union1d(true.names, pred.names)
-    one, two = (positions(each.names, names, name)[each.codes] for each in (true, pred))
-    return one, two, names
+    y_true, y_pred = (positions(c.names, names, name)[c.codes] for c in (true, pred))
+    return y_true, y_pred, names
 
 
-def positions(some: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
-    """The position of each of ``some`` in ``names``."""
+def positions(labels: np.ndarray, names: np.ndarray, name: str) -> np.ndarray:
+    """The position of each label in ``names``."""
     place: dict = {}
-    for i, each in enumerate(names.tolist()):
-        if place.setdefault(each, i) != i:
-            raise ValueError(f"{name}: labels names {each!r} twice. Leave one out.")
-    for each in some.tolist():
-        if each not in place:
-            raise ValueError(
-                f"{name}: the label {each!r} is not among labels={names.tolist()[:10]}. Add it."
-            )
-    return np.array([place[each] for each in some.tolist()], np.int64)
+    for i, label in enumerate(names.tolist()):
+        if place.setdefault(label, i) != i:
+            raise ValueError(f"{name}: labels names {label!r} twice. Leave one out.")
+    for label in labels.tolist():
+        if label not in place:
+            what = f"the label {label!r} is not among labels={names.tolist()[:10]}"
+            raise ValueError(f"{name}: {what}. Add it.")
+    return np.array([place[label] for label in labels.tolist()], np.int64)
 
 
 def one_line(name: Any) -> str:
@@ -326,9 +324,9 @@ def one_line(name: Any) -> str:
     return text if len(text) <= 50 else text[:47] + "..."
 
 
-def divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole, and 0 where whole is 0."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b, and 0 where b is 0."""
+    return np.divide(a, b, out=np.zeros(len(a)), where=b > 0)
 
 
 def check_row_weights(sample_weight: Any, rows: int, name: str) -> np.ndarray | None:

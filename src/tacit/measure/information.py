@@ -1,11 +1,11 @@
 """Entropy, cross-entropy, KL divergence and perplexity of distributions and language models.
 
     entropy         H(p)     = - sum p log p            expected code length of p
-    cross-entropy   H(p, q)  = - sum p log q            the same with a code made for q
+    cross-entropy   H(p, q)  = - sum p log q            the same with a code for q
     KL divergence   D(p, q)  = H(p, q) - H(p)           the difference; 0 only if q is p
     perplexity      exp H                               as many equally likely outcomes
 
-A distribution is given as probabilities or counts of at least 0, which are normalized. A
+A distribution is an array of probabilities or counts of at least 0, which are normalized. A
 language model is evaluated on text: p is then what the text is a sample of, and all figures are
 per word, end-of-sentence tokens included.
 
@@ -41,7 +41,7 @@ def entropy(p: Any, *, base: float = math.e) -> float:
 
 
 def cross_entropy(p: Any, q: Any, *, base: float = math.e) -> float:
-    """The expected code length of outcomes of ``p`` in a code made for ``q``.
+    """The expected code length of outcomes of ``p`` in a code for ``q``.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def cross_entropy(p: Any, q: Any, *, base: float = math.e) -> float:
 
 
 def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> float:
-    """How much longer a code made for ``q`` is than one made for ``p``. Never below 0.
+    """How much longer a code for ``q`` is than one for ``p``. Never below 0.
 
     Parameters
     ----------
@@ -98,15 +98,15 @@ def kl_divergence(p: Any, q: Any, *, text: Any = None, base: float = math.e) -> 
         if text is None:
             raise ValueError(
                 "kl_divergence of two language models needs text=..., sentences to compare "
-                "them on. p.generate makes some that are p's own."
+                "them on. p.generate draws some from p."
             )
-        ours, theirs = float(p.perplexity(text)), float(q.perplexity(text))
-        if math.isinf(ours):
+        of_p, of_q = float(p.perplexity(text)), float(q.perplexity(text))
+        if math.isinf(of_p):
             raise ValueError(
                 "kl_divergence: the text has words of probability 0 in the first model, so it "
                 "is not a sample of it. Use text drawn from it, or smooth the model."
             )
-        return math.log(theirs / ours) / scale
+        return math.log(of_q / of_p) / scale
     p, q = normalize_both(p, q, "kl_divergence")
     p, q = p[p > 0], q[p > 0]
     if not q.all():
@@ -178,7 +178,7 @@ def normalize_both(p: Any, q: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
         )
     if isinstance(p, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
-        p, q = ([each.get(outcome, 0) for outcome in outcomes] for each in (p, q))
+        p, q = ([weights.get(outcome, 0) for outcome in outcomes] for weights in (p, q))
     first, second = normalize(p, f"{name}(p)"), normalize(q, f"{name}(q)")
     if len(first) != len(second):
         raise ValueError(

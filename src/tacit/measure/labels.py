@@ -22,7 +22,7 @@ class Codes(NamedTuple):
 
 
 def codes_of(labels: Any, *, name: str, rows: int | None = None) -> Codes:
-    """Encode the labels as integers from 0. ``rows`` is how many there must be.
+    """Encode the labels as integers from 0. ``rows`` is the required number of labels.
 
     >>> codes_of(["b", "a", "b"], name="example").codes
     array([1, 0, 1], dtype=int32)

@@ -66,7 +66,7 @@ def load_rows(X: Any, metric: Any, *, name: str) -> Any:
     """X in memory and checked: float rows, CSR, a list of objects or a matrix of distances."""
     if callable(metric) and len(getattr(X, "shape", ())) != 2 and not isinstance(X, Table):
         return list(X)
-    if isinstance(metric, str) and metric not in (*METRICS, "precomputed"):
+    if not callable(metric) and metric not in (*METRICS, "precomputed"):
         raise ValueError(
             f"{name}: metric={metric!r} is unknown. Choose from "
             f"{[*METRICS, 'precomputed']}, or give a function of two rows."
@@ -93,7 +93,7 @@ def load_rows(X: Any, metric: Any, *, name: str) -> Any:
     if not X.shape[0]:
         raise ValueError(f"{name} got no rows (0 samples) in X. Give it at least one.")
     check_values(X, name)
-    if isinstance(metric, str) and metric == "precomputed":
+    if metric == "precomputed":
         check_distances(X, name)
     return X
 
@@ -196,36 +196,37 @@ def silhouettes(
 ) -> np.ndarray:
     engine = get_engine(engine)
     if simplified:
-        if not (isinstance(metric, str) and metric == "euclidean"):
+        if metric != "euclidean":
             raise ValueError(
                 f"{name}(simplified=True) takes distances to centers and so needs "
                 f"metric='euclidean', not {metric!r}. Leave simplified out."
             )
         means, codes = center_distances(X, labels, engine, name=name)
         check_two_clusters(codes, name)
-        own = np.take_along_axis(means, codes.codes[:, None], axis=1).ravel()
-        return compare(own, nearest_other(means, codes.codes), codes, name)
+        a = np.take_along_axis(means, codes.codes[:, None], axis=1).ravel()
+        return silhouettes_from(a, nearest_other(means, codes.codes), codes, name)
     rows, codes = load_labeled(X, labels, metric, name)
     check_two_clusters(codes, name)
-    own, other = np.empty(len(codes.codes)), np.empty(len(codes.codes))
+    a, b = np.empty(len(codes.codes)), np.empty(len(codes.codes))
     for numbers, sums in distance_sums(rows, codes, metric, engine):
-        mine = codes.codes[numbers]
-        own[numbers] = np.take_along_axis(sums, mine[:, None], axis=1).ravel()
-        other[numbers] = nearest_other(sums / codes.counts, mine)
-    own /= np.maximum(codes.counts[codes.codes] - 1, 1)
-    return compare(own, other, codes, name)
+        clusters = codes.codes[numbers]
+        a[numbers] = np.take_along_axis(sums, clusters[:, None], axis=1).ravel()
+        b[numbers] = nearest_other(sums / codes.counts, clusters)
+    a /= np.maximum(codes.counts[codes.codes] - 1, 1)
+    return silhouettes_from(a, b, codes, name)
 
 
-def nearest_other(means: np.ndarray, own: np.ndarray) -> np.ndarray:
+def nearest_other(means: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The least mean distance of every row to another cluster."""
     means = means.copy()
-    np.put_along_axis(means, own[:, None], np.inf, axis=1)
+    np.put_along_axis(means, codes[:, None], np.inf, axis=1)
     return means.min(axis=1)
 
 
-def compare(own: np.ndarray, other: np.ndarray, codes: Codes, name: str) -> np.ndarray:
+def silhouettes_from(a: np.ndarray, b: np.ndarray, codes: Codes, name: str) -> np.ndarray:
     alone = codes.counts[codes.codes] == 1
-    most = np.maximum(own, other)
-    values = np.divide(other - own, most, out=np.zeros(len(own)), where=most > 0)
+    most = np.maximum(a, b)
+    values = np.divide(b - a, most, out=np.zeros(len(a)), where=most > 0)
     values[alone] = 0.0
     if alone.all() or not most.any():
         why = "every row is a cluster of its own" if alone.all() else "all rows are equal"
@@ -240,7 +241,7 @@ def draw_sample(X: Any, labels: Any, metric: Any, size: int, random_state: Any, 
     labels = np.asarray(labels)
     codes_of(labels, name=name, rows=n)
     chosen = check_random_state(random_state).permutation(n)[:size]
-    if isinstance(metric, str) and metric == "precomputed":
+    if metric == "precomputed":
         return np.asarray(X)[np.ix_(chosen, chosen)], labels[chosen]
     return ([X[i] for i in chosen] if isinstance(X, list) else X[chosen]), labels[chosen]
 
@@ -267,13 +268,14 @@ def dunn_score(
     name = "dunn_score"
     rows, codes = load_labeled(X, labels, metric, name)
     check_two_clusters(codes, name)
-    if isinstance(metric, str) and metric == "euclidean" and not sp.issparse(rows):
+    if metric == "euclidean" and not sp.issparse(rows):
         task = partial(find_euclidean, sort_rows(rows, codes))
     else:
         task = partial(find_extremes, rows, metric, codes.codes)
     n = len(codes.codes)
     extremes = list(get_engine(engine).each(task, row_ranges(0, n), work=n * n))
-    between, within = min(each[0] for each in extremes), max(each[1] for each in extremes)
+    least, largest = zip(*extremes, strict=True)
+    between, within = min(least), max(largest)
     if not np.isfinite([between, within]).all():
         raise ValueError(f"{name}: the data holds values whose distances overflow. Rescale it.")
     if within == 0:
@@ -287,9 +289,9 @@ def find_extremes(
     """Least distance between clusters and largest within one, of a range of items and all from
     there on."""
     between, within = np.inf, 0.0
-    mine = codes[rows[0] : rows[1], None]
+    clusters = codes[rows[0] : rows[1], None]
     for first, tile in distance_tiles(items, metric, rows, begin=rows[0]):
-        same = mine == codes[first : first + tile.shape[1]]
+        same = clusters == codes[first : first + tile.shape[1]]
         between = min(between, float(tile.min(where=~same, initial=np.inf)))
         within = max(within, float(tile.max(where=same, initial=0.0)))
     return between, within
@@ -342,27 +344,26 @@ def scatter(
     (40.0, {'a': 2.0, 'b': 0.0})
     """
     engine = get_engine(engine)
-    if isinstance(metric, str) and metric == "sqeuclidean":
+    if metric == "sqeuclidean":
         spread = spread_of(X, labels, engine, name="scatter")
         names, sizes = spread.codes.names, spread.codes.counts.astype(np.float64)
         apart = between_rows(spread.centers, spread.centers, "sqeuclidean")
         # Every term is positive, so nothing cancels.
-        within = 2 * sizes * spread.squares
-        between = 2 * float((sizes.sum() - sizes) @ spread.squares) + float(
-            sizes @ apart @ sizes
-        )
-        clusters = dict(zip(names.tolist(), within.tolist(), strict=True))
-        return Scatter(float(within.sum()), between, clusters)
+        inside = 2 * sizes * spread.squares
+        across = 2 * float((sizes.sum() - sizes) @ spread.squares)
+        across += float(sizes @ apart @ sizes)
+        clusters = dict(zip(names.tolist(), inside.tolist(), strict=True))
+        return Scatter(float(inside.sum()), across, clusters)
     rows, codes = load_labeled(X, labels, metric, "scatter")
-    own, other = np.empty(len(codes.codes)), np.empty(len(codes.codes))
+    within, between = np.empty(len(codes.codes)), np.empty(len(codes.codes))
     for numbers, sums in distance_sums(rows, codes, metric, engine):
-        mine = codes.codes[numbers][:, None]
-        own[numbers] = np.take_along_axis(sums, mine, axis=1).ravel()
-        np.put_along_axis(sums, mine, 0.0, axis=1)
-        other[numbers] = sums.sum(axis=1)
-    within = np.bincount(codes.codes, own).tolist()
-    clusters = dict(zip(codes.names.tolist(), within, strict=True))
-    return Scatter(float(own.sum()), float(other.sum()), clusters)
+        cluster = codes.codes[numbers][:, None]
+        within[numbers] = np.take_along_axis(sums, cluster, axis=1).ravel()
+        np.put_along_axis(sums, cluster, 0.0, axis=1)
+        between[numbers] = sums.sum(axis=1)
+    by_cluster = np.bincount(codes.codes, within).tolist()
+    clusters = dict(zip(codes.names.tolist(), by_cluster, strict=True))
+    return Scatter(float(within.sum()), float(between.sum()), clusters)
 
 
 # --- Distances between all pairs of rows, a tile at a time ---
@@ -379,15 +380,15 @@ def distance_sums(
     """
     n, k = len(labels.codes), len(labels.counts)
     order, task = np.arange(n), partial(sum_tiles, X, metric, labels.codes, k)
-    if isinstance(metric, str) and metric == "euclidean" and not sp.issparse(X):
+    if metric == "euclidean" and not sp.issparse(X):
         data = sort_rows(X, labels)
         order, task = data.order, partial(sum_all, data)
         if 8 * n * k <= SYMMETRIC_BYTES and n >= 64 * k:
             yield order, sum_pairs_once(data, engine)
             return
     ranges = row_ranges(0, n)
-    for (start, stop), own in zip(ranges, engine.each(task, ranges, work=n * n), strict=True):
-        yield order[start:stop], own
+    for (start, stop), sums in zip(ranges, engine.each(task, ranges, work=n * n), strict=True):
+        yield order[start:stop], sums
 
 
 def row_ranges(start: int, stop: int) -> list[tuple[int, int]]:
@@ -400,7 +401,7 @@ def distance_tiles(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """The distances from a range of items to all from ``begin`` on: first column, tile."""
     start, stop = rows
-    if isinstance(metric, str) and metric == "precomputed":
+    if metric == "precomputed":
         yield begin, np.asarray(items[start:stop, begin:])
         return
     n = len(items) if isinstance(items, list) else items.shape[0]
@@ -434,15 +435,15 @@ def sum_pairs_once(data: SortedRows, engine: Engine) -> np.ndarray:
     total = np.zeros((k, n))
     ranges = [rows for c in range(k) for rows in row_ranges(*data.starts[c : c + 2])]
     sums = engine.each(partial(sum_later, data), ranges, work=n * n)
-    for (start, stop), (own, later) in zip(ranges, sums, strict=True):
-        total[:, start:stop] += own.T
+    for (start, stop), (inside, later) in zip(ranges, sums, strict=True):
+        total[:, start:stop] += inside.T
         total[data.codes[start], stop:] += later[stop - start :]
     return total.T
 
 
 def sum_later(data: SortedRows, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of one cluster against themselves and all later rows: what they add to their own
-    (rows, k) sums, and to the sums of the rows from their first on."""
+    """Rows of one cluster against themselves and all later rows: the (rows, k) sums, and what
+    the distances add to the sums of the rows from the first on."""
     later = np.zeros(len(data.rows) - rows[0])
     return sum_all(data, rows, rows[0], later), later
 
@@ -452,10 +453,10 @@ def sum_all(
 ) -> np.ndarray:
     """(rows, k) sums of a range of rows against all from ``begin`` on."""
     later = np.empty(0) if later is None else later
-    own = np.zeros((rows[1] - rows[0], len(data.starts) - 1))
+    sums = np.zeros((rows[1] - rows[0], len(data.starts) - 1))
     for first, last in column_spans(data, rows, begin):
-        add_tiles(data, *rows, first, last, own, later)
-    return own
+        add_tiles(data, *rows, first, last, sums, later)
+    return sums
 
 
 def column_spans(
@@ -485,17 +486,17 @@ def sum_tiles(
 # fastmath: the order of additions within a row of a tile is left to the compiler, which makes
 # this several times faster. It is the same for every engine.
 @kernel(fastmath={"reassoc", "nsz", "contract"})
-def add_tiles(data, start, stop, begin, end, own, later):
+def add_tiles(data, start, stop, begin, end, sums, later):
     """Add the distances from the rows start:stop to the rows begin:end, tile by tile."""
     rows, squares, starts = data.rows, data.squares, data.starts
     k, size = starts.shape[0] - 1, stop - start
-    mine = rows[start:stop] * -2.0
+    left = rows[start:stop] * -2.0
     buffer = np.empty(size * COLUMNS)
     first_cluster = 0
     for first in range(begin, end, COLUMNS):
         last = min(first + COLUMNS, end)
         products = buffer[: size * (last - first)].reshape(size, last - first)
-        np.dot(mine, rows[first:last].T, products)
+        np.dot(left, rows[first:last].T, products)
         while starts[first_cluster + 1] <= first:
             first_cluster += 1
         c = first_cluster
@@ -517,7 +518,7 @@ def add_tiles(data, start, stop, begin, end, own, later):
                     total, small = sum_roots(tile, others, length, bound)
                 if small > 0:
                     total += correct_small(tile, rows, start + b, low, others, length, target)
-                own[b, c] += total
+                sums[b, c] += total
             c += 1
 
 
@@ -573,7 +574,7 @@ def extreme_squares(data, start, stop, begin, end):
     """Least square between clusters and largest within, from start:stop to begin:end."""
     rows, squares, codes = data.rows, data.squares, data.codes
     size = stop - start
-    mine = rows[start:stop] * -2.0
+    left = rows[start:stop] * -2.0
     buffer = np.empty(size * COLUMNS)
     # One for every column of a tile, so that a vector of them is compared at once.
     lows, highs = np.full(COLUMNS, np.inf), np.zeros(COLUMNS)
@@ -581,8 +582,8 @@ def extreme_squares(data, start, stop, begin, end):
     for first in range(begin, end, COLUMNS):
         last = min(first + COLUMNS, end)
         products = buffer[: size * (last - first)].reshape(size, last - first)
-        np.dot(mine, rows[first:last].T, products)
-        others, theirs = squares[first:last], codes[first:last]
+        np.dot(left, rows[first:last].T, products)
+        others, other_codes = squares[first:last], codes[first:last]
         longest = others.max()
         for b in range(size):
             i = start + b
@@ -591,7 +592,7 @@ def extreme_squares(data, start, stop, begin, end):
             small = 0
             for j in range(last - first):
                 square = products[b, j] + others[j] + length
-                is_small, same = square < bound, theirs[j] == codes[i]
+                is_small, same = square < bound, other_codes[j] == codes[i]
                 small += is_small
                 low = np.inf if is_small or same else square
                 high = square if same and not is_small else 0.0
@@ -601,7 +602,7 @@ def extreme_squares(data, start, stop, begin, end):
                 for j in range(last - first):
                     if products[b, j] + others[j] + length < bound:
                         square = squared_distance(rows[i], rows[first + j])
-                        if theirs[j] == codes[i]:
+                        if other_codes[j] == codes[i]:
                             most = max(most, square)
                         else:
                             least = min(least, square)

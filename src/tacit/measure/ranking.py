@@ -5,7 +5,7 @@
     recall@k      relevant items among the first k, over all relevant ones
     MAP@k         mean over users of the average precision: the sum of precision@j over the
                   places j <= k of relevant items, over min(k, relevant)
-    NDCG@k        sum of 1 / log2(1 + place) over the relevant items found, over its maximum
+    NDCG@k        sum of 1 / log2(1 + place) over the relevant items up to k, over its maximum
     MRR@k         1 / place of the first relevant item, 0 if it is past k
     coverage@k    items that some user is shown among the first k, over all items
     novelty@k     mean of -log2 of the proportion of users who rated a shown item in training
@@ -49,7 +49,7 @@ def mae(truth: Any, predicted: Any) -> float:
 
 
 def differences(truth: Any, predicted: Any, name: str) -> np.ndarray:
-    a, b = (np.asarray(each, np.float64) for each in (truth, predicted))
+    a, b = np.asarray(truth, np.float64), np.asarray(predicted, np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(
             f"{name}: the truth has shape {a.shape}, the predictions {b.shape}. Give one "
@@ -69,10 +69,10 @@ def differences(truth: Any, predicted: Any, name: str) -> np.ndarray:
 def hits_of(ranked: Sequence, relevant: Collection, k: int, name: str) -> np.ndarray:
     if k < 1:
         raise ValueError(f"{name}(k={k}) must be at least 1.")
-    wanted = {*relevant}
-    if not wanted:
+    targets = {*relevant}
+    if not targets:
         raise ValueError(f"{name}: no item is relevant, so there is nothing to find.")
-    return np.array([each in wanted for each in list(ranked)[:k]], bool)
+    return np.array([item in targets for item in list(ranked)[:k]], bool)
 
 
 def precision_at(ranked: Sequence, relevant: Collection, k: int) -> float:
@@ -199,11 +199,10 @@ def rank_items(
     novelty, places = 0.0, 0
     for user in users:
         ranked = recommender.recommend(user, k).ids
-        wanted = relevant[user]
-        scores += [measure(ranked, wanted, k) for measure in measures]
+        scores += [measure(ranked, relevant[user], k) for measure in measures]
         shown.update(ranked)
         # An item that nobody rated counts as rated by half a user.
-        novelty -= sum(np.log2(max(popularity[each], 0.5) / n_users) for each in ranked)
+        novelty -= sum(np.log2(max(popularity[item], 0.5) / n_users) for item in ranked)
         places += len(ranked)
     precision, recall, mean_average, gain, reciprocal = (scores / len(users)).tolist()
     which = "every test rating" if threshold is None else f"test ratings of {threshold:g} up"

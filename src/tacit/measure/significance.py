@@ -122,14 +122,13 @@ def paired_bootstrap(
         raise ValueError(f"paired_bootstrap(draws={draws}) needs at least one draw.")
     seed = seed_from(random_state)
     if callable(metric):
-        arrays = [np.asarray(each) for each in (y_true, first, second)]
         hits(y_true, first, second, "paired_bootstrap")  # checks
-        observed = float(metric(arrays[0], arrays[1]) - metric(arrays[0], arrays[2]))
+        true, one, two = (np.asarray(labels) for labels in (y_true, first, second))
+        observed = float(metric(true, one) - metric(true, two))
         samples = np.empty(draws)
         for i in range(draws):
-            rows = integers(key(seed, i), len(arrays[0]), len(arrays[0]))
-            true, one, two = (each[rows] for each in arrays)
-            samples[i] = metric(true, one) - metric(true, two)
+            rows = integers(key(seed, i), len(true), len(true))
+            samples[i] = metric(true[rows], one[rows]) - metric(true[rows], two[rows])
     elif metric == "accuracy":
         a, b = hits(y_true, first, second, "paired_bootstrap")
         gains = a.astype(np.float64) - b
