@@ -2,7 +2,7 @@
 
     features     words, or n-grams of characters (``tacit.text.CountVectorizer``)
     weights      tf-idf, for all classifiers but naive Bayes
-    classifier   one of ``CANDIDATES``, or your own
+    classifier   one of ``CANDIDATES``, or any estimator
 
 Characters suit single words, names and languages, where few words occur twice. By default the
 features are chosen: naive Bayes is cross-validated with both on a sample, one pass each, and
@@ -395,7 +395,7 @@ class ModelChoice:
     table: tuple[Trial, ...]
     folds: int
     model: TextClassifier = field(repr=False)  # the best, fitted on all documents
-    features: FeatureChoice | None = None  # None where they were given
+    features: FeatureChoice | None = None  # None with features or a vectorizer as arguments
 
     @property
     def best(self) -> str:

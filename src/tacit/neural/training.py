@@ -350,8 +350,6 @@ class NeuralNetwork(Estimator):
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "device": [StrOptions({"cpu", "gpu"})],
-        "random_state": "no_validation",
-        "callbacks": "no_validation",
     }
 
     batch_size: int

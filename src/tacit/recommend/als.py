@@ -275,8 +275,6 @@ class Alternating(FactorModel):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     n_factors: int

@@ -58,7 +58,6 @@ class AttributeRecommender(FactorModel):
     contract: ClassVar[str] = "whole"
     _parameter_constraints: ClassVar[dict] = {
         "reg": [Interval(Real, 0, None, closed="left")],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {**FactorModel._file_schema, "attributes_": ("width",)}
 

@@ -154,8 +154,6 @@ class GlobalMean(Plain):
     3.5
     """
 
-    _parameter_constraints: ClassVar[dict] = {"engine": "no_validation"}
-
     def __init__(self, *, engine: Any = "threads") -> None:
         self.engine = engine
 
@@ -191,8 +189,6 @@ class Biases(Plain):
         "reg_items": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(
@@ -248,8 +244,6 @@ class Popularity(Plain):
     ['Alien', 'Heat']
     """
 
-    _parameter_constraints: ClassVar[dict] = {"engine": "no_validation"}
-
     def __init__(self, *, engine: Any = "threads") -> None:
         self.engine = engine
 
@@ -303,7 +297,6 @@ class ItemKNN(Recommender):
         "shrinkage": [Interval(Real, 0, None, closed="left")],
         "reg_users": [Interval(Real, 0, None, closed="left")],
         "reg_items": [Interval(Real, 0, None, closed="left")],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         **Recommender._file_schema,

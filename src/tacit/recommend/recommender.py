@@ -157,7 +157,7 @@ class Receipt:
 class Recommender(Estimator):
     """Base class of the recommenders."""
 
-    _takes_text: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict] = {}
     _file_schema: ClassVar[dict] = {
         "user_ids_": ("n_users",),
         "item_ids_": ("n_items",),

@@ -313,8 +313,6 @@ class BiasedSGD(FactorModel):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(

@@ -193,7 +193,6 @@ class Authorship(ClassifierMixin, Estimator):
         "block": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions(set(VARIANTS))],
         "compare": [StrOptions({"author", "text"})],
-        "engine": "no_validation",
     }  # fmt: skip
     _file_schema: ClassVar[dict] = {
         "classes_": ("authors",),

@@ -225,7 +225,6 @@ class FunctionWords(TransformerMixin, Estimator):
         "n_words": [Interval(Integral, 1, None, closed="left")],
         "min_share": [Interval(Real, 0, 1, closed="both")],
         "contractions": ["boolean"],
-        "engine": "no_validation",
     }
 
     def __init__(

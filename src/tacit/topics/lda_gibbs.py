@@ -124,8 +124,6 @@ class GibbsLDA(TopicModel):
         "pinned_words": [dict, None],
         "assignments": [str, None],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(

@@ -249,8 +249,6 @@ class LatentDirichletAllocation(TopicModel):
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }  # fmt: skip
     _no_effect: ClassVar[dict] = {
         "evaluate_every": "the bound is known after every pass, and tol decides when to stop",

@@ -75,10 +75,6 @@ class TextTopics(Estimator):
     _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "model": "no_validation",
-        "vectorizer": "no_validation",
-        "random_state": "no_validation",
-        "engine": "no_validation",
     }
 
     def __init__(

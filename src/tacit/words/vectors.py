@@ -87,7 +87,6 @@ class WordVectors(TransformerMixin, Estimator):
         "a": [Interval(Real, 0, None, closed="neither")],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "engine": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("words", "vectors", "counts")
     _file_schema: ClassVar[dict] = {

@@ -138,9 +138,6 @@ class Word2Vec(Estimator):
         "updates": [StrOptions({"ordered", "hogwild"})],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("_paths", "_fits")
     _file_schema: ClassVar[dict] = {"output_vectors_": ("n_outputs", "vector_size")}
