@@ -86,7 +86,7 @@ def solve_cholesky(A: Any, b: Any) -> None:
 def descend_nonnegative(A: Any, b: Any, x: Any, free: int) -> None:
     """Minimize x'Ax/2 - b'x by coordinate descent; only coordinate ``free`` may be negative."""
     k = len(x)
-    for _ in range(40):  # of coordinate descent, for factors that may not be negative
+    for _ in range(40):
         moved, largest = np.float32(0), np.float32(0)
         for j in range(k):
             a = A[j]
@@ -114,8 +114,8 @@ def solve_rows(
     indptr, indices, values = rows
     k = Y.shape[1]
     width = k + 1 if biased else k
-    # The bias is a column of ones beside the factors: its products are sums, and the product of
-    # the factors alone keeps a size that BLAS likes.
+    # The bias is a column of ones. Its products are sums; the product of the factors alone has
+    # a size that suits BLAS.
     A, G = np.empty((width, width), np.float32), np.empty((k, k), np.float32)
     spare, total = np.empty((k, k), np.float32), np.empty(k, np.float32)
     b, x = np.empty(width, np.float32), np.empty(width, np.float32)
@@ -267,14 +267,14 @@ def squared_errors(
     """The sum of (r_ij - o_j - b_i - x_i y_j)^2 over the stored entries."""
     k, total = Y.shape[1], 0.0
     for i in range(len(indptr) - 1):
-        x, own, row = X[i], bias[i], 0.0
+        x, row = X[i], 0.0
         for q in range(indptr[i], indptr[i + 1]):
             j = indices[q]
             y = Y[j]
             d = np.float32(0)
             for t in range(k):
                 d += x[t] * y[t]
-            error = np.float64(values[q] - offsets[j] - own - d)
+            error = np.float64(values[q] - offsets[j] - bias[i] - d)
             row += error * error
         total += row
     return total
@@ -282,8 +282,8 @@ def squared_errors(
 
 @kernel(fastmath=FAST)
 def implicit_loss_rows(indptr: Any, indices: Any, confidences: Any, X: Any, Y: Any) -> float:
-    """The sum of c (1 - d)^2 - d^2 over the stored entries, d = x_i y_j: what they add to the
-    loss of all pairs taken as 0."""
+    """The sum of c (1 - d)^2 - d^2 over the stored entries, d = x_i y_j: their loss, less that
+    of pairs without a rating."""
     k, total = Y.shape[1], 0.0
     for i in range(len(indptr) - 1):
         x, row = X[i], 0.0
