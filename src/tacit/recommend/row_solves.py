@@ -8,7 +8,9 @@ the confidence. Rows are gathered a chunk at a time and multiplied by BLAS; the 
 by Cholesky in float32, or by a few steps of conjugate gradients that never form it.
 
 Sums may be reassociated (``FAST``) so that inner products use SIMD: 3 times in
-``benchmarks/recommend/als.py``. NaN and infinity stay what they are.
+``benchmarks/recommend/als.py``. NaN and infinity stay what they are. No loop both sums and
+stores: the compiler adds a version without SIMD to such a loop, for arrays that overlap, and
+runs it where arrays are merely close in memory, so that the sum would depend on their addresses.
 """
 
 import math
@@ -218,17 +220,19 @@ def conjugate_rows(
                 r[v] -= z * g[v]
         for q in range(m):
             y, w, c = Y[indices[start + q]], W[q], confidences[start + q]
-            d = np.float32(0)
             for t in range(k):
                 w[t] = y[t]
+            d = np.float32(0)
+            for t in range(k):
                 d += y[t] * x[t]
             z = c - (c - np.float32(1)) * d
             for t in range(k):
                 r[t] += z * w[t]
         square = np.float32(0)
         for t in range(k):
-            p[t] = r[t]
             square += r[t] * r[t]
+        for t in range(k):
+            p[t] = r[t]
         if square < np.float32(1e-20):
             continue
         for _ in range(steps):
@@ -253,6 +257,7 @@ def conjugate_rows(
             for t in range(k):
                 x[t] += length * p[t]
                 r[t] -= length * Ap[t]
+            for t in range(k):
                 square += r[t] * r[t]
             if square < np.float32(1e-20):
                 break
@@ -267,14 +272,14 @@ def squared_errors(
     """The sum of (r_ij - o_j - b_i - x_i y_j)^2 over the stored entries."""
     k, total = Y.shape[1], 0.0
     for i in range(len(indptr) - 1):
-        x, row = X[i], 0.0
+        x, row_bias, row = X[i], bias[i], 0.0
         for q in range(indptr[i], indptr[i + 1]):
             j = indices[q]
             y = Y[j]
             d = np.float32(0)
             for t in range(k):
                 d += x[t] * y[t]
-            error = np.float64(values[q] - offsets[j] - bias[i] - d)
+            error = np.float64(values[q] - offsets[j] - row_bias - d)
             row += error * error
         total += row
     return total
