@@ -103,9 +103,9 @@ class Word2Vec(Estimator):
     losses_ : list of float
         The mean loss of a prediction, in each pass.
     n_iter_ : int
-        Passes made.
+        Number of passes.
     n_words_ : int
-        Words of the last text that were kept, before subsampling.
+        Words of the last text that are in the vocabulary, before subsampling.
 
     Examples
     --------
