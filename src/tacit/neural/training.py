@@ -41,14 +41,13 @@ from tacit.data.table import Table, parts
 from tacit.neural.layers import device_of, fold, jax, jnp, key_words, optax, to_numpy
 
 __all__ = [
-    "Columns", "EncoderNetwork", "Frame", "NeuralNetwork", "Trained", "Training",
-    "check_unit_range", "dense", "describe_columns", "log_odds", "optimizer", "padded_batch",
-    "zeros_for",
+    "Columns", "EncoderNetwork", "NeuralNetwork", "Scaler", "Trained", "Training", "dense",
+    "describe_columns", "log_odds", "optimizer", "padded_batch", "unit_scaler", "zeros_for",
 ]  # fmt: skip
 
 WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
 VALUES = {"cpu": 2**20, "gpu": 2**24}  # of the rows of one call, at most
-HELD_OUT = 10_000  # rows held out, at most
+HELD_OUT = 10_000  # most rows to hold out
 
 
 # --- The columns ---
@@ -100,10 +99,10 @@ def describe_columns(table: Table, name: str) -> Columns:
         raise ValueError(f"{name} needs at least one row, but the data has none.")
     stats = []
     with np.errstate(all="ignore"):  # values that are not finite are reported below
-        for block, each in zip(table, Threads().map(collect_columns, None, table), strict=True):
-            if not np.isfinite(each.deviations).all():
+        for block, part in zip(table, Threads().map(collect_columns, None, table), strict=True):
+            if not np.isfinite(part.deviations).all():
                 check_values(parts(block.load()).rows, name, block.start, table.source)
-            stats.append(each)
+            stats.append(part)
     columns = tree_sum(stats)
     largest = float(np.maximum(np.abs(columns.low), np.abs(columns.high)).max(initial=0.0))
     if largest > 1e30:
@@ -114,8 +113,8 @@ def describe_columns(table: Table, name: str) -> Columns:
     return columns
 
 
-def check_unit_range(who: str, columns: Columns, instead: str) -> None:
-    """ValueError unless all values are from 0 to 1."""
+def unit_scaler(who: str, columns: Columns, instead: str) -> "Scaler":
+    """No scaling; ValueError unless all values are from 0 to 1."""
     bad = np.flatnonzero((columns.low < 0) | (columns.high > 1))
     if len(bad):
         j = int(bad[0])
@@ -124,6 +123,7 @@ def check_unit_range(who: str, columns: Columns, instead: str) -> None:
             f"{columns.low[j]:.4g} to {columns.high[j]:.4g}. Scale the columns, or use "
             f"{instead}."
         )
+    return Scaler(np.zeros(len(columns.mean)), 1.0)
 
 
 def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
@@ -133,20 +133,20 @@ def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
     return np.log(mean) - np.log1p(-mean)
 
 
-class Frame(NamedTuple):
-    """How a network sees the rows: (x - mean) / scale."""
+class Scaler(NamedTuple):
+    """The input of a network: (x - mean) / scale."""
 
     mean: np.ndarray
     scale: Any  # a number, or one for each column
 
-    def apply(self, rows: Any) -> np.ndarray:
-        """Rows as the network sees them, dense."""
+    def transform(self, rows: Any) -> np.ndarray:
+        """Scaled rows, dense."""
         rows = dense(rows)
         mean = self.mean.astype(rows.dtype, copy=False)
         return (rows - mean) / np.asarray(self.scale, rows.dtype)
 
-    def undo(self, rows: np.ndarray) -> np.ndarray:
-        """What the network returns, in the units of the data."""
+    def inverse_transform(self, rows: np.ndarray) -> np.ndarray:
+        """Output of the network in the units of the data."""
         scale = np.asarray(self.scale, rows.dtype)
         return rows * scale + self.mean.astype(rows.dtype, copy=False)
 
@@ -161,22 +161,22 @@ def dense(rows: Any) -> np.ndarray:
 
 
 class Trained(NamedTuple):
-    """The state of a sweep: everything that training changes, in the host's memory."""
+    """The state of a sweep, in the host's memory; training changes it in place."""
 
     floats: np.ndarray  # float32: weights, moments of the optimizer, chains
     integers: np.ndarray  # int32: counters of the optimizer
-    log: np.ndarray  # (max_iter, figures) means per row of every pass; the last is held out
-    best: np.ndarray  # the floats of the lowest held-out loss, or nothing
+    log: np.ndarray  # (max_iter, figures) means per row of every pass; last the held-out loss
+    best: np.ndarray  # the floats of the lowest held-out loss, or empty
 
 
 class Training(Sequential):
     """Passes over shuffled mini-batches."""
 
     def __init__(
-        self, network: Any, tree: Any, table: Table, frame: Frame, *, batch_size: int,
+        self, network: Any, tree: Any, table: Table, scaler: Scaler, *, batch_size: int,
         seed: Any, device: Any, used: np.ndarray | None, name: str,
     ) -> None:  # fmt: skip
-        self.network, self.table, self.frame, self.name = network, table, frame, name
+        self.network, self.table, self.scaler, self.name = network, table, scaler, name
         self.seed, self.device, self.used = seed, device, used
         self.rows = len(table) if used is None else int(used.sum())
         self.batch_size = padded_batch(batch_size, self.rows)
@@ -218,7 +218,7 @@ class Training(Sequential):
         i, rows = part
         n, size, batches = rows.shape[0], self.batch_size, self.batches
         padded = np.zeros((batches * size, rows.shape[1]), np.float32)
-        padded[:n] = self.frame.apply(rows)
+        padded[:n] = self.scaler.transform(rows)
         counts = np.clip(n - size * np.arange(batches), 0, size).astype(np.float32)
         drawn = key(self.seed, number, i, 1)
         with jax.default_device(self.device):
@@ -294,10 +294,9 @@ def run_batches(network: Any, tree: Any, rows: Any, counts: Any, drawn: Any) -> 
     def run(tree: Any, item: Any) -> Any:
         batch, count, i = item
         mask = (jnp.arange(batch.shape[0]) < count).astype(batch.dtype)
-        own = fold(drawn, i)
         return jax.lax.cond(
             count > 0,
-            lambda tree: network.step(tree, batch, mask, own),
+            lambda tree: network.step(tree, batch, mask, fold(drawn, i)),
             lambda tree: (tree, jnp.zeros(len(network.figures), batch.dtype)),
             tree,
         )
@@ -357,19 +356,20 @@ class NeuralNetwork(Estimator):
     device: str
     random_state: Any
     callbacks: list | None
+    mean_: np.ndarray
     scale_: Any
 
     def _train(
-        self, network: Any, tree: Any, table: Table, frame: Frame, columns: Columns,
+        self, network: Any, tree: Any, table: Table, scaler: Scaler, columns: Columns,
         seed: np.uint64, *, held_out: float = 0.0, patience: int = 0, tol: float = 0.0,
     ) -> Any:  # fmt: skip
         """Train, and return the tree. ``held_out`` is the fraction of the rows to hold out;
         the fit stops after ``patience`` passes without gain on them, and returns the best."""
         name = type(self).__name__
         device = device_of(self.device, name)
-        used, checks = self._hold_out(table, frame, held_out, seed)
+        used, checks = self._hold_out(table, scaler, held_out, seed)
         training = Training(
-            network, tree, table, frame, batch_size=self.batch_size, seed=seed, device=device,
+            network, tree, table, scaler, batch_size=self.batch_size, seed=seed, device=device,
             used=used, name=name,
         )  # fmt: skip
         state = training.state_of(
@@ -390,8 +390,8 @@ class NeuralNetwork(Estimator):
             return no_gain_for([*earlier.tolist(), loss], patience, tol)
 
         settings = {k: v for k, v in self.get_params().items() if k != "callbacks"}
-        facts = blake2b(columns.mean.tobytes() + columns.deviations.tobytes(), digest_size=8)
-        number = int.from_bytes(facts.digest(), "little")
+        data = blake2b(columns.mean.tobytes() + columns.deviations.tobytes(), digest_size=8)
+        number = int.from_bytes(data.digest(), "little")
         with self._fit_callbacks() as callbacks:
             begin(callbacks, f"{name} {settings} {table.shape} {key(0, number)}")
             swept = sweep(
@@ -406,7 +406,7 @@ class NeuralNetwork(Estimator):
         floats = state.best if len(state.best) else state.floats
         return to_numpy(training.unpack(floats, state.integers))
 
-    def _hold_out(self, table: Table, frame: Frame, fraction: float, seed: Any) -> Any:
+    def _hold_out(self, table: Table, scaler: Scaler, fraction: float, seed: Any) -> Any:
         """A mask of the rows to train on, and the others in mini-batches; or nothing."""
         if not fraction:
             return None, None
@@ -423,7 +423,7 @@ class NeuralNetwork(Estimator):
         batch = min(size, 1000)
         batches = -(-size // batch)
         rows = np.zeros((batches * batch, table.shape[1]), np.float32)
-        rows[:size] = frame.apply(table.take(places))
+        rows[:size] = scaler.transform(table.take(places))
         counts = np.clip(size - batch * np.arange(batches), 0, batch).astype(np.float32)
         return used, (rows.reshape(batches, batch, -1), counts)
 
@@ -445,6 +445,10 @@ class NeuralNetwork(Estimator):
         with jax.default_device(device_of(self.device, type(self).__name__)):
             for piece in Serial().map(apply_to_rows, (function, jnp), table):
                 yield None if piece is None else np.asarray(piece, table.dtype)
+
+    def _scaler(self) -> Scaler:
+        """The scaler of a fitted network."""
+        return Scaler(self.mean_, self.scale_)
 
     def _check_scale(self) -> None:
         """ValueError unless a loaded ``scale_`` is one number above 0."""

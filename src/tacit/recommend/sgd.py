@@ -28,6 +28,7 @@ matrix factorization. PAKDD.
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -357,17 +358,13 @@ class BiasedSGD(FactorModel):
         self.mean_ = float(np.mean(train.values, dtype=np.float64)) if self.bias else 0.0
         state, best = start(seed, n, m, k, centered=bool(self.bias)), Best()
         model = self._passes(train, seed)
-
-        def errors_of(state: SgdState) -> float:
-            return best.error(self, state, validation)
-
+        errors = None if validation is None else partial(best.error, self, validation)
         with self._fit_callbacks() as callbacks:
             begin(callbacks, self._fit_key(ratings) if callbacks else name)
             try:
                 swept = sweep(
                     model, state, engine_for(self), max_iter=self.n_epochs,
-                    stop=None if validation is None else self._stop,
-                    held_out=None if validation is None else errors_of,
+                    stop=None if errors is None else self._stop, held_out=errors,
                     callbacks=callbacks, figure=figure, name=name,
                 )  # fmt: skip
             except KeyboardInterrupt:  # keep the factors learned so far
@@ -430,7 +427,7 @@ class Best:
         self.state: SgdState | None = None
         self.errors: list[float] = []
 
-    def error(self, model: BiasedSGD, state: SgdState, ratings: Ratings) -> float:
+    def error(self, model: BiasedSGD, ratings: Ratings, state: SgdState) -> float:
         """The root mean squared error of a state, which is copied if it is the lowest."""
         users, items = ratings.users, ratings.items
         products = np.einsum("ij,ij->i", state.users[users], state.items[items])

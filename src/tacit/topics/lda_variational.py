@@ -217,6 +217,8 @@ class LatentDirichletAllocation(TopicModel):
     2.9
     """
 
+    _faded_words: np.ndarray
+    _faded_logs: np.ndarray
     _saved_private = ("_faded_words", "_faded_logs")
     _file_schema: ClassVar[dict] = {
         **TopicModel._file_schema,

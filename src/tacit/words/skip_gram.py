@@ -183,7 +183,7 @@ class SkipGramPairs(Sequential):
         return Visited(0.0, 0.0)
 
     def _list(self, chunk: int, number: int) -> Listed:
-        text, rate = self.schedule.draw_words(*self.cuts[chunk : chunk + 2], number)
+        text, rate = self.schedule.draw_words(self.cuts[chunk], self.cuts[chunk + 1], number)
         groups = self.in_group, self.out_group, self.groups
         counts, none = np.zeros(self.groups**2, np.int64), np.empty(0, np.int32)
         place_pairs(text, groups, counts, none, none)

@@ -171,7 +171,7 @@ class WindowOrder(Sequential):
     def visit(self, state: Weights, part: int, number: int) -> Visited:
         """Make the steps of a chunk of text."""
         s = self.schedule
-        text, rate = s.draw_words(*self.cuts[part : part + 2], number)
+        text, rate = s.draw_words(self.cuts[part], self.cuts[part + 1], number)
         measured, n = np.zeros(2), len(text[0])
         steps = Steps(self.noise, s.negative, rate, key(s.seed, CELL, number, part), s.every())
         lanes = (0,) * (state.inputs.shape[1] // LANES)
