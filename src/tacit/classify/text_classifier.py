@@ -314,7 +314,7 @@ class TextClassifier(ClassifierMixin, Estimator):
             )
         else:
             model = clone(self.classifier)
-            counts = {each.model for each in CANDIDATES.values() if not each.weighted}
+            counts = {c.model for c in CANDIDATES.values() if not c.weighted}
             weighted = type(model).__name__ not in counts
         if self.weighting != "auto":
             weighted = self.weighting == "tfidf"

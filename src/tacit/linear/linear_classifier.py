@@ -109,10 +109,6 @@ def top_classes(params: Any, block: Any) -> np.ndarray:
 # --- The base class ---
 
 
-def decides(estimator: Any) -> bool:
-    return estimator._decides
-
-
 def check_columns(n_classes: int, columns: int) -> None:
     """ValueError where weights cannot be those of so many classes."""
     if columns != n_classes and not (columns == 1 and n_classes <= 2):
@@ -149,7 +145,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
             codes[:] = 0
         return self.classes_[codes.astype(np.intp, copy=False)]
 
-    @available_if(decides)
+    @available_if(lambda self: self._decides)
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n, k), or with two classes (n,), that of the second against the first."""
         table = np.concatenate(list(self._map_blocks(scores, X)))

@@ -8,9 +8,8 @@ s_y = w_y . x + b_y is the score of class y, a_i the weight of row i. The gradie
 logistic loss is the expected count of every feature in every class less the observed one. The
 margin of one class against the rest is s or -s, that of Crammer and Singer the score of the
 true class less the best other. ``collect`` and its kin return the sums of one block, so any
-engine may run them. ``update`` is a plain gradient step, short enough that the loss never
-rises; solvers do better with the same sums. Two classes have one column, the weights of the
-second against the first.
+engine may run them; ``core.minimize`` makes the steps. Two classes have one column, the weights
+of the second against the first.
 
 The notes' sections on logistic regression and on large margins. Berger, Della Pietra and Della
 Pietra (1996), A maximum entropy approach to natural language processing. Computational
@@ -35,7 +34,7 @@ from tacit.linear.linear_classifier import csr_arrays
 __all__ = [
     "HingeParams", "HingeStats", "LogisticHessian", "LogisticParams", "LogisticStats",
     "collect", "collect_hessian", "collect_squared_hinge", "hinge_losses", "log_probabilities",
-    "probabilities", "update", "width_of",
+    "probabilities", "width_of",
 ]  # fmt: skip
 
 LARGEST = 1e120  # values whose squares can be added up without overflow
@@ -49,8 +48,6 @@ class LogisticParams(NamedTuple):
 
     weights: np.ndarray  # (v, k) float64; k is 1 with two classes
     intercept: np.ndarray  # (k,)
-    decay: float = 0.0  # fraction of the weights that a step of ``update`` takes away
-    rate: float = 1.0  # step size of ``update``
 
 
 @dataclass(frozen=True)
@@ -133,15 +130,6 @@ def loss_and_residuals(
     if scores.shape[1] == 1:
         residuals = residuals[:, 1:]
     return loss, residuals * weights[:, None]
-
-
-def update(params: LogisticParams, stats: LogisticStats) -> LogisticParams:
-    """One gradient step on the mean loss."""
-    rate = params.rate / stats.rows
-    return params._replace(
-        weights=(1 - params.decay) * params.weights - rate * stats.gradient[:-1],
-        intercept=params.intercept - rate * stats.gradient[-1],
-    )
 
 
 def width_of(n_classes: int) -> int:

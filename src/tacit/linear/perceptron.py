@@ -350,7 +350,7 @@ class Perceptron(OnlineClassifier):
         average, separate the classes
     losses_ : list of float, the error rate of each pass
     validation_scores_ : list of float, with early stopping the accuracy on rows held out
-    n_iter_ : int, passes made
+    n_iter_ : int, number of passes
     converged_ : bool, False where ``max_iter`` or a callback ended the fit
     t_ : int, visits that averages are taken over: all, but for class weights that lie far
         apart, where the first passes are forgotten

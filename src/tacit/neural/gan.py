@@ -102,7 +102,7 @@ class GANNetwork:
             "discriminator": discriminator,
             "average": jax.tree_util.tree_map(np.copy, generator),
             "moments": tuple(
-                zeros_for(self._optimizer(), each) for each in (generator, discriminator)
+                zeros_for(self._optimizer(), net) for net in (generator, discriminator)
             ),
             "steps": np.zeros(2, np.int32),  # of the discriminator, of the generator
         }
@@ -120,7 +120,7 @@ class GANNetwork:
     ) -> Any:
         """The loss of the discriminator on real rows and fakes. ``between`` are numbers from
         0 to 1, one per row: where between a real row and a fake the gradient is penalized."""
-        real, fake = (self.scores(jnp, discriminator, each) for each in (rows, fakes))
+        real, fake = (self.scores(jnp, discriminator, batch) for batch in (rows, fakes))
         weights = mask / mask.sum()
         if self.loss == "non-saturating":
             return jax.nn.softplus(-real) @ weights + jax.nn.softplus(fake).mean()

@@ -86,7 +86,7 @@ def collect_columns(_: None, block: Any) -> Columns:
     if sp.issparse(rows):
         mean = np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel() / n
         squares = np.asarray(rows.multiply(rows).sum(axis=0, dtype=np.float64)).ravel()
-        low, high = (each.toarray().ravel() for each in (rows.min(axis=0), rows.max(axis=0)))
+        low, high = rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
         return Columns(n, mean, np.maximum(squares - n * mean**2, 0.0), low, high)
     mean = rows.mean(axis=0, dtype=np.float64)
     deviations = np.square(rows - mean).sum(axis=0)
@@ -216,26 +216,19 @@ class Training(Sequential):
     def visit(self, state: Trained, part: tuple[int, Any], number: int) -> Visited:
         """Train on some mini-batches. The device may still be at work when this returns."""
         i, rows = part
-        n, size, batches = rows.shape[0], self.batch_size, self.batches
-        padded = np.zeros((batches * size, rows.shape[1]), np.float32)
-        padded[:n] = self.scaler.transform(rows)
-        counts = np.clip(n - size * np.arange(batches), 0, size).astype(np.float32)
-        drawn = key(self.seed, number, i, 1)
+        batches = to_batches(self.scaler.transform(rows), self.batches, self.batch_size)
+        drawn = key_words(key(self.seed, number, i, 1))
         with jax.default_device(self.device):
-            self.tree, figures = run_batches(
-                self.network, self.tree, padded.reshape(batches, size, -1), counts,
-                key_words(drawn),
-            )  # fmt: skip
+            self.tree, figures = run_batches(self.network, self.tree, *batches, drawn)
         if self.figures:  # one call may wait while another runs, no more
             self.figures[-1].block_until_ready()
         self.figures.append(figures)
-        return Visited(float(n), figures[0])
+        return Visited(float(rows.shape[0]), figures[0])
 
     def end_pass(self, state: Trained, number: int) -> None:
         """Write the tree and the figures of the pass back into the state."""
-        leaves = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(self.tree)]
-        pack(leaves, state)
-        figures = np.sum([np.asarray(each, np.float64) for each in self.figures], axis=0)
+        state.floats[:], state.integers[:] = flatten(self.tree)
+        figures = np.sum([np.asarray(sums, np.float64) for sums in self.figures], axis=0)
         state.log[number, : len(figures)] = figures / self.rows
         if not np.isfinite(figures).all() or not np.isfinite(state.floats).all():
             raise ValueError(
@@ -245,37 +238,41 @@ class Training(Sequential):
 
     def unpack(self, floats: np.ndarray, integers: np.ndarray) -> Any:
         """The tree that a state holds."""
-        leaves, places = [], {"f": 0, "i": 0}
+        leaves = []
         for shape, dtype in self.shapes:
-            kind = "f" if dtype.kind == "f" else "i"
-            first = places[kind]
-            places[kind] = first + int(np.prod(shape, dtype=np.int64))
-            source = floats if kind == "f" else integers
-            leaves.append(source[first : places[kind]].reshape(shape).astype(dtype))
+            size = int(np.prod(shape, dtype=np.int64))
+            if dtype.kind == "f":
+                values, floats = floats[:size], floats[size:]
+            else:
+                values, integers = integers[:size], integers[size:]
+            leaves.append(values.reshape(shape).astype(dtype))
         return jax.tree_util.tree_unflatten(self.form, leaves)
 
     def state_of(self, tree: Any, passes: int, figures: int, *, keeps_best: bool) -> Trained:
         """The state that a fit starts from."""
-        leaves = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(tree)]
-        sizes = {"f": 0, "i": 0}
-        for leaf in leaves:
-            sizes["f" if leaf.dtype.kind == "f" else "i"] += leaf.size
-        floats = np.zeros(sizes["f"], np.float32)
-        state = Trained(
-            floats, np.zeros(sizes["i"], np.int32), np.full((passes, figures + 1), np.nan),
-            np.zeros(sizes["f"] if keeps_best else 0, np.float32),
-        )  # fmt: skip
-        pack(leaves, state)
-        return state
+        floats, integers = flatten(tree)
+        best = np.zeros(len(floats) if keeps_best else 0, np.float32)
+        return Trained(floats, integers, np.full((passes, figures + 1), np.nan), best)
 
 
-def pack(leaves: list[np.ndarray], state: Trained) -> None:
-    places = {"f": 0, "i": 0}
-    for leaf in leaves:
-        kind = "f" if leaf.dtype.kind == "f" else "i"
-        target = state.floats if kind == "f" else state.integers
-        target[places[kind] : places[kind] + leaf.size] = leaf.ravel()
-        places[kind] += leaf.size
+def flatten(tree: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The float leaves of a tree and its integer leaves, as one array each."""
+    leaves = [np.ravel(leaf) for leaf in jax.tree_util.tree_leaves(tree)]
+    floats = [leaf for leaf in leaves if leaf.dtype.kind == "f"]
+    integers = [leaf for leaf in leaves if leaf.dtype.kind != "f"]
+    none = np.zeros(0, np.int32)
+    return (
+        np.concatenate([none, *floats], dtype=np.float32),
+        np.concatenate([none, *integers], dtype=np.int32),
+    )
+
+
+def to_batches(rows: np.ndarray, batches: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in mini-batches, the last padded with zeros, and how many rows each has."""
+    padded = np.zeros((batches * size, rows.shape[1]), np.float32)
+    padded[: len(rows)] = rows
+    counts = np.clip(len(rows) - size * np.arange(batches), 0, size).astype(np.float32)
+    return padded.reshape(batches, size, -1), counts
 
 
 def padded_batch(batch_size: int, rows: int) -> int:
@@ -421,11 +418,8 @@ class NeuralNetwork(Estimator):
         used = np.ones(n, bool)
         used[places] = False
         batch = min(size, 1000)
-        batches = -(-size // batch)
-        rows = np.zeros((batches * batch, table.shape[1]), np.float32)
-        rows[:size] = scaler.transform(table.take(places))
-        counts = np.clip(size - batch * np.arange(batches), 0, batch).astype(np.float32)
-        return used, (rows.reshape(batches, batch, -1), counts)
+        rows = scaler.transform(table.take(places))
+        return used, to_batches(rows, -(-size // batch), batch)
 
     def _map_rows(self, function: Any, table: Table) -> np.ndarray:
         """``function(xp, rows)`` of every block of dense rows, in order: in NumPy and in the

@@ -88,14 +88,11 @@ class AttributeRecommender(FactorModel):
         """
         items, users = as_vectors(attributes, "item"), as_vectors(tastes, "user")
         model = cls()
-        names = sorted({*(n for v in items.values() for n in v), *(
-            n for v in users.values() for n in v
-        )})  # fmt: skip
-        model.attributes_ = names
+        names = sorted({n for v in (*items.values(), *users.values()) for n in v})
+        model.attributes_, model.mean_ = names, 0.0
         model.item_ids_, model.item_factors_ = matrix_of(items, names)
         model.user_ids_, model.user_factors_ = matrix_of(users, names)
         n, m = len(users), len(items)
-        model.mean_ = 0.0
         model.user_biases_ = np.zeros(n, np.float32)
         model.item_biases_ = np.zeros(m, np.float32)
         model.ratings_ = sp.csr_array((n, m), dtype=np.float32)

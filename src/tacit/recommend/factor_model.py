@@ -99,8 +99,14 @@ class FactorModel(Recommender):
         factors = self.user_factors_[user].astype(np.float64)
         return scores + float(self.user_biases_[user]) + self.item_factors_ @ factors
 
+    def _factors(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """Factors and biases of users (0) or items (1)."""
+        if side:
+            return self.item_factors_, self.item_biases_
+        return self.user_factors_, self.user_biases_
+
     def _vectors(self, side: int) -> Any:
-        return self.item_factors_ if side else self.user_factors_
+        return self._factors(side)[0]
 
     # --- The rows of one side, given the other ---
 
@@ -120,13 +126,12 @@ class FactorModel(Recommender):
 
     def _solve_users(self, users: np.ndarray) -> None:
         """Solve the rows of these users again."""
-        rows = self.ratings_[users]
-        solved = self._solve(rows, self.item_factors_, self.item_biases_, 0)
+        solved = self._solve(self.ratings_[users], *self._factors(1), 0)
         self.user_factors_[users], self.user_biases_[users] = solved
 
-    def _items_given_users(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        columns = self.ratings_.tocsc()[:, items].T.tocsr()
-        return self._solve(columns, self.user_factors_, self.user_biases_, 1)
+    def _columns(self, items: np.ndarray) -> sp.csr_array:
+        """The ratings of items, a row for each."""
+        return self.ratings_.tocsc()[:, items].T.tocsr()
 
     def _system(self, items: np.ndarray, values: np.ndarray) -> System:
         """The problem whose solution is the factors of a user with these ratings."""
@@ -211,12 +216,7 @@ class FactorModel(Recommender):
             codes[side][usable], others[codes[1 - side]][usable].astype(np.int32),
             ratings.values[usable], shape,
         )  # fmt: skip
-        X, bias = self._solve(
-            rows,
-            self.user_factors_ if side else self.item_factors_,
-            self.user_biases_ if side else self.item_biases_,
-            side,
-        )
+        X, bias = self._solve(rows, *self._factors(1 - side), side)
         first = self._append(sides[side], X, bias, side)
         if side:
             self.ratings_ = stacked([self.ratings_, rows.T], sp.hstack)
@@ -229,13 +229,9 @@ class FactorModel(Recommender):
         how far predictions lie apart is what a refit would begin with."""
         touched = np.unique(rows.indices)
         new = rows[:, touched]
-        if side:
-            other, factors, bias = self.ratings_[touched], self.item_factors_, self.item_biases_
-            old, old_bias = self.user_factors_[touched], self.user_biases_[touched]
-        else:
-            other = self.ratings_.tocsc()[:, touched].T.tocsr()
-            factors, bias = self.user_factors_, self.user_biases_
-            old, old_bias = self.item_factors_[touched], self.item_biases_[touched]
+        other = self.ratings_[touched] if side else self._columns(touched)
+        factors, bias = self._factors(side)
+        old, old_bias = (array[touched] for array in self._factors(1 - side))
         X, x = factors[first:], bias[first:]
         sample = slice(0, max(1, SAMPLED // max(1, len(touched))))
         predictions = []
@@ -295,7 +291,8 @@ class FactorModel(Recommender):
     def _solve_touched(self, users: np.ndarray, items: np.ndarray) -> None:
         """Solve the rows and columns that have new ratings."""
         self._solve_users(users)
-        self.item_factors_[items], self.item_biases_[items] = self._items_given_users(items)
+        solved = self._solve(self._columns(items), *self._factors(0), 1)
+        self.item_factors_[items], self.item_biases_[items] = solved
         self._solve_users(users)
 
     def _grow(self, ids: np.ndarray, side: int) -> np.ndarray:

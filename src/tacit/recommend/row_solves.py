@@ -8,9 +8,9 @@ the confidence. Rows are gathered a chunk at a time and multiplied by BLAS; the 
 by Cholesky in float32, or by a few steps of conjugate gradients that never form it.
 
 Sums may be reassociated (``FAST``) so that inner products use SIMD: 3 times in
-``benchmarks/recommend/als.py``. NaN and infinity stay what they are. No loop both sums and
-stores: the compiler adds a version without SIMD to such a loop, for arrays that overlap, and
-runs it where arrays are merely close in memory, so that the sum would depend on their addresses.
+``benchmarks/recommend/als.py``. NaN and infinity are not changed. No loop both sums and stores:
+the compiler adds to such a loop a version without SIMD, for arrays that overlap, and runs it
+where arrays are merely close in memory, so that the sum would depend on their addresses.
 """
 
 import math

@@ -114,7 +114,7 @@ def consensus_tree(
     check_variant(variant, "consensus_tree")
     rows = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
     n, width = rows.shape
-    called = [str(each) for each in (range(n) if names is None else names)]
+    called = [str(name) for name in (range(n) if names is None else names)]
     if len(called) != n:
         raise ValueError(f"consensus_tree was given {len(called)} names for {n} texts.")
     if n_trees < 1 or not 0.5 <= strength < 1:

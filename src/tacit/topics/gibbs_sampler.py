@@ -189,18 +189,17 @@ class GibbsSampler(Sequential):
         self.place_favored(z)
         words = np.zeros((tokens.width, padded), np.int32)
         count_words(tokens.cells, z, words)
-        starts = np.zeros(0, np.int64)
-        sizes = np.zeros(0, np.int32)
-        if k > DENSE and tokens.lengths.max(initial=0) <= PACKED:
+        starts, sizes = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        short = tokens.lengths.max(initial=0) <= PACKED
+        if k > DENSE and short:
             room = np.minimum(tokens.lengths, k)
             starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
             sizes = np.zeros(len(room), np.int32)
             documents: np.ndarray = np.zeros(starts[-1], np.uint32)
             make_lists(tokens.documents, z, starts, sizes, documents)
         else:
-            small = tokens.lengths.max(initial=0) <= PACKED
-            kind = np.uint16 if small else np.uint32
-            documents = np.zeros((len(tokens.lengths), padded), kind)
+            shape = len(tokens.lengths), padded
+            documents = np.zeros(shape, np.uint16 if short else np.uint32)
             count_documents(tokens.documents, z, documents)
         return GibbsState(
             z, documents, starts, sizes, words, words[:, :k].sum(axis=0, dtype=np.int64),

@@ -71,7 +71,7 @@ def align_topics(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
     >>> match, cosine
     (array([1, 2, 0]), array([1., 1., 1.]))
     """
-    rows, others = (np.asarray(getattr(each, "topics_", each), np.float64) for each in (a, b))
+    rows, others = (np.asarray(getattr(m, "topics_", m), np.float64) for m in (a, b))
     if rows.shape[1] != others.shape[1]:
         raise ValueError(
             f"align_topics got topics of {rows.shape[1]} and {others.shape[1]} words. Give "

@@ -172,9 +172,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             home[list(group)] = min(group)
         members = [home == topic for topic in np.unique(home)]
         merged = copy(self)
-        merged.components_ = np.stack([self.components_[each].sum(axis=0) for each in members])
-        merged.alpha_ = np.array([self.alpha_[each].sum() for each in members])
-        merged.topic_sizes_ = np.array([self.topic_sizes_[each].sum() for each in members])
+        merged.components_ = np.stack([self.components_[rows].sum(axis=0) for rows in members])
+        merged.alpha_ = np.array([self.alpha_[rows].sum() for rows in members])
+        merged.topic_sizes_ = np.array([self.topic_sizes_[rows].sum() for rows in members])
         merged.n_components = len(members)
         merged.__dict__.pop("_last", None)  # the topics of the tokens have other numbers
         return merged

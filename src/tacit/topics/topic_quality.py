@@ -87,20 +87,20 @@ def coherence(
     if hasattr(reference, "shape"):
         if words is not None:
             places = {word: i for i, word in enumerate(words)}
-            lists = [[places.get(w, w) for w in each] for each in lists]
+            lists = [[places.get(w, w) for w in topic] for topic in lists]
         together, total = by_document(lists, reference)
-        names: Iterable[Any] = sorted({word for each in lists for word in each})
+        names: Iterable[Any] = sorted({word for topic in lists for word in topic})
     else:
         if words is not None:
-            lists = [[w if isinstance(w, str) else words[w] for w in each] for each in lists]
+            lists = [[w if isinstance(w, str) else words[w] for w in topic] for topic in lists]
         size = {"u_mass": 0, "npmi": 10, "c_v": 110}[measure] if window is None else window
-        names = sorted({word for each in lists for word in each})
+        names = sorted({word for topic in lists for word in topic})
         together, total = by_window(list(names), reference, size)
     if not total:
         raise ValueError("coherence needs reference documents, but there are none.")
     place = {name: i for i, name in enumerate(names)}
     scores = {"npmi": mean_npmi, "u_mass": mean_log_ratio, "c_v": mean_cosine}[measure]
-    return np.array([scores(together, [place[w] for w in each], total) for each in lists])
+    return np.array([scores(together, [place[w] for w in topic], total) for topic in lists])
 
 
 def diversity(topics: Any, top: int = 25) -> float:
@@ -110,7 +110,7 @@ def diversity(topics: Any, top: int = 25) -> float:
     0.75
     """
     lists = listed(topics, top)
-    return len({word for each in lists for word in each}) / sum(map(len, lists))
+    return len({word for topic in lists for word in topic}) / sum(map(len, lists))
 
 
 def exclusivity(topics: Any, top: int = 10) -> np.ndarray:
@@ -131,7 +131,7 @@ def listed(topics: Any, top: int) -> list[list[Any]]:
     """The top words of each topic, as lists or from probabilities."""
     if hasattr(topics, "topics_") or isinstance(topics, np.ndarray):
         return top_words(topics, top).tolist()
-    lists = [list(each)[:top] for each in topics]
+    lists = [list(topic)[:top] for topic in topics]
     if not lists or not all(lists):
         raise ValueError("There are no topics, or one of them has no words. Give some.")
     return lists
@@ -142,7 +142,7 @@ def listed(topics: Any, top: int) -> list[list[Any]]:
 
 def by_document(lists: list[list[int]], X: Any) -> tuple[np.ndarray, int]:
     """Documents with both words of each pair, in the order of the sorted columns."""
-    columns = sorted({int(word) for each in lists for word in each})
+    columns = sorted({int(word) for topic in lists for word in topic})
     if columns[0] < 0 or columns[-1] >= X.shape[1]:
         raise ValueError(
             f"Topics name the columns {columns[0]} to {columns[-1]}, but the reference has "

@@ -230,7 +230,7 @@ class WordVectors(TransformerMixin, Estimator):
         """The vector of a word, or an array with those of several."""
         if isinstance(word, str):
             return self.vectors[self.place(word)]
-        return self.vectors[[self.place(each) for each in word]]
+        return self.vectors[[self.place(item) for item in word]]
 
     def __repr__(self) -> str:
         if not hasattr(self, "vectors"):
@@ -358,7 +358,7 @@ class WordVectors(TransformerMixin, Estimator):
             return answer
 
         blocks = get_engine(self.engine).each(search, range(0, len(rows), BLOCK))
-        return [each for block in blocks for each in block]
+        return [neighbors for block in blocks for neighbors in block]
 
     # --- Documents ---
 

@@ -296,8 +296,8 @@ def check_paths(paths: Any, words: int) -> tuple:
     if not (isinstance(paths, tuple) and len(paths) == 3):
         raise ValueError("the tree is missing")
     edges, nodes, codes = paths
-    if not all(isinstance(each, np.ndarray) and each.ndim == 1 for each in paths):
-        raise ValueError("the tree is not made of arrays")
+    if not all(isinstance(array, np.ndarray) and array.ndim == 1 for array in paths):
+        raise ValueError("the tree is not a tuple of arrays")
     kinds = (edges.dtype, nodes.dtype, codes.dtype)
     if kinds != (np.int64, np.int32, np.uint8) or len(edges) != words + 1:
         raise ValueError("the tree does not fit the words")
