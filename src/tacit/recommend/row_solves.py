@@ -220,14 +220,13 @@ def conjugate_rows(
                 r[v] -= z * g[v]
         for q in range(m):
             y, w, c = Y[indices[start + q]], W[q], confidences[start + q]
-            for t in range(k):
-                w[t] = y[t]
             d = np.float32(0)
             for t in range(k):
                 d += y[t] * x[t]
             z = c - (c - np.float32(1)) * d
             for t in range(k):
-                r[t] += z * w[t]
+                w[t] = y[t]
+                r[t] += z * y[t]
         square = np.float32(0)
         for t in range(k):
             square += r[t] * r[t]
