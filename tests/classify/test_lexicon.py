@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import tacit
 from tacit.classify import LexiconClassifier, read_lexicon
-from tacit.classify.lexicon import LANGUAGES, own_list
+from tacit.classify.lexicon import LANGUAGES, package_list
 from tacit.core import DataError
 from tacit.text import tokenize
 
@@ -121,12 +121,12 @@ def test_languages_of_real_sentences():
 
 
 def test_our_lists_are_sound():
-    positive, negative = own_list("sentiment_positive"), own_list("sentiment_negative")
+    positive, negative = package_list("sentiment_positive"), package_list("sentiment_negative")
     assert not set(positive) & set(negative)
-    assert not set(positive) & set(own_list("negators"))
+    assert not set(positive) & set(package_list("negators"))
     names = ["sentiment_positive", "sentiment_negative", "negators", "intensifiers"]
     for name in names + [f"languages/{code}" for code in LANGUAGES]:
-        words = own_list(name)
+        words = package_list(name)
         assert len(words) > 40
         for word in words:  # as the tokenizer will see them
             assert " ".join(tokenize(word, rule="words")) == word

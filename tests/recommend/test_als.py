@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from tacit.core.progress import Progress
 from tacit.measure import rmse
 from tacit.recommend import ALS, GlobalMean, ImplicitALS
+from tacit.recommend.row_solves import conjugate_rows
 from tests.recommend.planted import planted
 
 RATINGS = planted()
@@ -55,6 +56,23 @@ def test_both_solvers_of_implicit_feedback_reach_the_same_loss():
         for solver in ("cg", "cholesky")
     ]
     assert losses[0] == pytest.approx(losses[1], rel=0.01)
+
+
+def test_conjugate_gradients_have_the_same_bits_wherever_memory_is_allocated():
+    rng = np.random.default_rng(0)
+    n, m, k, per_row = 20, 50, 16, 9
+    indptr, indices = np.arange(n + 1) * per_row, rng.integers(m, size=n * per_row)
+    confidences = (1 + rng.integers(1, 5, size=n * per_row)).astype(np.float32)
+    Y = rng.normal(size=(m, k)).astype(np.float32)
+    start = rng.normal(size=(n, k)).astype(np.float32)
+    results, allocated = set(), []
+    for _ in range(600):
+        arrays = [np.empty(size, np.uint8) for size in rng.integers(1, 300, size=10).tolist()]
+        allocated = [*allocated[-8:], arrays]
+        X = start.copy()
+        conjugate_rows(indptr, indices.astype(np.int32), confidences, Y, Y.T @ Y, X, 3)
+        results.add(X.tobytes())
+    assert len(results) == 1
 
 
 def test_planted_structure_is_found():

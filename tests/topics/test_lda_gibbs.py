@@ -70,7 +70,7 @@ def test_asymmetric_alpha_finds_the_frequent_topics():
 def test_counts_stay_those_of_the_topics(k, monkeypatch):
     monkeypatch.setattr(gibbs_sampler, "FEWEST", 1000)  # several blocks
     sampler = sampler_of(planted()[0][:100], k)
-    state = sampler.start(np.full(k, 0.1), 0.1, None, True)
+    state = sampler.start(np.full(k, 0.1), 0.1)
     assert sampler.tokens.groups == 4
     assert bool(len(state.starts)) == (k > gibbs_sampler.DENSE)
     state = sweep(sampler, state, Serial(), max_iter=4).state
@@ -114,7 +114,7 @@ def test_the_chain_visits_states_as_often_as_their_probability_says():
     X = np.array([[1, 0], [1, 1]])
     alpha, eta, k = np.array([0.5, 1.5]), 0.3, 2
     sampler = sampler_of(X, k, optimize_alpha=False, optimize_eta=False)
-    state = sampler.start(alpha, eta, None, True)
+    state = sampler.start(alpha, eta)
     owner = sampler.tokens.order[sampler.tokens.documents]
     word = np.empty(3, int)
     for w, first, last in sampler.tokens.cells:

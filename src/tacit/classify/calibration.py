@@ -232,8 +232,8 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
         k = len(self.classes_)
         scales: tuple[Any, ...] = (self.factor_, self.shift_)
         stepped = self.steps_ is not None
-        sizes = {np.shape(each) for each in scales}
-        if any((each is None) != stepped for each in scales) or not sizes <= {(), (k,)}:
+        shapes = {np.shape(scale) for scale in scales}
+        if any((scale is None) != stepped for scale in scales) or not shapes <= {(), (k,)}:
             raise ValueError("its calibration does not fit its classes.")
         if self.steps_ is not None and set(self.steps_[:, 0].tolist()) != set(range(k)):
             raise ValueError("steps_ does not have every class.")
@@ -283,20 +283,17 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
                 scores, codes, method=self.method, weights=weights
             )
             return
-        columns = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
-        self.steps_ = np.vstack(
-            [
-                np.insert(fit_isotonic(s, codes == k, weights), 0, k, axis=1)
-                for k, s in enumerate(columns.T)
-            ]
-        )
+        steps = []
+        for k, column in enumerate(one_per_class(scores).T):
+            steps.append(np.insert(fit_isotonic(column, codes == k, weights), 0, k, axis=1))
+        self.steps_ = np.vstack(steps)
 
     def _one_against_rest(self, scores: np.ndarray) -> np.ndarray:
         """(n, k) probabilities of each class against the rest, normalized."""
         if self.steps_ is None:
             p = expit(self.factor_ * scores + self.shift_)
         else:
-            columns = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
+            columns = one_per_class(scores)
             p = np.empty(columns.shape)
             for k, column in enumerate(columns.T):
                 _, x, probability = self.steps_[self.steps_[:, 0] == k].T
@@ -328,6 +325,11 @@ def scores_of(model: Any, X: Any) -> np.ndarray:
             logs = np.log(np.asarray(model.predict_proba(X), np.float64))
     logs = np.maximum(logs, -1e5)  # a class that is ruled out
     return logs[:, 1:] - logs[:, :1] if logs.shape[1] == 2 else logs
+
+
+def one_per_class(scores: np.ndarray) -> np.ndarray:
+    """(n, k) scores of each class against the others."""
+    return np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
 
 
 def as_columns(scores: np.ndarray) -> np.ndarray:

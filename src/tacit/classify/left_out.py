@@ -22,8 +22,8 @@ from tacit.classify.naive_bayes import BernoulliNB, ClassCounts, ComplementNB, c
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.stats import tree_sum
-from tacit.data.table import Batch, parts
-from tacit.linear.labeled_rows import check_labeled
+from tacit.data.table import Batch
+from tacit.linear.labeled_rows import check_labeled, in_memory
 from tacit.linear.linear_classifier import csr_arrays, csr_rows
 
 __all__ = ["fit_without_folds", "left_out_scores"]
@@ -36,31 +36,29 @@ def fit_without_folds(
 ) -> Iterator[tuple[int, Any]]:
     """The number of every fold, and the model fitted on the rows outside it."""
     labeled = check_labeled(model, X, y)
-    block = one_block(labeled.table)
-    codes, counting = np.asarray(block.labels), model._counting(len(labeled.classes))
-    folds = np.unique(numbers)
+    rows, codes = rows_and_codes(labeled.table)
+    counting, folds = model._counting(len(labeled.classes)), np.unique(numbers)
     stats = [
-        collect(counting, Batch(block.rows[numbers == fold], codes[numbers == fold]))
+        collect(counting, Batch(rows[numbers == fold], codes[numbers == fold]))
         for fold in folds
     ]
     for i, fold in enumerate(folds):
-        rest = tree_sum([*stats[:i], *stats[i + 1 :]])
-        seen = rest.class_count > 0  # a class may have all its rows in the fold
-        counts = ClassCounts(rest.rows, rest.class_count[seen], rest.feature_count[seen])
+        train = tree_sum([*stats[:i], *stats[i + 1 :]])
+        seen = train.class_count > 0  # a class may have all its rows in the fold
+        counts = ClassCounts(train.rows, train.class_count[seen], train.feature_count[seen])
         yield fold, model._update(labeled.classes[seen], counts)
 
 
 def left_out_scores(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, and (n, k) scores of every row by the model without it."""
     labeled = check_labeled(model, X, y)
-    block = one_block(labeled.table)
+    rows, codes = rows_and_codes(labeled.table)
     counting = model._counting(len(labeled.classes))
-    stats = collect(counting, block)
+    stats = collect(counting, Batch(rows, codes))
     model._update(labeled.classes, stats)
-    rows = block.rows
     if counting.threshold is not None:
         rows = present(rows, counting.threshold, counting.name)
-    csr, codes = csr_arrays(rows, counting.name), np.asarray(block.labels)
+    csr = csr_arrays(rows, counting.name)
     alpha = np.broadcast_to(np.asarray(model._smoothing(), np.float64), (rows.shape[1],)).copy()
     counts = np.ascontiguousarray(stats.feature_count.T)
     complement = isinstance(model, ComplementNB)
@@ -92,19 +90,14 @@ def prior_without(model: Any, class_count: np.ndarray, codes: np.ndarray) -> np.
 
 
 def add_bernoulli(
-    model: Any,
-    csr: Any,
-    codes: np.ndarray,
-    counts: np.ndarray,
-    alpha: np.ndarray,
-    class_count: np.ndarray,
-    scores: np.ndarray,
-) -> None:
-    """Scores by the model of all rows, except for the own class of each."""
+    model: Any, csr: Any, codes: np.ndarray, counts: np.ndarray, alpha: np.ndarray,
+    class_count: np.ndarray, scores: np.ndarray,
+) -> None:  # fmt: skip
+    """Add scores: for the class of a row by the model without it, else by that of all rows."""
     rows = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=(len(codes), len(counts)))
     prior = scores[np.arange(len(codes)), codes].copy()
     scores += rows @ model.weights_ + (model.intercept_ - model.class_log_prior_)
-    # The class with a row less: the sum over absent features if the row has none.
+    # A class with one row less: the score of a row without any feature.
     n = class_count - 1
     absent = np.maximum(n - counts, 0) + alpha[:, None]
     scale = np.log(np.maximum(n + 2 * alpha[:, None], 1e-300))
@@ -122,27 +115,25 @@ def row_spans(csr: Any, width: int) -> Iterator[tuple[int, int]]:
         yield start, stop
 
 
-def one_block(table: Any) -> Batch:
-    """A table in memory as one block of CSR rows and labels."""
+def rows_and_codes(table: Any) -> tuple[sp.csr_array, np.ndarray]:
+    """The CSR rows and the codes of a table in memory."""
     if not table.in_memory:
         raise ValueError(
             "Leaving rows out needs all of them in memory, but X is a table of a file. Give "
             "an array or a sparse matrix."
         )
-    blocks = [parts(block.load()) for block in table]
-    stack = sp.vstack if sp.issparse(blocks[0].rows) else np.vstack
-    rows = blocks[0].rows if len(blocks) == 1 else stack([block.rows for block in blocks])
-    return Batch(csr_rows(rows).tocsr(), np.concatenate([block.labels for block in blocks]))
+    rows, codes, _ = in_memory(table)
+    return csr_rows(rows).tocsr(), codes
 
 
 @kernel
 def add_without(span, csr, codes, counts, totals, alpha, weights, complement, scores):
-    """Add multinomial or complement scores of a span of rows, each without itself: the counts
-    of its own class change, or those of all other complements."""
+    """Add multinomial or complement scores of a span of rows, by models without the row: the
+    counts of its class change, or those of all other complements."""
     k = counts.shape[1]
     sign = -1.0 if complement else 1.0
     for i in range(span[0], span[1]):
-        own, out = codes[i], scores[i]
+        code, out = codes[i], scores[i]
         length = 0.0
         for t in range(csr.indptr[i], csr.indptr[i + 1]):
             j, x = csr.indices[t], csr.data[t]
@@ -150,19 +141,19 @@ def add_without(span, csr, codes, counts, totals, alpha, weights, complement, sc
                 continue
             length += x
             for y in range(k):
-                if (y == own) != complement:
+                if (y == code) != complement:
                     out[y] += sign * x * np.log(max(counts[j, y] - x, 0.0) + alpha[j])
                 else:
                     out[y] += x * weights[j, y]
         if length > 0.0:
             for y in range(k):
-                if (y == own) != complement:
+                if (y == code) != complement:
                     out[y] -= sign * length * np.log(totals[y] - length)
 
 
 @kernel
 def set_bernoulli(span, csr, codes, counts, alpha, class_count, base, prior, scores):
-    """Set the score of a span of rows for their own class, each without itself."""
+    """Set the scores of a span of rows for their classes, by the model without the row."""
     for i in range(span[0], span[1]):
         y = codes[i]
         n = class_count[y] - 1.0

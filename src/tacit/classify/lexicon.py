@@ -36,10 +36,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.errors import DataError
 from tacit.core.estimator import Estimator
-from tacit.linear.linear_classifier import check_listed
+from tacit.linear.linear_classifier import best_two, check_listed
 from tacit.text.tokens import tokenize
 
-__all__ = ["LANGUAGES", "LexiconClassifier", "Mention", "own_list", "read_lexicon"]
+__all__ = ["LANGUAGES", "LexiconClassifier", "Mention", "package_list", "read_lexicon"]
 
 LANGUAGES = ("de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv")
 CLAUSES = re.compile(r"[.,;:!?()\[\]\n…—–]+|\bbut\b|\bhowever\b", re.IGNORECASE)
@@ -129,9 +129,9 @@ class LexiconClassifier(ClassifierMixin, Estimator):
             names = (
                 {code: f"languages/{code}" for code in LANGUAGES}
                 if lists == "languages"
-                else {each: f"sentiment_{each}" for each in ("negative", "positive")}
+                else {name: f"sentiment_{name}" for name in ("negative", "positive")}
             )
-            lists = {class_: own_list(name) for class_, name in names.items()}
+            lists = {class_: package_list(name) for class_, name in names.items()}
         if len(lists) < 2:
             raise ValueError(
                 f"LexiconClassifier needs lists for at least 2 classes, but was given "
@@ -171,8 +171,7 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         """
         check_listed(n)
         (row,) = self._scores([document])
-        order = np.argsort(-row, kind="stable")
-        winner, rival = int(order[0]), int(order[1])
+        winner, rival = best_two(row)
         pushes: dict[str, float] = {}
         for words, place, score in self._find(document):
             if place in (winner, rival):
@@ -266,7 +265,7 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         foreign = isinstance(self.lists, str) and self.lists == "languages"
         if words is None or (english and foreign):
             return {}
-        return dict(own_list(name)) if english else parse_weights(words)
+        return dict(package_list(name)) if english else parse_weights(words)
 
     def _ready(self) -> None:
         if not hasattr(self, "entries_"):
@@ -286,7 +285,7 @@ class LexiconClassifier(ClassifierMixin, Estimator):
         for entry in self._known:
             words = entry.split(" ")
             sizes.setdefault(words[0], set()).add(len(words))
-        self._sizes = {word: sorted(each, reverse=True) for word, each in sizes.items()}
+        self._sizes = {word: sorted(lengths, reverse=True) for word, lengths in sizes.items()}
         self._negator_set = frozenset(self._negators)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -402,7 +401,7 @@ def is_number(cell: str) -> bool:
 
 
 @cache
-def own_list(name: str) -> dict[str, float]:
+def package_list(name: str) -> dict[str, float]:
     """A list of the package: "sentiment_positive", "negators", "languages/de", ...
 
     The dictionary is cached; copy it before changing it.

@@ -18,7 +18,7 @@ These minimize the loss -log p(x, y): maximum likelihood for alpha = 0, the mode
 Dirichlet prior otherwise. Probabilities are overconfident, because features are taken as
 independent.
 
-One file: the three models share one pass and one base class, and differ in a few lines each.
+One file: the three models have the same pass and base class, and differ in a few lines each.
 
 Maron (1961), Automatic indexing: an experimental inquiry. Journal of the ACM 8.
 McCallum and Nigam (1998), A comparison of event models for naive Bayes text classification.
@@ -46,7 +46,7 @@ from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
 from tacit.data.checked import NUMBERS, check_results
 from tacit.data.table import Table, parts
-from tacit.linear.labeled_rows import check_labeled, check_more
+from tacit.linear.labeled_rows import check_labeled, check_partial
 from tacit.linear.linear_classifier import Csr, LinearClassifier, check_finite, csr_rows, scores
 
 __all__ = [
@@ -102,8 +102,8 @@ def collect(params: Counting, block: Any) -> ClassCounts:
 
 
 def fewer_blocks(table: Table, n_classes: int) -> Table:
-    """The table in blocks with more entries than there are counts, if it is in memory: every
-    block adds counts of all features, which for wide rows costs more than counting them."""
+    """A table in memory, in blocks with more entries than there are counts: every block adds
+    the counts of all features, which for wide rows costs more than counting its entries."""
     rows = getattr(table.blocks[0].rows, "matrix", None)
     if not table.in_memory or rows is None:
         return table
@@ -111,8 +111,8 @@ def fewer_blocks(table: Table, n_classes: int) -> Table:
     if most >= len(table.blocks):
         return table
     first = table.blocks[0]
-    whole = Table.from_array(rows, -(-len(table) // most)).with_labels(first.labels.array)
-    return whole if first.weights is None else whole.with_weights(first.weights.array)
+    table = Table.from_array(rows, -(-len(table) // most)).with_labels(first.labels.array)
+    return table if first.weights is None else table.with_weights(first.weights.array)
 
 
 def log_probabilities(
@@ -229,7 +229,7 @@ class NaiveBayes(LinearClassifier):
     ) -> Any:
         """Count more rows. The first call names all ``classes`` that will occur."""
         self._validate_params()
-        first, labeled = check_more(self, X, y, classes, sample_weight, dtypes=NUMBERS)
+        first, labeled = check_partial(self, X, y, classes, sample_weight, dtypes=NUMBERS)
         stats = self._count(labeled)
         if not first:
             stats = ClassCounts(0, self.class_count_, self.feature_count_) + stats
@@ -455,21 +455,21 @@ class BernoulliNB(NaiveBayes):
         return logs
 
     def _set_weights(self) -> None:
-        most = self.class_count_[:, None]
-        if self.binarize is None and (self.feature_count_ > most * (1 + 1e-9)).any():
+        rows = self.class_count_[:, None]
+        if self.binarize is None and (self.feature_count_ > rows * (1 + 1e-9)).any():
             raise ValueError(
                 "BernoulliNB(binarize=None) takes X as zeros and ones, but X holds values "
                 f"above 1 (up to {self.feature_count_.max():g} in a class together). Set "
                 "binarize=0.0 to count every value above 0 as a one."
             )
-        absent_count = np.maximum(most - self.feature_count_, 0)  # rounding may go below
-        there, absent = self._logs(self.feature_count_), self._logs(absent_count)
+        absent_count = np.maximum(rows - self.feature_count_, 0)  # rounding may go below
+        weights, absent = self._logs(self.feature_count_), self._logs(absent_count)
         # With alpha 0 a logarithm may be -inf and the score no longer linear; a large finite
         # number rules out a class just as well.
         if not np.all(self._smoothing()):
-            there, absent = np.maximum(there, FLOOR), np.maximum(absent, FLOOR)
+            weights, absent = np.maximum(weights, FLOOR), np.maximum(absent, FLOOR)
         self.intercept_ = self.class_log_prior_ + absent.sum(axis=0)
-        self.weights_ = np.subtract(there, absent, out=there)
+        self.weights_ = np.subtract(weights, absent, out=weights)
 
     def _map_blocks(self, function: Any, X: Any) -> Iterator[np.ndarray]:
         if self.binarize is not None:

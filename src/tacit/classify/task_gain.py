@@ -101,7 +101,7 @@ def by_task(
                 accuracy_of(classifier, rows, target.codes, train, test) for rows in columns
             )
             scores.append((after, before, base))
-    accuracy, start, baseline = (float(np.mean(each)) for each in zip(*scores, strict=True))
+    accuracy, start, baseline = (float(np.mean(column)) for column in zip(*scores, strict=True))
     gains = tuple(after - before for after, before, _ in scores)
     error = float(np.std(gains, ddof=1)) / math.sqrt(n_splits)
     features = None if X is None else start
@@ -109,7 +109,7 @@ def by_task(
 
 
 def majority(clusters: Codes, target: Codes, train: np.ndarray, common: int) -> np.ndarray:
-    """For every row, the class most frequent in its cluster; ``common`` where none is known."""
+    """The most frequent class in the cluster of every row; ``common`` in new clusters."""
     width = len(target.names)
     cells = clusters.codes[train].astype(np.int64) * width + target.codes[train]
     table = np.bincount(cells, minlength=len(clusters.names) * width).reshape(-1, width)

@@ -2,7 +2,7 @@
 
     features     words, or n-grams of characters (``tacit.text.CountVectorizer``)
     weights      tf-idf, for all classifiers but naive Bayes
-    classifier   one of ``CANDIDATES``, or your own
+    classifier   one of ``CANDIDATES``, or any estimator
 
 Characters suit single words, names and languages, where few words occur twice. By default the
 features are chosen: naive Bayes is cross-validated with both on a sample, one pass each, and
@@ -314,7 +314,7 @@ class TextClassifier(ClassifierMixin, Estimator):
             )
         else:
             model = clone(self.classifier)
-            counts = {each.model for each in CANDIDATES.values() if not each.weighted}
+            counts = {c.model for c in CANDIDATES.values() if not c.weighted}
             weighted = type(model).__name__ not in counts
         if self.weighting != "auto":
             weighted = self.weighting == "tfidf"
@@ -395,7 +395,7 @@ class ModelChoice:
     table: tuple[Trial, ...]
     folds: int
     model: TextClassifier = field(repr=False)  # the best, fitted on all documents
-    features: FeatureChoice | None = None  # None where they were given
+    features: FeatureChoice | None = None  # None with features or a vectorizer as arguments
 
     @property
     def best(self) -> str:

@@ -5,7 +5,7 @@
 One class at a time: with the scores of the others fixed, the loss is that of two classes. A
 visit replaces it by its second-order expansion, minimizes that and the penalty by passes of
 coordinate descent over an active set (weights that are not zero, or whose gradient exceeds
-l1), and takes as much of the step as makes the objective fall (line search). The intercept is
+l1), and searches the line for the step size at which the objective falls. The intercept is
 a coordinate without penalty. Weights become exactly zero. The loss does not change where the
 weights of a feature for all classes move by the same number: after every pass that number is
 chosen to make the penalty smallest, which steps of single classes would approach slowly.
@@ -16,8 +16,8 @@ the largest s <= 1 for which no gradient exceeds l1,
     gap  =  objective  -  mean entropy of [y] + s r  +  sum_j max(|s g_j| - l1, 0)^2 / (2 l2)
 
 The fit ends when no partial derivative exceeds ``tol`` and the gap is within ``tol`` of the
-objective, or, because the bound is loose where C is large, when what the passes to come can
-still gain, judged by the last two, is below a tenth of that. As in ``dual``, the intercept's
+objective, or, because the bound is loose where C is large, when the remaining decrease,
+extrapolated from the last two passes, is below a tenth of that. As in ``dual``, the intercept's
 part of the gap is estimated by a Newton step.
 
 ``HingeDescent`` does the same for the squared hinge loss, each class against the rest, where
@@ -52,7 +52,7 @@ PASSES = 50  # of coordinate descent to a Newton step, at most
 
 
 class CoordinateState(NamedTuple):
-    """What visits change."""
+    """The state of a fit; visits change it in place."""
 
     weights: np.ndarray  # (k, v): the weights of a class are contiguous
     intercept: np.ndarray  # (k,)
@@ -152,15 +152,15 @@ class CoordinateDescent(Sequential):
         """The loss as a function of the scores of class j, those of the others fixed."""
         scores, a = state.scores[j], self.weights
         right = self.codes == (1 if self.k == 1 else j)
-        rest = np.zeros_like(scores)
+        others = np.zeros_like(scores)
         if self.k > 1:
-            rest = logsumexp(np.delete(state.scores, j, axis=0), axis=0)
-        p = expit(scores - rest)
-        before = np.logaddexp(rest, scores)
+            others = logsumexp(np.delete(state.scores, j, axis=0), axis=0)
+        p = expit(scores - others)
+        before = np.logaddexp(others, scores)
 
-        def change(moved: np.ndarray, length: float) -> float:
-            gain = float(a @ (np.logaddexp(rest, scores + length * moved) - before))
-            return gain - length * float(a[right] @ moved[right])
+        def change(direction: np.ndarray, length: float) -> float:
+            total = float(a @ (np.logaddexp(others, scores + length * direction) - before))
+            return total - length * float(a[right] @ direction[right])
 
         loss = float(a @ before) - float(a[right] @ scores[right])
         curvatures = np.maximum(a * p * (1 - p), 1e-15 * a)
@@ -171,7 +171,7 @@ class CoordinateDescent(Sequential):
             center_features(state.weights, self.l1, self.l2)
 
     def _violations(self, gradient: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """The partial derivatives of the objective; at zero, the least of them."""
+        """The absolute partial derivatives of the objective; at zero, the least of them."""
         smooth = gradient + self.l2 * w
         at_zero = np.maximum(np.abs(smooth) - self.l1, 0.0)
         return np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
@@ -182,13 +182,13 @@ class CoordinateDescent(Sequential):
         measure_columns(columns.indptr, columns.indices, columns.data, step)
         first = 0.0
         for _ in range(passes):
-            met = descend(
+            violation = descend(
                 columns.indptr, columns.indices, columns.data, step, self.l1, self.l2,
                 self.intercept,
             )  # fmt: skip
             check_stop()
-            first = first or met
-            if met <= INNER * first:
+            first = first or violation
+            if violation <= INNER * first:
                 break
 
     def _search_line(
@@ -197,20 +197,21 @@ class CoordinateDescent(Sequential):
         """Take the step, or the first half, quarter, ... of it that lowers the objective.
         Returns the decrease."""
         old = state.weights[j, step.active]
-        change, moved = step.weights - old, step.scores + step.offset[0]
-        promised = float(
-            step.gradient @ change + step.offset[0] * step.offset_gradient
+        direction, score_direction = step.weights - old, step.scores + step.offset[0]
+        expected = float(
+            step.gradient @ direction + step.offset[0] * step.offset_gradient
             + self._penalty(step.weights) - self._penalty(old)
         )  # fmt: skip
         length = 1.0
         for _ in range(40):
-            there = old + length * change
-            gain = loss_change(moved, length) + (self._penalty(there) - self._penalty(old))
-            if gain <= 0.01 * length * promised + 1e-14:
-                state.weights[j, step.active] = there if length < 1 else step.weights
+            new = old + length * direction
+            change = loss_change(score_direction, length)
+            change += self._penalty(new) - self._penalty(old)
+            if change <= 0.01 * length * expected + 1e-14:
+                state.weights[j, step.active] = new if length < 1 else step.weights
                 state.intercept[j] += length * step.offset[0]
-                state.scores[j] += length * moved
-                return -gain
+                state.scores[j] += length * score_direction
+                return -change
             length /= 2
         return 0.0
 
@@ -219,20 +220,20 @@ class CoordinateDescent(Sequential):
 
     def stop(self, state: CoordinateState, losses: list[float]) -> bool:
         """Whether partial derivatives and the distance from the minimum are within ``tol``."""
-        # Where decreases go on by the same factor, this is what is left to gain.
+        # The sum of the decreases to come, where they fall by the same factor.
         factor = min(self.decrease / max(self.last_decrease, 1e-300), 0.99)
-        left = self.decrease * max(1.0, factor / (1 - factor))
+        remaining = self.decrease * max(1.0, factor / (1 - factor))
         loose = self.l2 == 0 and self.violation > 0.1 * self.l1  # the gap cannot be small
-        if self.violation > 10 * self.tol or (loose and left > self.tol * losses[-1]):
+        if self.violation > 10 * self.tol or (loose and remaining > self.tol * losses[-1]):
             return False
         self.measured = now = self.measure(state)
         limit = max(self.tol, 1e-13) * now.objective
-        return now.gradient <= self.tol and (now.gap <= limit or left <= 0.1 * limit)
+        return now.gradient <= self.tol and (now.gap <= limit or remaining <= 0.1 * limit)
 
     def measure(self, state: CoordinateState) -> Measured:
         """Objective, gap and largest partial derivative."""
         k, a, every = self.k, self.weights, np.arange(len(self.codes))
-        # Scores are updated step by step; start again from the weights.
+        # Removes the rounding errors of the updates.
         state.scores[:] = (self.rows @ state.weights.T + state.intercept).T
         logs = log_probabilities(np.ascontiguousarray(state.scores.T))
         objective = -float(a @ logs[every, self.codes]) + sum(map(self._penalty, state.weights))
@@ -240,30 +241,30 @@ class CoordinateDescent(Sequential):
         labels = np.zeros_like(p)
         labels[every, self.codes] = 1
         residuals = p - labels
-        own = a[:, None] * residuals[:, -k:]
-        gradients = (self.columns.T @ own).T
-        offsets = own.sum(axis=0)
+        weighted = a[:, None] * residuals[:, -k:]
+        gradients = (self.columns.T @ weighted).T
+        offsets = weighted.sum(axis=0)
         largest = max(
             float(self._violations(g, w).max(initial=0.0))
             for g, w in zip(gradients, state.weights, strict=True)
         )
         if self.intercept:
             largest = max(largest, float(np.abs(offsets).max()))
-        most = float(np.abs(gradients).max(initial=0.0))
-        below = -np.inf
+        steepest = float(np.abs(gradients).max(initial=0.0))
+        dual = -np.inf
         if self.l1 + self.l2 == 0:
-            below = objective  # without a penalty there is no bound
-        for scale in {1.0, min(1.0, self.l1 / most if most else 1.0)}:
-            over = np.maximum(scale * np.abs(gradients) - self.l1, 0.0)
-            cost = float(np.square(over).sum()) / (2 * self.l2) if self.l2 else 0.0
-            if self.l2 == 0 and over.max(initial=0.0) > 1e-12 * self.l1:
+            dual = objective  # without a penalty there is no bound
+        for scale in {1.0, min(1.0, self.l1 / steepest if steepest else 1.0)}:
+            excess = np.maximum(scale * np.abs(gradients) - self.l1, 0.0)
+            cost = float(np.square(excess).sum()) / (2 * self.l2) if self.l2 else 0.0
+            if self.l2 == 0 and excess.max(initial=0.0) > 1e-12 * self.l1:
                 continue
             entropy = float(a @ entr(np.maximum(labels + scale * residuals, 0.0)).sum(axis=1))
-            below = max(below, entropy - cost)
-        gap = objective - below
+            dual = max(dual, entropy - cost)
+        gap = objective - dual
         if self.intercept:
-            flat = np.maximum(a @ (p * (1 - p))[:, -k:], 1e-6)
-            gap += float(np.sum(offsets**2 / flat))
+            curvatures = np.maximum(a @ (p * (1 - p))[:, -k:], 1e-6)
+            gap += float(np.sum(offsets**2 / curvatures))
         return Measured(objective, max(0.0, gap), largest)
 
 
@@ -271,7 +272,7 @@ class HingeDescent(CoordinateDescent):
     """The mean squared hinge loss of every class against the rest, and an L1 penalty."""
 
     def _shortfalls(self, scores: np.ndarray, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """Signs of the rows, by whether class j is theirs, and what margins lack to 1."""
+        """Signs of the rows, 1 for class j and -1 for others, and max(0, 1 - margin)."""
         signs = np.where(self.codes == (1 if self.k == 1 else j), 1.0, -1.0)
         return signs, np.maximum(1 - signs * scores, 0.0)
 
@@ -279,15 +280,15 @@ class HingeDescent(CoordinateDescent):
         scores, a = state.scores[j], self.weights
         signs, short = self._shortfalls(scores, j)
 
-        def change(moved: np.ndarray, length: float) -> float:
-            after = np.maximum(1 - signs * (scores + length * moved), 0.0)
+        def change(direction: np.ndarray, length: float) -> float:
+            after = np.maximum(1 - signs * (scores + length * direction), 0.0)
             return float(a @ (after**2 - short**2))
 
         curvatures = np.where(short > 0, 2.0, 1e-6) * a
         return Expansion(float(a @ short**2), -2 * a * signs * short, curvatures, change)
 
     def _end_pass_over_classes(self, state: CoordinateState) -> None:
-        """Classes against the rest share no constant."""
+        """One-against-rest scores have no constant in common."""
 
     def measure(self, state: CoordinateState) -> Measured:
         """Objective, gap and largest partial derivative. The dual variables are the losses'
@@ -299,8 +300,8 @@ class HingeDescent(CoordinateDescent):
             gradient = self.columns.T @ (-2 * self.weights * signs * short)
             largest = max(largest, float(self._violations(gradient, w).max(initial=0.0)))
             value = float(self.weights @ short**2) + self._penalty(w)
-            most = float(np.abs(gradient).max(initial=0.0))
-            scale = min(1.0, self.l1 / most) if most else 1.0
+            steepest = float(np.abs(gradient).max(initial=0.0))
+            scale = min(1.0, self.l1 / steepest) if steepest else 1.0
             dual = float(self.weights @ (2 * scale * short - (scale * short) ** 2))
             objective, gap = objective + value, gap + max(0.0, value - dual)
         return Measured(objective, gap, largest)
@@ -312,7 +313,7 @@ class Expansion(NamedTuple):
     loss: float
     residuals: np.ndarray  # (n,) first derivatives
     curvatures: np.ndarray  # (n,) second derivatives
-    change: Callable[[np.ndarray, float], float]  # of the loss, by a length of a move of scores
+    change: Callable[[np.ndarray, float], float]  # of the loss: direction of scores, length
 
 
 class ColumnStep(NamedTuple):
@@ -344,8 +345,8 @@ def measure_columns(indptr, indices, data, step):
 
 @kernel
 def descend(indptr, indices, data, step, l1, l2, with_intercept):
-    """One pass over the active columns; the violations met, added up."""
-    met = 0.0
+    """One pass over the active columns; the sum of their violations before their steps."""
+    violation = 0.0
     offset, scores = step.offset, step.scores
     for s in range(step.active.size):
         j, w = step.active[s], step.weights[s]
@@ -355,16 +356,16 @@ def descend(indptr, indices, data, step, l1, l2, with_intercept):
             i = indices[t]
             gradient += data[t] * step.curvatures[i] * scores[i]
         if w > 0:
-            met += abs(gradient + l1)
+            violation += abs(gradient + l1)
         elif w < 0:
-            met += abs(gradient - l1)
+            violation += abs(gradient - l1)
         else:
-            met += max(abs(gradient) - l1, 0.0)
+            violation += max(abs(gradient) - l1, 0.0)
         curvature = step.squares[s] + l2
         if curvature <= 0:
             continue
-        there = w - gradient / curvature
-        new = np.sign(there) * max(abs(there) - l1 / curvature, 0.0)
+        new = w - gradient / curvature
+        new = np.sign(new) * max(abs(new) - l1 / curvature, 0.0)
         change = new - w
         if change == 0:
             continue
@@ -374,10 +375,10 @@ def descend(indptr, indices, data, step, l1, l2, with_intercept):
             scores[indices[t]] += change * data[t]
     if with_intercept:
         change = -offset[1] / offset[2]
-        met += abs(offset[1])
+        violation += abs(offset[1])
         offset[0] += change
         offset[1] += change * offset[2]
-    return met
+    return violation
 
 
 @kernel
@@ -406,9 +407,9 @@ def best_shift(w, total, l1, l2):
         s = -w[a] if a >= 0 else 0.0
         middle, ties = l2 * (total + k * s), 0
         for b in range(k):
-            there = w[b] + s
-            middle += l1 * np.sign(there)
-            ties += there == 0
+            shifted = w[b] + s
+            middle += l1 * np.sign(shifted)
+            ties += shifted == 0
         if abs(middle) <= l1 * ties or middle == 0:
             return s
     if l2 > 0:

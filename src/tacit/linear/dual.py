@@ -75,7 +75,7 @@ TINY = 1e-13  # gaps, relative to the objective, that float64 cannot tell from n
 
 
 class DualRows(NamedTuple):
-    """What visits read. Rows are scaled."""
+    """The scaled rows, which visits read."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -87,7 +87,7 @@ class DualRows(NamedTuple):
 
 
 class DualState(NamedTuple):
-    """What visits change."""
+    """The state of a fit; visits change it in place."""
 
     weights: np.ndarray  # (v, k), padded with zeros
     intercept: np.ndarray  # (k,), padded like the weights
@@ -97,9 +97,9 @@ class DualState(NamedTuple):
 
 @dataclass(frozen=True)
 class DualVisited(Visited):
-    """What a pass met."""
+    """Sums over the rows of a pass."""
 
-    gap: float  # summed over the rows, each before its visit
+    gap: float  # of each row before its visit
 
 
 class Measured(NamedTuple):
@@ -136,8 +136,8 @@ def solve_dual(
 ) -> Solution:
     """Fit weights by passes over all rows.
 
-    ``intercept`` is the value of the constant feature, 0 for none; logistic regression, whose
-    intercept is not penalized, only asks whether there is one.
+    ``intercept`` is the value of the constant feature, 0 for none; for logistic regression,
+    whose intercept is not penalized, only whether it is 0 matters.
     """
     model = DualAscent(
         rows, codes, costs, columns, LOSSES[loss], intercept, tol=tol, seed=seed, name=name
@@ -216,7 +216,7 @@ class DualAscent(Sequential):
                 logs = np.log(np.maximum(frequencies, 1.0 / n))
                 logs -= logs[0] if k == 1 else logs.mean()
                 intercept = logs[-k:].astype(dtype)
-        # Padded to whole SIMD registers; the padding stays zero.
+        # Padded to full SIMD registers; the padding stays zero.
         padding = 0 if k == 1 else -k % 8
         weights = np.pad(weights, ((0, 0), (0, padding)))
         return DualState(weights, np.pad(intercept, (0, padding)), duals, active)
@@ -230,10 +230,10 @@ class DualAscent(Sequential):
             state.intercept[: self.columns] -= self.rows.bias * (self.costs @ state.duals)
         loss = gap = violation = 0.0
         for order in chunks(self.rows.indptr, part):
-            met = visit_rows(
+            sums = visit_rows(
                 self.rows, state, order, self.kind, self.columns, self.shrink_above
             )
-            loss, gap, violation = loss + met[0], gap + met[1], max(violation, met[2])
+            loss, gap, violation = loss + sums[0], gap + sums[1], max(violation, sums[2])
             check_stop()
         self.shrink_above = violation if violation > 0 else np.inf
         return DualVisited(self.total, loss, gap)
@@ -246,15 +246,15 @@ class DualAscent(Sequential):
         regression no partial derivative exceeds ``tol``."""
         if not np.isfinite(losses[-1]):
             raise FloatingPointError("the dual variables overflowed")
-        # Most of the gap that rows had when they were visited is gone by now.
-        rest = self.gap * min(max(self.gap / self.last_gap, 0.05), 1.0)
-        # The losses met leave out rows that are shrunk away.
+        # The visits have closed most of the gap that rows had before them.
+        remaining = self.gap * min(max(self.gap / self.last_gap, 0.05), 1.0)
+        # The losses of a pass leave out rows that are shrunk away.
         objective = self.measured.objective
         if np.isnan(objective):
             objective = max(losses[-1], 0.01 * losses[0])
         limit = self.tol * objective
         limit *= 0.25 if self.logistic else 2.0  # the gap of hinge losses falls slowly
-        if (rest > limit or self.gap > self.measure_below) and self.gap > TINY * objective:
+        if (remaining > limit or self.gap > self.measure_below) and self.gap > TINY * objective:
             return False
         self.measured = now = self.measure(state)
         limit = max(self.tol * now.objective, TINY * now.objective)
@@ -269,8 +269,8 @@ class DualAscent(Sequential):
         return False
 
     def measure(self, state: DualState, *, gradient: bool = False) -> Measured:
-        """Objective and gap of all rows at fixed weights. The gradient takes another pass: it
-        is measured where the gap is small enough, or where it is asked for."""
+        """Objective and gap of all rows at fixed weights. The gradient takes another pass, so
+        it is computed only with ``gradient`` or where the gap is small enough."""
         weights = state.weights[:, : self.columns]
         scores = np.asarray(self.matrix @ weights, np.float64)
         if self.logistic and self.columns == 1 and self.rows.bias:
@@ -305,8 +305,8 @@ class DualAscent(Sequential):
             return loss, loss + float(np.sum(duals * (scores + wrong)))
         gap = loss - float(np.sum(duals * (1 - signs_of(codes, self.columns) * scores)))
         if squared:
-            own = self.costs[self.used, None]
-            gap += 0.25 * float(np.sum(np.square(duals[self.used], dtype=np.float64) / own))
+            costs = self.costs[self.used, None]
+            gap += 0.25 * float(np.sum(np.square(duals[self.used], dtype=np.float64) / costs))
         return loss, max(0.0, gap)
 
     def _logistic_gap(
@@ -325,14 +325,14 @@ class DualAscent(Sequential):
         np.maximum(q, 0.0, out=q)
         gap = float(costs @ (xlogy(q, q) - q * logs).sum(axis=1))
         p = np.exp(logs)[:, -k:]
-        flat = costs @ (p * (1 - p))
+        curvatures = costs @ (p * (1 - p))
         if k == 1:
             p[:, 0] -= codes
         else:
             p[every, codes] -= 1
         residuals = p * costs[:, None]
         if self.rows.bias:
-            distance = residuals.sum(axis=0) / np.maximum(flat, 1e-6 * self.total)
+            distance = residuals.sum(axis=0) / np.maximum(curvatures, 1e-6 * self.total)
             gap += float(np.abs(distance) @ np.abs(costs @ state.duals))
         return loss, max(0.0, gap), residuals
 
@@ -349,7 +349,7 @@ def best_intercept(
         p = 0.5 + 0.5 * np.tanh(0.5 * (scores + intercept))
         gradient, curvature = float(costs @ (p - codes)), float(costs @ (p * (1 - p)))
         intercept -= min(max(gradient / max(curvature, 1e-300), -1.0), 1.0)
-        # The gradient that is left is of the order of this one's square.
+        # Newton's method: the next gradient is of the order of the square of this one.
         if abs(gradient) < 1e-3 * curvature and abs(gradient) < 1e-4 * float(costs.sum()):
             break
     return intercept
@@ -377,21 +377,21 @@ def visit_rows(rows, state, order, kind, columns, shrink_above):
         else:
             scores[:] = intercept
             add_scores(rows.indices, rows.data, first, end, weights, scores)
-        # Every step turns the scores into what the weights change by, times the row.
+        # Every step turns the scores into the factors of the row in the change of the weights.
         if kind == LOGISTIC and width == 1:
-            met = step_sigmoid(scores, duals, code, cost, square)
+            result = step_sigmoid(scores, duals, code, cost, square)
         elif kind == LOGISTIC:
-            met = step_softmax(scores, duals, code, cost, square, columns, spare)
+            result = step_softmax(scores, duals, code, cost, square, columns, spare)
         elif kind == CRAMMER_SINGER:
-            met = step_crammer_singer(scores, duals, code, cost, square, columns, spare)
+            result = step_crammer_singer(scores, duals, code, cost, square, columns, spare)
         else:
             squared = kind == SQUARED_HINGE
-            met = step_hinge(scores, duals, code, cost, square, columns, squared)
-        loss += met[0]
-        gap += met[1]
-        worst = max(worst, met[2])
-        state.active[i] = met[3] <= shrink_above
-        if not met[4]:
+            result = step_hinge(scores, duals, code, cost, square, columns, squared)
+        loss += result[0]
+        gap += result[1]
+        worst = max(worst, result[2])
+        state.active[i] = result[3] <= shrink_above
+        if not result[4]:
             continue
         for k in range(width):
             intercept[k] += rows.bias * scores[k]
@@ -454,8 +454,8 @@ def step_length(change, p, q, c, columns):
         gradient = 0.0
         for k in range(columns):
             d = change[k]
-            there = max(q[k] + length * d, LEAST)
-            gradient += d * (np.log(there / max(p[k], 1e-30)) + c * length * d)
+            moved = max(q[k] + length * d, LEAST)
+            gradient += d * (np.log(moved / max(p[k], 1e-30)) + c * length * d)
         if gradient <= 0 and turn == 0:
             return length
         if gradient > 0:
@@ -490,9 +490,9 @@ def bisect(p, q, c, score):
     low, high = 0.0, p - q
     for _ in range(20):
         change = 0.5 * (low + high)
-        there = min(max(q + change, 1e-7), 1 - 1e-7)
-        far = np.log(there / (1 - there)) - score + c * change
-        if (far > 0) == (p > q):
+        moved = min(max(q + change, 1e-7), 1 - 1e-7)
+        error = np.log(moved / (1 - moved)) - score + c * change
+        if (error > 0) == (p > q):
             high = change
         else:
             low = change
@@ -503,25 +503,25 @@ def bisect(p, q, c, score):
 def step_hinge(scores, duals, code, cost, square, columns, squared):
     """Hinge loss or its square, for each class against the rest."""
     extra = 0.5 / cost if squared else 0.0
-    most = np.inf if squared else cost
+    upper = np.inf if squared else cost
     curvature = max(square + extra, TINY)
     loss, gap, worst, inside, moved = 0.0, 0.0, 0.0, np.inf, False
     for k in range(columns):
         sign = 1.0 if code == (k if columns > 1 else 1) else -1.0
         a = np.float64(duals[k])
         short = 1 - sign * scores[k]
-        own = max(short, 0.0)
-        own *= cost * own if squared else cost
-        loss += own
-        gap += own - a * short + 0.5 * extra * a * a
+        part = max(short, 0.0)
+        part *= cost * part if squared else cost
+        loss += part
+        gap += part - a * short + 0.5 * extra * a * a
         gradient = extra * a - short
         scores[k] = 0
-        low, high = a <= 0, a >= most
+        low, high = a <= 0, a >= upper
         violation = min(gradient, 0.0) if low else max(gradient, 0.0) if high else gradient
         worst = max(worst, abs(violation))
         inside = min(inside, gradient if low else -gradient if high else 0.0)
         if abs(violation) > 1e-14:
-            new = min(max(a - gradient / curvature, 0.0), most)
+            new = min(max(a - gradient / curvature, 0.0), upper)
             duals[k] = new
             scores[k] = (np.float64(duals[k]) - a) * sign
             moved = moved or scores[k] != 0

@@ -1,13 +1,13 @@
-"""Check the rows and labels of a fit.
+"""Validate the rows and labels of a fit.
 
     check_labeled   rows and labels, as a table whose labels are codes
-    check_more      the same for ``partial_fit``, whose first call names the classes
-    row_weights     the weight of every row: its own times that of its class
+    check_partial   the same for ``partial_fit``, whose first call names the classes
+    row_weights     sample weights times class weights
     in_memory       rows, codes and weights of a table in memory, as one batch
     RowByRow        passes over them in an order drawn from (seed, pass)
 
-Arrays are checked as scikit-learn does; values that are not finite are met in the pass, where
-their row and column are known.
+Arrays are validated as scikit-learn does; values that are not finite are reported by the pass,
+where their row and column are known.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,8 +27,8 @@ from tacit.linear.linear_classifier import Csr, csr_arrays
 from tacit.measure.labels import Codes, codes_of
 
 __all__ = [
-    "Labeled", "RowByRow", "check_factors", "check_labeled", "check_labels", "check_more",
-    "check_two_classes", "in_memory", "labels_of", "row_weights",
+    "Labeled", "RowByRow", "check_factors", "check_labeled", "check_labels",
+    "check_partial", "check_two_classes", "in_memory", "labels_of", "row_weights",
 ]  # fmt: skip
 
 
@@ -36,10 +36,10 @@ MISSING = ("None", "nan", "NaT", "<NA>")  # as they print
 
 
 class Labeled(NamedTuple):
-    """What a fit starts from."""
+    """Rows and labels of a fit."""
 
     table: Table  # blocks load as Batch(rows, int32 codes, weights or None)
-    classes: np.ndarray  # sorted; a code is a place in it
+    classes: np.ndarray  # sorted; a code is an index into it
 
 
 def check_labeled(
@@ -53,10 +53,10 @@ def check_labeled(
     dtypes: Sequence[type] = FLOATS,
     distinct: bool = True,
 ) -> Labeled:
-    """Rows, labels and weights of a fit, checked, as a table with codes for labels.
+    """The validated rows, labels and weights of a fit, as a table with codes for labels.
 
     X is an array, a sparse matrix, a Dask array or a Table; a Table may hold its labels
-    itself, y is None then. Without ``classes`` they are those that occur in y.
+    itself, y is None then. By default the classes are those that occur in y.
     """
     table = check_table(estimator, X, reset=reset, dtypes=dtypes, distinct=distinct)
     if y is None:
@@ -74,7 +74,7 @@ def check_labeled(
 
 
 def check_labels(y: Any) -> np.ndarray:
-    """Labels as one column of strings or whole numbers."""
+    """Labels as one column of strings or integers."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
         return y
     y = column_or_1d(y, warn=True)
@@ -82,14 +82,14 @@ def check_labels(y: Any) -> np.ndarray:
         check_objects(y)
     if y.dtype.kind in "fc":
         assert_all_finite(y, input_name="y")
-    if y.dtype.kind not in "iubU":  # whole numbers and strings are labels whatever they are
+    if y.dtype.kind not in "iubU":  # integers and strings are labels whatever they are
         check_classification_targets(y)
     return y
 
 
 def check_objects(y: np.ndarray) -> None:
-    """Labels that can be sorted: none missing, and not some of them strings."""
-    texts = np.fromiter((isinstance(each, str) for each in y), np.bool_, len(y))
+    """ValueError for a missing label, TypeError where only some are strings."""
+    texts = np.fromiter((isinstance(label, str) for label in y), np.bool_, len(y))
     for row in np.flatnonzero(~texts):
         if str(y[row]) in MISSING:
             raise ValueError(
@@ -105,7 +105,7 @@ def check_objects(y: np.ndarray) -> None:
 
 
 def labels_of(estimator: Any, table: Table) -> np.ndarray:
-    """The labels that a table holds; the rows stay where they are."""
+    """The labels of a table. Reads no rows."""
     blocks = table.blocks
     if not blocks or any(
         not isinstance(block, BatchRows) or block.labels is None for block in blocks
@@ -118,7 +118,7 @@ def labels_of(estimator: Any, table: Table) -> np.ndarray:
 
 
 def encode(y: np.ndarray, classes: np.ndarray | None, name: str) -> Codes:
-    """The classes, sorted, and the place of every label among them."""
+    """The codes of labels; ValueError for one that is not among the ``classes``."""
     encoded = codes_of(y, name=name)
     if classes is None:
         return encoded
@@ -134,7 +134,7 @@ def encode(y: np.ndarray, classes: np.ndarray | None, name: str) -> Codes:
 
 
 def check_factors(factors: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Weights of classes: finite, and not negative."""
+    """Class weights; ValueError unless they are finite and not negative."""
     bad = np.flatnonzero(~((factors >= 0) & np.isfinite(factors)))
     if len(bad):
         raise ValueError(
@@ -145,7 +145,7 @@ def check_factors(factors: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def check_two_classes(estimator: Any, classes: np.ndarray) -> None:
-    """At least two classes, or nothing can be learned."""
+    """ValueError for fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least 2 classes to tell apart, but the "
@@ -154,10 +154,7 @@ def check_two_classes(estimator: Any, classes: np.ndarray) -> None:
 
 
 def row_weights(estimator: Any, labeled: Labeled) -> np.ndarray:
-    """The weights of all rows, multiplied by those that ``class_weight`` gives their classes.
-
-    Only labels and weights are read; the rows stay where they are.
-    """
+    """The sample weight of every row times the weight of its class. Reads no rows."""
     table, classes = labeled
     codes = np.concatenate([block.labels.load() for block in table])
     weights = np.ones(len(codes))
@@ -185,7 +182,7 @@ def in_memory(table: Table) -> Batch:
     return Batch(table.load(), block.labels.array, weights)
 
 
-def check_more(
+def check_partial(
     estimator: Any,
     X: Any,
     y: Any,
@@ -199,6 +196,11 @@ def check_more(
     The first call names the classes, later ones may repeat them.
     """
     name = type(estimator).__name__
+    if getattr(estimator, "class_weight", None) == "balanced":
+        raise ValueError(
+            "class_weight='balanced' is not supported for partial_fit, which has not seen all "
+            "rows. Give a dict of weights."
+        )
     first = not hasattr(estimator, "classes_")
     if first and classes is None:
         raise ValueError(
@@ -224,19 +226,19 @@ class RowByRow(Sequential):
 
     def __init__(self, table: Table, seed: Any, name: str, *, shuffle: bool = True) -> None:
         self.table, self.seed, self.name, self.shuffle = table, seed, name, shuffle
-        self.whole: Batch | None = None
+        self.batch: Batch | None = None  # all rows, in memory
         if table.in_memory:
             rows, codes, weights = in_memory(table)
-            self.whole = Batch(csr_arrays(rows, name), codes, weights)
+            self.batch = Batch(csr_arrays(rows, name), codes, weights)
 
     def rounds(self, number: int) -> Iterable[Sequence[int]]:
         """One block after another; rows in memory are one block."""
-        blocks = len(self.table.blocks) if self.whole is None else 1
+        blocks = len(self.table.blocks) if self.batch is None else 1
         return [[int(b)] for b in self._order(blocks, number)]
 
     def visit(self, state: Any, part: int, number: int) -> Any:
         """Visit the rows of a block, in their order."""
-        rows, codes, weights = self.whole or parts(self.table.blocks[part].load())
+        rows, codes, weights = self.batch or parts(self.table.blocks[part].load())
         csr = rows if isinstance(rows, Csr) else csr_arrays(rows, self.name)
         order = self._order(len(codes), number, part)
         return self.visit_rows(state, csr, codes, weights, order, number)

@@ -1,4 +1,4 @@
-"""What linear classifiers share: scores that are sums of weights.
+"""The base class of linear classifiers: scores that are sums of weights.
 
 The score of class y for row x is w_y . x + b_y, the class with the highest score wins, a tie
 goes to the first. Weights are (v, k): those of one feature are contiguous, so that a word costs
@@ -15,8 +15,8 @@ the difference of its weights for the winner and for the runner-up, the intercep
 and together they are the lead of the winner.
 
 The notes' chapter on linear classification writes the same as theta . f(x, y), where f(x, y)
-holds x and an offset of 1 in the place of class y and zeros elsewhere. What a fit checks
-first is in ``labeled_rows``.
+holds x and an offset of 1 in the place of class y and zeros elsewhere. ``labeled_rows``
+validates the rows and labels of a fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class Csr(NamedTuple):
-    """The rows of a block as kernels take them: always of these types."""
+    """The rows of a block in the types that kernels are compiled for."""
 
     indptr: np.ndarray  # int64
     indices: np.ndarray  # int32
@@ -67,8 +67,7 @@ def csr_rows(rows: Any) -> Any:
 
 
 def csr_arrays(rows: Any, name: str = "fit") -> Csr:
-    """The arrays of a block, of the types that kernels are compiled for. All values must be
-    finite."""
+    """The arrays of a block. All values must be finite."""
     rows = csr_rows(rows)
     check_finite(rows, name)
     return Csr(
@@ -107,11 +106,7 @@ def top_classes(params: Any, block: Any) -> np.ndarray:
     return table[:, 0] > 0 if table.shape[1] == 1 else table.argmax(axis=1)
 
 
-# --- The estimator they share ---
-
-
-def decides(estimator: Any) -> bool:
-    return estimator._decides
+# --- The base class ---
 
 
 def check_columns(n_classes: int, columns: int) -> None:
@@ -132,7 +127,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
     intercept_: np.ndarray
 
     _decides: ClassVar[bool] = True  # has decision_function; naive Bayes, as elsewhere, not
-    _distinct: ClassVar[bool] = False  # entries for one cell are added up before they are used
+    _distinct: ClassVar[bool] = False  # whether duplicate entries are summed first
     _file_schema: ClassVar[dict] = {
         "classes_": ("n_classes",),
         "weights_": ("n_features_in_", "columns"),
@@ -150,7 +145,7 @@ class LinearClassifier(ClassifierMixin, Estimator):
             codes[:] = 0
         return self.classes_[codes.astype(np.intp, copy=False)]
 
-    @available_if(decides)
+    @available_if(lambda self: self._decides)
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n, k), or with two classes (n,), that of the second against the first."""
         table = np.concatenate(list(self._map_blocks(scores, X)))
@@ -191,14 +186,16 @@ class LinearClassifier(ClassifierMixin, Estimator):
     ) -> list[tuple[Any, float]]:
         """The ``n`` features that speak most for a class, or with None all, with weights.
 
-        A weight here is the class's own less the mean of the others'; ``names`` are those
-        of the columns, as a vectorizer's ``get_feature_names_out`` gives them. Of equal
-        weights the lower column comes first.
+        A weight here is that of the class less the mean of the other classes; ``names`` are
+        those of the columns, as a vectorizer's ``get_feature_names_out`` returns them. Of
+        equal weights the lower column comes first.
         """
         check_is_fitted(self)
         check_listed(n, "top_features")
         self._check_two_classes()
-        weights = against_others(self.weights_, self._code(class_))
+        code, weights = self._code(class_), both_columns(self.weights_)
+        others = (weights.sum(axis=1) - weights[:, code]) / (weights.shape[1] - 1)
+        weights = weights[:, code] - others
         order = np.argsort(-weights, kind="stable")[:n]
         return [(named(names, j), float(weights[j])) for j in order]
 
@@ -216,18 +213,19 @@ class LinearClassifier(ClassifierMixin, Estimator):
         A push is the value of the feature times the difference of two weights: those of
         ``class_`` (the predicted one) and of ``against`` (the runner-up). Pushes add up,
         with the difference of the intercepts, to the difference of the scores. The ``n``
-        strongest are given, or with None all; of equals the lower column comes first.
+        strongest are listed, or with None all; of equals the lower column comes first.
         """
         check_listed(n)
         rows = sp.csr_array(csr_rows(check_rows(self, X, reset=False, finite=True)))
         if rows.shape[0] != 1:
             raise ValueError(f"explain takes one row, but X has {rows.shape[0]}. Give X[[i]].")
-        winner, rival = self._pair(np.concatenate(list(self._map_blocks(scores, rows)))[0])
+        self._check_two_classes()
+        winner, rival = best_two(np.concatenate(list(self._map_blocks(scores, rows)))[0])
         winner = winner if class_ is None else self._code(class_)
         if against is not None:
             rival = self._code(against)
         elif winner == rival:
-            rival = next(k for k in range(len(self.classes_)) if k != winner)
+            rival = int(winner == 0)
         weights = both_columns(self.weights_)
         j = rows.indices
         pushes = rows.data * (weights[j, winner] - weights[j, rival])
@@ -240,10 +238,9 @@ class LinearClassifier(ClassifierMixin, Estimator):
         table = check_table(self, X, reset=False, dtypes=NUMBERS, distinct=self._distinct)
         engine = get_engine(getattr(self, "engine", "serial"))
         # float32 weights too are scored in float64, so that kernels compile once.
-        weights, intercept = (
-            np.asarray(each, np.float64) for each in (self.weights_, self.intercept_)
-        )
-        return engine.map(function, Scorer(weights, intercept), table)
+        weights = np.asarray(self.weights_, np.float64)
+        scorer = Scorer(weights, np.asarray(self.intercept_, np.float64))
+        return engine.map(function, scorer, table)
 
     def _code(self, class_: Any) -> int:
         codes = np.flatnonzero(self.classes_ == class_)
@@ -253,16 +250,6 @@ class LinearClassifier(ClassifierMixin, Estimator):
                 f"knows {self.classes_.tolist()[:20]}."
             )
         return int(codes[0])
-
-    def _pair(self, row: np.ndarray) -> tuple[int, int]:
-        """The best and the second best class of a row of scores."""
-        self._check_two_classes()
-        if len(row) == 1:
-            row = np.array([0.0, row[0]])
-        best = int(np.argmax(row))
-        others = row.copy()
-        others[best] = -np.inf
-        return best, int(np.argmax(others))
 
     def _check_two_classes(self) -> None:
         if len(self.classes_) < 2:
@@ -276,6 +263,13 @@ class LinearClassifier(ClassifierMixin, Estimator):
         return tags
 
 
+def best_two(scores: np.ndarray) -> tuple[int, int]:
+    """The classes with the two highest scores; of equals the first, as in ``predict``."""
+    scores = scores if len(scores) > 1 else np.array([0.0, scores[0]])
+    best, second = np.argsort(-scores, kind="stable")[:2]
+    return int(best), int(second)
+
+
 def both_columns(weights: np.ndarray) -> np.ndarray:
     """A column for every class."""
     if weights.shape[1] > 1:
@@ -283,15 +277,8 @@ def both_columns(weights: np.ndarray) -> np.ndarray:
     return np.hstack([np.zeros_like(weights), weights])
 
 
-def against_others(weights: np.ndarray, code: int) -> np.ndarray:
-    """The weights of one class less the mean of the others'."""
-    weights = both_columns(weights)
-    rest = (weights.sum(axis=1) - weights[:, code]) / (weights.shape[1] - 1)
-    return weights[:, code] - rest
-
-
 def check_listed(n: int | None, method: str = "explain") -> None:
-    """How many words are to be listed: a negative number would leave out the last ones."""
+    """ValueError for a negative number of words, which would leave out the last ones."""
     if n is not None and n < 0:
         raise ValueError(f"{method}(n={n}) lists n words. Give at least 0, or None for all.")
 
@@ -310,7 +297,7 @@ class Explanation:
     class_: Any
     against: Any  # the runner-up
     lead: float  # the score of the winner less that of the runner-up
-    offset: float  # the part of it that no word has: the intercepts
+    offset: float  # the part of it that comes from the intercepts
     pushes: tuple[tuple[Any, float], ...]  # the strongest first
     rest: float  # the sum of the pushes that are not listed
 
@@ -370,9 +357,7 @@ def explain(
         row, names = as_row(vectorizer_or_names, document)
         pushes = model.explain(row, n=None, names=names)
         scores = scores_of(model, row)
-    # The first of equals wins, as in predict.
-    order = np.lexsort((np.arange(len(scores)), -scores))
-    winner, rival = int(order[0]), int(order[1])
+    winner, rival = best_two(scores)
     lead = float(scores[winner] - scores[rival])
     listed = pushes if n is None else pushes[:n]
     rest = float(sum(push for _, push in pushes[len(listed) :]))
@@ -385,7 +370,7 @@ def explain(
 
 
 def scores_of(model: Any, rows: Any) -> np.ndarray:
-    """One score for every class, up to a number they share."""
+    """One score for every class, up to a constant."""
     if hasattr(model, "decision_function"):
         scores = np.atleast_1d(model.decision_function(rows)[0])
         return scores if len(scores) > 1 else np.array([0.0, scores[0]])

@@ -34,11 +34,11 @@ from tacit.core.sweep import no_gain_for, run_pass, sweep
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
 from tacit.linear.coordinate_descent import solve_coordinates
-from tacit.linear.dual import Solution, solve_dual
+from tacit.linear.dual import solve_dual
 from tacit.linear.labeled_rows import (
     Labeled,
     check_labeled,
-    check_more,
+    check_partial,
     check_two_classes,
     in_memory,
     row_weights,
@@ -113,8 +113,8 @@ class LogisticRegression(LinearClassifier):
     fit_intercept : bool, whether scores have an intercept, which is not penalized
     class_weight : dict, "balanced" or None; factors on the weights of the rows, by class
     penalty : {"l1", "l2", "elasticnet", None} or "deprecated"
-        scikit-learn's older way to say ``l1_ratio=1``, ``l1_ratio=0``, the ``l1_ratio`` given,
-        and ``C=np.inf``. "deprecated" leaves it to those two.
+        scikit-learn's older name for ``l1_ratio=1``, ``l1_ratio=0``, any ``l1_ratio``, and
+        ``C=np.inf``. "deprecated" leaves it to those two.
     dual : bool; True is solver="dual"
     warm_start : bool, whether "lbfgs" and "newton" start from the weights of the fit before
     verbose : int, above 0, shows progress on standard error
@@ -279,12 +279,7 @@ class LogisticRegression(LinearClassifier):
         The penalty counts as if the rows seen so far were all.
         """
         self._validate_params()
-        first, labeled = check_more(self, X, y, classes, sample_weight)
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' is not supported for partial_fit, which has not seen "
-                "all rows. Give a dict of weights."
-            )
+        first, labeled = check_partial(self, X, y, classes, sample_weight)
         if not first and not hasattr(self, "steps_"):
             raise ValueError(
                 f"This model was fitted with solver={self.solver_!r}, and partial_fit goes on "
@@ -307,7 +302,7 @@ class LogisticRegression(LinearClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities, columns in the order of ``classes_``."""
-        return np.concatenate([probabilities(each) for each in self._map_blocks(scores, X)])
+        return np.concatenate([probabilities(block) for block in self._map_blocks(scores, X)])
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of ``predict_proba``."""
@@ -315,8 +310,7 @@ class LogisticRegression(LinearClassifier):
             return np.log(self.predict_proba(X))
 
     def _objective(self, labeled: Labeled, seen: float = 0.0) -> Objective:
-        """The table with the weights of rows and classes together, and the penalties of mean
-        losses; ``seen`` is the weight of earlier rows."""
+        """The objective of a fit; ``seen`` is the weight of the rows of earlier calls."""
         check_two_classes(self, labeled.classes)
         weights = row_weights(self, labeled)
         total = float(weights.sum()) + seen
@@ -336,7 +330,7 @@ class LogisticRegression(LinearClassifier):
         return start if same else np.zeros(shape)
 
     def _choose(self, objective: Objective) -> str:
-        """The solver, if it can do what is asked."""
+        """The solver; ValueError where it cannot minimize this objective."""
         table, l1 = objective.table, objective.l1 > 0
         solver = OTHER_NAMES.get(self.solver, self.solver)
         if self.dual and not l1:
@@ -398,34 +392,32 @@ class LogisticRegression(LinearClassifier):
     def _fit_in_memory(self, objective: Objective, callbacks: list) -> None:
         """ "dual" or "coordinate"; "auto" goes on with L-BFGS where the dual is slow."""
         auto = OTHER_NAMES.get(self.solver, self.solver) == "auto" and not self.dual
-        patient = not auto or self.solver_ == "coordinate"
-        passes = self.max_iter if patient else min(self.max_iter, PATIENCE)
-        solution = self._solve(objective, callbacks, passes)
+        may_switch = auto and self.solver_ == "dual"
+        rows, codes, weights = in_memory(objective.table)
+        settings: dict[str, Any] = {
+            "loss": "logistic", "intercept": bool(self.fit_intercept), "tol": self.tol,
+            "max_iter": min(self.max_iter, PATIENCE) if may_switch else self.max_iter,
+            "seed": seed_from(self.random_state), "callbacks": callbacks,
+            "name": "LogisticRegression",
+        }  # fmt: skip
+        rows, columns = csr_matrix(rows, "LogisticRegression"), width_of(len(self.classes_))
+        if self.solver_ == "dual":
+            solution = solve_dual(rows, codes, self.C * weights, columns, **settings)
+        else:
+            solution = solve_coordinates(
+                rows, codes, weights, columns, l1=objective.l1, l2=objective.l2, **settings
+            )
         self.weights_, self.intercept_ = solution.weights, solution.intercept
         self.objective_, self.slope_ = solution.measured.objective, solution.measured.gradient
         self.n_iter_ = solution.passes
         # L-BFGS would end where no partial derivative exceeds tol.
-        self.converged_ = solution.converged or (not patient and self.slope_ <= self.tol)
-        rest = self.max_iter - solution.passes
-        if not self.converged_ and not patient and solution.passes == PATIENCE and rest:
+        self.converged_ = solution.converged or (may_switch and self.slope_ <= self.tol)
+        remaining = self.max_iter - solution.passes
+        if not self.converged_ and may_switch and solution.passes == PATIENCE and remaining:
             self.solver_ = "lbfgs"  # better where columns are alike or the penalty is tiny
             start = np.vstack([solution.weights, solution.intercept])
-            self._minimize(objective, start, callbacks, rest)
+            self._minimize(objective, start, callbacks, remaining)
             self.n_iter_ += solution.passes
-
-    def _solve(self, objective: Objective, callbacks: list, passes: int) -> Solution:
-        rows, codes, weights = in_memory(objective.table)
-        rows = csr_matrix(rows, "LogisticRegression")
-        columns = width_of(len(self.classes_))
-        settings: dict[str, Any] = {
-            "loss": "logistic", "intercept": bool(self.fit_intercept), "tol": self.tol,
-            "max_iter": passes, "seed": seed_from(self.random_state), "callbacks": callbacks,
-            "name": "LogisticRegression",
-        }  # fmt: skip
-        if self.solver_ == "coordinate":
-            settings |= {"l1": objective.l1, "l2": objective.l2}
-            return solve_coordinates(rows, codes, weights, columns, **settings)
-        return solve_dual(rows, codes, self.C * weights, columns, **settings)
 
     # --- Row by row ---
 

@@ -8,9 +8,8 @@ s_y = w_y . x + b_y is the score of class y, a_i the weight of row i. The gradie
 logistic loss is the expected count of every feature in every class less the observed one. The
 margin of one class against the rest is s or -s, that of Crammer and Singer the score of the
 true class less the best other. ``collect`` and its kin return the sums of one block, so any
-engine may run them. ``update`` is a plain gradient step, short enough that the loss never
-rises; solvers do better with the same sums. Two classes share one column: the weights of the
-second against the first.
+engine may run them; ``core.minimize`` makes the steps. Two classes have one column, the weights
+of the second against the first.
 
 The notes' sections on logistic regression and on large margins. Berger, Della Pietra and Della
 Pietra (1996), A maximum entropy approach to natural language processing. Computational
@@ -35,7 +34,7 @@ from tacit.linear.linear_classifier import csr_arrays
 __all__ = [
     "HingeParams", "HingeStats", "LogisticHessian", "LogisticParams", "LogisticStats",
     "collect", "collect_hessian", "collect_squared_hinge", "hinge_losses", "log_probabilities",
-    "probabilities", "update", "width_of",
+    "probabilities", "width_of",
 ]  # fmt: skip
 
 LARGEST = 1e120  # values whose squares can be added up without overflow
@@ -45,12 +44,10 @@ LARGEST = 1e120  # values whose squares can be added up without overflow
 
 
 class LogisticParams(NamedTuple):
-    """Where loss and gradient are wanted."""
+    """The point at which loss and gradient are computed."""
 
     weights: np.ndarray  # (v, k) float64; k is 1 with two classes
     intercept: np.ndarray  # (k,)
-    decay: float = 0.0  # fraction of the weights that a step of ``update`` takes away
-    rate: float = 1.0  # step size of ``update``
 
 
 @dataclass(frozen=True)
@@ -135,15 +132,6 @@ def loss_and_residuals(
     return loss, residuals * weights[:, None]
 
 
-def update(params: LogisticParams, stats: LogisticStats) -> LogisticParams:
-    """One gradient step on the mean loss."""
-    rate = params.rate / stats.rows
-    return params._replace(
-        weights=(1 - params.decay) * params.weights - rate * stats.gradient[:-1],
-        intercept=params.intercept - rate * stats.gradient[-1],
-    )
-
-
 def width_of(n_classes: int) -> int:
     """Columns of the weights: one with two classes."""
     return 1 if n_classes == 2 else n_classes
@@ -171,11 +159,10 @@ def log_probabilities(scores: np.ndarray) -> np.ndarray:
 
 
 class HingeParams(NamedTuple):
-    """Where the sums are wanted. The last feature is ``extra`` for all rows, if not 0."""
+    """The point at which the sums are computed."""
 
     weights: np.ndarray  # (v or v + 1, k)
-    extra: float
-    hessian: bool = False  # whether the Hessian is wanted
+    extra: float  # value of a last feature in all rows; 0 for no such feature
 
 
 @dataclass(frozen=True)
@@ -188,8 +175,10 @@ class HingeStats(Stats):
     duals: float  # sum of the dual variables, for the duality gap
 
 
-def collect_squared_hinge(params: HingeParams, block: Any) -> HingeStats:
-    """The sums of a block whose labels are codes and whose weights are C times its own."""
+def collect_squared_hinge(
+    params: HingeParams, block: Any, *, with_hessian: bool = False
+) -> HingeStats:
+    """The sums of a block whose labels are codes and whose weights are multiplied by C."""
     rows, codes, costs = parts(block)
     rows, costs = squarable(rows, "LinearSVC"), aligned(costs)
     if params.extra:
@@ -199,8 +188,8 @@ def collect_squared_hinge(params: HingeParams, block: Any) -> HingeStats:
     signs = signs_of(codes, k)
     short = np.maximum(0.0, 1 - signs * (rows @ weights))
     duals = 2 * costs[:, None] * short
-    hessian = np.zeros((k, width, width) if params.hessian else (k, 0, 0))
-    for j in range(k if params.hessian else 0):
+    hessian = np.zeros((k, width, width) if with_hessian else (k, 0, 0))
+    for j in range(k if with_hessian else 0):
         inside = np.flatnonzero(short[:, j])
         near = rows[inside]
         hessian[j] = near.T @ (2 * costs[inside, None] * near)

@@ -14,7 +14,7 @@ f(x, y) holds x, and with an intercept a 1, in the place of y: |f(x, y) - f(x, r
 is one x and its square |x|^2; for them PA and MIRA are the same.
 
 The average of the weights over all visits costs nothing where nothing changes: ``sums`` adds
-each change times the visits made before it, and the average after t visits is
+each change times the number of visits before it, and the average after t visits is
 weights - sums / t.
 
 Crammer and Singer (2003), Ultraconservative online algorithms for multiclass problems. JMLR 3.
@@ -35,6 +35,7 @@ from tacit.data.table import Table
 from tacit.kernels.sparse_rows import add_scores, chunks, dot_row, row_squares
 from tacit.linear.labeled_rows import RowByRow
 from tacit.linear.linear_classifier import Csr
+from tacit.linear.losses import width_of
 
 __all__ = [
     "MIRA", "PA", "PA_I", "PA_II", "PERCEPTRON", "OnlineUpdates", "Rule", "State", "new_state",
@@ -56,26 +57,25 @@ class Rule(NamedTuple):
 
 
 class State(NamedTuple):
-    """The weights as they are now, and what their average needs. Changed in place."""
+    """The current weights, and the sums for their average. Changed in place."""
 
     weights: np.ndarray  # (v, k), or (v, 1) with two classes
     intercept: np.ndarray  # (k,)
     sums: np.ndarray  # like weights, or (0, k) without average
     intercept_sums: np.ndarray
-    clock: np.ndarray  # (1,) int64, visits made
+    clock: np.ndarray  # (1,) int64, number of visits
 
 
 @dataclass(frozen=True)
 class OnlineVisited(Visited):
-    """What a visit to a block met: ``items`` and ``loss`` are weighted by class."""
+    """Sums over the rows of a block: ``items`` and ``loss`` are weighted by class."""
 
     changes: float  # how often weights changed
 
 
 def new_state(n_features: int, n_classes: int, average: bool) -> State:
     """Zeros."""
-    k = 1 if n_classes == 2 else n_classes
-    v = n_features if average else 0
+    k, v = width_of(n_classes), n_features if average else 0
     clock = np.zeros(1, np.int64)
     return State(np.zeros((n_features, k)), np.zeros(k), np.zeros((v, k)), np.zeros(k), clock)
 
@@ -85,18 +85,17 @@ def visit(
 ) -> np.ndarray:
     """Visit rows in this order; ``costs`` is the weight of each row.
 
-    Returns sums over the visits: the hinge losses before each change and the rows that were
-    wrong, both times the row's weight; and how many changes were made. NaN where the numbers
-    became too large.
+    Returns sums over the visits: hinge losses and errors before each change, both times the
+    row's weight; and the number of changes. NaN after an overflow.
     """
-    sums_met = np.zeros(3)
+    totals = np.zeros(3)
     squares = row_squares(rows.indptr, rows.data)
     if not np.isfinite(squares).all():  # values past 1e150
         return np.full(3, np.nan)
     for part in chunks(rows.indptr, order):
         check_stop()
-        visit_rows(rows, codes, costs, part, squares, state, rule, sums_met)
-    return sums_met
+        visit_rows(rows, codes, costs, part, squares, state, rule, totals)
+    return totals
 
 
 class OnlineUpdates(RowByRow):
@@ -129,10 +128,10 @@ class OnlineUpdates(RowByRow):
         if self.skips_first and number == 0 and not self.held_out:
             rule = rule._replace(average=False)  # it would not be used
         costs = self.costs[codes] if weights is None else self.costs[codes] * weights
-        sums_met = visit(state, rule, rows, codes, costs, order)
-        self._check_finite(sums_met)
+        totals = visit(state, rule, rows, codes, costs, order)
+        self._check_finite(totals)
         weight = float(np.bincount(codes, weights, len(self.costs)) @ self.costs)
-        return OnlineVisited(weight, float(sums_met[int(self.mistakes)]), float(sums_met[2]))
+        return OnlineVisited(weight, float(totals[int(self.mistakes)]), float(totals[2]))
 
     def merge(self, state: State, stats: OnlineVisited) -> None:
         self.passed += stats
@@ -146,12 +145,12 @@ class OnlineUpdates(RowByRow):
         stalled = self.tol is not None and no_gain_for(losses, self.patience, self.tol)
         if self.separated or stalled:
             return True
-        calm = not self.settled and self.losses[-1] < FRESH * max(self.losses)
+        settles = not self.settled and self.losses[-1] < FRESH * max(self.losses)
         if len(self.losses) < self.max_iter and (
-            calm or (self.skips_first and len(self.losses) == 1)
+            settles or (self.skips_first and len(self.losses) == 1)
         ):
             restart_average(state)
-        self.settled = self.settled or calm
+        self.settled = self.settled or settles
         return False
 
     def _check_finite(self, values: np.ndarray) -> None:
@@ -165,8 +164,8 @@ class OnlineUpdates(RowByRow):
 def restart_average(state: State) -> None:
     """Average from here on. Class weights that are orders of magnitude apart make weights jump
     until the heavy rows are right; an average over that time is useless."""
-    for each in (state.sums, state.intercept_sums, state.clock):
-        each[:] = 0
+    for array in (state.sums, state.intercept_sums, state.clock):
+        array[:] = 0
 
 
 @kernel
@@ -184,8 +183,8 @@ def length_of_step(kind, C, loss, square):
 
 
 @kernel
-def visit_rows(rows, codes, costs, order, squares, state, rule, sums_met):
-    """Visit rows. ``sums_met`` adds up hinge losses, mistakes and changes."""
+def visit_rows(rows, codes, costs, order, squares, state, rule, totals):
+    """Visit rows; hinge losses, mistakes and changes are added to ``totals``."""
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     kind, C, bias, average = rule.kind, rule.C, rule.intercept, rule.average
     weights, intercept, clock = state.weights, state.intercept, state.clock
@@ -208,12 +207,12 @@ def visit_rows(rows, codes, costs, order, squares, state, rule, sums_met):
             margin = scores[y] - scores[rival]
         time += 1.0
         if margin <= 0:
-            sums_met[1] += cost
+            totals[1] += cost
         if margin >= 1 or (kind == PERCEPTRON and margin > 0):
             continue
         loss, square = 1.0 - margin, squares[i] + bias
-        sums_met[0] += cost * loss
-        sums_met[2] += 1
+        totals[0] += cost * loss
+        totals[2] += 1
         if k == 1:
             steps[0] = sign * cost * length_of_step(kind, C, loss, square)
         elif kind == MIRA:
@@ -259,16 +258,16 @@ def mira_steps(scores, y, square, steps):
             total += steps[r]
             count += 1
     b = total / (count + 1)
-    going = True
-    while going:  # each round leaves out at least one
-        going = False
+    changed = True
+    while changed:  # each round leaves out at least one
         total, fewer = 0.0, 0
         for r in range(k):
             if r != y and steps[r] > b:
                 total += steps[r]
                 fewer += 1
-        if fewer < count:
-            count, going = fewer, True
+        changed = fewer < count
+        if changed:
+            count = fewer
             b = total / (count + 1)
     for r in range(k):
         steps[r] = b if r == y else -max(0.0, steps[r] - b)

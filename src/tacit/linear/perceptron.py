@@ -8,14 +8,13 @@ Sequential: each visit starts from what the one before left, in one thread.
 The perceptron adds f(x, y) - f(x, r) for every mistake. If some weights separate the classes,
 so do the perceptron's after finitely many mistakes, and a pass without one says so. If none do
 the weights go round in circles; their average over all visits settles, and errs less on new
-rows. The average is kept up to date without touching weights that do not change.
+rows. Updating the average does not touch weights that do not change.
 
 Passive-aggressive updates change nothing that is right by a margin of 1, and else no more than
 needed. With two classes there is one vector of weights, so that C means what it does in
 scikit-learn, which no longer has this class from version 1.10 on.
 
-``online_updates`` has the visits and the papers. Both estimators share one base class, in one
-file.
+``online_updates`` has the visits and the papers. One file: both estimators have one base class.
 
 Rosenblatt (1958), The perceptron. Psychological Review 65.
 Freund and Schapire (1999), Large margin classification using the perceptron algorithm.
@@ -40,11 +39,12 @@ from tacit.linear.labeled_rows import (
     Labeled,
     check_factors,
     check_labeled,
-    check_more,
+    check_partial,
     check_two_classes,
     in_memory,
 )
 from tacit.linear.linear_classifier import LinearClassifier, Scorer, check_columns, top_classes
+from tacit.linear.losses import width_of
 from tacit.linear.online_updates import (
     MIRA,
     PA,
@@ -148,17 +148,12 @@ class OnlineClassifier(LinearClassifier):
     ) -> Self:
         """Visit more rows once. The first call names all ``classes`` there will ever be."""
         self._validate_params()
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' is not supported for partial_fit, which has not seen "
-                "all rows. Give a dict of weights."
-            )
         if self.early_stopping:
             raise ValueError(
                 "early_stopping should be False with partial_fit, which makes one pass. Use "
                 "fit, or early_stopping=False."
             )
-        first, labeled = check_more(self, X, y, classes, sample_weight)
+        first, labeled = check_partial(self, X, y, classes, sample_weight)
         if first:
             check_two_classes(self, labeled.classes)
             self.classes_, self.losses_, self.n_iter_ = labeled.classes, [], 0
@@ -187,7 +182,7 @@ class OnlineClassifier(LinearClassifier):
     def _start(self, classes: np.ndarray) -> State:
         width = self.n_features_in_
         if self._goes_on():
-            shape = (width, 1 if len(classes) == 2 else len(classes))
+            shape = (width, width_of(len(classes)))
             if self._last_weights.shape != shape or not np.array_equal(self.classes_, classes):
                 raise ValueError(
                     f"warm_start=True goes on with {self._last_weights.shape[0]} features and "
@@ -201,7 +196,7 @@ class OnlineClassifier(LinearClassifier):
         return new_state(width, len(classes), bool(self.average))
 
     def _hold_out(self, labeled: Labeled, seed: int) -> tuple[Labeled, Any]:
-        """With early stopping, the rows to learn from, and those that are held out."""
+        """The rows to train on and, with early stopping, those that are held out."""
         if not self.early_stopping:
             return labeled, None
         if not labeled.table.in_memory:
@@ -258,10 +253,8 @@ class OnlineClassifier(LinearClassifier):
             self._intercept_sums,
             np.array([self.t_]),
         )
-        # Arrays opened by mmap belong to the file.
-        return State(
-            *(each.copy() if copy or not each.flags.writeable else each for each in arrays)
-        )
+        # Arrays opened by mmap are read-only.
+        return State(*(a.copy() if copy or not a.flags.writeable else a for a in arrays))
 
     def _both(self) -> tuple[np.ndarray, np.ndarray]:
         """The weights to decide with. Averages are computed when first used, so that a stream
@@ -297,8 +290,8 @@ class OnlineClassifier(LinearClassifier):
         self._last_intercept = np.array(value, np.float64).reshape(-1)
 
     def _forget_average(self) -> None:
-        """Before weights are set by hand: those there are, averaged or not, become the last."""
-        self._last_weights, self._last_intercept = (each.copy() for each in self._both())
+        """Before weights are set by hand: make the (averaged) weights the last ones."""
+        self._last_weights, self._last_intercept = (array.copy() for array in self._both())
         self._weight_sums = np.zeros((0, self._last_weights.shape[1]))
         self._averaged = []
 
@@ -357,7 +350,7 @@ class Perceptron(OnlineClassifier):
         average, separate the classes
     losses_ : list of float, the error rate of each pass
     validation_scores_ : list of float, with early stopping the accuracy on rows held out
-    n_iter_ : int, passes made
+    n_iter_ : int, number of passes
     converged_ : bool, False where ``max_iter`` or a callback ended the fit
     t_ : int, visits that averages are taken over: all, but for class weights that lie far
         apart, where the first passes are forgotten
@@ -521,16 +514,16 @@ def error_rate(state: State, rule: Rule, held_out: tuple) -> float:
 
 
 def set_weights(state: State, coef: Any, intercept: Any) -> None:
-    """Start from given weights, laid out as ``coef_`` and ``intercept_``."""
-    for name, value, place in (
+    """Start from weights laid out as ``coef_`` and ``intercept_``."""
+    for name, value, target in (
         ("coef_init", coef, state.weights.T), ("intercept_init", intercept, state.intercept),
     ):  # fmt: skip
         if value is None:
             continue
-        given = np.asarray(value, np.float64)
-        if given.size != place.size:
+        initial = np.asarray(value, np.float64)
+        if initial.size != target.size:
             raise ValueError(
-                f"{name} has shape {given.shape}, but the classes and columns of the data need "
-                f"{place.shape}."
+                f"{name} has shape {initial.shape}, but the classes and columns of the data "
+                f"need {target.shape}."
             )
-        place[:] = given.reshape(place.shape)
+        target[:] = initial.reshape(target.shape)

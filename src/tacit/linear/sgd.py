@@ -77,9 +77,7 @@ class SgdSettings(NamedTuple):
 class Sgd(RowByRow):
     """Passes of SGD or AdaGrad over a table whose labels are codes."""
 
-    def __init__(
-        self, table: Table, settings: SgdSettings, seed: np.uint64, name: str
-    ) -> None:
+    def __init__(self, table: Table, settings: SgdSettings, seed: np.uint64, name: str) -> None:
         super().__init__(table, seed, name)
         self.settings = settings
 

@@ -19,6 +19,7 @@ JMLR 2.
 """
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -177,7 +178,7 @@ class LinearSVC(LinearClassifier):
         return self.multi_class == "crammer_singer"
 
     def _choose(self, table: Table) -> str:
-        """The solver, if it can do what is asked."""
+        """The solver; ValueError where it cannot minimize this loss."""
         square = self.loss == "squared_hinge" and not self._crammer_singer
         if self.penalty == "l1":
             if not square or self.dual is True or self.solver != "auto" or not table.in_memory:
@@ -238,15 +239,16 @@ class LinearSVC(LinearClassifier):
 
     def _newton(self, table: Table, callbacks: list) -> None:
         shape = (table.shape[1] + bool(self._extra), width_of(len(self.classes_)))
-        extra, total = self._extra, sum(float(each.weights.load().sum()) for each in table)
+        extra, total = self._extra, sum(float(block.weights.load().sum()) for block in table)
 
         def to_params(point: np.ndarray) -> HingeParams:
             return HingeParams(point.reshape(shape), extra)
 
         solution = minimize(
             np.zeros(shape).ravel(), to_params, collect_squared_hinge, table, engine_for(self),
-            collect_hessian=collect_with_hessian, scale=1 / total, l2=1 / total, tol=self.tol,
-            max_iter=self.max_iter, callbacks=callbacks, name="LinearSVC",
+            collect_hessian=partial(collect_squared_hinge, with_hessian=True), scale=1 / total,
+            l2=1 / total, tol=self.tol, max_iter=self.max_iter, callbacks=callbacks,
+            name="LinearSVC",
         )  # fmt: skip
         stats, objective = solution.stats, solution.value * total
         # The weights of the dual variables are minus the gradient of the loss, and the sum of
@@ -320,8 +322,3 @@ class LinearSVC(LinearClassifier):
         self.objective_ = solution.measured.objective * scale
         self.gap_ = solution.measured.gap * scale
         self.n_iter_, self.converged_ = solution.passes, solution.converged
-
-
-def collect_with_hessian(params: HingeParams, block: Any) -> Any:
-    """Loss, gradient and Hessian of a block."""
-    return collect_squared_hinge(params._replace(hessian=True), block)

@@ -12,7 +12,7 @@ units than columns and a penalty
     l1 * sum over units j of |code_j| |d_j|         d_j the decoder's weights of unit j
 
 which does not change if codes shrink while the decoder grows. With ``sparsity`` the largest
-units of every code are kept and that fraction of it is exactly 0 (a k-sparse autoencoder).
+units of every code remain and that fraction of it is exactly 0 (a k-sparse autoencoder).
 
 Training streams mini-batches through ``neural.training``. The loss is the mean over a pass in
 which weights change, so it is not promised to fall.
@@ -53,12 +53,12 @@ from tacit.neural.layers import (
 from tacit.neural.training import (
     Columns,
     EncoderNetwork,
-    Frame,
-    check_unit_range,
+    Scaler,
     dense,
     describe_columns,
     log_odds,
     optimizer,
+    unit_scaler,
     zeros_for,
 )
 
@@ -92,8 +92,8 @@ class AutoencoderNetwork:
         return optimizer("adam", self.learning_rate, self.steps, decay=self.weight_decay)
 
     def start(self, drawn: Any, output: Any, noise: Any) -> dict[str, Any]:
-        """The tree before the first step. ``output`` are the first biases of the columns;
-        ``noise`` holds what noise puts in their place."""
+        """The tree before the first step. ``output`` are the first biases of the columns,
+        ``noise`` the values that replace theirs."""
         decoder = list(first_layers(key(drawn, 1), self.sizes[::-1], self.activation))
         # Small last weights: the first reconstructions are the means of the columns.
         decoder[-1] = (np.float32(0.1) * decoder[-1][0], np.asarray(output, np.float32))
@@ -120,13 +120,13 @@ class AutoencoderNetwork:
         codes = forward(xp, encoder, rows, self.activation, self.code_activation)
         if self.sparsity is None:
             return codes
-        kept = max(1, round((1 - self.sparsity) * self.sizes[-1]))
-        least: Any
+        k = max(1, round((1 - self.sparsity) * self.sizes[-1]))
+        threshold: Any
         if xp is np:
-            least = np.partition(codes, -kept, axis=1)[:, -kept, None]
+            threshold = np.partition(codes, -k, axis=1)[:, -k, None]
         else:
-            least = jax.lax.top_k(codes, kept)[0][:, -1:]
-        return xp.where(codes >= least, codes, xp.zeros((), codes.dtype))
+            threshold = jax.lax.top_k(codes, k)[0][:, -1:]
+        return xp.where(codes >= threshold, codes, xp.zeros((), codes.dtype))
 
     def decode(self, xp: Any, decoder: Any, codes: Any) -> Any:
         """Rows from codes."""
@@ -210,7 +210,7 @@ class Coder(NamedTuple):
 class Autoencoder(EncoderNetwork):
     """Learn codes of rows, and rows from codes: linear, deep, tied, sparse or denoising.
 
-    Rows are an array, a sparse matrix (made dense one mini-batch at a time) or a Table, whose
+    Rows are an array, a sparse matrix (densified one mini-batch at a time) or a Table, whose
     mini-batches are streamed.
 
     Parameters
@@ -231,10 +231,10 @@ class Autoencoder(EncoderNetwork):
     noise_level : float
         The probability that a value is replaced, or the standard deviation of normal noise.
     l1 : float
-        Weight of the penalty on codes, beside the squared error in units of the columns' mean
-        variance.
+        Weight of the penalty on codes, relative to the squared error in units of the columns'
+        mean variance.
     sparsity : float or None
-        The fraction of every code to be 0: the largest units are kept.
+        The fraction of every code to be 0: the largest units remain.
     weight_decay : float
         Added to the gradient per unit of weight.
     learning_rate : float
@@ -350,18 +350,17 @@ class Autoencoder(EncoderNetwork):
         self._check_noise()
         table = check_table(self, X, reset=True)
         columns = describe_columns(table, type(self).__name__)
-        frame = self._frame(columns)
+        scaler = self._fit_scaler(columns)
         network, seed = self._network(len(table)), seed_from(self.random_state)
         tree = network.start(
-            key(seed), self._first_output(columns, frame),
-            self._noise_values(columns, frame),
-        )  # fmt: skip
+            key(seed), self._first_output(columns), self._noise_values(columns, scaler)
+        )
         tree = self._train(
-            network, tree, table, frame, columns, seed,
+            network, tree, table, scaler, columns, seed,
             held_out=self.validation_fraction if self.early_stopping else 0.0,
             patience=self.n_iter_no_change, tol=self.tol,
         )  # fmt: skip
-        self.mean_, self.scale_ = frame.mean.astype(np.float64), float(frame.scale)
+        self.mean_, self.scale_ = scaler.mean.astype(np.float64), float(scaler.scale)
         self._store(tree)
         finish(self.callbacks)
         return self
@@ -395,19 +394,23 @@ class Autoencoder(EncoderNetwork):
     @property
     def encoder_(self) -> Coder:
         """From rows to codes."""
-        network, frame = self._network(), Frame(self.mean_, self.scale_)
-        layers = tuple(zip(self.encoder_weights_, self.encoder_biases_, strict=True))
-        return Coder(lambda xp, rows: network.encode(xp, cast(layers, rows), frame.apply(rows)))
+        network, scaler = self._network(), self._scaler()
+        layers = self.encoder_weights_, self.encoder_biases_
+        return Coder(
+            lambda xp, rows: network.encode(xp, cast(*layers, rows), scaler.transform(rows))
+        )
 
     @property
     def decoder_(self) -> Coder:
         """From codes to rows."""
-        network, frame = self._network(), Frame(self.mean_, self.scale_)
-        weights = self.decoder_weights_ or [each.T for each in self.encoder_weights_[::-1]]
-        layers = tuple(zip(weights, self.decoder_biases_, strict=True))
-        return Coder(
-            lambda xp, codes: frame.undo(network.decode(xp, cast(layers, codes), codes))
-        )
+        network, scaler = self._network(), self._scaler()
+        weights = self.decoder_weights_ or [w.T for w in self.encoder_weights_[::-1]]
+
+        def decode(xp: Any, codes: Any) -> Any:
+            layers = cast(weights, self.decoder_biases_, codes)
+            return scaler.inverse_transform(network.decode(xp, layers, codes))
+
+        return Coder(decode)
 
     # --- Parts ---
 
@@ -438,24 +441,22 @@ class Autoencoder(EncoderNetwork):
                 "probability. Give a level from 0 to 1."
             )
 
-    def _frame(self, columns: Columns) -> Frame:
-        d = len(columns.mean)
+    def _fit_scaler(self, columns: Columns) -> Scaler:
         if self.loss == "squared":
-            return Frame(columns.mean, columns.scale)
-        check_unit_range("Autoencoder(loss='cross-entropy')", columns, "loss='squared'")
-        return Frame(np.zeros(d), 1.0)
+            return Scaler(columns.mean, columns.scale)
+        return unit_scaler("Autoencoder(loss='cross-entropy')", columns, "loss='squared'")
 
-    def _first_output(self, columns: Columns, frame: Frame) -> np.ndarray:
+    def _first_output(self, columns: Columns) -> np.ndarray:
         """Output biases that give the mean of every column."""
         if self.loss == "squared":
             return np.zeros(len(columns.mean))
         return log_odds(columns.mean, columns.rows)
 
-    def _noise_values(self, columns: Columns, frame: Frame) -> dict[str, np.ndarray]:
-        level = self.noise_level / (frame.scale if self.noise == "gaussian" else 1.0)
+    def _noise_values(self, columns: Columns, scaler: Scaler) -> dict[str, np.ndarray]:
+        level = self.noise_level / (scaler.scale if self.noise == "gaussian" else 1.0)
         values = {"zero": 0 * columns.mean, "low": columns.low, "high": columns.high}
-        seen = {name: (each - frame.mean) / frame.scale for name, each in values.items()}
-        return {k: np.asarray(v, np.float32) for k, v in {**seen, "level": level}.items()}
+        scaled = {name: (value - scaler.mean) / scaler.scale for name, value in values.items()}
+        return {k: np.asarray(v, np.float32) for k, v in {**scaled, "level": level}.items()}
 
     def _store(self, tree: Any) -> None:
         encoder, decoder = tree["params"]["encoder"], tree["params"]["decoder"]

@@ -1,7 +1,7 @@
 """How far samples of a generator are from real rows, and whether it has collapsed.
 
-    coverage    the modes of the real rows (given centers, or those of k-means) that get their
-                share of the samples
+    coverage    the modes of the real rows (centers of k-means, or others) with at least a fifth
+                of the samples that they should get
     two-sample  the accuracy of a nearest-neighbor classifier that separates held-out real rows
                 from samples: 0.5 is perfect, 1 is hopeless
     Fréchet     distance of the normal distributions fitted to both in a PCA space of the real
@@ -28,7 +28,7 @@ __all__ = [
     "two_sample_accuracy",
 ]  # fmt: skip
 
-SHARE = 0.2  # of the samples that a mode should get; with fewer it is not covered
+COVERED = 0.2  # fraction of the samples that a mode should get, from which it is covered
 NEIGHBORS = 15
 MOST = 10_000  # rows compared with neighbors
 
@@ -45,7 +45,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Figures of a generator's samples beside real rows."""
+    """Figures of a generator's samples compared with real rows."""
 
     rows: int
     modes: int
@@ -58,8 +58,8 @@ class Diagnosis:
 
     @property
     def collapsed(self) -> bool:
-        """Whether a tenth of the modes or more got no share of the samples, or the samples
-        vary less than half as much as the rows."""
+        """Whether a tenth of the modes or more are not covered, or the samples vary less than
+        half as much as the rows."""
         return self.covered <= 0.9 * self.modes or self.spread < 0.5
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,8 +118,8 @@ def diagnose(
     a, b = in_plane(real, samples, n_components)
     k = min(n_modes, len(real) // 2)
     means = KMeans(k, random_state=int(key(seed, 0)) % 2**31).fit(a)
-    wanted = np.bincount(means.labels_, minlength=k) / len(a)
-    coverage = mode_coverage(b, means.cluster_centers_, shares=wanted)
+    frequencies = np.bincount(means.labels_, minlength=k) / len(a)
+    coverage = mode_coverage(b, means.cluster_centers_, shares=frequencies)
     accuracy, p_value = two_sample_accuracy(a, b, random_state=int(key(seed, 1)))
     order = permutation(key(seed, 2), len(a))
     half = len(a) // 2
@@ -137,11 +137,11 @@ def mode_coverage(
     """Count how many modes the samples cover.
 
     A sample belongs to the nearest center, and counts if it lies within ``radius`` of it. A
-    mode is covered if it has at least a fifth of its share of the samples: of ``shares``, or
-    of equal ones.
+    mode is covered if it has at least a fifth of the samples that it should get, by ``shares``
+    or as many as each other mode.
 
-    >>> found = mode_coverage([[0.1, 0], [0, 0.2], [5, 5]], [[0, 0], [5, 5], [9, 9]])
-    >>> found.covered, found.counts
+    >>> coverage = mode_coverage([[0.1, 0], [0, 0.2], [5, 5]], [[0, 0], [5, 5], [9, 9]])
+    >>> coverage.covered, coverage.counts
     (2, (2, 1, 0))
     """
     samples, centers = as_rows(samples, "samples"), as_rows(centers, "centers")
@@ -150,9 +150,9 @@ def mode_coverage(
     near = distances[np.arange(len(samples)), nearest] <= radius
     k = len(centers)
     counts = np.bincount(nearest[near], minlength=k)
-    wanted = np.full(k, 1 / k) if shares is None else np.asarray(shares, np.float64)
-    covered = int((counts >= np.maximum(SHARE * wanted * len(samples), 1)).sum())
-    return Coverage(k, covered, float(near.mean()), tuple(int(each) for each in counts))
+    expected = np.full(k, 1 / k) if shares is None else np.asarray(shares, np.float64)
+    covered = int((counts >= np.maximum(COVERED * expected * len(samples), 1)).sum())
+    return Coverage(k, covered, float(near.mean()), tuple(counts.tolist()))
 
 
 def two_sample_accuracy(
@@ -170,8 +170,8 @@ def two_sample_accuracy(
     n = min(len(real), len(samples), MOST)
     rows = np.concatenate(
         [
-            each[permutation(key(seed, i), len(each))[:n]]
-            for i, each in enumerate((real, samples))
+            part[permutation(key(seed, i), len(part))[:n]]
+            for i, part in enumerate((real, samples))
         ]
     )
     labels = np.repeat([0, 1], n)
@@ -190,7 +190,7 @@ def frechet_distance(a: Any, b: Any) -> float:
     9.0
     """
     a, b = as_rows(a, "a"), as_rows(b, "b")
-    first, second = (np.atleast_2d(np.cov(each.T)) for each in (a, b))
+    first, second = (np.atleast_2d(np.cov(rows.T)) for rows in (a, b))
     # The eigenvalues of C C' are those of C^(1/2) C' C^(1/2), which is symmetric.
     values, vectors = np.linalg.eigh(first)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -47,11 +47,11 @@ from tacit.neural.layers import (
 )
 from tacit.neural.training import (
     Columns,
-    Frame,
     NeuralNetwork,
-    check_unit_range,
+    Scaler,
     describe_columns,
     optimizer,
+    unit_scaler,
     zeros_for,
 )
 
@@ -102,7 +102,7 @@ class GANNetwork:
             "discriminator": discriminator,
             "average": jax.tree_util.tree_map(np.copy, generator),
             "moments": tuple(
-                zeros_for(self._optimizer(), each) for each in (generator, discriminator)
+                zeros_for(self._optimizer(), net) for net in (generator, discriminator)
             ),
             "steps": np.zeros(2, np.int32),  # of the discriminator, of the generator
         }
@@ -120,7 +120,7 @@ class GANNetwork:
     ) -> Any:
         """The loss of the discriminator on real rows and fakes. ``between`` are numbers from
         0 to 1, one per row: where between a real row and a fake the gradient is penalized."""
-        real, fake = (self.scores(jnp, discriminator, each) for each in (rows, fakes))
+        real, fake = (self.scores(jnp, discriminator, batch) for batch in (rows, fakes))
         weights = mask / mask.sum()
         if self.loss == "non-saturating":
             return jax.nn.softplus(-real) @ weights + jax.nn.softplus(fake).mean()
@@ -149,39 +149,40 @@ class GANNetwork:
         loss, gradient = jax.value_and_grad(self.discriminator_loss)(
             discriminator, rows, fakes, mask, between
         )
-        moves, judge_moments = self._optimizer().update(gradient, tree["moments"][1])
+        moves, discriminator_moments = self._optimizer().update(gradient, tree["moments"][1])
         discriminator = optax.apply_updates(discriminator, moves)
         latent = normal(fold(drawn, 1), shape)
 
-        def improve(own: Any) -> Any:
-            generator, moments, average = own
+        def improve(state: Any) -> Any:
+            generator, moments, average = state
             loss, gradient = jax.value_and_grad(self.generator_loss)(
                 generator, discriminator, latent
             )
             moves, moments = self._optimizer().update(gradient, moments)
             generator = optax.apply_updates(generator, moves)
-            made = tree["steps"][1].astype(rows.dtype)
-            rate = 1 - jnp.minimum(self.averaging, (1 + made) / (10 + made))
+            steps = tree["steps"][1].astype(rows.dtype)
+            rate = 1 - jnp.minimum(self.averaging, (1 + steps) / (10 + steps))
             average = optax.incremental_update(generator, average, rate)
             return (generator, moments, average), loss
 
-        own = generator, tree["moments"][0], tree["average"]
+        state = generator, tree["moments"][0], tree["average"]
         turn = (tree["steps"][0] + 1) % self.n_critic == 0
         if self.n_critic == 1:
-            own, own_loss = improve(own)
+            state, generator_loss = improve(state)
         else:
-            own, own_loss = jax.lax.cond(
-                turn, improve, lambda own: (own, jnp.zeros((), rows.dtype)), own
+            state, generator_loss = jax.lax.cond(
+                turn, improve, lambda state: (state, jnp.zeros((), rows.dtype)), state
             )
+        generator, generator_moments, average = state
         count = mask.sum()
-        made = turn.astype(rows.dtype)
+        steps = turn.astype(rows.dtype)
         return {
-            "generator": own[0],
+            "generator": generator,
             "discriminator": discriminator,
-            "average": own[2],
-            "moments": (own[1], judge_moments),
+            "average": average,
+            "moments": (generator_moments, discriminator_moments),
             "steps": tree["steps"] + jnp.stack([jnp.int32(1), turn.astype(jnp.int32)]),
-        }, jnp.stack([loss * count, own_loss * made * count, made * count])
+        }, jnp.stack([loss * count, generator_loss * steps * count, steps * count])
 
 
 # --- The estimator ---
@@ -209,8 +210,7 @@ class GAN(NeuralNetwork):
     learning_rate, beta_1, beta_2 : float
         Of Adam.
     averaging : float
-        The moving average of the generator keeps this much of itself in every step; 0 uses
-        the last weights.
+        Decay of the moving average of the generator's weights; 0 uses the last weights.
     batch_size, max_iter : int
         Rows in a mini-batch; passes.
     device, random_state, callbacks : as for ``Autoencoder``
@@ -286,9 +286,9 @@ class GAN(NeuralNetwork):
         self._check_widths()
         table = check_table(self, X, reset=True)
         columns = describe_columns(table, type(self).__name__)
-        frame, seed = self._frame(columns), seed_from(self.random_state)
+        scaler, seed = self._fit_scaler(columns), seed_from(self.random_state)
         network = self._network()
-        tree = self._train(network, network.start(key(seed)), table, frame, columns, seed)
+        tree = self._train(network, network.start(key(seed)), table, scaler, columns, seed)
         self.generator_weights_, self.generator_biases_ = unzip(tree["average"])
         self.discriminator_weights_, self.discriminator_biases_ = unzip(tree["discriminator"])
         turns = self._log[:, 2]
@@ -296,7 +296,7 @@ class GAN(NeuralNetwork):
             self._log[:, 1], turns, out=np.zeros_like(turns), where=turns > 0
         ).tolist()
         del self._log
-        self.mean_, self.scale_ = frame.mean.astype(np.float64), float(frame.scale)
+        self.mean_, self.scale_ = scaler.mean.astype(np.float64), float(scaler.scale)
         finish(self.callbacks)
         return self
 
@@ -315,20 +315,21 @@ class GAN(NeuralNetwork):
                 f"GAN.generate takes points of {self.n_latent} columns, but got an array of "
                 f"shape {latent.shape}. Draw them from a normal distribution."
             )
-        network, frame = self._network(), Frame(self.mean_, self.scale_)
-        layers = tuple(zip(self.generator_weights_, self.generator_biases_, strict=True))
-        return self._map_rows(
-            lambda xp, rows: frame.undo(network.generate(xp, cast(layers, rows), rows)),
-            Table.from_array(latent),
-        )
+        network, scaler = self._network(), self._scaler()
+
+        def generate(xp: Any, points: Any) -> Any:
+            layers = cast(self.generator_weights_, self.generator_biases_, points)
+            return scaler.inverse_transform(network.generate(xp, layers, points))
+
+        return self._map_rows(generate, Table.from_array(latent))
 
     def interpolate(
         self, n_steps: int = 10, *, start: Any = None, end: Any = None, random_state: Any = None
     ) -> np.ndarray:
         """(n_steps, n_features) rows on the way between two points of the latent space.
 
-        The way is the arc between both, which keeps the length of normal noise. Points that
-        are not given are drawn.
+        The way is the arc between both, on which points are as long as normal noise. By
+        default the points are drawn.
         """
         check_is_fitted(self)
         drawn = normals(key(seed_from(random_state)), (2, self.n_latent))
@@ -350,14 +351,13 @@ class GAN(NeuralNetwork):
     def decision_function(self, X: Any) -> np.ndarray:
         """The discriminator's score of every row: larger for rows that look real."""
         check_is_fitted(self)
-        network, frame = self._network(), Frame(self.mean_, self.scale_)
-        layers = tuple(
-            zip(self.discriminator_weights_, self.discriminator_biases_, strict=True)
-        )
-        return self._map_rows(
-            lambda xp, rows: network.scores(xp, cast(layers, rows), frame.apply(rows)),
-            check_table(self, X, reset=False),
-        )
+        network, scaler = self._network(), self._scaler()
+
+        def scores(xp: Any, rows: Any) -> Any:
+            layers = cast(self.discriminator_weights_, self.discriminator_biases_, rows)
+            return network.scores(xp, layers, scaler.transform(rows))
+
+        return self._map_rows(scores, check_table(self, X, reset=False))
 
     def diagnose(self, X: Any, *, random_state: Any = None, **options: Any) -> Diagnosis:
         """Compare as many samples with the rows X: see ``tacit.neural.diagnose``. X should be
@@ -383,11 +383,10 @@ class GAN(NeuralNetwork):
             float(self.averaging),
         )  # fmt: skip
 
-    def _frame(self, columns: Columns) -> Frame:
+    def _fit_scaler(self, columns: Columns) -> Scaler:
         if self.output == "identity":
-            return Frame(columns.mean, columns.scale)
-        check_unit_range("GAN(output='sigmoid')", columns, "output='identity'")
-        return Frame(np.zeros(len(columns.mean)), 1.0)
+            return Scaler(columns.mean, columns.scale)
+        return unit_scaler("GAN(output='sigmoid')", columns, "output='identity'")
 
     def _after_load(self) -> None:
         self._check_widths()

@@ -157,7 +157,7 @@ def check_layers(name: str, weights: Any, biases: Any, sizes: Sequence[int]) -> 
         raise ValueError(f"the {name} must have {len(sizes) - 1} layers.")
     shapes = list(pairwise(sizes))
     wanted: list[Any] = list(zip(weights, shapes, strict=False))
-    wanted += [(each, (shape[1],)) for each, shape in zip(biases, shapes, strict=True)]
+    wanted += [(bias, (shape[1],)) for bias, shape in zip(biases, shapes, strict=True)]
     for array, shape in wanted:
         if not isinstance(array, np.ndarray) or array.shape != shape:
             raise ValueError(f"a layer of the {name} must have the shape {shape}.")
@@ -165,16 +165,16 @@ def check_layers(name: str, weights: Any, biases: Any, sizes: Sequence[int]) -> 
             raise ValueError(f"the layers of the {name} must be finite numbers in float32.")
 
 
-def cast(layers: Any, rows: Any) -> Any:
-    """The layers in the precision of the rows."""
+def cast(weights: Sequence[Any], biases: Sequence[Any], rows: Any) -> list[Layer]:
+    """Layers in the precision of the rows."""
     return [
-        (weights.astype(rows.dtype, copy=False), bias.astype(rows.dtype, copy=False))
-        for weights, bias in layers
+        (matrix.astype(rows.dtype, copy=False), bias.astype(rows.dtype, copy=False))
+        for matrix, bias in zip(weights, biases, strict=True)
     ]
 
 
 def check_widths(name: str, parameter: str, widths: Any, *, empty: bool = False) -> None:
-    """ValueError unless widths are whole numbers of at least 1."""
+    """ValueError unless widths are integers of at least 1."""
     good = isinstance(widths, tuple | list) and (empty or len(widths))
     if not good or not all(
         isinstance(width, Integral) and not isinstance(width, bool) and int(width) >= 1

@@ -36,13 +36,13 @@ from tacit.neural.layers import activate, fold, jnp, normal, optax, uniform
 from tacit.neural.training import (
     Columns,
     EncoderNetwork,
-    Frame,
-    check_unit_range,
+    Scaler,
     dense,
     describe_columns,
     log_odds,
     optimizer,
     padded_batch,
+    unit_scaler,
     zeros_for,
 )
 
@@ -74,7 +74,7 @@ class RBMNetwork:
         )  # fmt: skip
 
     def start(self, drawn: Any, hidden: int, bias: np.ndarray, batch: int) -> dict[str, Any]:
-        """The tree before the first step: small weights, the visible biases given."""
+        """The tree before the first step: small weights, and visible biases ``bias``."""
         d = len(bias)
         params = {
             "weights": (0.01 * normals(key(drawn, 0), (d, hidden))).astype(np.float32),
@@ -183,7 +183,7 @@ class RBM(EncoderNetwork):
         Gibbs steps per mini-batch, the k of CD-k.
     learning_rate : float
     momentum : float
-        The part of the last step that is made again, from 0 to below 1.
+        Of gradient descent: from 0 to below 1.
     weight_decay : float
         Added to the gradient per unit of weight.
     batch_size, max_iter : int
@@ -255,20 +255,20 @@ class RBM(EncoderNetwork):
         self._validate_params()
         table = check_table(self, X, reset=True)
         columns = describe_columns(table, type(self).__name__)
-        frame, seed = self._frame(columns), seed_from(self.random_state)
+        scaler, seed = self._fit_scaler(columns), seed_from(self.random_state)
         network = self._network()
         bias = np.zeros(len(columns.mean))
         if self.visible == "bernoulli":
             bias = log_odds(columns.mean, columns.rows)
         batch = padded_batch(self.batch_size, len(table))
         tree = network.start(key(seed), self.n_components, bias, batch)
-        params = self._train(network, tree, table, frame, columns, seed)["params"]
+        params = self._train(network, tree, table, scaler, columns, seed)["params"]
         del self._log
         self.components_ = np.ascontiguousarray(params["weights"].T)
         self.intercept_hidden_ = params["hidden"]
         self.intercept_visible_ = params["visible"]
-        self.mean_ = np.asarray(frame.mean, np.float64)
-        self.scale_ = np.asarray(frame.scale, np.float64)
+        self.mean_ = np.asarray(scaler.mean, np.float64)
+        self.scale_ = np.asarray(scaler.scale, np.float64)
         finish(self.callbacks)
         return self
 
@@ -278,9 +278,9 @@ class RBM(EncoderNetwork):
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_features) the means of the visible units, given the hidden ones."""
-        codes, network, frame = self._codes(X), self._network(), self._stored_frame()
+        codes, network, scaler = self._codes(X), self._network(), self._scaler()
         return self._map_rows(
-            lambda xp, rows: frame.undo(
+            lambda xp, rows: scaler.inverse_transform(
                 network.visible_means(xp, self._params(rows.dtype), rows)
             ),
             codes,
@@ -324,8 +324,8 @@ class RBM(EncoderNetwork):
         check_is_fitted(self)
         rows = dense(check_table(self, v, reset=False).load())
         seed = seed_from(random_state)
-        network, params, frame = self._network(), self._params(rows.dtype), self._stored_frame()
-        visible = frame.apply(rows)
+        network, params, scaler = self._network(), self._params(rows.dtype), self._scaler()
+        visible = scaler.transform(rows)
         for i in range(n_steps):
             means = network.hidden_means(np, params, visible)
             hidden = (uniforms(key(seed, i, 0), means.shape) < means).astype(means.dtype)
@@ -335,7 +335,7 @@ class RBM(EncoderNetwork):
             else:
                 visible = uniforms(key(seed, i, 1), visible.shape) < visible
             visible = visible.astype(means.dtype)
-        return frame.undo(visible)
+        return scaler.inverse_transform(visible)
 
     def sample(
         self, n_samples: int = 1, *, n_steps: int = 1000, start: Any = None,
@@ -375,24 +375,20 @@ class RBM(EncoderNetwork):
             "hidden": self.intercept_hidden_.astype(dtype),
         }
 
-    def _frame(self, columns: Columns) -> Frame:
-        d = len(columns.mean)
+    def _fit_scaler(self, columns: Columns) -> Scaler:
         if self.visible == "gaussian":
             scale = np.sqrt(columns.deviations / columns.rows)
             floor = 1e-6 * columns.scale if columns.deviations.any() else 1.0
-            return Frame(columns.mean, np.where(scale > floor, scale, 1.0))
-        check_unit_range("RBM(visible='bernoulli')", columns, "visible='gaussian'")
-        return Frame(np.zeros(d), np.ones(d))
-
-    def _stored_frame(self) -> Frame:
-        return Frame(self.mean_, self.scale_)
+            return Scaler(columns.mean, np.where(scale > floor, scale, 1.0))
+        scaler = unit_scaler("RBM(visible='bernoulli')", columns, "visible='gaussian'")
+        return scaler._replace(scale=np.ones(len(columns.mean)))
 
     def _map_checked(self, X: Any, choose: Callable) -> np.ndarray:
         check_is_fitted(self)
-        network, frame = self._network(), self._stored_frame()
+        network, scaler = self._network(), self._scaler()
         function = choose(network)
         return self._map_rows(
-            lambda xp, rows: function(xp, self._params(rows.dtype), frame.apply(rows)),
+            lambda xp, rows: function(xp, self._params(rows.dtype), scaler.transform(rows)),
             check_table(self, X, reset=False),
         )
 
@@ -431,7 +427,7 @@ def exact_log_partition(
     3.46573...
     """
     weights, visible, hidden = (
-        np.asarray(each, np.float64) for each in (weights, visible, hidden)
+        np.asarray(array, np.float64) for array in (weights, visible, hidden)
     )
     if not gaussian and len(visible) < len(hidden):
         weights, visible, hidden = weights.T, hidden, visible

@@ -41,14 +41,13 @@ from tacit.data.table import Table, parts
 from tacit.neural.layers import device_of, fold, jax, jnp, key_words, optax, to_numpy
 
 __all__ = [
-    "Columns", "EncoderNetwork", "Frame", "NeuralNetwork", "Trained", "Training",
-    "check_unit_range", "dense", "describe_columns", "log_odds", "optimizer", "padded_batch",
-    "zeros_for",
+    "Columns", "EncoderNetwork", "NeuralNetwork", "Scaler", "Trained", "Training", "dense",
+    "describe_columns", "log_odds", "optimizer", "padded_batch", "unit_scaler", "zeros_for",
 ]  # fmt: skip
 
 WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
 VALUES = {"cpu": 2**20, "gpu": 2**24}  # of the rows of one call, at most
-HELD_OUT = 10_000  # rows held out, at most
+HELD_OUT = 10_000  # most rows to hold out
 
 
 # --- The columns ---
@@ -87,7 +86,7 @@ def collect_columns(_: None, block: Any) -> Columns:
     if sp.issparse(rows):
         mean = np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel() / n
         squares = np.asarray(rows.multiply(rows).sum(axis=0, dtype=np.float64)).ravel()
-        low, high = (each.toarray().ravel() for each in (rows.min(axis=0), rows.max(axis=0)))
+        low, high = rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
         return Columns(n, mean, np.maximum(squares - n * mean**2, 0.0), low, high)
     mean = rows.mean(axis=0, dtype=np.float64)
     deviations = np.square(rows - mean).sum(axis=0)
@@ -100,10 +99,10 @@ def describe_columns(table: Table, name: str) -> Columns:
         raise ValueError(f"{name} needs at least one row, but the data has none.")
     stats = []
     with np.errstate(all="ignore"):  # values that are not finite are reported below
-        for block, each in zip(table, Threads().map(collect_columns, None, table), strict=True):
-            if not np.isfinite(each.deviations).all():
+        for block, part in zip(table, Threads().map(collect_columns, None, table), strict=True):
+            if not np.isfinite(part.deviations).all():
                 check_values(parts(block.load()).rows, name, block.start, table.source)
-            stats.append(each)
+            stats.append(part)
     columns = tree_sum(stats)
     largest = float(np.maximum(np.abs(columns.low), np.abs(columns.high)).max(initial=0.0))
     if largest > 1e30:
@@ -114,8 +113,8 @@ def describe_columns(table: Table, name: str) -> Columns:
     return columns
 
 
-def check_unit_range(who: str, columns: Columns, instead: str) -> None:
-    """ValueError unless all values are from 0 to 1."""
+def unit_scaler(who: str, columns: Columns, instead: str) -> "Scaler":
+    """No scaling; ValueError unless all values are from 0 to 1."""
     bad = np.flatnonzero((columns.low < 0) | (columns.high > 1))
     if len(bad):
         j = int(bad[0])
@@ -124,6 +123,7 @@ def check_unit_range(who: str, columns: Columns, instead: str) -> None:
             f"{columns.low[j]:.4g} to {columns.high[j]:.4g}. Scale the columns, or use "
             f"{instead}."
         )
+    return Scaler(np.zeros(len(columns.mean)), 1.0)
 
 
 def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
@@ -133,20 +133,20 @@ def log_odds(mean: np.ndarray, rows: int) -> np.ndarray:
     return np.log(mean) - np.log1p(-mean)
 
 
-class Frame(NamedTuple):
-    """How a network sees the rows: (x - mean) / scale."""
+class Scaler(NamedTuple):
+    """The input of a network: (x - mean) / scale."""
 
     mean: np.ndarray
     scale: Any  # a number, or one for each column
 
-    def apply(self, rows: Any) -> np.ndarray:
-        """Rows as the network sees them, dense."""
+    def transform(self, rows: Any) -> np.ndarray:
+        """Scaled rows, dense."""
         rows = dense(rows)
         mean = self.mean.astype(rows.dtype, copy=False)
         return (rows - mean) / np.asarray(self.scale, rows.dtype)
 
-    def undo(self, rows: np.ndarray) -> np.ndarray:
-        """What the network returns, in the units of the data."""
+    def inverse_transform(self, rows: np.ndarray) -> np.ndarray:
+        """Output of the network in the units of the data."""
         scale = np.asarray(self.scale, rows.dtype)
         return rows * scale + self.mean.astype(rows.dtype, copy=False)
 
@@ -161,22 +161,22 @@ def dense(rows: Any) -> np.ndarray:
 
 
 class Trained(NamedTuple):
-    """The state of a sweep: everything that training changes, in the host's memory."""
+    """The state of a sweep, in the host's memory; training changes it in place."""
 
     floats: np.ndarray  # float32: weights, moments of the optimizer, chains
     integers: np.ndarray  # int32: counters of the optimizer
-    log: np.ndarray  # (max_iter, figures) means per row of every pass; the last is held out
-    best: np.ndarray  # the floats of the lowest held-out loss, or nothing
+    log: np.ndarray  # (max_iter, figures) means per row of every pass; last the held-out loss
+    best: np.ndarray  # the floats of the lowest held-out loss, or empty
 
 
 class Training(Sequential):
     """Passes over shuffled mini-batches."""
 
     def __init__(
-        self, network: Any, tree: Any, table: Table, frame: Frame, *, batch_size: int,
+        self, network: Any, tree: Any, table: Table, scaler: Scaler, *, batch_size: int,
         seed: Any, device: Any, used: np.ndarray | None, name: str,
     ) -> None:  # fmt: skip
-        self.network, self.table, self.frame, self.name = network, table, frame, name
+        self.network, self.table, self.scaler, self.name = network, table, scaler, name
         self.seed, self.device, self.used = seed, device, used
         self.rows = len(table) if used is None else int(used.sum())
         self.batch_size = padded_batch(batch_size, self.rows)
@@ -216,26 +216,19 @@ class Training(Sequential):
     def visit(self, state: Trained, part: tuple[int, Any], number: int) -> Visited:
         """Train on some mini-batches. The device may still be at work when this returns."""
         i, rows = part
-        n, size, batches = rows.shape[0], self.batch_size, self.batches
-        padded = np.zeros((batches * size, rows.shape[1]), np.float32)
-        padded[:n] = self.frame.apply(rows)
-        counts = np.clip(n - size * np.arange(batches), 0, size).astype(np.float32)
-        drawn = key(self.seed, number, i, 1)
+        batches = to_batches(self.scaler.transform(rows), self.batches, self.batch_size)
+        drawn = key_words(key(self.seed, number, i, 1))
         with jax.default_device(self.device):
-            self.tree, figures = run_batches(
-                self.network, self.tree, padded.reshape(batches, size, -1), counts,
-                key_words(drawn),
-            )  # fmt: skip
+            self.tree, figures = run_batches(self.network, self.tree, *batches, drawn)
         if self.figures:  # one call may wait while another runs, no more
             self.figures[-1].block_until_ready()
         self.figures.append(figures)
-        return Visited(float(n), figures[0])
+        return Visited(float(rows.shape[0]), figures[0])
 
     def end_pass(self, state: Trained, number: int) -> None:
         """Write the tree and the figures of the pass back into the state."""
-        leaves = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(self.tree)]
-        pack(leaves, state)
-        figures = np.sum([np.asarray(each, np.float64) for each in self.figures], axis=0)
+        state.floats[:], state.integers[:] = flatten(self.tree)
+        figures = np.sum([np.asarray(sums, np.float64) for sums in self.figures], axis=0)
         state.log[number, : len(figures)] = figures / self.rows
         if not np.isfinite(figures).all() or not np.isfinite(state.floats).all():
             raise ValueError(
@@ -245,37 +238,41 @@ class Training(Sequential):
 
     def unpack(self, floats: np.ndarray, integers: np.ndarray) -> Any:
         """The tree that a state holds."""
-        leaves, places = [], {"f": 0, "i": 0}
+        leaves = []
         for shape, dtype in self.shapes:
-            kind = "f" if dtype.kind == "f" else "i"
-            first = places[kind]
-            places[kind] = first + int(np.prod(shape, dtype=np.int64))
-            source = floats if kind == "f" else integers
-            leaves.append(source[first : places[kind]].reshape(shape).astype(dtype))
+            size = int(np.prod(shape, dtype=np.int64))
+            if dtype.kind == "f":
+                values, floats = floats[:size], floats[size:]
+            else:
+                values, integers = integers[:size], integers[size:]
+            leaves.append(values.reshape(shape).astype(dtype))
         return jax.tree_util.tree_unflatten(self.form, leaves)
 
     def state_of(self, tree: Any, passes: int, figures: int, *, keeps_best: bool) -> Trained:
         """The state that a fit starts from."""
-        leaves = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(tree)]
-        sizes = {"f": 0, "i": 0}
-        for leaf in leaves:
-            sizes["f" if leaf.dtype.kind == "f" else "i"] += leaf.size
-        floats = np.zeros(sizes["f"], np.float32)
-        state = Trained(
-            floats, np.zeros(sizes["i"], np.int32), np.full((passes, figures + 1), np.nan),
-            np.zeros(sizes["f"] if keeps_best else 0, np.float32),
-        )  # fmt: skip
-        pack(leaves, state)
-        return state
+        floats, integers = flatten(tree)
+        best = np.zeros(len(floats) if keeps_best else 0, np.float32)
+        return Trained(floats, integers, np.full((passes, figures + 1), np.nan), best)
 
 
-def pack(leaves: list[np.ndarray], state: Trained) -> None:
-    places = {"f": 0, "i": 0}
-    for leaf in leaves:
-        kind = "f" if leaf.dtype.kind == "f" else "i"
-        target = state.floats if kind == "f" else state.integers
-        target[places[kind] : places[kind] + leaf.size] = leaf.ravel()
-        places[kind] += leaf.size
+def flatten(tree: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The float leaves of a tree and its integer leaves, as one array each."""
+    leaves = [np.ravel(leaf) for leaf in jax.tree_util.tree_leaves(tree)]
+    floats = [leaf for leaf in leaves if leaf.dtype.kind == "f"]
+    integers = [leaf for leaf in leaves if leaf.dtype.kind != "f"]
+    none = np.zeros(0, np.int32)
+    return (
+        np.concatenate([none, *floats], dtype=np.float32),
+        np.concatenate([none, *integers], dtype=np.int32),
+    )
+
+
+def to_batches(rows: np.ndarray, batches: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in mini-batches, the last padded with zeros, and how many rows each has."""
+    padded = np.zeros((batches * size, rows.shape[1]), np.float32)
+    padded[: len(rows)] = rows
+    counts = np.clip(len(rows) - size * np.arange(batches), 0, size).astype(np.float32)
+    return padded.reshape(batches, size, -1), counts
 
 
 def padded_batch(batch_size: int, rows: int) -> int:
@@ -294,10 +291,9 @@ def run_batches(network: Any, tree: Any, rows: Any, counts: Any, drawn: Any) -> 
     def run(tree: Any, item: Any) -> Any:
         batch, count, i = item
         mask = (jnp.arange(batch.shape[0]) < count).astype(batch.dtype)
-        own = fold(drawn, i)
         return jax.lax.cond(
             count > 0,
-            lambda tree: network.step(tree, batch, mask, own),
+            lambda tree: network.step(tree, batch, mask, fold(drawn, i)),
             lambda tree: (tree, jnp.zeros(len(network.figures), batch.dtype)),
             tree,
         )
@@ -350,8 +346,6 @@ class NeuralNetwork(Estimator):
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "device": [StrOptions({"cpu", "gpu"})],
-        "random_state": "no_validation",
-        "callbacks": "no_validation",
     }
 
     batch_size: int
@@ -359,19 +353,20 @@ class NeuralNetwork(Estimator):
     device: str
     random_state: Any
     callbacks: list | None
+    mean_: np.ndarray
     scale_: Any
 
     def _train(
-        self, network: Any, tree: Any, table: Table, frame: Frame, columns: Columns,
+        self, network: Any, tree: Any, table: Table, scaler: Scaler, columns: Columns,
         seed: np.uint64, *, held_out: float = 0.0, patience: int = 0, tol: float = 0.0,
     ) -> Any:  # fmt: skip
         """Train, and return the tree. ``held_out`` is the fraction of the rows to hold out;
         the fit stops after ``patience`` passes without gain on them, and returns the best."""
         name = type(self).__name__
         device = device_of(self.device, name)
-        used, checks = self._hold_out(table, frame, held_out, seed)
+        used, checks = self._hold_out(table, scaler, held_out, seed)
         training = Training(
-            network, tree, table, frame, batch_size=self.batch_size, seed=seed, device=device,
+            network, tree, table, scaler, batch_size=self.batch_size, seed=seed, device=device,
             used=used, name=name,
         )  # fmt: skip
         state = training.state_of(
@@ -392,8 +387,8 @@ class NeuralNetwork(Estimator):
             return no_gain_for([*earlier.tolist(), loss], patience, tol)
 
         settings = {k: v for k, v in self.get_params().items() if k != "callbacks"}
-        facts = blake2b(columns.mean.tobytes() + columns.deviations.tobytes(), digest_size=8)
-        number = int.from_bytes(facts.digest(), "little")
+        data = blake2b(columns.mean.tobytes() + columns.deviations.tobytes(), digest_size=8)
+        number = int.from_bytes(data.digest(), "little")
         with self._fit_callbacks() as callbacks:
             begin(callbacks, f"{name} {settings} {table.shape} {key(0, number)}")
             swept = sweep(
@@ -408,7 +403,7 @@ class NeuralNetwork(Estimator):
         floats = state.best if len(state.best) else state.floats
         return to_numpy(training.unpack(floats, state.integers))
 
-    def _hold_out(self, table: Table, frame: Frame, fraction: float, seed: Any) -> Any:
+    def _hold_out(self, table: Table, scaler: Scaler, fraction: float, seed: Any) -> Any:
         """A mask of the rows to train on, and the others in mini-batches; or nothing."""
         if not fraction:
             return None, None
@@ -423,11 +418,8 @@ class NeuralNetwork(Estimator):
         used = np.ones(n, bool)
         used[places] = False
         batch = min(size, 1000)
-        batches = -(-size // batch)
-        rows = np.zeros((batches * batch, table.shape[1]), np.float32)
-        rows[:size] = frame.apply(table.take(places))
-        counts = np.clip(size - batch * np.arange(batches), 0, batch).astype(np.float32)
-        return used, (rows.reshape(batches, batch, -1), counts)
+        rows = scaler.transform(table.take(places))
+        return used, to_batches(rows, -(-size // batch), batch)
 
     def _map_rows(self, function: Any, table: Table) -> np.ndarray:
         """``function(xp, rows)`` of every block of dense rows, in order: in NumPy and in the
@@ -447,6 +439,10 @@ class NeuralNetwork(Estimator):
         with jax.default_device(device_of(self.device, type(self).__name__)):
             for piece in Serial().map(apply_to_rows, (function, jnp), table):
                 yield None if piece is None else np.asarray(piece, table.dtype)
+
+    def _scaler(self) -> Scaler:
+        """The scaler of a fitted network."""
+        return Scaler(self.mean_, self.scale_)
 
     def _check_scale(self) -> None:
         """ValueError unless a loaded ``scale_`` is one number above 0."""

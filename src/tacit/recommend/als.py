@@ -12,8 +12,8 @@ With one side fixed the loss is quadratic in the other, and each row is a proble
     implicit  sum of c_ui (p_ui - x_u . y_i)^2 over all pairs + reg (|X|^2 + |Y|^2),
               c = 1 + alpha r and p = 1 where there is a rating, c = 1 and p = 0 elsewhere
 
-n_u is the number of ratings of a user ("weighted lambda"), or 1. The ratings are held twice, by
-users and by items: 16 bytes each; factors take 4 bytes a number.
+n_u is the number of ratings of a user ("weighted lambda"), or 1. The ratings are stored twice,
+by users and by items: 16 bytes each; factors take 4 bytes a number.
 
 The notes' sections on recommenders (002 1.3.3) and matrix factorization (000 9.2). Zhou,
 Wilkinson, Schreiber and Pan (2008), Large-scale parallel collaborative filtering for the
@@ -104,25 +104,25 @@ def collect(settings: Settings, params: Factors, block: Batch) -> PassStats:
     return PassStats(float(rows.nnz), loss, params.gram)
 
 
-class Others(NamedTuple):
-    """What a row is solved from: the other side, and where it stands."""
+class Problem(NamedTuple):
+    """The least squares problems of the rows of one side, given the columns."""
 
     factors: np.ndarray  # of the columns
     bias: np.ndarray
     gram: np.ndarray  # of the columns, implicit only
-    current: np.ndarray  # (n, k) of the rows; empty where a solve needs no start
-    current_bias: np.ndarray
+    start: np.ndarray  # (n, k) factors of the rows before
+    start_bias: np.ndarray
 
 
 def solve_block(
-    settings: Settings, others: Others, block: Batch
+    settings: Settings, problem: Problem, block: Batch
 ) -> tuple[np.ndarray, np.ndarray]:
     """Factors and biases of the rows of a block."""
     rows, which = block.rows, block.labels
-    X, bias = start_of(others, which)
+    X, bias = problem.start[which], problem.start_bias[which]
     solve_rows(
-        (rows.indptr, rows.indices, rows.data), others.factors,
-        others.bias + np.float32(settings.mean), np.float32(settings.reg), settings.weighted,
+        (rows.indptr, rows.indices, rows.data), problem.factors,
+        problem.bias + np.float32(settings.mean), np.float32(settings.reg), settings.weighted,
         settings.biased, settings.nonnegative, X, bias,
     )  # fmt: skip
     return X, bias
@@ -144,31 +144,21 @@ def collect_implicit(settings: Settings, params: Factors, block: Batch) -> PassS
 
 
 def solve_implicit_block(
-    settings: Settings, others: Others, block: Batch
+    settings: Settings, problem: Problem, block: Batch
 ) -> tuple[np.ndarray, np.ndarray]:
     """Factors of the rows of a block; biases stay 0."""
     rows, which = block.rows, block.labels
-    X, bias = start_of(others, which)
-    k = others.factors.shape[1]
-    G = (others.gram + settings.reg * np.eye(k)).astype(np.float32)
+    csr = rows.indptr, rows.indices, rows.data
+    X = problem.start[which]
+    G = (problem.gram + settings.reg * np.eye(X.shape[1])).astype(np.float32)
     if settings.steps:
-        conjugate_rows(
-            rows.indptr, rows.indices, rows.data, others.factors, G, X, settings.steps
-        )
+        conjugate_rows(*csr, problem.factors, G, X, settings.steps)
     else:
-        solve_implicit_rows(rows.indptr, rows.indices, rows.data, others.factors, G, X)
-    return X, bias
+        solve_implicit_rows(*csr, problem.factors, G, X)
+    return X, problem.start_bias[which]
 
 
 # --- Both ---
-
-
-def start_of(others: Others, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Copies to solve into: the current rows, or zeros where these do not matter."""
-    if len(others.current):
-        return others.current[which], others.current_bias[which]
-    k = others.factors.shape[1]
-    return np.zeros((len(which), k), np.float32), np.zeros(len(which), np.float32)
 
 
 def squares(factors: np.ndarray, bias: np.ndarray) -> np.ndarray:
@@ -185,8 +175,9 @@ class Alternation:
         self.settings, self.engine, self.implicit = settings, engine, implicit
         self.by_user = numbered(matrix)
         self.by_item = numbered(sp.csr_array(matrix.T.tocsr()))
-        counts = [np.bincount(matrix.indices, minlength=matrix.shape[1])]
-        self.item_weights = counts[0] if settings.weighted else np.ones(matrix.shape[1])
+        self.item_weights: np.ndarray = np.ones(matrix.shape[1])
+        if settings.weighted:
+            self.item_weights = np.bincount(matrix.indices, minlength=matrix.shape[1])
 
     def begin(self, items: np.ndarray) -> Factors:
         """Users given random items."""
@@ -198,37 +189,26 @@ class Alternation:
 
     def update(self, params: Factors, stats: PassStats) -> Factors:
         """Items given users, then users given items."""
-        given = self._others(
+        problem = Problem(
             params.users, params.user_bias, stats.gram, params.items, params.item_bias
         )
-        items, item_bias = self._map(given, self.by_item)
+        items, item_bias = self._solve(problem, self.by_item)
         gram = gram_of(items) if self.implicit else params.gram
         return self.solve_users(params._replace(items=items, item_bias=item_bias, gram=gram))
 
     def solve_users(self, params: Factors) -> Factors:
         """Users given items."""
-        given = self._others(
+        problem = Problem(
             params.items, params.item_bias, params.gram, params.users, params.user_bias
         )
-        users, user_bias = self._map(given, self.by_user)
+        users, user_bias = self._solve(problem, self.by_user)
         return params._replace(users=users, user_bias=user_bias)
 
-    def _others(
-        self, factors: np.ndarray, bias: np.ndarray, gram: np.ndarray, current: np.ndarray,
-        current_bias: np.ndarray,
-    ) -> Others:  # fmt: skip
-        if not (self.settings.steps or self.settings.nonnegative):
-            current, current_bias = current[:0], current_bias[:0]
-        return Others(factors, bias, gram, current, current_bias)
-
-    def _map(self, given: Others, table: Table) -> tuple[np.ndarray, np.ndarray]:
-        solve = solve_implicit_block if self.implicit else solve_block
-        work = (table.values_in_memory or 0) * given.factors.shape[1]  # k products to a rating
-        solved = list(self.engine.map(partial(solve, self.settings), given, table, work=work))
-        return (
-            np.concatenate([each[0] for each in solved]),
-            np.concatenate([each[1] for each in solved]),
-        )
+    def _solve(self, problem: Problem, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        solve = partial(solve_implicit_block if self.implicit else solve_block, self.settings)
+        work = (table.values_in_memory or 0) * problem.factors.shape[1]  # k products a rating
+        factors, biases = zip(*self.engine.map(solve, problem, table, work=work), strict=True)
+        return np.concatenate(factors), np.concatenate(biases)
 
     def penalty(self, params: Factors) -> float:
         """The penalty of the items; that of the users is among the sums."""
@@ -275,8 +255,6 @@ class Alternating(FactorModel):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     n_factors: int
@@ -322,7 +300,7 @@ class Alternating(FactorModel):
                     figure=partial(self._figure, steps),
                 )  # fmt: skip
             except KeyboardInterrupt:
-                if latest.step is not None:  # what was learned so far stays
+                if latest.step is not None:  # keep the factors of the last pass
                     self._store(latest.step.params, latest.step.losses, False)
                 raise
         self._store(fit.params, fit.losses, fit.converged)
@@ -332,9 +310,9 @@ class Alternating(FactorModel):
         """The root mean squared error, which the progress bar shows."""
         settings, nnz = steps.settings, self.ratings_.nnz
         weights = np.diff(self.ratings_.indptr) if settings.weighted else 1.0
-        own = settings.reg * float(np.sum(weights * squares(params.users, params.user_bias)))
-        rest = losses[-1] - (own + steps.penalty(params)) / nnz
-        return "RMSE", float(np.sqrt(max(0.0, rest)))
+        penalties = float(np.sum(weights * squares(params.users, params.user_bias)))
+        error = losses[-1] - (settings.reg * penalties + steps.penalty(params)) / nnz
+        return "RMSE", float(np.sqrt(max(0.0, error)))
 
     def _store(self, params: Factors, losses: list, converged: bool) -> None:
         check_finite(type(self).__name__, params[:4])
@@ -362,7 +340,7 @@ class ALS(Alternating):
     nonnegative : bool
         Whether factors may not be negative. Biases may.
     max_iter, tol : int, float
-        Passes at most; stops when a pass brings less than ``tol`` of the whole improvement.
+        Most passes; stops when a pass brings less than ``tol`` of the improvement so far.
     random_state : int, RandomState or None
     engine : "serial", "threads", "dask" or an engine
         Where rows are solved. The result has the same bits everywhere.
@@ -375,7 +353,7 @@ class ALS(Alternating):
     user_biases_, item_biases_, mean_
     losses_ : list of float
         The loss per rating after every pass.
-    user_ids_, item_ids_, ratings_ : what was learned from; kept for rankings and explanations.
+    user_ids_, item_ids_, ratings_ : the ratings, for rankings and explanations
 
     Examples
     --------

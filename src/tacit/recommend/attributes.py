@@ -1,6 +1,6 @@
 """Recommending from attributes: hand-made taste vectors, or tastes learned from ratings.
 
-    affinity     sum of a_uk b_ki: how many of the user's boxes an item checks
+    affinity     sum of a_uk b_ki: how many of the user's attributes an item has
     with a bias  affinity + a_u0, since some users like everything
     similarity   of two users sum of a_uk a_vk, of two items sum of b_ki b_kj
 
@@ -21,14 +21,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.ratings import Ratings, as_objects
 from tacit.recommend.baselines import Biases
-from tacit.recommend.factor_model import FactorModel, joined
-from tacit.recommend.recommender import Receipt, Recommendations, as_ratings, check_count
+from tacit.recommend.factor_model import FactorModel, stacked
+from tacit.recommend.recommender import Receipt, as_ratings
 
 __all__ = ["AttributeRecommender"]
 
 
 class AttributeRecommender(FactorModel):
     """Recommend by attributes of items and tastes of users.
+
+    ``similar_items`` are those with the most attributes in common, ``similar_users`` those with
+    the most tastes.
 
     Parameters
     ----------
@@ -58,7 +61,6 @@ class AttributeRecommender(FactorModel):
     contract: ClassVar[str] = "whole"
     _parameter_constraints: ClassVar[dict] = {
         "reg": [Interval(Real, 0, None, closed="left")],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {**FactorModel._file_schema, "attributes_": ("width",)}
 
@@ -86,14 +88,11 @@ class AttributeRecommender(FactorModel):
         """
         items, users = as_vectors(attributes, "item"), as_vectors(tastes, "user")
         model = cls()
-        names = sorted({*(n for v in items.values() for n in v), *(
-            n for v in users.values() for n in v
-        )})  # fmt: skip
-        model.attributes_ = names
+        names = sorted({n for v in (*items.values(), *users.values()) for n in v})
+        model.attributes_, model.mean_ = names, 0.0
         model.item_ids_, model.item_factors_ = matrix_of(items, names)
         model.user_ids_, model.user_factors_ = matrix_of(users, names)
         n, m = len(users), len(items)
-        model.mean_ = 0.0
         model.user_biases_ = np.zeros(n, np.float32)
         model.item_biases_ = np.zeros(m, np.float32)
         model.ratings_ = sp.csr_array((n, m), dtype=np.float32)
@@ -111,7 +110,7 @@ class AttributeRecommender(FactorModel):
         """
         self._validate_params()
         name = type(self).__name__
-        given = as_ratings(pairs, ratings, name)
+        ratings = as_ratings(pairs, ratings, name)
         if attributes is None:
             raise ValueError(
                 f"{name}.fit needs the attributes of items: fit(ratings, attributes={{'Alien': "
@@ -119,15 +118,15 @@ class AttributeRecommender(FactorModel):
             )
         vectors = as_vectors(attributes, "item")
         self.attributes_ = sorted({n for v in vectors.values() for n in v})
-        self._remember(given)
-        biases = Biases(engine=self.engine).fit(given)
+        self._set_ratings(ratings)
+        biases = Biases(engine=self.engine).fit(ratings)
         self.mean_, self.user_biases_ = biases.mean_, biases.user_biases_
-        rated = {each: vectors.get(each, {}) for each in given.item_ids.tolist()}
+        rated = {id: vectors.get(id, {}) for id in ratings.item_ids.tolist()}
         self.item_factors_ = matrix_of(rated, self.attributes_)[1]
         self.item_biases_ = biases.item_biases_
         solved = self._solve(self.ratings_, self.item_factors_, self.item_biases_, 0)
         self.user_factors_, self.user_biases_ = solved
-        self._add_described({each: held for each, held in vectors.items() if each not in rated})
+        self._add_vectors({id: vector for id, vector in vectors.items() if id not in rated})
         return self
 
     def affinity(self, user: Any, item: Any) -> float:
@@ -139,25 +138,15 @@ class AttributeRecommender(FactorModel):
     def similarity(self, one: Any, other: Any, *, users: bool = False) -> float:
         """How many attributes two items have in common; with ``users``, two tastes."""
         check_is_fitted(self)
-        side, held = (0, self.user_factors_) if users else (1, self.item_factors_)
-        return float(held[self._known_code(one, side)] @ held[self._known_code(other, side)])
+        side = 0 if users else 1
+        vectors = self._vectors(side)
+        first, second = self._known_code(one, side), self._known_code(other, side)
+        return float(vectors[first] @ vectors[second])
 
-    def similar_items(self, item: Any, n: int = 10) -> Recommendations:
-        """The items with the most attributes in common, by ``similarity``."""
-        return self._by_product(item, n, 1)
-
-    def similar_users(self, user: Any, n: int = 10) -> Recommendations:
-        """The users with the most tastes in common."""
-        return self._by_product(user, n, 0)
-
-    def _by_product(self, wanted: Any, n: int, side: int) -> Recommendations:
-        check_is_fitted(self)
-        check_count(n, "similar_items" if side else "similar_users")
-        code = self._known_code(wanted, side)
-        held = (self.item_factors_ if side else self.user_factors_).astype(np.float64)
-        scores = held @ held[code]
-        scores[code] = -np.inf
-        return self._ranked(wanted, scores, n, side)
+    def _similarities(self, code: int, side: int) -> np.ndarray:
+        """The attributes, or tastes, in common: see ``similarity``."""
+        vectors = self._vectors(side).astype(np.float64)
+        return vectors @ vectors[code]
 
     def add_items(self, pairs: Any, ratings: Any = None) -> Receipt:
         """Add items by their attributes; nobody has to have rated them.
@@ -172,75 +161,69 @@ class AttributeRecommender(FactorModel):
                 "add_items({'Alien': ['thriller']})."
             )
         vectors = as_vectors(pairs, "item")
-        known = [each for each in vectors if self._index(1).code(each) >= 0]
+        known = [id for id in vectors if self._index(1).code(id) >= 0]
         if known:
             raise ValueError(f"AttributeRecommender.add_items: {known[0]!r} is known already.")
         unknown = {n for v in vectors.values() for n in v} - {*self.attributes_}
-        self._add_described(vectors)
+        self._add_vectors(vectors)
         advice = "Tastes do not depend on items without ratings: a refit changes nothing."
         if unknown:
             advice += f" Unknown attributes left out: {', '.join(sorted(unknown))}."
         return Receipt(len(vectors), 0, 0.0, 0.0, advice)
 
-    def _add_described(self, vectors: dict) -> None:
+    def _add_vectors(self, vectors: dict) -> None:
+        """Add items without ratings."""
         if not vectors:
             return
         ids, matrix = matrix_of(vectors, self.attributes_)
-        self.item_ids_ = joined(self.item_ids_, ids)
-        self.item_factors_ = np.concatenate([self.item_factors_, matrix])
-        zeros = np.zeros(len(ids), np.float32)
-        self.item_biases_ = np.concatenate([self.item_biases_, zeros])
-        wide = sp.csr_array((self.ratings_.shape[0], len(self.item_ids_)), dtype=np.float32)
-        wide.data, wide.indices = self.ratings_.data, self.ratings_.indices
-        wide.indptr = self.ratings_.indptr
-        self.ratings_ = wide
-        self._forget_ids()
+        self._append(ids, matrix, np.zeros(len(ids), np.float32), 1)
+        empty = sp.csr_array((len(self.user_ids_), len(ids)), dtype=np.float32)
+        self.ratings_ = stacked([self.ratings_, empty], sp.hstack)
 
     def _solve_touched(self, users: np.ndarray, items: np.ndarray) -> None:
-        """Attributes are given: only tastes are solved again."""
+        """Attributes are fixed: only tastes are solved again."""
         self._solve_users(users)
 
 
-def as_vectors(given: Any, kind: str) -> dict[Any, dict[str, float]]:
+def as_vectors(source: Any, kind: str) -> dict[Any, dict[str, float]]:
     """{id: {attribute: value}} of a mapping, or of a data frame whose first column is ids."""
-    if hasattr(given, "columns") and hasattr(given, "__getitem__"):
-        names = [str(name) for name in given.columns]
-        ids = given[names[0]].to_numpy().tolist()
-        columns = {name: given[name].to_numpy().tolist() for name in names[1:]}
-        rows = {
-            each: {name: held[place] for name, held in columns.items() if held[place]}
-            for place, each in enumerate(ids)
+    if hasattr(source, "columns") and hasattr(source, "__getitem__"):
+        names = [str(name) for name in source.columns]
+        ids = source[names[0]].to_numpy().tolist()
+        columns = {name: source[name].to_numpy().tolist() for name in names[1:]}
+        source = {
+            id: {name: values[row] for name, values in columns.items() if values[row]}
+            for row, id in enumerate(ids)
         }
-        return as_vectors(rows, kind)
-    if not isinstance(given, Mapping):
+    if not isinstance(source, Mapping):
         raise TypeError(
             f"AttributeRecommender: {kind}s must be a mapping such as "
-            f"{{'Alien': ['thriller']}} or a data frame, not a {type(given).__name__}."
+            f"{{'Alien': ['thriller']}} or a data frame, not a {type(source).__name__}."
         )
-    out: dict[Any, dict[str, float]] = {}
-    for each, held in given.items():
-        if isinstance(held, str) or not isinstance(held, Iterable):
+    vectors: dict[Any, dict[str, float]] = {}
+    for id, values in source.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
             raise TypeError(
-                f"AttributeRecommender: the attributes of {each!r} are {held!r}. Give a list "
+                f"AttributeRecommender: the attributes of {id!r} are {values!r}. Give a list "
                 "of names, or {name: number}."
             )
-        values = held if isinstance(held, Mapping) else dict.fromkeys(held, 1.0)
-        out[each] = {str(name): float(value) for name, value in values.items()}
-        if not np.isfinite([*out[each].values()]).all():
-            raise ValueError(f"AttributeRecommender: an attribute of {each!r} is not finite.")
-    return out
+        pairs = values if isinstance(values, Mapping) else dict.fromkeys(values, 1.0)
+        vectors[id] = {str(name): float(value) for name, value in pairs.items()}
+        if not np.isfinite([*vectors[id].values()]).all():
+            raise ValueError(f"AttributeRecommender: an attribute of {id!r} is not finite.")
+    return vectors
 
 
 def matrix_of(
     vectors: dict[Any, dict[str, float]], names: list[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ids, and their vectors over these attributes; others are left out."""
-    place = {name: column for column, name in enumerate(names)}
+    columns = {name: column for column, name in enumerate(names)}
     matrix = np.zeros((len(vectors), len(names)), np.float32)
-    for row, held in enumerate(vectors.values()):
-        for name, value in held.items():
-            if name in place:
-                matrix[row, place[name]] = value
+    for row, vector in enumerate(vectors.values()):
+        for name, value in vector.items():
+            if name in columns:
+                matrix[row, columns[name]] = value
     ids = list(vectors)
-    plain = all(type(each) is int for each in ids) and ids
-    return (np.array(ids, np.int64) if plain else as_objects(ids)), matrix
+    integers = ids and all(type(id) is int for id in ids)
+    return (np.array(ids, np.int64) if integers else as_objects(ids)), matrix

@@ -32,7 +32,14 @@ from tacit.core.stats import Stats
 from tacit.data.ratings import Ratings
 from tacit.data.table import Table, parts
 from tacit.recommend.factor_model import FactorModel
-from tacit.recommend.recommender import Explanation, Recommender, Support, check_count, row_of
+from tacit.recommend.recommender import (
+    Explanation,
+    Recommender,
+    Support,
+    check_count,
+    check_csr,
+    row_of,
+)
 
 __all__ = ["Biases", "GlobalMean", "ItemKNN", "Popularity"]
 
@@ -43,28 +50,17 @@ STRIPE = 512  # items compared with all others at a time
 
 
 @dataclass(frozen=True)
-class Moments(Stats):
-    """How many ratings, and their sum."""
+class Totals(Stats):
+    """The sum of the ratings, and the number of ratings of every item."""
 
-    rows: float
     total: float
-
-
-def collect_mean(params: None, block: sp.csr_array) -> Moments:
-    """The number and the sum of the ratings in a block."""
-    return Moments(float(block.nnz), float(block.data.sum(dtype=np.float64)))
-
-
-@dataclass(frozen=True)
-class Counts(Stats):
-    """Ratings of every item."""
-
     counts: np.ndarray  # (m,) int64
 
 
-def collect_counts(params: None, block: sp.csr_array) -> Counts:
-    """The number of ratings of every item in a block."""
-    return Counts(np.bincount(block.indices, minlength=block.shape[1]))
+def collect_totals(params: None, block: sp.csr_array) -> Totals:
+    """The totals of a block."""
+    total = float(block.data.sum(dtype=np.float64))
+    return Totals(total, np.bincount(block.indices, minlength=block.shape[1]))
 
 
 class BiasParams(NamedTuple):
@@ -90,8 +86,8 @@ def collect(
     mean, reg = settings
     rows = parts(block).rows
     bias = user_biases(rows, mean, params.item_bias, reg)
-    own = np.repeat(bias, np.diff(rows.indptr))
-    residuals = rows.data.astype(np.float64) - mean - own
+    repeated = np.repeat(bias, np.diff(rows.indptr))
+    residuals = rows.data.astype(np.float64) - mean - repeated
     error = residuals - params.item_bias[rows.indices]
     m = rows.shape[1]
     return BiasStats(
@@ -123,25 +119,16 @@ class Plain(FactorModel):
 
     reg = 0.0
 
-    def _plain(
-        self, mean: float, user_bias: np.ndarray | None, item_bias: np.ndarray | None
-    ) -> None:
+    def _set_biases(self, mean: float, user_bias: Any = 0.0, item_bias: Any = 0.0) -> None:
         n, m = self.ratings_.shape
         self.mean_ = float(mean)
         self.user_factors_ = np.zeros((n, 0), np.float32)
         self.item_factors_ = np.zeros((m, 0), np.float32)
-        zeros = np.zeros(n, np.float32), np.zeros(m, np.float32)
-        given = (user_bias, item_bias)
-        self.user_biases_, self.item_biases_ = (
-            zero if own is None else own.astype(np.float32)
-            for zero, own in zip(zeros, given, strict=True)
-        )
+        self.user_biases_ = np.full(n, user_bias, np.float32)
+        self.item_biases_ = np.full(m, item_bias, np.float32)
 
-    def _item_vectors(self) -> Any:
-        return Recommender._item_vectors(self)
-
-    def _user_vectors(self) -> Any:
-        return Recommender._user_vectors(self)
+    def _vectors(self, side: int) -> Any:
+        return Recommender._vectors(self, side)
 
 
 class GlobalMean(Plain):
@@ -154,16 +141,14 @@ class GlobalMean(Plain):
     3.5
     """
 
-    _parameter_constraints: ClassVar[dict] = {"engine": "no_validation"}
-
     def __init__(self, *, engine: Any = "threads") -> None:
         self.engine = engine
 
     bias = False
 
     def _fit(self, ratings: Ratings) -> None:
-        moments = engine_for(self).reduce(collect_mean, None, Table.from_array(self.ratings_))
-        self._plain(moments.total / moments.rows, None, None)
+        totals = engine_for(self).reduce(collect_totals, None, Table.from_array(self.ratings_))
+        self._set_biases(totals.total / self.ratings_.nnz)
 
 
 class Biases(Plain):
@@ -172,10 +157,10 @@ class Biases(Plain):
     Parameters
     ----------
     reg_users, reg_items : float
-        Ratings of the value of the mean that every user or item is given in addition: a bias of
-        few ratings shrinks towards 0.
+        Pseudo-counts of ratings at the mean for every user or item: a bias of few ratings
+        shrinks towards 0.
     max_iter, tol : int, float
-        Passes at most; stops when a pass brings less than ``tol`` of the whole improvement.
+        Most passes; stops when a pass brings less than ``tol`` of the improvement so far.
 
     Examples
     --------
@@ -191,8 +176,6 @@ class Biases(Plain):
         "reg_items": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(
@@ -223,7 +206,7 @@ class Biases(Plain):
             )  # fmt: skip
         items = fit.params.item_bias
         users = user_biases(self.ratings_, mean, items, float(self.reg_users))
-        self._plain(mean, users, items)
+        self._set_biases(mean, users, items)
         self.losses_ = [float(loss) for loss in fit.losses]
         self.n_iter_, self.converged_ = len(fit.losses) - 1, fit.converged
 
@@ -248,8 +231,6 @@ class Popularity(Plain):
     ['Alien', 'Heat']
     """
 
-    _parameter_constraints: ClassVar[dict] = {"engine": "no_validation"}
-
     def __init__(self, *, engine: Any = "threads") -> None:
         self.engine = engine
 
@@ -257,8 +238,8 @@ class Popularity(Plain):
         return f"User {user!r} is unknown: items are ranked by how many users rated them."
 
     def _fit(self, ratings: Ratings) -> None:
-        counted = engine_for(self).reduce(collect_counts, None, Table.from_array(self.ratings_))
-        self._plain(0.0, None, counted.counts)
+        totals = engine_for(self).reduce(collect_totals, None, Table.from_array(self.ratings_))
+        self._set_biases(0.0, 0.0, totals.counts)
 
     def _solve(
         self, matrix: sp.csr_array, others: np.ndarray, biases: np.ndarray, side: int
@@ -274,14 +255,14 @@ class ItemKNN(Recommender):
         r[u, i]  =  b[u, i] + sum of s[i, j] (r[u, j] - b[u, j]) / sum of s[i, j]
 
     over the ``n_neighbors`` items j most similar to i that the user rated; b are the biases, s
-    the shrunk correlation of the residuals of two items.
+    the shrunk correlation of the residuals of two items, which ranks ``similar_items`` too.
 
     Parameters
     ----------
     n_neighbors : int
         Rated neighbors that a prediction uses at most.
     n_kept : int
-        Most similar items that are kept for each item.
+        Most similar items to store for each item.
     shrinkage : float
         The correlation of two items that n users rated counts n / (n + shrinkage).
     reg_users, reg_items : float
@@ -303,7 +284,6 @@ class ItemKNN(Recommender):
         "shrinkage": [Interval(Real, 0, None, closed="left")],
         "reg_users": [Interval(Real, 0, None, closed="left")],
         "reg_items": [Interval(Real, 0, None, closed="left")],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         **Recommender._file_schema,
@@ -344,17 +324,16 @@ class ItemKNN(Recommender):
 
     def _stripe(self, residuals: Any, squares: Any, rated: Any, start: int) -> sp.csr_array:
         """The most similar items of some items: correlations over the users of both."""
-        some = slice(start, start + STRIPE)
-        products = (residuals[some] @ residuals.T).toarray()
-        norms = (squares[some] @ rated.T).toarray() * (rated[some] @ squares.T).toarray()
-        both = (rated[some] @ rated.T).toarray()
+        stripe = slice(start, start + STRIPE)
+        products = (residuals[stripe] @ residuals.T).toarray()
+        norms = (squares[stripe] @ rated.T).toarray() * (rated[stripe] @ squares.T).toarray()
+        both = (rated[stripe] @ rated.T).toarray()
         root = np.sqrt(np.maximum(norms, 0))
         s = np.divide(products, root, out=np.zeros_like(products), where=root > 0)
         s *= both / np.maximum(both + self.shrinkage, 1e-12)
         rows = np.arange(len(s))
         s[rows, start + rows] = 0
-        kept = min(self.n_kept, s.shape[1])
-        best = np.sort(np.argsort(-s, axis=1, kind="stable")[:, :kept], axis=1)
+        best = np.sort(np.argsort(-s, axis=1, kind="stable")[:, : self.n_kept], axis=1)
         values = np.take_along_axis(s, best, axis=1)
         positive = values > 0
         indptr = np.concatenate([[0], np.cumsum(positive.sum(axis=1))])
@@ -387,11 +366,11 @@ class ItemKNN(Recommender):
             which = order[first:last]
             user = int(users[which[0]]) if len(which) else -1
             if user >= 0:
-                scores[which] += self._moved(user, items[which])
+                scores[which] += self._neighbor_terms(user, items[which])
         return scores
 
-    def _moved(self, user: int, items: np.ndarray) -> np.ndarray:
-        """What the neighbors add to the biases."""
+    def _neighbor_terms(self, user: int, items: np.ndarray) -> np.ndarray:
+        """The terms that the neighbors add to the biases."""
         rated, residuals = self._row(user)
         dense = np.zeros(len(self.item_ids_), np.float32)
         seen = np.zeros(len(self.item_ids_), np.bool_)
@@ -408,16 +387,14 @@ class ItemKNN(Recommender):
         base = biases.mean_ + float(biases.user_biases_[user]) + biases.item_biases_[rated]
         return rated, (values - base).astype(np.float32)
 
-    def similar_items(self, item: Any, n: int = 10) -> Any:
-        """The items with the highest shrunk correlation, as predictions use it."""
-        check_is_fitted(self)
-        check_count(n, "similar_items")
-        code = self._known_code(item, 1)
+    def _similarities(self, code: int, side: int) -> np.ndarray:
+        """Of items the shrunk correlations, as predictions use them."""
+        if not side:
+            return super()._similarities(code, side)
         dense = np.zeros(len(self.item_ids_))
         near, values = row_of(self.similarities_, code)
         dense[near] = values
-        dense[code] = -np.inf
-        return self._ranked(item, dense, n)
+        return dense
 
     def explain(self, user: Any, item: Any, n: int = 10) -> Explanation:
         """A prediction as biases and one term for each rated neighbor."""
@@ -431,7 +408,7 @@ class ItemKNN(Recommender):
         both = [
             (float(w), int(j)) for j, w in zip(near, weights, strict=True) if int(j) in place
         ]
-        both = sorted(both, key=lambda each: (-each[0], each[1]))[: self.n_neighbors]
+        both = sorted(both, key=lambda pair: (-pair[0], pair[1]))[: self.n_neighbors]
         total = sum(w for w, _ in both) or 1.0
         values = row_of(self.ratings_, u)[1]
         terms = [
@@ -441,18 +418,19 @@ class ItemKNN(Recommender):
             )
             for w, j in both
         ]  # fmt: skip
-        terms.sort(key=lambda each: -abs(each.contribution))
-        biases = self.biases_
-        mean, own = biases.mean_, float(biases.user_biases_[u])
-        its = float(biases.item_biases_[i])
-        others = sum(each.contribution for each in terms[n:])
-        rest = prediction - mean - own - its - sum(each.contribution for each in terms)
-        return Explanation(user, item, prediction, mean, own, its, terms[:n], others, rest)
+        terms.sort(key=lambda term: -abs(term.contribution))
+        mean, user_bias = self.biases_.mean_, float(self.biases_.user_biases_[u])
+        item_bias = float(self.biases_.item_biases_[i])
+        others = sum(term.contribution for term in terms[n:])
+        residual = prediction - mean - user_bias - item_bias
+        residual -= sum(term.contribution for term in terms)
+        return Explanation(
+            user, item, prediction, mean, user_bias, item_bias, terms[:n], others, residual
+        )
 
 
 def check_similarities(matrix: Any) -> None:
-    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.dtype != np.float32:
-        raise ValueError("similarities_ must be a CSR matrix of float32")
+    check_csr(matrix, "similarities_")
     if len(matrix.data) and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
         raise ValueError("similarities_ holds a value that is no similarity")
 

@@ -1,10 +1,10 @@
 """Completion: fill the gaps of a matrix so that its rank is low, or say that this cannot be.
 
-The known entries are fitted by a product A B of rank r, alternating least squares from several
-starts and Gauss-Newton steps to the end, in float64. If they are met exactly, the gaps are
-filled by A B. A gap is *determined* if no small change of A and B keeps the known entries and
-changes it: its derivative lies in the span of theirs. If they cannot be met at rank 1, the
-smallest contradiction is named: four known entries whose determinant is not 0.
+The known entries are fitted by a product A B of rank r: alternating least squares from several
+starts, then Gauss-Newton steps, in float64. If the fit is exact, the gaps are filled by A B. A
+gap is *determined* if no small change of A and B keeps the known entries and changes it: its
+derivative lies in the span of theirs. If there is no exact fit of rank 1, the smallest
+contradiction is named: four known entries whose determinant is not 0.
 
 The notes' examples 9.2.5 and 9.2.6 of 000. Candès and Recht (2009), Exact matrix completion via
 convex optimization. Foundations of Computational Mathematics 9.
@@ -23,8 +23,8 @@ __all__ = ["Completion", "complete"]
 STARTS = 12
 ROUNDS = 60  # of alternating least squares, before Gauss-Newton
 LARGEST = 250_000  # cells
-CHECKED = 2000  # numbers of A and B up to which it is checked what they determine
-POLISHED = 20_000_000  # derivatives up to which Gauss-Newton steps are made
+CHECKED = 2000  # largest size of A and B for the test of determined entries
+POLISHED = 20_000_000  # most derivatives for Gauss-Newton steps
 EXACT = 1e-8  # relative error of known entries that counts as none
 
 
@@ -34,7 +34,7 @@ class Completion:
 
     matrix: np.ndarray  # known entries as they are if ``possible``, else the best fit
     rank: int
-    possible: bool  # whether the known entries can be met at this rank
+    possible: bool  # whether the known entries have an exact fit of this rank
     rmse: float  # on the known entries
     determined: np.ndarray  # whether an entry is known to have one value only
     reason: str
@@ -105,7 +105,7 @@ def complete(matrix: Any, rank: int = 1, *, random_state: Any = 0) -> Completion
 def best_start(
     M: np.ndarray, known: np.ndarray, rank: int, seed: np.uint64
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The best of several runs; the first that meets the known entries ends the search."""
+    """The best of several runs; the first exact fit ends the search."""
     best, least = None, np.inf
     for number in range(STARTS):
         B = normals(key(seed, number), (rank, M.shape[1])) + (number == 0)
@@ -181,16 +181,16 @@ def entries_determined(A: np.ndarray, B: np.ndarray, known: np.ndarray) -> np.nd
     columns = np.arange(known.shape[1])
     moves = np.zeros(known.shape)
     for row in range(len(known)):
-        own = jacobian(A, B, np.full_like(columns, row), columns)
-        moves[row] = np.abs(own @ free).max(axis=1, initial=0.0)
+        derivatives = jacobian(A, B, np.full_like(columns, row), columns)
+        moves[row] = np.abs(derivatives @ free).max(axis=1, initial=0.0)
     largest = np.sqrt((A**2).sum(axis=1).max() + (B**2).sum(axis=0).max())
     return moves <= 1e-5 * max(1.0, largest)
 
 
 def tidy(values: np.ndarray, scale: float) -> np.ndarray:
-    """Whole numbers where the values are whole up to rounding."""
-    whole = np.rint(values)
-    return np.where(np.abs(values - whole) <= 1e-9 * scale, whole, values) + 0.0
+    """Integers where the values are integers up to rounding."""
+    integers = np.rint(values)
+    return np.where(np.abs(values - integers) <= 1e-9 * scale, integers, values) + 0.0
 
 
 def reason(

@@ -96,14 +96,17 @@ class FactorModel(Recommender):
         scores = self.mean_ + self.item_biases_.astype(np.float64)
         if user < 0:
             return scores
-        own = self.user_factors_[user].astype(np.float64)
-        return scores + float(self.user_biases_[user]) + self.item_factors_ @ own
+        factors = self.user_factors_[user].astype(np.float64)
+        return scores + float(self.user_biases_[user]) + self.item_factors_ @ factors
 
-    def _item_vectors(self) -> Any:
-        return self.item_factors_
+    def _factors(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """Factors and biases of users (0) or items (1)."""
+        if side:
+            return self.item_factors_, self.item_biases_
+        return self.user_factors_, self.user_biases_
 
-    def _user_vectors(self) -> Any:
-        return self.user_factors_
+    def _vectors(self, side: int) -> Any:
+        return self._factors(side)[0]
 
     # --- The rows of one side, given the other ---
 
@@ -123,13 +126,12 @@ class FactorModel(Recommender):
 
     def _solve_users(self, users: np.ndarray) -> None:
         """Solve the rows of these users again."""
-        rows = self.ratings_[users]
-        solved = self._solve(rows, self.item_factors_, self.item_biases_, 0)
+        solved = self._solve(self.ratings_[users], *self._factors(1), 0)
         self.user_factors_[users], self.user_biases_[users] = solved
 
-    def _items_given_users(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        columns = self.ratings_.tocsc()[:, items].T.tocsr()
-        return self._solve(columns, self.user_factors_, self.user_biases_, 1)
+    def _columns(self, items: np.ndarray) -> sp.csr_array:
+        """The ratings of items, a row for each."""
+        return self.ratings_.tocsc()[:, items].T.tocsr()
 
     def _system(self, items: np.ndarray, values: np.ndarray) -> System:
         """The problem whose solution is the factors of a user with these ratings."""
@@ -141,10 +143,8 @@ class FactorModel(Recommender):
         return System(rows.T @ rows + penalty * np.eye(rows.shape[1]), rows, targets)
 
     def explain(self, user: Any, item: Any, n: int = 10) -> Explanation:
-        """A prediction as a sum over the ratings of the user: which speak for it.
-
-        The ``n`` largest terms are listed, the sum of all others is given.
-        """
+        """A prediction as a sum over the ratings of the user: the ``n`` largest terms, and the
+        sum of all others."""
         check_is_fitted(self)
         check_count(n, "explain")
         u, i = self._known_code(user, 0), self._known_code(item, 1)
@@ -160,22 +160,21 @@ class FactorModel(Recommender):
                     f"{type(self).__name__}: the factors are too large for an explanation. Fit "
                     "again on ratings of a smaller scale."
                 )
-            own = np.zeros(system.rows.shape[1])
-            own[: self.item_factors_.shape[1]] = self.item_factors_[i]
-            weights = np.linalg.lstsq(system.matrix, own, rcond=None)[0]
+            target = np.zeros(system.rows.shape[1])
+            target[: self.item_factors_.shape[1]] = self.item_factors_[i]
+            weights = np.linalg.lstsq(system.matrix, target, rcond=None)[0]
             terms = (system.rows @ weights) * system.targets
             order = np.argsort(-np.abs(terms), kind="stable")[:n]
             support = [
-                Support(each, float(values[place]), float(terms[place]))
-                for each, place in zip(
-                    self.item_ids_[items[order]].tolist(), order, strict=True
-                )
+                Support(id, float(values[t]), float(terms[t]))
+                for id, t in zip(self.item_ids_[items[order]].tolist(), order, strict=True)
             ]
             others = float(terms.sum() - terms[order].sum())
         explained = self.mean_ + sum(biases) + others
-        explained += sum(each.contribution for each in support)
-        rest = prediction - explained
-        return Explanation(user, item, prediction, self.mean_, *biases, support, others, rest)
+        explained += sum(term.contribution for term in support)
+        return Explanation(
+            user, item, prediction, self.mean_, *biases, support, others, prediction - explained
+        )
 
     # --- New users, items and ratings ---
 
@@ -192,10 +191,10 @@ class FactorModel(Recommender):
         """Add items by the ratings that known users gave them, without a refit."""
         return self._add(as_ratings(pairs, ratings, type(self).__name__), 1)
 
-    def _add(self, given: Ratings, side: int) -> Receipt:
+    def _add(self, ratings: Ratings, side: int) -> Receipt:
         check_is_fitted(self)
         kind, other = ("item", "user") if side else ("user", "item")
-        sides = (given.user_ids, given.item_ids)
+        sides = (ratings.user_ids, ratings.item_ids)
         present = self._index(side).find(sides[side])
         if (present >= 0).any():
             known = sides[side][np.argmax(present >= 0)]
@@ -204,7 +203,7 @@ class FactorModel(Recommender):
                 "Give new ratings of it to partial_fit."
             )
         others = self._index(1 - side).find(sides[1 - side])
-        codes = (given.users, given.items)
+        codes = (ratings.users, ratings.items)
         usable = others[codes[1 - side]] >= 0
         dropped = int((~usable).sum())
         if not usable.any():
@@ -215,65 +214,53 @@ class FactorModel(Recommender):
         shape = (len(sides[side]), len(self.user_ids_ if side else self.item_ids_))
         rows = to_csr(
             codes[side][usable], others[codes[1 - side]][usable].astype(np.int32),
-            given.values[usable], shape,
+            ratings.values[usable], shape,
         )  # fmt: skip
-        X, bias = self._solve(
-            rows,
-            self.user_factors_ if side else self.item_factors_,
-            self.user_biases_ if side else self.item_biases_,
-            side,
-        )
+        X, bias = self._solve(rows, *self._factors(1 - side), side)
         first = self._append(sides[side], X, bias, side)
         if side:
             self.ratings_ = stacked([self.ratings_, rows.T], sp.hstack)
         else:
             self.ratings_ = stacked([self.ratings_, rows], sp.vstack)
-        return self._receipt(rows, first, side, kind, dropped)
+        return self._receipt(rows, first, side, dropped)
 
-    def _receipt(
-        self, rows: sp.csr_array, first: int, side: int, kind: str, dropped: int
-    ) -> Receipt:
+    def _receipt(self, rows: sp.csr_array, first: int, side: int, dropped: int) -> Receipt:
         """Solve the other side with and without the new ratings, then the new ones from either:
         how far predictions lie apart is what a refit would begin with."""
         touched = np.unique(rows.indices)
-        mine = rows[:, touched]
-        if side:
-            other, own = self.ratings_[touched], (self.item_factors_, self.item_biases_)
-            old, old_bias = self.user_factors_[touched], self.user_biases_[touched]
-        else:
-            other, own = self.ratings_.tocsc()[:, touched].T.tocsr(), (
-                self.user_factors_, self.user_biases_,
-            )  # fmt: skip
-            old, old_bias = self.item_factors_[touched], self.item_biases_[touched]
-        X, x = own[0][first:], own[1][first:]
-        few = slice(0, max(1, SAMPLED // max(1, len(touched))))
+        new = rows[:, touched]
+        other = self.ratings_[touched] if side else self._columns(touched)
+        factors, bias = self._factors(side)
+        old, old_bias = (array[touched] for array in self._factors(1 - side))
+        X, x = factors[first:], bias[first:]
+        sample = slice(0, max(1, SAMPLED // max(1, len(touched))))
         predictions = []
         for end in (first, None):
             seen = sp.csr_array(other[:, :end])
-            F, f = self._solve(seen, own[0][:end], own[1][:end], 1 - side)
-            Z, z = self._solve(mine, F, f, side)
-            predictions.append(Z[few] @ F.T + z[few, None] + f)
-        moved = predictions[1].astype(np.float64) - predictions[0]
-        distance = float(np.sqrt(np.mean(moved**2)))
-        fitted = mine.tocoo()
+            F, f = self._solve(seen, factors[:end], bias[:end], 1 - side)
+            Z, z = self._solve(new, F, f, side)
+            predictions.append(Z[sample] @ F.T + z[sample, None] + f)
+        change = predictions[1].astype(np.float64) - predictions[0]
+        distance = float(np.sqrt(np.mean(change**2)))
+        fitted = new.tocoo()
         predicted = self.mean_ + x[fitted.coords[0]] + old_bias[fitted.coords[1]]
         predicted = predicted + np.einsum(
             "ij,ij->i", X[fitted.coords[0]], old[fitted.coords[1]]
         )
         rmse = float(np.sqrt(np.mean((self._targets(fitted.data) - predicted) ** 2)))
-        share = rows.nnz / max(1, self.ratings_.nnz)
+        fraction = rows.nnz / max(1, self.ratings_.nnz)
         advice = (
-            f"A refit is due: {share:.0%} of all ratings are new."
-            if share > 0.1
-            else f"No refit is needed yet: {share:.1%} of all ratings are new."
+            f"A refit is due: {fraction:.0%} of all ratings are new."
+            if fraction > 0.1
+            else f"No refit is needed yet: {fraction:.1%} of all ratings are new."
         )
         if dropped:
-            other = "users" if side else "items"
-            advice += f" {dropped:,} ratings of unknown {other} were left out."
+            kind = "users" if side else "items"
+            advice += f" {dropped:,} ratings of unknown {kind} were left out."
         return Receipt(rows.shape[0], rows.nnz, distance, rmse, advice)
 
     def _targets(self, values: np.ndarray) -> np.ndarray:
-        """What predictions are compared with."""
+        """The targets of predictions."""
         return values
 
     def partial_fit(self, pairs: Any, ratings: Any = None) -> Self:
@@ -285,15 +272,15 @@ class FactorModel(Recommender):
         """
         if not hasattr(self, "ratings_"):
             return self.fit(pairs, ratings)
-        given = as_ratings(pairs, ratings, type(self).__name__)
-        users = self._grow(given.user_ids, 0)[given.users].astype(np.int32)
-        items = self._grow(given.item_ids, 1)[given.items].astype(np.int32)
+        new = as_ratings(pairs, ratings, type(self).__name__)
+        users = self._grow(new.user_ids, 0)[new.users].astype(np.int32)
+        items = self._grow(new.item_ids, 1)[new.items].astype(np.int32)
         old = self.ratings_.tocoo()
         merged = replace(
-            given,
+            new,
             users=np.concatenate([old.coords[0].astype(np.int32), users]),
             items=np.concatenate([old.coords[1].astype(np.int32), items]),
-            values=np.concatenate([old.data, given.values]),
+            values=np.concatenate([old.data, new.values]),
             user_ids=self.user_ids_, item_ids=self.item_ids_, times=None,
         ).settled("last")  # fmt: skip
         self.ratings_ = merged.matrix()
@@ -304,7 +291,8 @@ class FactorModel(Recommender):
     def _solve_touched(self, users: np.ndarray, items: np.ndarray) -> None:
         """Solve the rows and columns that have new ratings."""
         self._solve_users(users)
-        self.item_factors_[items], self.item_biases_[items] = self._items_given_users(items)
+        solved = self._solve(self._columns(items), *self._factors(0), 1)
+        self.item_factors_[items], self.item_biases_[items] = solved
         self._solve_users(users)
 
     def _grow(self, ids: np.ndarray, side: int) -> np.ndarray:

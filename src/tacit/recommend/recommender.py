@@ -1,10 +1,9 @@
-"""What all recommenders share: ids, predictions, rankings, and the results they return.
+"""The base class of recommenders: ids, predictions, rankings, and the results they return.
 
-A model brings scores: of pairs (``_score_pairs``), of all items for one user
-(``_score_items``), and vectors whose cosine is the similarity (``_item_vectors``,
-``_user_vectors``). Ids that it does not know have the code -1: such pairs are answered by what
-the model knows without them (the mean, the bias of the other), with an ``UnknownIdWarning`` or
-a note.
+A model defines scores, of pairs (``_score_pairs``) and of all items for one user
+(``_score_items``), and vectors whose cosine is the similarity (``_vectors``). Unknown ids have
+the code -1: such pairs are answered without them, by the mean and the bias of the other, with
+an ``UnknownIdWarning`` or a note.
 """
 
 import warnings
@@ -49,7 +48,7 @@ class Recommendations:
     4.512  Alien
     """
 
-    wanted: Any  # the user or item that was asked about
+    wanted: Any  # the user or item of the query
     scored: list[Scored]
     notes: list[str] = field(default_factory=list)
 
@@ -65,15 +64,15 @@ class Recommendations:
     @property
     def ids(self) -> list:
         """The ids alone."""
-        return [each.id for each in self.scored]
+        return [result.id for result in self.scored]
 
     def __str__(self) -> str:
-        rows = [f"{each.score:.3f}  {each.id}" for each in self.scored]
+        rows = [f"{score:.3f}  {id}" for id, score in self.scored]
         return "\n".join([*rows, *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        scored = [{"id": each.id, "score": each.score} for each in self.scored]
+        scored = [result._asdict() for result in self.scored]
         return {"for": self.wanted, "ranked": scored, "notes": self.notes}
 
 
@@ -89,9 +88,9 @@ class Support(NamedTuple):
 class Explanation:
     """A prediction as a sum: mean, biases, and a term for each rating of the user.
 
-    ``others`` is the sum of the terms that are not listed, ``rest`` what no term accounts for:
-    0 up to rounding for alternating least squares, whose user factors are linear in the
-    ratings.
+    ``others`` is the sum of the terms that are not listed, ``rest`` the residual of the
+    explanation: 0 up to rounding for alternating least squares, whose user factors are linear
+    in the ratings.
     """
 
     user: Any
@@ -111,8 +110,8 @@ class Explanation:
             f"{self.mean:.3f}, user {self.user_bias:+.3f}, item {self.item_bias:+.3f}"
         ]
         lines += [
-            f"{each.contribution:+.3f}  {each.item} (rated {each.rating:g})"
-            for each in self.support
+            f"{contribution:+.3f}  {item} (rated {rating:g})"
+            for item, rating, contribution in self.support
         ]
         if abs(self.others) > 5e-4:
             lines.append(f"{self.others:+.3f}  all other ratings of the user")
@@ -122,7 +121,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {**vars(self), "support": [each._asdict() for each in self.support]}
+        return {**vars(self), "support": [term._asdict() for term in self.support]}
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class Receipt:
 class Recommender(Estimator):
     """Base class of the recommenders."""
 
-    _takes_text: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict] = {}
     _file_schema: ClassVar[dict] = {
         "user_ids_": ("n_users",),
         "item_ids_": ("n_items",),
@@ -170,7 +169,7 @@ class Recommender(Estimator):
     ratings_: sp.csr_array
     scale_: list[float]
 
-    # --- What a model brings ---
+    # --- What a model defines ---
 
     def _fit(self, ratings: Ratings) -> None:
         raise NotImplementedError
@@ -184,12 +183,13 @@ class Recommender(Estimator):
         n = len(self.item_ids_)
         return self._score_pairs(np.full(n, user), np.arange(n))
 
-    def _item_vectors(self) -> Any:
-        """Rows whose cosine is the similarity of items: what users gave them."""
-        return self.ratings_.T.tocsr()
+    def _vectors(self, side: int) -> Any:
+        """Rows whose cosine is the similarity of users (0) or items (1): their ratings."""
+        return self.ratings_.T.tocsr() if side else self.ratings_
 
-    def _user_vectors(self) -> Any:
-        return self.ratings_
+    def _similarities(self, code: int, side: int) -> np.ndarray:
+        """Similarities of all users (0) or items (1) to one."""
+        return cosines(self._vectors(side), code)
 
     def _unknown_user_note(self, user: Any) -> str:
         return f"User {user!r} is unknown: these items have the best overall ratings."
@@ -206,20 +206,20 @@ class Recommender(Estimator):
             The values that belong to the pairs.
         """
         self._validate_params()
-        given = as_ratings(pairs, ratings, type(self).__name__)
-        self._remember(given)
-        self._fit(given)
+        ratings = as_ratings(pairs, ratings, type(self).__name__)
+        self._set_ratings(ratings)
+        self._fit(ratings)
         return self
 
     def _fit_key(self, ratings: Ratings) -> str:
-        """What a checkpoint belongs to: the settings and the ratings."""
+        """The key of a checkpoint: the settings and the ratings."""
         where = ("engine", "callbacks")
         params = {name: value for name, value in self.get_params().items() if name not in where}
         arrays = (ratings.users, ratings.items, ratings.values)
-        sums = [zlib.crc32(each.tobytes()) for each in arrays]
+        sums = [zlib.crc32(array.tobytes()) for array in arrays]
         return f"{type(self).__name__} {params} {ratings} {sums}"
 
-    def _remember(self, ratings: Ratings) -> None:
+    def _set_ratings(self, ratings: Ratings) -> None:
         self.user_ids_, self.item_ids_ = ratings.user_ids, ratings.item_ids
         self.ratings_ = ratings.matrix()
         self.scale_ = [*ratings.scale]
@@ -258,7 +258,7 @@ class Recommender(Estimator):
         pairs : (n, 2) ids, Ratings, or user id(s) if ``items`` is given
         items : id or sequence of ids, optional
         clip : bool
-            Whether to keep predictions within the range of the ratings that were learned.
+            Whether to clip predictions to the range of the training ratings.
 
         Returns
         -------
@@ -271,7 +271,7 @@ class Recommender(Estimator):
             users = list(pairs) if is_sequence(pairs) else [pairs]
             wanted = list(items) if is_sequence(items) else [items]
             n = max(len(users), len(wanted))
-            users, wanted = (each * n if len(each) == 1 else each for each in (users, wanted))
+            users, wanted = (ids * n if len(ids) == 1 else ids for ids in (users, wanted))
             if len(users) != len(wanted):
                 raise ValueError(
                     f"predict: there are {len(users)} users and {len(wanted)} items. Give as "
@@ -279,8 +279,7 @@ class Recommender(Estimator):
                 )
             u, i = self._index(0).find(users), self._index(1).find(wanted)
         else:
-            single = False
-            u, i = self._codes(pairs)
+            single, (u, i) = False, self._codes(pairs)
         unknown = int(((u < 0) | (i < 0)).sum())
         if unknown:
             warnings.warn(
@@ -319,8 +318,8 @@ class Recommender(Estimator):
 
     def score(self, pairs: Any, ratings: Any = None) -> float:
         """Minus the root mean squared error on these ratings."""
-        given = as_ratings(pairs, ratings, type(self).__name__)
-        error = self.predict(given) - given.values
+        ratings = as_ratings(pairs, ratings, type(self).__name__)
+        error = self.predict(ratings) - ratings.values
         return -float(np.sqrt(np.mean(error**2)))
 
     # --- Rankings ---
@@ -343,23 +342,23 @@ class Recommender(Estimator):
         return self._ranked(user, scores, n, 1, notes)
 
     def similar_items(self, item: Any, n: int = 10) -> Recommendations:
-        """The items whose vectors have the largest cosine with this one's."""
+        """The items most similar to this one: by default those whose vectors have the largest
+        cosine with its own."""
         check_is_fitted(self)
         check_count(n, "similar_items")
-        return self._similar(item, self._known_code(item, 1), self._item_vectors(), 1, n)
+        return self._similar(item, n, 1)
 
     def similar_users(self, user: Any, n: int = 10) -> Recommendations:
-        """The users whose vectors have the largest cosine with this one's."""
+        """The users most similar to this one, likewise."""
         check_is_fitted(self)
         check_count(n, "similar_users")
-        return self._similar(user, self._known_code(user, 0), self._user_vectors(), 0, n)
+        return self._similar(user, n, 0)
 
-    def _similar(
-        self, wanted: Any, code: int, vectors: Any, side: int, n: int
-    ) -> Recommendations:
-        similarity = cosines(vectors, code)
-        similarity[code] = -np.inf
-        return self._ranked(wanted, similarity, n, side)
+    def _similar(self, wanted: Any, n: int, side: int) -> Recommendations:
+        code = self._known_code(wanted, side)
+        similarities = self._similarities(code, side)
+        similarities[code] = -np.inf
+        return self._ranked(wanted, similarities, n, side)
 
     def _ranked(
         self, wanted: Any, scores: np.ndarray, n: int, side: int = 1, notes: Any = ()
@@ -384,7 +383,7 @@ class Recommender(Estimator):
 
 def check_finite(name: str, arrays: Iterable[np.ndarray]) -> None:
     """ValueError where factors have overflowed."""
-    if not all(np.isfinite(each).all() for each in arrays):
+    if not all(np.isfinite(array).all() for array in arrays):
         raise ValueError(
             f"{name}: the factors overflowed. Scale the ratings down, or lower learning_rate "
             "where there is one."
@@ -392,11 +391,11 @@ def check_finite(name: str, arrays: Iterable[np.ndarray]) -> None:
 
 
 def as_ratings(pairs: Any, ratings: Any, name: str) -> Ratings:
-    """Ratings of whatever fit was given; ValueError if there are none."""
-    given = Ratings.of(pairs, ratings)
-    if not len(given):
+    """Ratings in any form; ValueError if there are none."""
+    ratings = Ratings.of(pairs, ratings)
+    if not len(ratings):
         raise ValueError(f"{name} needs at least one rating, but there are none.")
-    return given
+    return ratings
 
 
 def is_sequence(value: Any) -> bool:
@@ -416,8 +415,9 @@ def cosines(vectors: Any, row: int) -> np.ndarray:
         products = np.asarray((vectors @ one.T).todense(), np.float64).ravel()
         squares = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64).ravel()
     else:
-        whole = np.asarray(vectors, np.float64)
-        products, squares = whole @ whole[row], np.einsum("ij,ij->i", whole, whole)
+        vectors = np.asarray(vectors, np.float64)
+        products = vectors @ vectors[row]
+        squares = np.einsum("ij,ij->i", vectors, vectors)
     norms = np.sqrt(squares * squares[row])
     return np.divide(products, norms, out=np.zeros(len(products)), where=norms > 0)
 
@@ -436,7 +436,11 @@ def check_ids(ids: Any, name: str) -> None:
 
 
 def check_ratings(matrix: Any) -> None:
-    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.dtype != np.float32:
-        raise ValueError("ratings_ must be a CSR matrix of float32")
+    check_csr(matrix, "ratings_")
     if not np.isfinite(matrix.data).all():
         raise ValueError("ratings_ holds nan or inf")
+
+
+def check_csr(matrix: Any, name: str) -> None:
+    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.dtype != np.float32:
+        raise ValueError(f"{name} must be a CSR matrix of float32")

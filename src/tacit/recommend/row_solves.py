@@ -8,7 +8,9 @@ the confidence. Rows are gathered a chunk at a time and multiplied by BLAS; the 
 by Cholesky in float32, or by a few steps of conjugate gradients that never form it.
 
 Sums may be reassociated (``FAST``) so that inner products use SIMD: 3 times in
-``benchmarks/recommend/als.py``. NaN and infinity stay what they are.
+``benchmarks/recommend/als.py``. NaN and infinity are not changed. No loop both sums and stores:
+the compiler adds to such a loop a version without SIMD, for arrays that overlap, and runs it
+where arrays are merely close in memory, so that the sum would depend on their addresses.
 """
 
 import math
@@ -86,7 +88,7 @@ def solve_cholesky(A: Any, b: Any) -> None:
 def descend_nonnegative(A: Any, b: Any, x: Any, free: int) -> None:
     """Minimize x'Ax/2 - b'x by coordinate descent; only coordinate ``free`` may be negative."""
     k = len(x)
-    for _ in range(40):  # of coordinate descent, for factors that may not be negative
+    for _ in range(40):
         moved, largest = np.float32(0), np.float32(0)
         for j in range(k):
             a = A[j]
@@ -114,8 +116,8 @@ def solve_rows(
     indptr, indices, values = rows
     k = Y.shape[1]
     width = k + 1 if biased else k
-    # The bias is a column of ones beside the factors: its products are sums, and the product of
-    # the factors alone keeps a size that BLAS likes.
+    # The bias is a column of ones. Its products are sums; the product of the factors alone has
+    # a size that suits BLAS.
     A, G = np.empty((width, width), np.float32), np.empty((k, k), np.float32)
     spare, total = np.empty((k, k), np.float32), np.empty(k, np.float32)
     b, x = np.empty(width, np.float32), np.empty(width, np.float32)
@@ -220,15 +222,16 @@ def conjugate_rows(
             y, w, c = Y[indices[start + q]], W[q], confidences[start + q]
             d = np.float32(0)
             for t in range(k):
-                w[t] = y[t]
                 d += y[t] * x[t]
             z = c - (c - np.float32(1)) * d
             for t in range(k):
-                r[t] += z * w[t]
+                w[t] = y[t]
+                r[t] += z * y[t]
         square = np.float32(0)
         for t in range(k):
-            p[t] = r[t]
             square += r[t] * r[t]
+        for t in range(k):
+            p[t] = r[t]
         if square < np.float32(1e-20):
             continue
         for _ in range(steps):
@@ -253,6 +256,7 @@ def conjugate_rows(
             for t in range(k):
                 x[t] += length * p[t]
                 r[t] -= length * Ap[t]
+            for t in range(k):
                 square += r[t] * r[t]
             if square < np.float32(1e-20):
                 break
@@ -267,14 +271,14 @@ def squared_errors(
     """The sum of (r_ij - o_j - b_i - x_i y_j)^2 over the stored entries."""
     k, total = Y.shape[1], 0.0
     for i in range(len(indptr) - 1):
-        x, own, row = X[i], bias[i], 0.0
+        x, row_bias, row = X[i], bias[i], 0.0
         for q in range(indptr[i], indptr[i + 1]):
             j = indices[q]
             y = Y[j]
             d = np.float32(0)
             for t in range(k):
                 d += x[t] * y[t]
-            error = np.float64(values[q] - offsets[j] - own - d)
+            error = np.float64(values[q] - offsets[j] - row_bias - d)
             row += error * error
         total += row
     return total
@@ -282,8 +286,8 @@ def squared_errors(
 
 @kernel(fastmath=FAST)
 def implicit_loss_rows(indptr: Any, indices: Any, confidences: Any, X: Any, Y: Any) -> float:
-    """The sum of c (1 - d)^2 - d^2 over the stored entries, d = x_i y_j: what they add to the
-    loss of all pairs taken as 0."""
+    """The sum of c (1 - d)^2 - d^2 over the stored entries, d = x_i y_j: their loss, less that
+    of pairs without a rating."""
     k, total = Y.shape[1], 0.0
     for i in range(len(indptr) - 1):
         x, row = X[i], 0.0

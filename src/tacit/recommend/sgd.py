@@ -28,6 +28,7 @@ matrix factorization. PAKDD.
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -202,7 +203,6 @@ class GradientDescent(Sequential):
         self.users, self.items, self.values = users[order], items[order], values[order]
         self.side = side[order]
         self.options: dict[str, Any] = {"mean": mean, "reg": reg, "biased": biased}
-        self.biased = biased
         counts = [np.bincount(users).max(), np.bincount(items).max()]
         self.rate = rate / (2.0 * max(counts) * max(1.0, abs(float(values.std()))))
 
@@ -211,9 +211,9 @@ class GradientDescent(Sequential):
         n = self.shape[1] if self.sampling == "columns" else self.shape[0]
         group = permutation(key(self.seed, 5, number), n) % self.groups
         chosen = group[self.side]
-        for each in range(self.groups):
-            which = slice(None) if self.groups == 1 else np.flatnonzero(chosen == each)
-            yield [(which, each == 0)]
+        for g in range(self.groups):
+            which = slice(None) if self.groups == 1 else np.flatnonzero(chosen == g)
+            yield [(which, g == 0)]
 
     def visit(self, state: SgdState, part: Any, number: int) -> Visited:
         """A step along the gradient of the group."""
@@ -285,11 +285,11 @@ class BiasedSGD(FactorModel):
     user_factors_, item_factors_ : (n_users, n_factors), (n_items, n_factors) float32
     user_biases_, item_biases_, mean_
     losses_ : list of float
-        The mean squared error met during every pass.
+        The mean squared error during every pass.
     held_out_ : list of float
         The root mean squared error on the held-out ratings after every pass.
     n_epochs_ : int
-        Passes made; with early stopping the factors are those of the best.
+        Number of passes; with early stopping the factors are those of the best.
 
     Examples
     --------
@@ -313,8 +313,6 @@ class BiasedSGD(FactorModel):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(
@@ -347,29 +345,29 @@ class BiasedSGD(FactorModel):
             f"{name}(n_factors={k}) on {len(ratings):,} ratings", "Lower n_factors.",
         )  # fmt: skip
         seed = seed_from(self.random_state)
-        train, held = ratings, None
+        train, validation = ratings, None
         if self.early_stopping:
             if len(ratings) < 10:
                 raise ValueError(
                     f"{name}(early_stopping=True) holds ratings out, but there are only "
                     f"{len(ratings)}. Turn it off."
                 )
-            train, held = ratings.split(
+            train, validation = ratings.split(
                 self.validation_fraction, random_state=int(key(seed, 1))
             )
         self.mean_ = float(np.mean(train.values, dtype=np.float64)) if self.bias else 0.0
         state, best = start(seed, n, m, k, centered=bool(self.bias)), Best()
         model = self._passes(train, seed)
+        errors = None if validation is None else partial(best.error, self, validation)
         with self._fit_callbacks() as callbacks:
             begin(callbacks, self._fit_key(ratings) if callbacks else name)
             try:
                 swept = sweep(
                     model, state, engine_for(self), max_iter=self.n_epochs,
-                    stop=None if held is None else self._stop,
-                    held_out=None if held is None else lambda s: best.error(self, s, held),
+                    stop=None if errors is None else self._stop, held_out=errors,
                     callbacks=callbacks, figure=figure, name=name,
                 )  # fmt: skip
-            except KeyboardInterrupt:  # what was learned so far stays
+            except KeyboardInterrupt:  # keep the factors learned so far
                 self._store(best.state or state, Swept(state, [], best.errors, False))
                 raise
         self._store(best.state or swept.state, swept)
@@ -429,13 +427,14 @@ class Best:
         self.state: SgdState | None = None
         self.errors: list[float] = []
 
-    def error(self, model: BiasedSGD, state: SgdState, held: Ratings) -> float:
+    def error(self, model: BiasedSGD, ratings: Ratings, state: SgdState) -> float:
         """The root mean squared error of a state, which is copied if it is the lowest."""
-        products = np.einsum("ij,ij->i", state.users[held.users], state.items[held.items])
-        predicted = model.mean_ + state.user_bias[held.users] + state.item_bias[held.items]
-        error = float(np.sqrt(np.mean((held.values - predicted - products) ** 2.0)))
+        users, items = ratings.users, ratings.items
+        products = np.einsum("ij,ij->i", state.users[users], state.items[items])
+        predicted = model.mean_ + state.user_bias[users] + state.item_bias[items]
+        error = float(np.sqrt(np.mean((ratings.values - predicted - products) ** 2.0)))
         if not self.errors or error < min(self.errors):
-            self.state = SgdState(*(each.copy() for each in state))
+            self.state = SgdState(*(array.copy() for array in state))
         self.errors.append(error)
         return error
 
@@ -452,19 +451,19 @@ def visit_block(
     k, n, loss = state.users.shape[1], last - first, 0.0
     per_factor = np.float32(1) / np.float32(k)
     item_bias, item_squares = state.item_bias, state.item_squares
-    for each in range(n):
-        run = first + (each + start) % n
+    for r in range(n):
+        run = first + (r + start) % n
         u = runs.users[run]
-        x, own, squares = state.users[u], state.user_bias[u], state.user_squares[u]
+        x, user_bias, squares = state.users[u], state.user_bias[u], state.user_squares[u]
         for t in range(runs.edges[run], runs.edges[run + 1]):
             i = runs.items[t]
             y = state.items[i]
             d = np.float32(0)
             for f in range(k):
                 d += x[f] * y[f]
-            e = runs.values[t] - own - item_bias[i] - d
+            e = runs.values[t] - user_bias - item_bias[i] - d
             loss += e * e
-            own += bias_rate * (e - reg * own)
+            user_bias += bias_rate * (e - reg * user_bias)
             item_bias[i] += bias_rate * (e - reg * item_bias[i])
             if adaptive:
                 a, b = rate / math.sqrt(squares), rate / math.sqrt(item_squares[i])
@@ -483,7 +482,7 @@ def visit_block(
                     p, q = x[f], y[f]
                     x[f] = p + rate * (e * q - reg * p)
                     y[f] = q + rate * (e * p - reg * q)
-        state.user_bias[u], state.user_squares[u] = own, squares
+        state.user_bias[u], state.user_squares[u] = user_bias, squares
     return loss
 
 

@@ -5,7 +5,7 @@ rows give the scale of every word (``deltas``). An author's profile is the frequ
 word in all of the author's texts; a text belongs to the author whose profile is nearest in
 Delta. How sure that is comes from leaving texts out.
 
-Texts by several hands change the author at some word. ``rolling`` slides a window over a text:
+In texts by several authors ``rolling`` slides a window over the text:
 the distance of the window from every author's profile shows where, to within about half a
 window.
 
@@ -61,17 +61,17 @@ class Verdict:
     name: str
     author: Any
     probability: float  # calibrated on texts left out, if one of the authors wrote it
-    typicality: float  # proportion of the author's own texts that are at least as far
+    typicality: float  # proportion of the author's known texts that are at least as far
     distances: dict[Any, float]  # from the profile of every author
     votes: dict[Any, float]  # proportion of the blocks that are nearest to each author
     blocks: int
     words: int
 
     def __str__(self) -> str:
-        share = self.votes[self.author]
         return (
-            f"{self.name}: {self.author} (probability {self.probability:.3f}, {share:.0%} of "
-            f"{self.blocks} blocks, typicality {self.typicality:.2f})"
+            f"{self.name}: {self.author} (probability {self.probability:.3f}, "
+            f"{self.votes[self.author]:.0%} of {self.blocks} blocks, typicality "
+            f"{self.typicality:.2f})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -193,7 +193,6 @@ class Authorship(ClassifierMixin, Estimator):
         "block": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions(set(VARIANTS))],
         "compare": [StrOptions({"author", "text"})],
-        "engine": "no_validation",
     }  # fmt: skip
     _file_schema: ClassVar[dict] = {
         "classes_": ("authors",),
@@ -236,15 +235,13 @@ class Authorship(ClassifierMixin, Estimator):
         self._validate_params()
         documents = read_texts(texts)
         self.classes_, codes = read_authors(authors, len(documents))
-        self.text_names_ = [str(name) for name in (documents.ids if names is None else names)]
-        if len(self.text_names_) != len(documents):
+        if names is not None and len(names) != len(documents):
             raise ValueError(
-                f"Authorship.fit was given {len(self.text_names_)} names for "
-                f"{len(documents)} texts."
+                f"Authorship.fit was given {len(names)} names for {len(documents)} texts."
             )
         self.text_authors_ = codes
         self.function_words_ = self._function_words().fit(documents)
-        blocks = self._count(documents, self.text_names_)
+        self.text_names_, blocks = self._count(documents, names)
         self.n_words_ = len(self.words_)
         self.block_counts_, self.block_lengths_, self.block_texts_, self.block_starts_ = blocks
         center = blocks.frequencies.mean(axis=0)
@@ -283,20 +280,24 @@ class Authorship(ClassifierMixin, Estimator):
         return clone(words).set_params(engine=self.engine)
 
     def _count(
-        self, texts: Any, names: Sequence[Any], step: int | None = None, size: int | None = None
-    ) -> WordBlocks:
-        """The blocks of texts; ValueError for a text without words."""
-        blocks = self.function_words_.blocks(texts, size=size or self.block, step=step)
-        empty = np.setdiff1d(np.arange(len(names)), blocks.texts)
+        self, texts: Any, names: Sequence[Any] | None = None, *, size: int | None = None,
+        step: int | None = None,
+    ) -> tuple[list[str], WordBlocks]:  # fmt: skip
+        """The names and the blocks of texts; ValueError for a text without words."""
+        check_is_fitted(self, "function_words_")
+        documents = read_texts(texts)
+        called = [str(name) for name in (documents.ids if names is None else names)]
+        blocks = self.function_words_.blocks(documents, size=size or self.block, step=step)
+        empty = np.setdiff1d(np.arange(len(documents)), blocks.texts)
         if len(empty):
             raise ValueError(
-                f"Authorship: the text {names[empty[0]]!r} has no words"
+                f"Authorship: the text {called[empty[0]]!r} has no words"
                 + (f", nor have {len(empty) - 1} others" if len(empty) > 1 else "")
                 + ". Leave it out."
             )
-        return blocks
+        return called, blocks
 
-    # --- What is known ---
+    # --- The texts fitted ---
 
     @property
     def words_(self) -> list[str]:
@@ -339,23 +340,22 @@ class Authorship(ClassifierMixin, Estimator):
     ) -> list[TellingWord]:
         """The words that set an author apart from another, or from all, strongest first."""
         check_is_fitted(self)
-        first = self._place(author)
-        blocks = self.text_authors_[self.block_texts_]
-        own = blocks == first
-        rest = ~own if other is None else blocks == self._place(other)
-        rows = self.block_counts_ / self.block_lengths_[:, None]
-        gap = rows[own].mean(axis=0) - rows[rest].mean(axis=0)
-        count = max(1, int(own.sum() + rest.sum()) - 2)
-        squares = sum(((rows[each] - rows[each].mean(axis=0)) ** 2).sum(axis=0)
-                      for each in (own, rest))  # fmt: skip
+        codes = self.text_authors_[self.block_texts_]
+        first = codes == self._place(author)
+        second = ~first if other is None else codes == self._place(other)
+        rows = self.known_blocks().frequencies
+        gap = rows[first].mean(axis=0) - rows[second].mean(axis=0)
+        count = max(1, int(first.sum() + second.sum()) - 2)
+        squares = sum(((rows[group] - rows[group].mean(axis=0)) ** 2).sum(axis=0)
+                      for group in (first, second))  # fmt: skip
         spread = np.sqrt(squares / count)
         floor = 1e-12 + 0.01 * np.abs(rows).mean(axis=0)  # words that hardly vary
         effect = np.where(gap == 0, 0.0, gap / np.maximum(spread, floor))
         order = np.argsort(-np.abs(effect), kind="stable")[:top]
         return [
             TellingWord(
-                self.words_[j], 1000 * float(rows[own, j].mean()),
-                1000 * float(rows[rest, j].mean()), float(effect[j]),
+                self.words_[j], 1000 * float(rows[first, j].mean()),
+                1000 * float(rows[second, j].mean()), float(effect[j]),
             )
             for j in order
         ]  # fmt: skip
@@ -377,7 +377,7 @@ class Authorship(ClassifierMixin, Estimator):
         )
 
     def frequencies(self) -> np.ndarray:
-        """(texts, words) frequencies in the whole texts that were fitted."""
+        """(texts, words) frequencies in the texts that were fitted."""
         return pooled(self.known_blocks(), len(self.text_names_))
 
     def scores(self, frequencies: np.ndarray) -> np.ndarray:
@@ -398,8 +398,7 @@ class Authorship(ClassifierMixin, Estimator):
         axes, explained = plane_of(scores - middle)
         shown, places = scores, known.texts
         if texts is not None:
-            documents = read_texts(texts)
-            blocks = self._count(documents, list(documents.ids))
+            _, blocks = self._count(texts)
             shown, places = self.scores(blocks.frequencies), blocks.texts
         return StyleMap((shown - middle) @ axes.T, places, axes, explained)
 
@@ -407,10 +406,8 @@ class Authorship(ClassifierMixin, Estimator):
 
     def distances(self, texts: Any) -> np.ndarray:
         """(texts, authors) the Delta between texts and authors."""
-        check_is_fitted(self)
-        documents = read_texts(texts)
-        blocks = self._count(documents, list(documents.ids))
-        return self.row_distances(pooled(blocks, len(documents)))
+        names, blocks = self._count(texts)
+        return self.row_distances(pooled(blocks, len(names)))
 
     def row_distances(self, frequencies: np.ndarray) -> np.ndarray:
         """(rows, authors) the Delta between rows of frequencies and authors."""
@@ -436,8 +433,8 @@ class Authorship(ClassifierMixin, Estimator):
     def typicality(self, texts: Any) -> np.ndarray:
         """(texts, authors) how typical texts would be of authors: 1 very, 0 not at all.
 
-        The proportion of the author's own texts, the new one among them, that are at least as
-        far from the author when they are left out: a conformal p-value (Vovk, Gammerman and
+        The proportion of the author's known texts and the new one that are at least as far
+        from the author when they are left out: a conformal p-value (Vovk, Gammerman and
         Shafer 2005). Of texts by the author, a tenth is at most 0.1. 1 for an author without
         two texts, of whom nothing is known. Texts shorter than the known ones are less typical.
         """
@@ -446,33 +443,30 @@ class Authorship(ClassifierMixin, Estimator):
     def _typicality(self, distances: np.ndarray) -> np.ndarray:
         authors, result = self._left_out_authors(), np.ones(distances.shape)
         for author in range(len(self.classes_)):
-            own = self.left_out_distances_[authors == author, author]
-            own = np.sort(own[np.isfinite(own)])
-            farther = len(own) - np.searchsorted(own, distances[:, author], side="left")
-            result[:, author] = (1 + farther) / (1 + len(own))
+            known = self.left_out_distances_[authors == author, author]
+            known = np.sort(known[np.isfinite(known)])
+            farther = len(known) - np.searchsorted(known, distances[:, author], side="left")
+            result[:, author] = (1 + farther) / (1 + len(known))
         return result
 
     def attribute(self, texts: Any, *, names: Sequence[str] | None = None) -> list[Verdict]:
         """Who wrote each text: author, probability, distances, votes of its blocks."""
-        check_is_fitted(self)
-        documents = read_texts(texts)
-        called = [str(name) for name in (documents.ids if names is None else names)]
-        blocks = self._count(documents, called)
-        distances = self.row_distances(pooled(blocks, len(documents)))
+        called, blocks = self._count(texts, names)
+        distances = self.row_distances(pooled(blocks, len(called)))
         posterior, typical = self._posterior(distances), self._typicality(distances)
         votes = self.row_distances(blocks.frequencies).argmin(axis=1)
         authors = self.classes_.tolist()
         verdicts = []
         for i, name in enumerate(called):
-            own = blocks.texts == i
+            rows = blocks.texts == i
             best = int(distances[i].argmin())
-            shares = np.bincount(votes[own], minlength=len(authors)) / own.sum()
+            fractions = np.bincount(votes[rows], minlength=len(authors)) / rows.sum()
             verdicts.append(
                 Verdict(
                     name, authors[best], float(posterior[i, best]), float(typical[i, best]),
                     dict(zip(authors, distances[i].tolist(), strict=True)),
-                    dict(zip(authors, shares.tolist(), strict=True)),
-                    int(own.sum()), int(blocks.lengths[own].sum()),
+                    dict(zip(authors, fractions.tolist(), strict=True)),
+                    int(rows.sum()), int(blocks.lengths[rows].sum()),
                 )
             )  # fmt: skip
         return verdicts
@@ -514,7 +508,7 @@ def testable(distances: np.ndarray, authors: np.ndarray) -> np.ndarray:
 
 
 def pooled(blocks: WordBlocks, n: int) -> np.ndarray:
-    """(n, words) frequencies of whole texts from those of their blocks."""
+    """(n, words) frequencies in texts from the counts of their blocks."""
     counts, words = np.zeros((n, blocks.counts.shape[1])), np.zeros(n)
     np.add.at(counts, blocks.texts, blocks.counts)
     np.add.at(words, blocks.texts, blocks.lengths)
@@ -618,7 +612,7 @@ class Rolling:
             "stops": self.stops.tolist(),
             "distances": self.distances.tolist(),
             "segments": [
-                {**each._asdict(), "author": str(each.author)} for each in self.segments()
+                {**part._asdict(), "author": str(part.author)} for part in self.segments()
             ],
         }
 
@@ -653,7 +647,7 @@ def rolling(
     pace = step or max(1, size // 10)
     if size < 1 or pace < 1:
         raise ValueError(f"rolling(window={window}, step={step}) must be numbers of words.")
-    windows = model._count([text], ["0"], step=pace, size=size)
+    _, windows = model._count([text], size=size, step=pace)
     return Rolling(
         model.classes_.tolist(), windows.starts, windows.starts + windows.lengths,
         model.row_distances(windows.frequencies),

@@ -49,21 +49,17 @@ class ConsensusTree:
         children: dict[frozenset[int], list[frozenset[int]]] = {}
         larger: list[frozenset[int]] = [everything]
         for node in nodes:  # largest first: the smallest that contains it comes last
-            parent = next(each for each in reversed(larger) if node < each)
+            parent = next(other for other in reversed(larger) if node < other)
             children.setdefault(parent, []).append(node)
             larger.append(node)
 
         def write(node: frozenset[int]) -> str:
             inner = children.get(node, [])
             loose = node.difference(*inner)
-            parts = {min(each): write(each) for each in inner}
+            parts = {min(child): write(child) for child in inner}
             parts.update({i: quote(self.names[i]) for i in loose})
-            return (
-                "("
-                + ",".join(parts[i] for i in sorted(parts))
-                + ")"
-                + (f"{nodes[node]:.2f}" if node in nodes else "")
-            )
+            label = f"{nodes[node]:.2f}" if node in nodes else ""
+            return f"({','.join(parts[i] for i in sorted(parts))}){label}"
 
         return write(everything) + ";"
 
@@ -100,7 +96,7 @@ def consensus_tree(
     n_trees : int
         Draws of words, with replacement, as many as there are words.
     strength : float
-        Clusters in more than this proportion of the trees are kept; at least 0.5.
+        The consensus has the clusters in more than this proportion of the trees; at least 0.5.
     variant : {"burrows", "eder", "cosine", "quadratic"}
         The distance; see ``delta``.
     method : str
@@ -118,7 +114,7 @@ def consensus_tree(
     check_variant(variant, "consensus_tree")
     rows = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
     n, width = rows.shape
-    called = [str(each) for each in (range(n) if names is None else names)]
+    called = [str(name) for name in (range(n) if names is None else names)]
     if len(called) != n:
         raise ValueError(f"consensus_tree was given {len(called)} names for {n} texts.")
     if n_trees < 1 or not 0.5 <= strength < 1:
@@ -135,13 +131,13 @@ def consensus_tree(
         np.fill_diagonal(distances, 0.0)
         distances = (distances + distances.T) / 2
         counts.update(clusters_of(linkage(squareform(distances, checks=False), method)))
-    kept = [(c, counts[c] / n_trees) for c in counts if counts[c] > strength * n_trees]
-    kept.sort(key=lambda each: (-len(each[0]), each[0]))
-    return ConsensusTree(called, kept, n_trees)
+    clusters = [(c, counts[c] / n_trees) for c in counts if counts[c] > strength * n_trees]
+    clusters.sort(key=lambda cluster: (-len(cluster[0]), cluster[0]))
+    return ConsensusTree(called, clusters, n_trees)
 
 
 def clusters_of(Z: np.ndarray) -> list[tuple[int, ...]]:
-    """The clusters of a tree, without the single texts and the whole.
+    """The clusters of a tree, without single texts and all texts.
 
     >>> clusters_of(np.array([[0, 1, 1.0, 2], [2, 3, 2.0, 3]]))
     [(0, 1)]

@@ -11,9 +11,9 @@ texts over n words, the variants are
     cosine      1 - cos(z, z')                         Smith and Aldridge (2011)
 
 An author's profile is the frequency of each word in all of the author's texts. A text is left
-out by taking its sums away: those of its counts from its author's, and those of its blocks from
-the scale. So each text is attributed by scale and profiles of the others only, at the cost of
-one comparison. The probability of author a is
+out by subtracting its sums: its counts from those of its author, and its blocks from the scale.
+So each text is attributed by scale and profiles of the others only, at the cost of one
+comparison. The probability of author a is
 
     p(a)  =  exp(-b d(a)) / sum over all authors of exp(-b d)
 
@@ -144,7 +144,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 
 class Sums(NamedTuple):
-    """What is known of texts; sums, so that one text can be taken away again."""
+    """Sums over texts, from which one text can be subtracted."""
 
     counts: np.ndarray  # (authors, words)
     words: np.ndarray  # (authors,) all words
@@ -155,7 +155,7 @@ class Sums(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """A text, or a block of one: what is left out and attributed as a whole."""
+    """The sums of a text, or of a block: what is left out and attributed."""
 
     author: int
     counts: np.ndarray  # (words,)
@@ -172,10 +172,10 @@ def units_of(
     gaps = blocks.frequencies - center
     units = []
     for group, author in enumerate(authors.tolist()):
-        own = groups == group
-        counts, words = blocks.counts[own].sum(axis=0), int(blocks.lengths[own].sum())
-        total, squares = gaps[own].sum(axis=0), (gaps[own] ** 2).sum(axis=0)
-        units.append(Unit(author, counts, words, int(own.sum()), total, squares))
+        rows = groups == group
+        counts, words = blocks.counts[rows].sum(axis=0), int(blocks.lengths[rows].sum())
+        total, squares = gaps[rows].sum(axis=0), (gaps[rows] ** 2).sum(axis=0)
+        units.append(Unit(author, counts, words, int(rows.sum()), total, squares))
     return units
 
 
@@ -212,7 +212,7 @@ def scale_of(sums: Sums) -> Scale:
     """
     center, mean = profiles_of(sums)[sums.words > 0].mean(axis=0), sums.total / sums.rows
     squares = sums.squares - sums.rows * mean**2
-    # What is left of a word of a single text, once that is taken away, is rounding.
+    # Without the only text that has a word, its variance is a rounding error.
     squares = np.where(squares > 1e-11 * sums.scatter, squares, 0.0)
     return Scale.of_sums(center, squares, sums.rows)
 
@@ -243,8 +243,8 @@ def leave_one_out(
 ) -> np.ndarray:
     """(units, authors) distances of every unit from the authors of all others.
 
-    ``rows`` are the frequencies to attribute when a unit is left out, those of its blocks for
-    example; its own by default. Infinite from an author who has no other unit.
+    ``rows`` are the frequencies to attribute when a unit is left out, for example those of its
+    blocks; by default those of the unit. Infinite from an author who has no other unit.
     """
     everything = add_up(units, n_authors)
     profiles = np.array([unit.counts / unit.words for unit in units])
@@ -257,8 +257,8 @@ def leave_one_out(
         others = without(everything, unit)
         scale = scale_of(others)
         if compare == "text":
-            rest = np.arange(len(units)) != i
-            known, of = scale.scores(profiles[rest]), authors[rest]
+            known = scale.scores(np.delete(profiles, i, axis=0))
+            of = np.delete(authors, i)
         else:
             of = np.flatnonzero(others.words)
             known = scale.scores(profiles_of(others)[of])

@@ -1,13 +1,13 @@
 """Function words and their frequencies in texts, in blocks of words, in sliding windows.
 
-    collect   the counts of all words, where the most frequent ones are to be found
+    collect   the counts of all words, to find the most frequent ones
     update    the words, most frequent first
 
 Function words say little about the subject of a text and are chosen without thought, so that
 their frequencies belong to the author. ``english(50)`` is the list of the notes' example, which
 is Binongo's: articles, prepositions, conjunctions and adverbs, without pronouns. Longer lists
 add pronouns, auxiliaries and rarer words, in the order of their frequency in the Brown corpus.
-Forms that are one word by another letter share a column: "a/an".
+Forms of one word are counted in one column: "a/an".
 
 Binongo (2003), Who wrote the 15th Book of Oz? An application of multivariate analysis to
 authorship attribution. Chance 16. Mosteller and Wallace (1964), Inference and disputed
@@ -70,8 +70,8 @@ class Columns(NamedTuple):
     group: np.ndarray  # int32, the column of every form
     width: int
     contractions: bool
-    size: int | None  # words of a window; None is the whole text
-    step: int | None  # words from one window to the next; None for blocks side by side
+    size: int | None  # words of a window; None is all words of the text
+    step: int | None  # words from one window to the next; None for blocks
 
 
 class WordBlocks(NamedTuple):
@@ -129,7 +129,7 @@ def with_apostrophe(vocabulary: Vocabulary) -> np.ndarray:
 def windows(n: int, size: int | None, step: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Where the windows of a text of n words start and stop.
 
-    Blocks stand side by side; a rest of less than half a block joins the last one. Windows
+    Blocks do not overlap; a remainder of less than half a block joins the last one. Windows
     that slide end with the text.
 
     >>> windows(12, 5, None), windows(13, 5, None)
@@ -176,8 +176,8 @@ def most_frequent(stats: TermStats, n_words: int, min_share: float) -> list[str]
     """The most frequent words of those that are in enough texts; equals as they sort."""
     enough = stats.document_counts >= min_share * stats.documents
     lettered = np.array([word[0].isalpha() for word in stats.vocabulary.strings], bool)
-    kept = np.flatnonzero(enough & lettered)
-    order = kept[np.argsort(-stats.counts[kept], kind="stable")]
+    candidates = np.flatnonzero(enough & lettered)
+    order = candidates[np.argsort(-stats.counts[candidates], kind="stable")]
     return [stats.vocabulary[i] for i in order[:n_words]]
 
 
@@ -225,7 +225,6 @@ class FunctionWords(TransformerMixin, Estimator):
         "n_words": [Interval(Integral, 1, None, closed="left")],
         "min_share": [Interval(Real, 0, 1, closed="both")],
         "contractions": ["boolean"],
-        "engine": "no_validation",
     }
 
     def __init__(
@@ -273,9 +272,9 @@ class FunctionWords(TransformerMixin, Estimator):
         """(texts, words) frequencies relative to all words; zeros for an empty text."""
         check_is_fitted(self)
         documents = read_texts(texts)
-        found = self.blocks(documents, size=None)
+        blocks = self.blocks(documents, size=None)
         rows = np.zeros((len(documents), len(self.words_)))
-        rows[found.texts] = found.frequencies
+        rows[blocks.texts] = blocks.frequencies
         return rows
 
     def blocks(
@@ -283,8 +282,8 @@ class FunctionWords(TransformerMixin, Estimator):
     ) -> WordBlocks:
         """Count the words in blocks of ``size`` words, or in windows ``step`` words apart.
 
-        A rest of less than half a block joins the last one. A text shorter than a block is a
-        block; one without a word has none.
+        A remainder of less than half a block joins the last one. A text shorter than a block
+        is a block; one without a word has none.
         """
         check_is_fitted(self)
         for name, value in (("size", size), ("step", step)):

@@ -10,7 +10,7 @@ text. The method wants many impostors like the text; with few authors, ``Authors
 is the better test, and ``accuracy`` says so.
 
 What score is high enough comes from the known texts, each verified without itself: once against
-its own author, which should be a yes; and once with that author unknown, as a stranger's,
+its author, which should be a yes; and once with that author unknown, as a stranger's,
 against whoever comes nearest, which should be a no. Two thresholds, below which the answer is
 no and above which it is yes, maximize c@1, the accuracy that gives credit for leaving doubtful
 cases open. Where it stays below 0.75, every case is open; so it is with two authors and no
@@ -32,7 +32,6 @@ from tacit.core.engines import check_stop
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.style.authorship import Authorship, pooled
 from tacit.style.deltas import score_distances
-from tacit.style.function_words import read_texts
 
 __all__ = ["Verification", "impostors"]
 
@@ -49,7 +48,7 @@ class Verification:
     no_below: float  # scores below this mean no,
     yes_above: float  # scores above this mean yes; between them the case is open
     accuracy: float  # c@1 of these thresholds on the known texts
-    tested: int  # known cases that they were found on; 0 where there were none
+    tested: int  # known cases behind them; 0 where there were none
 
     def answer(self, text: int, author: Any) -> str:
         """ "yes", "no" or "open"; always open where the thresholds are not reliable."""
@@ -125,30 +124,28 @@ def impostors(
             f"impostors(n_iter={n_iter}, share={share}) needs n_iter of at least 1 and a share "
             "above 0 and at most 1."
         )
-    documents = read_texts(texts)
-    called = [str(name) for name in (documents.ids if names is None else names)]
-    rows = model.scores(pooled(model._count(documents, called), len(documents)))
+    called, blocks = model._count(texts, names)
+    rows = model.scores(pooled(blocks, len(called)))
     by_text = model.left_out_unit_ == "text"
     known = model.scores(model.frequencies() if by_text else model.known_blocks().frequencies)
     authors = model._left_out_authors()
     if others is not None:
-        strangers = read_texts(others)
-        more = model._count(strangers, list(strangers.ids))
-        rest = pooled(more, len(strangers)) if by_text else more.frequencies
-        known = np.concatenate([known, model.scores(rest)])
-        authors = np.concatenate([authors, np.full(len(rest), -1)])
+        strangers, blocks = model._count(others)
+        frequencies = pooled(blocks, len(strangers)) if by_text else blocks.frequencies
+        known = np.concatenate([known, model.scores(frequencies)])
+        authors = np.concatenate([authors, np.full(len(frequencies), -1)])
     seed = seed_from(random_state)
     k = len(model.classes_)
     rows = np.concatenate([known, rows])
-    play = play_profiles if model.compare == "author" else play_texts
+    compare = profile_distances if model.compare == "author" else text_distances
     wins = np.zeros((2, len(rows), k))
     wrote = np.full(len(rows), -1)
     wrote[: len(known)] = authors
     for draw in range(n_iter):
         check_stop()
         words = np.sort(part(permutation(key(seed, draw, 0), known.shape[1]), share))
-        picked = draw_texts(authors, k, draw, seed, share)
-        wins += settle(play(rows[:, words], picked, model.variant), wrote)
+        drawn = draw_texts(authors, k, draw, seed, share)
+        wins += count_wins(compare(rows[:, words], drawn, model.variant), wrote)
     scores = np.divide(wins[0], wins[1], out=np.full(wins[0].shape, 0.5), where=wins[1] > 0)
     limits = calibrate(scores[: len(known)], wins[1, : len(known)] > 0, authors)
     return Verification(called, model.classes_.tolist(), scores[len(known) :], *limits)
@@ -176,44 +173,38 @@ def draw_texts(
     return [part(order[authors[order] == author], share) for author in [*range(k), -1]]
 
 
-def play_profiles(rows: np.ndarray, picked: list[np.ndarray], variant: str) -> np.ndarray:
+def profile_distances(rows: np.ndarray, drawn: list[np.ndarray], variant: str) -> np.ndarray:
     """(rows, authors + 1) distances from the profiles of one draw, and from strangers.
 
     The first rows are the known texts, which are compared with the profile of the others.
     """
-    *own, strangers = picked
-    k = len(own)
-    distances = np.full((len(rows), k + 1), np.inf)
-    for author, places in enumerate(own):
+    *by_author, strangers = drawn
+    distances = np.full((len(rows), len(drawn)), np.inf)
+    for author, places in enumerate(by_author):
         total = rows[places].sum(axis=0)
         distances[:, author] = score_distances(rows, total[None] / len(places), variant)[:, 0]
         for i in places.tolist():
-            rest = (total - rows[i]) / max(1, len(places) - 1)
-            found = score_distances(rows[i : i + 1], rest[None], variant)[0, 0]
-            distances[i, author] = found if len(places) > 1 else np.inf
+            others = (total - rows[i]) / max(1, len(places) - 1)
+            distance = score_distances(rows[i : i + 1], others[None], variant)[0, 0]
+            distances[i, author] = distance if len(places) > 1 else np.inf
     if len(strangers):
-        each = without_self(score_distances(rows, rows[strangers], variant), strangers)
-        distances[:, k] = each.min(axis=1)
+        distances[:, -1] = nearest_other(rows, strangers, variant)
     return distances
 
 
-def play_texts(rows: np.ndarray, picked: list[np.ndarray], variant: str) -> np.ndarray:
+def text_distances(rows: np.ndarray, drawn: list[np.ndarray], variant: str) -> np.ndarray:
     """The same from the nearest texts."""
-    k = len(picked) - 1
-    distances = np.full((len(rows), k + 1), np.inf)
-    for author, places in enumerate(picked):
-        each = without_self(score_distances(rows, rows[places], variant), places)
-        distances[:, author] = each.min(axis=1, initial=np.inf)
-    return distances
+    return np.column_stack([nearest_other(rows, places, variant) for places in drawn])
 
 
-def without_self(distances: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Distances where a text is infinitely far from itself."""
+def nearest_other(rows: np.ndarray, places: np.ndarray, variant: str) -> np.ndarray:
+    """(rows,) distances from the nearest of some rows; a row is infinitely far from itself."""
+    distances = score_distances(rows, rows[places], variant)
     distances[places, np.arange(len(places))] = np.inf
-    return distances
+    return distances.min(axis=1, initial=np.inf)
 
 
-def settle(distances: np.ndarray, wrote: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def count_wins(distances: np.ndarray, wrote: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(rows, authors) whether each is nearer than all others, and whether there were any.
 
     The author who wrote a row is not among the others: against anybody else the row is a

@@ -43,9 +43,9 @@ def divergence(
     array([0.235, 0.   ])
     """
     prior = np.broadcast_to(np.asarray(prior, np.float64), parameters.shape[-1:])
-    constant = gammaln(prior.sum()) - gammaln(prior).sum()
-    own = gammaln(parameters.sum(axis=-1)) - gammaln(parameters).sum(axis=-1)
-    return own - constant + ((parameters - prior) * logs).sum(axis=-1)
+    prior_norm = gammaln(prior.sum()) - gammaln(prior).sum()
+    norm = gammaln(parameters.sum(axis=-1)) - gammaln(parameters).sum(axis=-1)
+    return norm - prior_norm + ((parameters - prior) * logs).sum(axis=-1)
 
 
 def fit_from_logs(alpha: np.ndarray, logs: np.ndarray, steps: int = 20) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Topics of documents under fixed topics: the E-step, and what held-out documents are worth.
+"""Topics of documents under fixed topics: the E-step, and the likelihood of held-out documents.
 
 ``infer`` computes the variational posterior of each document: q(theta) = Dirichlet(gamma), with
 
@@ -6,7 +6,7 @@
     r[w, k]   ~  exp(E[log theta[k]]) weights[w, k]
 
 ``weights`` are exp(E[log beta]) where topics have a posterior, and P(word | topic) where they
-are fixed. Two estimates of the probability of documents that no fit has seen:
+are fixed. Two estimates of the probability of held-out documents:
 
     completion      every other token of a document gives its theta; the others are scored
     left to right   P(w1) P(w2 | w1) ...: particles for the topics so far
@@ -31,11 +31,12 @@ __all__ = [
 ]  # fmt: skip
 
 LANES = 32  # words are padded to a multiple of this: vector loops then have no remainder
-TOGETHER = 4  # topics that share a pass over the words: benchmarks.variational
+NO_SUMS, NO_WEIGHTS = np.zeros((0, 1)), np.zeros(0)
+TOGETHER = 4  # topics in one pass over the words: benchmarks.variational
 
 
 class FoldIn(NamedTuple):
-    """What the inference of a document needs."""
+    """Params of the inference of documents."""
 
     weights: np.ndarray  # (v, k) float32
     alpha: np.ndarray  # (k,) float64
@@ -48,7 +49,6 @@ class FoldIn(NamedTuple):
 class Inferred(NamedTuple):
     gamma: np.ndarray  # (n, k)
     log_sums: np.ndarray  # (n,) sum of count * log(sum over k of theta-bar * weights)
-    iterations: int
 
 
 def read_block(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -61,39 +61,32 @@ def read_block(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def infer(model: FoldIn, rows: Any, sums: np.ndarray, row_weights: np.ndarray) -> Inferred:
-    """The posterior of each document; ``sums`` (v, k) gets its expected counts,
-    unless it has no rows."""
+    """The posterior of each document; expected counts are added to ``sums`` (v, k), unless it
+    has no rows."""
     block = read_block(rows)
     indptr, indices, _ = block
     gamma = np.empty((len(indptr) - 1, len(model.alpha)))
     log_sums = np.zeros(len(gamma))
     widest = int(np.diff(indptr).max(initial=0))
     gathered = np.empty(len(model.alpha) * -(-widest // LANES) * LANES, np.float32)
-    done = 0
     step = max(
         1, 2_000_000 // max(1, int(len(indices) / max(1, len(gamma)) * len(model.alpha)))
     )
     for start in range(0, len(gamma), step):
-        stop = min(start + step, len(gamma))
-        done += infer_rows(
-            (start, stop), block, model[:4], gathered, gamma, log_sums, sums, row_weights
-        )
-    return Inferred(gamma, log_sums, done)
+        span = start, min(start + step, len(gamma))
+        infer_rows(span, block, model[:4], gathered, gamma, log_sums, sums, row_weights)
+    return Inferred(gamma, log_sums)
 
 
 def block_theta(model: FoldIn, block: Any) -> np.ndarray:
     """(n, k) the mean of the topic proportions of each document."""
-    gamma = infer(model, parts(block).rows, NOTHING, NO_WEIGHTS).gamma
+    gamma = infer(model, parts(block).rows, NO_SUMS, NO_WEIGHTS).gamma
     return gamma / gamma.sum(axis=1, keepdims=True)
 
 
-NOTHING = np.zeros((0, 1))
-NO_WEIGHTS = np.zeros(0)
-
-
 def score_completion(model: FoldIn, block: Any) -> np.ndarray:
-    """(n, 2) the log-probability of every other token of each document given the rest, and how
-    many tokens that is."""
+    """(n, 2) the log-probability of every other token of each document given the others, and
+    the number of tokens scored."""
     rows = sp.csr_array(parts(block).rows)
     seen, scored = alternate_tokens(rows)
     theta = block_theta(model, seen)
@@ -114,11 +107,11 @@ def alternate_tokens(rows: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     stop = ends - np.repeat(before, np.diff(rows.indptr))
     start = stop - rows.data
     even = (stop + 1) // 2 - (start + 1) // 2
-    made = [
+    first, second = (
         sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
         for values in (even, rows.data - even)
-    ]
-    return made[0], made[1]
+    )
+    return first, second
 
 
 def score_left_to_right(model: FoldIn, block: Any) -> np.ndarray:
@@ -146,11 +139,10 @@ def score_left_to_right(model: FoldIn, block: Any) -> np.ndarray:
 # fastmath: the dot products must be vectors (three times the speed); nothing is NaN or inf.
 @kernel(fastmath=True)
 def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights):
-    """Infer a span of the documents of a block; the iterations made.
+    """Infer a span of the documents of a block.
 
     The weights of a document are gathered by topic, so that loops over its words are vector
-    code and a topic that no word uses costs nothing from then on: it keeps its prior, whose
-    exp(digamma) is nothing beside others.
+    code. A topic that no word uses is dropped if exp(digamma) of its prior is negligible.
     """
     indptr, indices, counts = block
     weights, alpha, max_iter, tol = model
@@ -160,10 +152,9 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
     may_drop = np.empty(k, np.bool_)
     for j in range(k):
         may_drop[j] = exp_digamma(alpha[j]) <= 1e-20
-    # active[i] is a topic; mine[i] its parameter. Past the last, theta is 0.
-    active, mine = np.zeros(k + TOGETHER, np.int64), np.empty(k)
+    # active[i] is a topic; parameters[i] its gamma. Past the last, theta is 0.
+    active, parameters = np.zeros(k + TOGETHER, np.int64), np.empty(k)
     theta, expected = np.zeros(k + TOGETHER, np.float32), np.empty(k + TOGETHER, np.float32)
-    done = 0
     for d in range(span[0], span[1]):
         first, n = indptr[d], indptr[d + 1] - indptr[d]
         width = -(-n // LANES) * LANES
@@ -180,11 +171,10 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
         size = k
         for j in range(k):
             active[j] = j
-            mine[j] = alpha[j] + tokens / k
+            parameters[j] = alpha[j] + tokens / k
             gamma[d, j] = alpha[j]
         for _ in range(max_iter):
-            done += 1
-            expect(rows, active, mine, theta, totals, size)
+            expect(rows, active, parameters, theta, totals, size)
             for t in range(width):
                 totals[t] = amounts[t] / totals[t]
             for i in range(0, size, TOGETHER):
@@ -198,19 +188,19 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
                     sum_e += totals[t] * e[t]
                 expected[i], expected[i + 1] = sum_a, sum_b
                 expected[i + 2], expected[i + 3] = sum_c, sum_e
-            change, kept = 0.0, 0
+            change, remaining = 0.0, 0
             for i in range(size):
                 j = active[i]
-                more = np.float64(theta[i]) * expected[i]
-                change += abs(alpha[j] + more - mine[i])
-                mine[kept], active[kept] = alpha[j] + more, j
-                kept += more > 1e-12 or not may_drop[j]
-            size = kept
+                count = np.float64(theta[i]) * expected[i]
+                change += abs(alpha[j] + count - parameters[i])
+                parameters[remaining], active[remaining] = alpha[j] + count, j
+                remaining += count > 1e-12 or not may_drop[j]
+            size = remaining
             if change < tol * k:
                 break
-        expect(rows, active, mine, theta, totals, size)
+        expect(rows, active, parameters, theta, totals, size)
         for i in range(size):
-            gamma[d, active[i]] = mine[i]
+            gamma[d, active[i]] = parameters[i]
         scale = math.log(exp_digamma(gamma[d].sum()))
         weight = row_weights[d] if row_weights.size else 1.0
         for t in range(n):
@@ -221,15 +211,14 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
                 for i in range(size):
                     j = active[i]
                     target[j] += weight * np.float64(ratio * theta[i] * rows[j, t])
-    return done
 
 
 @kernel(fastmath=True)
-def expect(rows, active, mine, theta, totals, size):
+def expect(rows, active, parameters, theta, totals, size):
     """Set theta to exp(E[log theta]) of the active topics, and totals to the sum over them of
     theta * weight for every word."""
     for i in range(size):
-        theta[i] = exp_digamma(mine[i])
+        theta[i] = exp_digamma(parameters[i])
     theta[size : size + TOGETHER] = 0
     active[size : size + TOGETHER] = 0
     totals[: rows.shape[1]] = np.float32(1e-37)
@@ -244,12 +233,12 @@ def expect(rows, active, mine, theta, totals, size):
 @kernel(fastmath=True)
 def score_rows(indptr, indices, counts, weights, theta, logs):
     for d in range(logs.size):
-        own = theta[d]
+        proportions = theta[d]
         for t in range(indptr[d], indptr[d + 1]):
             row = weights[indices[t]]
             total = np.float32(1e-37)
-            for j in range(own.size):
-                total += row[j] * own[j]
+            for j in range(proportions.size):
+                total += row[j] * proportions[j]
             logs[d] += counts[t] * math.log(total)
 
 
@@ -263,15 +252,15 @@ def left_to_right(words, weights, alpha, particles, key):
     total_alpha = alpha.sum()
     drawn = 0
     for _ in range(particles):
-        held = alpha.copy()
+        counts = alpha.copy()
         for i in range(n):
             for back in range(i + 1):
                 if back < i:
-                    held[topics[back]] -= 1
+                    counts[topics[back]] -= 1
                 total = 0.0
                 row = weights[words[back]]
                 for j in range(k):
-                    total += held[j] * row[j]
+                    total += counts[j] * row[j]
                     p[j] = total
                 if back == i:
                     chances[i] += total / (i + total_alpha)
@@ -281,7 +270,7 @@ def left_to_right(words, weights, alpha, particles, key):
                 while new < k - 1 and p[new] <= u:
                     new += 1
                 topics[back] = new
-                held[new] += 1
+                counts[new] += 1
     logs = 0.0
     for i in range(n):
         logs += math.log(max(chances[i] / particles, 1e-300))

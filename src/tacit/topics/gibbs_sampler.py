@@ -1,21 +1,21 @@
-"""Collapsed Gibbs sampling for LDA: draw the topic of every token given all the others.
+"""Collapsed Gibbs sampling for LDA: draw the topic of every token given those of all others.
 
     visit   a block of documents x words: for each of its tokens, draw a topic k with odds
             (n[d, k] + alpha[k]) (n[w, k] + eta) / (n[k] + v eta), the token not counted
     merge   add the changes of the topic totals n[k]
 
-Documents and words are dealt into P groups each. The P blocks of a diagonal share no document
-and no word, so they run in parallel; they share the topic totals alone, and each works with
-the totals of the diagonal's start and its own changes. All else is exact. P depends on the
-number of tokens, never on the number of workers, and the random numbers on (seed, pass, block):
-the result has the same bits on any number of threads. Sequential; the loss of a pass is minus
-the mean log-probability of a token given all the others, as they were met.
+Documents and words are dealt into P groups each. The P blocks of a diagonal have no document
+and no word in common, so they run in parallel. They have only the topic totals in common: each
+starts from a copy of the totals and updates it with its changes, an approximation; all else is
+exact. P depends on the number of tokens, never on the number of workers, and the random numbers
+on (seed, pass, block): the result has the same bits on any number of threads. Sequential; the
+loss of a pass is minus the mean log-probability of a token given all others at its visit.
 
 Three things make a visit fast. A block goes word by word, so that the factor of the word stays
 in the first-level cache. The kernel decides first whether the token keeps its topic, which
 needs only the sum of the odds (a vector reduction); most tokens do, and nothing is written.
-Past ``DENSE`` topics a document keeps a list of the topics it has, and a token costs as much as
-that list is long; the rest of the mass, alpha times the word's factor, is kept as a sum.
+Past ``DENSE`` topics a document stores a list of the topics it has, and the cost of a token is
+the length of that list; the smoothing mass, alpha times the word's factor, is a running sum.
 
 Griffiths and Steyvers (2004), Finding scientific topics. PNAS 101.
 Yao, Mimno and McCallum (2009), Efficient methods for topic model inference on streaming
@@ -70,6 +70,12 @@ class Priors(NamedTuple):
     row_of: np.ndarray  # (v,) int32
     rows: np.ndarray  # (m, padded k) float64; 0 forbids a topic
 
+    def with_eta(self, eta: float, k: int) -> "Priors":
+        """The priors after eta has changed."""
+        rows = self.rows.copy()
+        rows[0, :k] = eta
+        return self._replace(rows=rows)
+
     def totals(self) -> np.ndarray:
         """The pseudo-counts of each topic, over all words."""
         return np.bincount(self.row_of, minlength=len(self.rows)) @ self.rows
@@ -92,13 +98,13 @@ class GibbsState(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampled(Visited):
-    """What a visit of a block reports."""
+    """Sums over the tokens of a block."""
 
     changes: np.ndarray  # (k,) of the topic totals
 
 
 class GibbsSampler(Sequential):
-    """What ``sweep`` runs: passes over all tokens, and the priors between them."""
+    """Passes over all tokens, with steps of the priors between them."""
 
     def __init__(
         self, tokens: Tokens, k: int, priors: Priors, seed: Any, *, burn_in: int,
@@ -123,19 +129,19 @@ class GibbsSampler(Sequential):
         first, last = self.tokens.edges[cell : cell + 2]
         alpha = np.zeros(self.padded, np.float32)
         alpha[: self.k] = state.alpha
-        priors = self.priors.rows.astype(np.float32)
-        priors[0, : self.k] = state.eta[0]
+        priors = self.priors.with_eta(state.eta[0], self.k)
         denominators = np.ones(self.padded)
-        denominators[: self.k] = state.totals + self.prior_totals(state)
+        denominators[: self.k] = state.totals + priors.totals()[: self.k]
         block = (
             self.tokens.cells[first:last], self.tokens.documents, state.topics, state.words,
-            denominators.astype(np.float32), changes, alpha, self.priors.row_of, priors,
+            denominators.astype(np.float32), changes, alpha, priors.row_of,
+            priors.rows.astype(np.float32),
         )  # fmt: skip
-        own = key(self.seed, number, *part)
+        seed = key(self.seed, number, *part)
         if len(state.starts):
-            logs = draw_from_lists(block, own, state.starts, state.sizes, state.documents)
+            logs = draw_from_lists(block, seed, state.starts, state.sizes, state.documents)
         else:
-            logs = draw_from_counts(block, own, state.documents)
+            logs = draw_from_counts(block, seed, state.documents)
         tokens = self.tokens.cells[first:last]
         return Sampled(float((tokens[:, 2] - tokens[:, 1]).sum()), -logs, changes)
 
@@ -174,46 +180,35 @@ class GibbsSampler(Sequential):
                 float(state.eta[0]), self.tokens.width, counts, state.totals
             )
 
-    def prior_totals(self, state: GibbsState) -> np.ndarray:
-        rows = self.priors.rows.copy()
-        rows[0, : self.k] = state.eta[0]
-        return self.priors._replace(rows=rows).totals()[: self.k]
-
-    def start(
-        self, alpha: np.ndarray, eta: float, topics: np.ndarray | None, averages: bool
-    ) -> GibbsState:
-        """The counts of random topics, or of the ones given."""
+    def start(self, alpha: np.ndarray, eta: float) -> GibbsState:
+        """Random topics, and their counts."""
         tokens, k, padded = self.tokens, self.k, self.padded
         n = len(tokens.documents)
         z = np.asarray(empty(n, np.uint16, self.folder))
-        if topics is not None:
-            z[:] = topics
-        else:
-            z[:] = integers(key(self.seed, START), n, k)
-            self.place_own(z)
+        z[:] = integers(key(self.seed, START), n, k)
+        self.place_favored(z)
         words = np.zeros((tokens.width, padded), np.int32)
         count_words(tokens.cells, z, words)
-        starts = np.zeros(0, np.int64)
-        sizes = np.zeros(0, np.int32)
-        if k > DENSE and tokens.lengths.max(initial=0) <= PACKED:
+        starts, sizes = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        short = tokens.lengths.max(initial=0) <= PACKED
+        if k > DENSE and short:
             room = np.minimum(tokens.lengths, k)
             starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
             sizes = np.zeros(len(room), np.int32)
             documents: np.ndarray = np.zeros(starts[-1], np.uint32)
             make_lists(tokens.documents, z, starts, sizes, documents)
         else:
-            small = tokens.lengths.max(initial=0) <= PACKED
-            kind = np.uint16 if small else np.uint32
-            documents = np.zeros((len(tokens.lengths), padded), kind)
+            shape = len(tokens.lengths), padded
+            documents = np.zeros(shape, np.uint16 if short else np.uint32)
             count_documents(tokens.documents, z, documents)
         return GibbsState(
             z, documents, starts, sizes, words, words[:, :k].sum(axis=0, dtype=np.int64),
             np.array(alpha, np.float64), np.array([eta], np.float64),
-            np.zeros(words.shape if averages else (0, padded), np.int64), np.zeros(1, np.int64),
+            np.zeros(words.shape, np.int64), np.zeros(1, np.int64),
         )  # fmt: skip
 
-    def place_own(self, z: np.ndarray) -> None:
-        """Start tokens of words with a prior of their own in the topics that it favors."""
+    def place_favored(self, z: np.ndarray) -> None:
+        """Start the tokens of words with a row of priors in the topics that it favors."""
         rows = self.priors.rows[:, : self.k]
         favored = [np.flatnonzero(row >= row.max() / 2) for row in rows]
         for word, first, last in self.tokens.cells[
@@ -224,7 +219,7 @@ class GibbsSampler(Sequential):
 
 
 def arrange(X: sp.csr_array, folder: str | None = None) -> Tokens:
-    """The tokens of whole counts, in the order of the visits."""
+    """The tokens of integer counts, in the order of the visits."""
     v = X.shape[1]
     lengths = np.asarray(X.sum(axis=1)).ravel().astype(np.int64)
     total = int(lengths.sum())
@@ -238,11 +233,11 @@ def arrange(X: sp.csr_array, folder: str | None = None) -> Tokens:
     documents = np.asarray(empty(total, np.int32, folder))
     cells, edges, done = [], [0], 0
     for p in range(groups):
-        own = X[order[bounds[p] : bounds[p + 1]]].tocsc()
-        counts = own.data.astype(np.int64)
+        columns = X[order[bounds[p] : bounds[p + 1]]].tocsc()
+        counts = columns.data.astype(np.int64)
         size = int(counts.sum())
-        documents[done : done + size] = np.repeat(own.indices + bounds[p], counts)
-        ends = np.concatenate([[0], np.cumsum(counts)])[own.indptr] + done
+        documents[done : done + size] = np.repeat(columns.indices + bounds[p], counts)
+        ends = np.concatenate([[0], np.cumsum(counts)])[columns.indptr] + done
         for g in range(groups):
             words = np.flatnonzero((by_word == g) & (ends[1:] > ends[:-1]))
             cells.append(np.stack([words, ends[words], ends[words + 1]], axis=1))
@@ -279,7 +274,7 @@ def next_bits(s):
 
 # fastmath: the sums must be vectors (twice the speed); nothing here is ever NaN or inf.
 @kernel(fastmath=True)
-def draw_from_counts(block, own_key, documents):
+def draw_from_counts(block, seed, documents):
     """Draw the topics of the tokens of a block; the log-probabilities of their words."""
     cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
     k = changes.size
@@ -289,13 +284,13 @@ def draw_from_counts(block, own_key, documents):
     p, inverse = np.zeros(padded, np.float32), np.zeros(padded, np.float32)
     for j in range(k):
         inverse[j] = one / totals[j]
-    s = own_key | np.uint64(1)
+    s = seed | np.uint64(1)
     logs, product = 0.0, 1.0
     for c in range(cells.shape[0]):
         word = cells[c, 0]
-        own, prior = words[word], priors[row_of[word]]
+        word_counts, prior = words[word], priors[row_of[word]]
         for j in range(padded):
-            counts[j] = np.float32(own[j]) + prior[j]
+            counts[j] = np.float32(word_counts[j]) + prior[j]
             factor[j] = counts[j] * inverse[j]
         for i in range(cells[c, 1], cells[c, 2]):
             old = np.uint64(topics[i])
@@ -324,8 +319,8 @@ def draw_from_counts(block, own_key, documents):
             topics[i] = new
             row[old] -= 1
             row[new] += 1
-            own[old] -= 1
-            own[new] += 1
+            word_counts[old] -= 1
+            word_counts[new] += 1
             changes[old] -= 1
             changes[new] += 1
             counts[old] -= one
@@ -341,7 +336,7 @@ def draw_from_counts(block, own_key, documents):
 
 @kernel(fastmath=True)
 def pick(p, u, k):
-    """The place where the sum of p, from the start, passes u: whole lanes first."""
+    """The place where the sum of p, from the start, passes u: by lanes, then within one."""
     start = 0
     while start + 16 < k:
         lane = p[start : start + 16]
@@ -360,7 +355,7 @@ def pick(p, u, k):
 
 
 @kernel(fastmath=True)
-def draw_from_lists(block, own_key, starts, sizes, lists):
+def draw_from_lists(block, seed, starts, sizes, lists):
     """The same, where documents keep lists of their topics."""
     cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
     k = changes.size
@@ -371,14 +366,14 @@ def draw_from_lists(block, own_key, starts, sizes, lists):
     for j in range(k):
         inverse[j] = one / totals[j]
     half, low = np.uint32(16), np.uint32(0xFFFF)
-    s = own_key | np.uint64(1)
+    s = seed | np.uint64(1)
     logs, product = 0.0, 1.0
     for c in range(cells.shape[0]):
         word = cells[c, 0]
-        own, prior = words[word], priors[row_of[word]]
+        word_counts, prior = words[word], priors[row_of[word]]
         smooth = zero  # sum of alpha times the factor
         for j in range(padded):
-            counts[j] = np.float32(own[j]) + prior[j]
+            counts[j] = np.float32(word_counts[j]) + prior[j]
             factor[j] = counts[j] * inverse[j]
             smooth += alpha[j] * factor[j]
         for i in range(cells[c, 1], cells[c, 2]):
@@ -438,8 +433,8 @@ def draw_from_lists(block, own_key, starts, sizes, lists):
             elif gone:
                 entries[here] = entries[size - 1]
                 sizes[d] = size - 1
-            own[old] -= 1
-            own[new] += 1
+            word_counts[old] -= 1
+            word_counts[new] += 1
             changes[old] -= 1
             changes[new] += 1
             smooth -= alpha[old] * (factor[old] - less)

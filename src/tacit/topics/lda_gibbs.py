@@ -53,8 +53,8 @@ class Assignments(NamedTuple):
 class GibbsLDA(TopicModel):
     """Find the topics of documents: latent Dirichlet allocation by Gibbs sampling.
 
-    X holds whole counts, a row for every document and a column for every word, such as
-    ``CountVectorizer`` makes.
+    X holds integer counts, a row for every document and a column for every word, as from
+    ``CountVectorizer``.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class GibbsLDA(TopicModel):
     sample_every : int
         Passes from one sample to the next; topics are the mean over all samples.
     seed_words : dict or None
-        Topic number -> columns of X that it should be about: such a word counts
-        ``seed_weight`` tokens more in that topic than it has, before the first pass and after.
+        Topic number -> columns of X that it should be about: the prior of such a word in that
+        topic is higher by ``seed_weight`` tokens.
     seed_weight : float
         See ``seed_words``.
     pinned_words : dict or None
@@ -84,7 +84,7 @@ class GibbsLDA(TopicModel):
     engine : {"serial", "threads"} or Engine
         Where the passes run. The result does not depend on it.
     callbacks : list or None
-        Called after every pass; see ``tacit.core.progress``.
+        Notified of every pass; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -93,9 +93,9 @@ class GibbsLDA(TopicModel):
     topic_sizes_ : array of shape (n_components,), the fraction of the tokens in each topic
     alpha_ : array of shape (n_components,)
     eta_ : float
-    losses_ : list of float, minus the mean log-probability of a token given all the others, as
-        they were met in each pass
-    n_iter_ : int, passes made
+    losses_ : list of float, minus the mean log-probability of a token given all others at its
+        visit, for every pass
+    n_iter_ : int, number of passes
     n_samples_ : int, samples in the mean
 
     Examples
@@ -124,8 +124,6 @@ class GibbsLDA(TopicModel):
         "pinned_words": [dict, None],
         "assignments": [str, None],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
 
     def __init__(
@@ -153,7 +151,7 @@ class GibbsLDA(TopicModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw topics for all tokens, ``max_iter`` times, and average what they say."""
+        """Draw topics for all tokens, ``max_iter`` times, and average their counts."""
         self._validate_params()
         rows = self._whole_counts(X)
         k = self.n_components
@@ -176,7 +174,7 @@ class GibbsLDA(TopicModel):
             optimize_alpha=isinstance(self.alpha, str), optimize_eta=isinstance(self.eta, str),
             optimize_from=min(WARM_UP, self.max_iter // 4), folder=self.assignments,
         )  # fmt: skip
-        state = sampler.start(alpha, eta, None, averages=True)
+        state = sampler.start(alpha, eta)
         with self._fit_callbacks() as callbacks:
             begin(callbacks, self._fit_key(rows))
             swept = sweep(
@@ -189,7 +187,7 @@ class GibbsLDA(TopicModel):
         return self
 
     def _fit_key(self, rows: sp.csr_array) -> str:
-        """What tells this fit from others, for a checkpoint."""
+        """The key of a checkpoint: the settings and the data."""
         known = {**self.get_params(), "callbacks": None, "engine": None}
         data = crc32(rows.data.tobytes(), crc32(rows.indices.tobytes()))
         return f"GibbsLDA {known} {rows.shape} {data}"
@@ -199,9 +197,8 @@ class GibbsLDA(TopicModel):
         samples = int(state.samples[0])
         # A callback may end the fit before the first sample: then the last state is one.
         counts = state.sums / samples if samples else state.words
-        rows = sampler.priors.rows.copy()
-        rows[0, :k] = state.eta[0]
-        prior = rows[sampler.priors.row_of, :k]
+        priors = sampler.priors.with_eta(state.eta[0], k)
+        prior = priors.rows[priors.row_of, :k]
         self.components_ = np.ascontiguousarray((counts[:, :k] + prior).T)
         self.topic_sizes_ = sizes_of(counts[:, :k].sum(axis=0).astype(np.float64))
         self.alpha_, self.eta_ = state.alpha.copy(), float(state.eta[0])
@@ -255,20 +252,19 @@ class GibbsLDA(TopicModel):
         row_of = np.zeros(v, np.int32)
         rows = [np.full(k, eta)]
 
-        def own(word: int) -> np.ndarray:
+        def row(word: int) -> np.ndarray:
             if not row_of[word]:
                 row_of[word] = len(rows)
                 rows.append(np.full(k, eta))
             return rows[row_of[word]]
 
         for topic, word in self._pairs("seed_words", v):
-            own(word)[topic] += self.seed_weight
-        kept: dict[int, list[int]] = {}
+            row(word)[topic] += self.seed_weight
+        pinned: dict[int, list[int]] = {}
         for topic, word in self._pairs("pinned_words", v):
-            kept.setdefault(word, []).append(topic)
-        for word, topics in kept.items():
-            row = own(word)
-            row[np.setdiff1d(np.arange(k), topics)] = 0.0
+            pinned.setdefault(word, []).append(topic)
+        for word, topics in pinned.items():
+            row(word)[np.setdiff1d(np.arange(k), topics)] = 0.0
         padded = np.zeros((len(rows), -(-k // LANES) * LANES))
         padded[:, :k] = rows
         return Priors(row_of, padded)
@@ -288,5 +284,6 @@ class GibbsLDA(TopicModel):
 
 
 def is_index(value: Any, limit: int) -> bool:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    return whole and 0 <= int(value) < limit
+    return (
+        isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < limit
+    )

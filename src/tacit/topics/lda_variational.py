@@ -21,6 +21,7 @@ Hoffman, Blei and Bach (2010), Online learning for latent Dirichlet allocation. 
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -36,9 +37,9 @@ from tacit.core.estimator import N_JOBS, engine_for, with_callbacks
 from tacit.core.loop import iterate, iterate_online
 from tacit.core.stats import Stats
 from tacit.data.checked import check_count_table, check_results
-from tacit.data.table import parts
+from tacit.data.table import Table, parts
 from tacit.topics.dirichlet import divergence, expected_log, fit_from_logs
-from tacit.topics.fold_in import NO_WEIGHTS, NOTHING, FoldIn, infer
+from tacit.topics.fold_in import NO_SUMS, NO_WEIGHTS, FoldIn, Inferred, infer
 from tacit.topics.topic_model import TopicModel, prior_of, sizes_of
 
 __all__ = ["LatentDirichletAllocation", "TopicParams", "TopicStats", "collect", "update"]
@@ -80,8 +81,8 @@ def collect(params: TopicParams, block: Any) -> TopicStats:
     """The E-step: posteriors of the documents of a block, and expected counts."""
     rows, _, weights = parts(block)
     words = np.zeros(params.weights.shape)
-    found = infer(params.fold_in(), rows, words, NO_WEIGHTS if weights is None else weights)
-    bounds, logs = document_bounds(params.alpha, found.gamma, found.log_sums)
+    posterior = infer(params.fold_in(), rows, words, NO_WEIGHTS if weights is None else weights)
+    bounds, logs = document_bounds(params.alpha, posterior)
     weights = np.ones(len(bounds)) if weights is None else weights
     return TopicStats(float(weights.sum()), -float(bounds @ weights), words, weights @ logs)
 
@@ -94,7 +95,7 @@ def update(
     documents: float | None = None,
     engine: Engine | None = None,
 ) -> TopicParams:
-    """The M-step. ``stats`` are those of ``documents`` of a larger collection, or all of it."""
+    """The M-step. ``stats`` are scaled to a collection of so many ``documents``, if any."""
     if optimize:
         params = params._replace(alpha=fit_from_logs(params.alpha, stats.logs / stats.rows))
     scale = 1.0 if documents is None else documents / stats.rows
@@ -135,24 +136,19 @@ def with_words(
     return params._replace(components=components, weights=weights, divergence=apart)
 
 
-def document_bounds(
-    alpha: np.ndarray, gamma: np.ndarray, log_sums: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def document_bounds(alpha: np.ndarray, posterior: Inferred) -> tuple[np.ndarray, np.ndarray]:
     """The bound of each document given the topics, and E[log theta]."""
-    logs = expected_log(gamma)
-    return log_sums - divergence(gamma, alpha, logs), logs
+    logs = expected_log(posterior.gamma)
+    return posterior.log_sums - divergence(posterior.gamma, alpha, logs), logs
 
 
 def block_bounds(params: TopicParams, block: Any) -> np.ndarray:
     """(n, 2) the bound of each document, and its tokens."""
     rows = parts(block).rows
-    found = infer(params.fold_in(), rows, NOTHING, NO_WEIGHTS)
-    bounds, _ = document_bounds(params.alpha, found.gamma, found.log_sums)
+    bounds, _ = document_bounds(
+        params.alpha, infer(params.fold_in(), rows, NO_SUMS, NO_WEIGHTS)
+    )
     return np.stack([bounds, np.asarray(rows.sum(axis=1)).ravel()], axis=1)
-
-
-def topic_penalty(params: TopicParams) -> float:
-    return params.divergence
 
 
 # --- The estimator ---
@@ -161,7 +157,7 @@ def topic_penalty(params: TopicParams) -> float:
 class LatentDirichletAllocation(TopicModel):
     """Find the topics of documents: latent Dirichlet allocation by variational Bayes.
 
-    scikit-learn's names; rows may be weighted, stay on disk, and need not be whole counts.
+    The names are scikit-learn's; rows may be weighted, on disk, and any numbers of at least 0.
 
     Parameters
     ----------
@@ -195,7 +191,7 @@ class LatentDirichletAllocation(TopicModel):
     engine : {"serial", "threads", "dask"} or Engine
         Where the passes run. The result does not depend on it. Online runs in one thread.
     callbacks : list or None
-        Called after every pass or mini-batch; see ``tacit.core.progress``.
+        Notified of every pass or mini-batch; see ``tacit.core.progress``.
 
     Attributes
     ----------
@@ -206,8 +202,8 @@ class LatentDirichletAllocation(TopicModel):
     eta_ : float
     bounds_ : list of float, the evidence lower bound over the number of documents, after
         0, 1, 2, ... updates; online, that of each mini-batch given the topics
-    n_iter_ : int, passes made
-    n_steps_ : int, updates made
+    n_iter_ : int, number of passes
+    n_steps_ : int, number of updates
     converged_ : bool
 
     Examples
@@ -221,6 +217,8 @@ class LatentDirichletAllocation(TopicModel):
     2.9
     """
 
+    _faded_words: np.ndarray
+    _faded_logs: np.ndarray
     _saved_private = ("_faded_words", "_faded_logs")
     _file_schema: ClassVar[dict] = {
         **TopicModel._file_schema,
@@ -249,8 +247,6 @@ class LatentDirichletAllocation(TopicModel):
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }  # fmt: skip
     _no_effect: ClassVar[dict] = {
         "evaluate_every": "the bound is known after every pass, and tol decides when to stop",
@@ -289,9 +285,7 @@ class LatentDirichletAllocation(TopicModel):
         self.max_doc_update_iter = max_doc_update_iter
         self.evaluate_every, self.perp_tol = evaluate_every, perp_tol
         self.n_jobs, self.verbose = n_jobs, verbose
-        self.random_state = random_state
-        self.engine = engine
-        self.callbacks = callbacks
+        self.random_state, self.engine, self.callbacks = random_state, engine, callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -315,8 +309,8 @@ class LatentDirichletAllocation(TopicModel):
                 engine = engine_for(self)
                 fit = iterate(
                     start, collect, partial(update, optimize=optimize, engine=engine), table,
-                    engine, max_iter=self.max_iter, tol=self.tol, penalty=topic_penalty,
-                    callbacks=callbacks, name="LatentDirichletAllocation",
+                    engine, max_iter=self.max_iter, tol=self.tol, callbacks=callbacks,
+                    penalty=attrgetter("divergence"), name="LatentDirichletAllocation",
                 )  # fmt: skip
                 self._store(fit.params)
                 self.bounds_ = [-float(loss) for loss in fit.losses]
@@ -346,39 +340,29 @@ class LatentDirichletAllocation(TopicModel):
         return self
 
     def _learn(
-        self,
-        params: TopicParams,
-        batches: Any,
-        *,
-        passes: int,
-        documents: float,
+        self, params: TopicParams, batches: Any, *, passes: int, documents: float,
         callbacks: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         optimize = isinstance(self.doc_topic_prior, str)
-        before = self._memory()
-        skip = int(self.learning_offset) - 2
+        skip = max(0, int(self.learning_offset) - 2)
+        if hasattr(self, "_faded_words"):
+            memory = TopicStats(1.0, 0.0, self._faded_words, self._faded_logs)
+            earlier, steps = self.bounds_, self.n_steps_
+        else:
+            memory, earlier, steps = as_stats(params, documents), [], 0
         fit = iterate_online(
             params, collect, partial(update, optimize=optimize, documents=documents), batches,
-            passes=passes, decay=self.learning_decay,
-            memory=as_stats(params, documents) if before is None else before,
-            steps=max(0, skip) + (self.n_steps_ if before is not None else 0),
+            passes=passes, decay=self.learning_decay, memory=memory, steps=skip + steps,
             callbacks=callbacks, name="LatentDirichletAllocation",
         )  # fmt: skip
         self._store(fit.params)
-        earlier = self.bounds_ if before is not None else []
         self.bounds_ = [*earlier, *(-float(loss) for loss in fit.losses)]
-        self.n_steps_ = fit.steps - max(0, skip)
+        self.n_steps_ = fit.steps - skip
         self._faded_words, self._faded_logs = fit.memory.words, fit.memory.logs
-
-    def _memory(self) -> TopicStats | None:
-        if not hasattr(self, "_faded_words"):
-            return None
-        return TopicStats(1.0, 0.0, self._faded_words, self._faded_logs)
 
     def _forget(self) -> None:
         for name in ("_faded_words", "_faded_logs"):
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
 
     # --- Likelihoods ---
 
@@ -417,8 +401,8 @@ class LatentDirichletAllocation(TopicModel):
     def _start(self, rng: Any) -> TopicParams:
         k, v = self.n_components, self.n_features_in_
         prior = self.doc_topic_prior
-        given = 1 / k if prior is None or isinstance(prior, str) else prior
-        alpha = prior_of(given, k, f"LatentDirichletAllocation(doc_topic_prior={prior!r})")
+        start = 1 / k if prior is None or isinstance(prior, str) else prior
+        alpha = prior_of(start, k, f"LatentDirichletAllocation(doc_topic_prior={prior!r})")
         eta = 1 / k if self.topic_word_prior is None else float(self.topic_word_prior)
         components = rng.gamma(FIRST_GAMMA, 1 / FIRST_GAMMA, (k, v)).T
         return self._with(components, alpha, eta)
@@ -453,16 +437,14 @@ class LatentDirichletAllocation(TopicModel):
 
 
 def as_stats(params: TopicParams, documents: float) -> TopicStats:
-    """The statistics per document that would have led to the params: where the memory starts,
-    so that the first mini-batch does not count for all."""
+    """The statistics per document whose update is the params: the first memory, so that the
+    first mini-batch does not count for all."""
     words = np.maximum(params.components - params.eta, 0) / documents
     return TopicStats(1.0, 0.0, words, expected_log(params.alpha))
 
 
 def plain_batches(table: Any, size: int) -> Any:
     """Batches of rows in the order of the table."""
-    from tacit.data.table import Table
-
     for block in table:
         loaded = parts(block.load())
         small = Table.from_array(loaded.rows, size)

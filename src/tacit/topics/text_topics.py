@@ -75,10 +75,6 @@ class TextTopics(Estimator):
     _takes_text: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "model": "no_validation",
-        "vectorizer": "no_validation",
-        "random_state": "no_validation",
-        "engine": "no_validation",
     }
 
     def __init__(
@@ -112,10 +108,10 @@ class TextTopics(Estimator):
         )
         places = {word: i for i, word in enumerate(counter.get_feature_names_out())}
         for name in ("seed_words", "pinned_words"):
-            given = getattr(model, name, None)
-            if given:
-                found = {topic: columns_of(each, places, name) for topic, each in given.items()}
-                model.set_params(**{name: found})
+            by_topic = getattr(model, name, None) or {}
+            columns = {t: columns_of(words, places, name) for t, words in by_topic.items()}
+            if columns:
+                model.set_params(**{name: columns})
         self.model_ = model.fit(counts)
         self.counter_, self.n_documents_ = counter, counts.shape[0]
         return self
@@ -142,13 +138,13 @@ class TextTopics(Estimator):
         return self.model_.transform(self.counts(X))
 
     def held_out_likelihood(self, X: Any, **options: Any) -> float:
-        """The mean log-probability of a token of documents that the fit has not seen."""
+        """The mean log-probability of a token of held-out documents."""
         return self.model_.held_out_likelihood(self.counts(X), **options)
 
     def summary(
         self, X: Any = None, *, ids: Sequence[Any] | None = None, **options: Any
     ) -> TopicSummary:
-        """The topics by size, with their words and, given documents, typical ones."""
+        """The topics by size, with their words and, for documents X, typical ones."""
         check_is_fitted(self)
         rows = None if X is None else self.counts(X)
         return self.model_.summary(self.words_, X=rows, ids=ids, **options)
@@ -173,7 +169,7 @@ class TextTopics(Estimator):
 
 
 def columns_of(words: Iterable[Any], places: Mapping[str, int], name: str) -> list[Any]:
-    """The columns of words; numbers of columns stay what they are."""
+    """The columns of words; numbers of columns are not changed."""
     missing = [word for word in words if isinstance(word, str) and word not in places]
     if missing:
         raise ValueError(

@@ -1,7 +1,7 @@
 """How many topics: held-out likelihood, coherence and stability across seeds.
 
-For every k, models from several seeds are fitted to most of the documents. The held-out
-likelihood of the rest (document completion) says which k predict best; of those within one
+For every k, models from several seeds are fitted to nine tenths of the documents. The held-out
+likelihood of the others (document completion) says which k predict best; of those within one
 standard error of the best, the k with the best mean rank by coherence (NPMI) and stability is
 chosen, a tie going to the smaller. Stability is the mean cosine of topics from two seeds,
 matched one to one.
@@ -71,7 +71,7 @@ def align_topics(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
     >>> match, cosine
     (array([1, 2, 0]), array([1., 1., 1.]))
     """
-    rows, others = (np.asarray(getattr(each, "topics_", each), np.float64) for each in (a, b))
+    rows, others = (np.asarray(getattr(m, "topics_", m), np.float64) for m in (a, b))
     if rows.shape[1] != others.shape[1]:
         raise ValueError(
             f"align_topics got topics of {rows.shape[1]} and {others.shape[1]} words. Give "
@@ -81,9 +81,9 @@ def align_topics(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
         x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300) for x in (rows, others)
     ]
     similar = unit[0] @ unit[1].T
-    own, theirs = linear_sum_assignment(-similar)
+    i, j = linear_sum_assignment(-similar)
     match, cosine = np.full(len(rows), -1), np.zeros(len(rows))
-    match[own], cosine[own] = theirs, similar[own, theirs]
+    match[i], cosine[i] = j, similar[i, j]
     return match, cosine
 
 
@@ -118,25 +118,25 @@ def choose_topics(
     seed = seed_from(random_state)
     base = GibbsLDA(max_iter=100) if model is None else model
     order = permutation(key(seed, 0), rows.shape[0])
-    held = np.sort(order[: max(1, int(HELD_OUT * len(order)))])
-    train = rows[np.setdiff1d(order, held)]
+    test = np.sort(order[: max(1, int(HELD_OUT * len(order)))])
+    train = rows[np.setdiff1d(order, test)]
     table, models = [], {}
     for k in sizes:
-        fits = []
-        for each in spawn(seed, seeds):
-            one = clone(base).set_params(
-                n_components=k, random_state=int(each >> np.uint64(32)), engine=engine
-            )
-            fits.append(one.fit(train))
+        fits = [
+            clone(base)
+            .set_params(n_components=k, random_state=int(s >> np.uint64(32)), engine=engine)
+            .fit(train)
+            for s in spawn(seed, seeds)
+        ]
         models[k] = fits[0]
-        table.append({"k": k, **figures(fits, train, rows[held])})
+        table.append({"k": k, **figures(fits, train, rows[test])})
     best, reasons = pick(table)
     return TopicChoice(best, table, reasons, models)
 
 
-def figures(fits: list, train: Any, held: Any) -> dict[str, float]:
+def figures(fits: list, train: Any, test: Any) -> dict[str, float]:
     """Means over the seeds, and the standard error of the held-out likelihood."""
-    scores = [fit.score_documents(held) for fit in fits]
+    scores = [fit.score_documents(test) for fit in fits]
     logs, tokens = sum(s[:, 0] for s in scores) / len(scores), scores[0][:, 1]
     mean = logs.sum() / max(tokens.sum(), 1)
     spread = np.sqrt(((logs - mean * tokens) ** 2).sum()) / max(tokens.sum(), 1)

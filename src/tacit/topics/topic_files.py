@@ -95,14 +95,16 @@ def read_mallet_state(path: str | Path) -> MalletState:
         if line.startswith("#"):
             title, _, values = line[1:].partition(":")
             if title.strip() == "alpha":
-                alpha = np.array([real(path, number, a) for a in values.split()])
+                alpha = np.array([to_float(path, number, a) for a in values.split()])
             elif title.strip() == "beta":
-                eta = real(path, number, values.strip())
+                eta = to_float(path, number, values.strip())
             continue
         fields = line.split(" ")
         if len(fields) != 6:
-            wrong(path, number, f"has {len(fields)} fields, not doc source pos type word topic")
-        document, column, topic = (whole(path, number, fields[i]) for i in (0, 3, 5))
+            refuse(
+                path, number, f"has {len(fields)} fields, not doc source pos type word topic"
+            )
+        document, column, topic = (to_integer(path, number, fields[i]) for i in (0, 3, 5))
         rows.append((document, column, topic))
         words[column], names[document] = fields[4], fields[1]
     if not rows:
@@ -153,20 +155,20 @@ def read_doc_topics(path: str | Path) -> tuple[np.ndarray, list[str]]:
         fields = line.split("\t") if "\t" in line else line.split()
         fields = [field for field in fields if field]
         if len(fields) < 3:
-            wrong(
+            refuse(
                 path, number, f"has {len(fields)} fields, not a number, a name and proportions"
             )
         values = fields[2:]
         row: list[float] = []
         if pairs:
             for topic, p in zip(values[::2], values[1::2], strict=False):
-                at = whole(path, number, topic)
+                at = to_integer(path, number, topic)
                 if at > len(values) + 100_000:
-                    wrong(path, number, f"names topic {at}")
+                    refuse(path, number, f"names topic {at}")
                 row += [0.0] * (at + 1 - len(row))
-                row[at] = real(path, number, p)
+                row[at] = to_float(path, number, p)
         else:
-            row = [real(path, number, p) for p in values]
+            row = [to_float(path, number, p) for p in values]
         rows.append(row)
         names.append(fields[1])
     width = max(map(len, rows), default=0)
@@ -192,8 +194,8 @@ def read_topic_keys(path: str | Path) -> tuple[np.ndarray, list[list[str]]]:
     for number, line in lines_of(path):
         fields = line.split("\t")
         if len(fields) != 3:
-            wrong(path, number, f"has {len(fields)} fields, not topic, alpha and words")
-        alphas.append(real(path, number, fields[1].replace(",", ".")))
+            refuse(path, number, f"has {len(fields)} fields, not topic, alpha and words")
+        alphas.append(to_float(path, number, fields[1].replace(",", ".")))
         words.append(fields[2].split())
     return np.array(alphas), words
 
@@ -213,11 +215,11 @@ def read_lda_c(path: str | Path, words: int | None = None) -> sp.csr_array:
         for field in fields[1:]:
             word, colon, count = field.partition(":")
             if not colon:
-                wrong(path, number, f"has {field[:40]!r}, not word:count")
-            indices.append(whole(path, number, word))
-            data.append(whole(path, number, count))
-        if whole(path, number, fields[0]) != len(fields) - 1:
-            wrong(path, number, f"announces {fields[0]} words, but has {len(fields) - 1}")
+                refuse(path, number, f"has {field[:40]!r}, not word:count")
+            indices.append(to_integer(path, number, word))
+            data.append(to_integer(path, number, count))
+        if to_integer(path, number, fields[0]) != len(fields) - 1:
+            refuse(path, number, f"announces {fields[0]} words, but has {len(fields) - 1}")
         indptr.append(len(indices))
     width = max(indices, default=-1) + 1
     if words is not None and words < width:
@@ -238,13 +240,13 @@ def read_uci(path: str | Path) -> sp.csr_array:
     for number, line in lines_of(path):
         fields = line.split()
         if len(head) < 3:
-            head.append(whole(path, number, fields[0] if len(fields) == 1 else line))
+            head.append(to_integer(path, number, fields[0] if len(fields) == 1 else line))
             continue
         if len(fields) != 3:
-            wrong(path, number, f"has {len(fields)} fields, not document, word and count")
-        entry = tuple(whole(path, number, field) for field in fields)
+            refuse(path, number, f"has {len(fields)} fields, not document, word and count")
+        entry = tuple(to_integer(path, number, field) for field in fields)
         if not (1 <= entry[0] <= head[0] and 1 <= entry[1] <= head[1]):
-            wrong(path, number, f"names document {entry[0]} and word {entry[1]} of {head[:2]}")
+            refuse(path, number, f"names document {entry[0]} and word {entry[1]} of {head[:2]}")
         rows.append((entry[0] - 1, entry[1] - 1, entry[2]))
     if len(head) < 3 or len(rows) != head[2]:
         announced = head[2] if len(head) == 3 else "no"
@@ -310,21 +312,21 @@ def is_gz(path: str | Path) -> bool:
     return str(path).endswith(".gz")
 
 
-def whole(path: str | Path, number: int, text: str) -> int:
+def to_integer(path: str | Path, number: int, text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 10 or int(text) > MOST:
-        wrong(path, number, f"has {text[:40]!r}, not a whole number")
+        refuse(path, number, f"has {text[:40]!r}, not a whole number")
     return int(text)
 
 
-def real(path: str | Path, number: int, text: str) -> float:
+def to_float(path: str | Path, number: int, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = np.nan
     if not np.isfinite(value):
-        wrong(path, number, f"has {text[:40]!r}, not a number")
+        refuse(path, number, f"has {text[:40]!r}, not a number")
     return value
 
 
-def wrong(path: str | Path, number: int, what: str) -> Any:
+def refuse(path: str | Path, number: int, what: str) -> Any:
     raise DataError(f"{what}.", file=str(path), row=number)

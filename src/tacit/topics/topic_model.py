@@ -1,4 +1,4 @@
-"""What the topic models share: topics, fold-in, held-out likelihood, words and documents.
+"""The base class of topic models: topics, fold-in, held-out likelihood, words and documents.
 
 A fitted model has ``components_`` (k, v), Dirichlet parameters of the words of each topic
 (counts and prior), and ``alpha_`` (k,), those of the topics of a document. Everything else
@@ -56,7 +56,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self.components_ / self.components_.sum(axis=1, keepdims=True)
 
     def _word_weights(self) -> np.ndarray:
-        """(v, k) what fold-in multiplies: P(word | topic)."""
+        """(v, k) the weights of the fold-in: P(word | topic)."""
         return self.topics_.T
 
     @property
@@ -72,15 +72,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_answer(self, "transform", theta)
         if normalize:
             return theta
+        return theta * (self._tokens(X) + self.alpha_.sum())[:, None]
+
+    def _tokens(self, X: Any) -> np.ndarray:
+        """(n,) the length of each document."""
         blocks = check_count_table(self, X, reset=False)
-        tokens = [np.asarray(parts(block.load()).rows.sum(axis=1)).ravel() for block in blocks]
-        return theta * (np.concatenate(tokens) + self.alpha_.sum())[:, None]
+        tokens = [np.ravel(parts(block.load()).rows.sum(axis=1)) for block in blocks]
+        return np.concatenate(tokens)
 
     def held_out_likelihood(
         self, X: Any, *, method: str = "completion", particles: int = 20,
         random_state: Any = 0,
     ) -> float:  # fmt: skip
-        """The mean log-probability of a token of documents that the fit has not seen.
+        """The mean log-probability of a token of held-out documents.
 
         With ``method="completion"`` every other token of a document gives its topic proportions
         and the others are scored. ``"left_to_right"`` scores all tokens by the estimator of
@@ -102,8 +106,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self, X: Any, *, method: str = "completion", particles: int = 20,
         random_state: Any = 0,
     ) -> np.ndarray:  # fmt: skip
-        """(n, 2) for each document the log-probability of the tokens that are scored, and how
-        many that are; see ``held_out_likelihood``."""
+        """(n, 2) the log-probability of the tokens scored in each document, and their number;
+        see ``held_out_likelihood``."""
         ways = {"completion": score_completion, "left_to_right": score_left_to_right}
         if method not in ways:
             raise ValueError(f"method={method!r} is unknown; choose from {list(ways)}.")
@@ -146,9 +150,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def topics_by(self, X: Any, groups: Sequence[Any]) -> TopicShares:
         """How much of each topic the documents of each year, author or other group have."""
-        blocks = check_count_table(self, X, reset=False)
-        tokens = [np.ravel(parts(block.load()).rows.sum(axis=1)) for block in blocks]
-        return topics_by(self.transform(X), groups, np.concatenate(tokens))
+        return topics_by(self.transform(X), groups, self._tokens(X))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
         """A model in which the topics of each group are one; it takes the place of the first.
@@ -168,22 +170,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         home = np.arange(k)
         for group in groups:
             home[list(group)] = min(group)
-        kept = np.unique(home)
+        members = [home == topic for topic in np.unique(home)]
         merged = copy(self)
-        merged.components_ = np.stack([self.components_[home == t].sum(axis=0) for t in kept])
-        merged.alpha_ = np.array([self.alpha_[home == t].sum() for t in kept])
-        merged.topic_sizes_ = np.array([self.topic_sizes_[home == t].sum() for t in kept])
-        merged.n_components = len(kept)
+        merged.components_ = np.stack([self.components_[rows].sum(axis=0) for rows in members])
+        merged.alpha_ = np.array([self.alpha_[rows].sum() for rows in members])
+        merged.topic_sizes_ = np.array([self.topic_sizes_[rows].sum() for rows in members])
+        merged.n_components = len(members)
         merged.__dict__.pop("_last", None)  # the topics of the tokens have other numbers
         return merged
 
-    # --- The generative story ---
+    # --- The generative process ---
 
     def sample(
         self, n_samples: int = 1, length: int = 100, *, random_state: Any = None,
         theta: Any = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Tell the story that the model believes: documents drawn word by word.
+        """Draw documents from the generative process of the model, word by word.
 
         For each document draw topic proportions from Dirichlet(alpha), or take ``theta``
         (n_samples, k); for each of its ``length`` words draw a topic from the proportions, and
@@ -248,11 +250,11 @@ def sizes_of(counts: np.ndarray) -> np.ndarray:
 def check_whole(
     rows: Any, name: str, start: int = 0, way_out: str = "Give counts of words."
 ) -> None:
-    """ValueError with its place for a count that is not whole."""
+    """ValueError with its place for a count that is not an integer."""
     entries = sp.coo_array(rows)
     broken = np.flatnonzero(np.rint(entries.data) != entries.data)
     if len(broken):
-        row, column = (int(each[broken[0]]) for each in entries.coords)
+        row, column = (int(places[broken[0]]) for places in entries.coords)
         raise ValueError(
             f"{name} takes whole counts, but row {start + row} has "
             f"{entries.data[broken[0]]:g} in column {column}. {way_out}"
@@ -261,7 +263,7 @@ def check_whole(
 
 def prior_of(value: Any, k: int, called: str) -> np.ndarray:
     """(k,) Dirichlet parameters from one number or k of them; ``called`` is for the error."""
-    given = np.asarray(value, np.float64)
-    if given.shape not in ((), (k,)) or not ((given > 0) & np.isfinite(given)).all():
+    prior = np.asarray(value, np.float64)
+    if prior.shape not in ((), (k,)) or not ((prior > 0) & np.isfinite(prior)).all():
         raise ValueError(f"{called} needs one number above 0, or {k} of them.")
-    return np.full(k, given) if given.ndim == 0 else given
+    return np.full(k, prior) if prior.ndim == 0 else prior

@@ -1,4 +1,4 @@
-"""What topics are worth to a reader: coherence, diversity, exclusivity.
+"""The quality of topics: coherence, diversity, exclusivity.
 
 ``coherence`` asks whether the top words of a topic occur together in reference documents:
 
@@ -60,7 +60,7 @@ def coherence(
     ----------
     topics : model, array of shape (k, v), or list of lists
         A fitted model, probabilities of words, or the top words themselves: columns of the
-        reference, or words where the reference is tokens or ``words`` are given.
+        reference, or words where the reference is tokens or there are ``words``.
     reference : matrix of counts (documents, v), or list of token lists
         What occurs together: in a document of the matrix, or in a window of the tokens.
     measure : {"npmi", "u_mass", "c_v"}
@@ -87,20 +87,20 @@ def coherence(
     if hasattr(reference, "shape"):
         if words is not None:
             places = {word: i for i, word in enumerate(words)}
-            lists = [[places.get(w, w) for w in each] for each in lists]
+            lists = [[places.get(w, w) for w in topic] for topic in lists]
         together, total = by_document(lists, reference)
-        names: Iterable[Any] = sorted({word for each in lists for word in each})
+        names: Iterable[Any] = sorted({word for topic in lists for word in topic})
     else:
         if words is not None:
-            lists = [[w if isinstance(w, str) else words[w] for w in each] for each in lists]
+            lists = [[w if isinstance(w, str) else words[w] for w in topic] for topic in lists]
         size = {"u_mass": 0, "npmi": 10, "c_v": 110}[measure] if window is None else window
-        names = sorted({word for each in lists for word in each})
+        names = sorted({word for topic in lists for word in topic})
         together, total = by_window(list(names), reference, size)
     if not total:
         raise ValueError("coherence needs reference documents, but there are none.")
     place = {name: i for i, name in enumerate(names)}
     scores = {"npmi": mean_npmi, "u_mass": mean_log_ratio, "c_v": mean_cosine}[measure]
-    return np.array([scores(together, [place[w] for w in each], total) for each in lists])
+    return np.array([scores(together, [place[w] for w in topic], total) for topic in lists])
 
 
 def diversity(topics: Any, top: int = 25) -> float:
@@ -110,7 +110,7 @@ def diversity(topics: Any, top: int = 25) -> float:
     0.75
     """
     lists = listed(topics, top)
-    return len({word for each in lists for word in each}) / sum(map(len, lists))
+    return len({word for topic in lists for word in topic}) / sum(map(len, lists))
 
 
 def exclusivity(topics: Any, top: int = 10) -> np.ndarray:
@@ -128,10 +128,10 @@ def exclusivity(topics: Any, top: int = 10) -> np.ndarray:
 
 
 def listed(topics: Any, top: int) -> list[list[Any]]:
-    """The top words of each topic, as given or from probabilities."""
+    """The top words of each topic, as lists or from probabilities."""
     if hasattr(topics, "topics_") or isinstance(topics, np.ndarray):
         return top_words(topics, top).tolist()
-    lists = [list(each)[:top] for each in topics]
+    lists = [list(topic)[:top] for topic in topics]
     if not lists or not all(lists):
         raise ValueError("There are no topics, or one of them has no words. Give some.")
     return lists
@@ -142,7 +142,7 @@ def listed(topics: Any, top: int) -> list[list[Any]]:
 
 def by_document(lists: list[list[int]], X: Any) -> tuple[np.ndarray, int]:
     """Documents with both words of each pair, in the order of the sorted columns."""
-    columns = sorted({int(word) for each in lists for word in each})
+    columns = sorted({int(word) for topic in lists for word in topic})
     if columns[0] < 0 or columns[-1] >= X.shape[1]:
         raise ValueError(
             f"Topics name the columns {columns[0]} to {columns[-1]}, but the reference has "
@@ -199,34 +199,34 @@ def mean_log_ratio(together: np.ndarray, words: list[int], total: int) -> float:
 
 def mean_cosine(together: np.ndarray, words: list[int], total: int) -> float:
     vectors = pair_npmi(together, words, total)
-    whole = vectors.sum(axis=0)
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(whole)
-    return float(((vectors @ whole) / np.maximum(lengths, EPSILON)).mean())
+    center = vectors.sum(axis=0)
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(center)
+    return float(((vectors @ center) / np.maximum(lengths, EPSILON)).mean())
 
 
 @kernel
 def count_windows(tokens, size, together):
     """Add 1 for each pair of words in each window; the number of windows."""
-    held = np.zeros(together.shape[0], np.int64)
+    counts = np.zeros(together.shape[0], np.int64)
     present = np.empty(together.shape[0], np.int64)
     n = tokens.size
     windows = max(1, n - size + 1)
     for i in range(n):
         if tokens[i] >= 0:
-            held[tokens[i]] += 1
+            counts[tokens[i]] += 1
         if i >= size and tokens[i - size] >= 0:
-            held[tokens[i - size]] -= 1
+            counts[tokens[i - size]] -= 1
         if i < size - 1 and i < n - 1:
             continue
         count = 0
         for t in range(max(0, i - size + 1), i + 1):
             word = tokens[t]
-            if word >= 0 and held[word] > 0:
+            if word >= 0 and counts[word] > 0:
                 present[count] = word
                 count += 1
-                held[word] = -held[word]  # seen in this window
+                counts[word] = -counts[word]  # seen in this window
         for a in range(count):
-            held[present[a]] = -held[present[a]]
+            counts[present[a]] = -counts[present[a]]
             for b in range(count):
                 together[present[a], present[b]] += 1.0
     return windows

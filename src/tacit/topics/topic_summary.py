@@ -1,4 +1,4 @@
-"""Topics as a reader wants them: by size, with their words, documents and place in metadata.
+"""Summaries of topics: by size, with their words, typical documents, and groups of documents.
 
 Words are ordered by relevance, a compromise between how probable a word is in the topic and how
 much more probable it is there than elsewhere:
@@ -25,7 +25,7 @@ __all__ = [
     "topics_by",
 ]  # fmt: skip
 
-WEIGHT = 0.6  # of LDAvis, found best by its authors' users
+WEIGHT = 0.6  # the optimum in the user study of LDAvis
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,14 @@ def summarize(
         )
     scores = relevance(topics, sizes, weight)
     typical = representative(theta, documents, ids) if theta is not None else [[]] * len(topics)
-    found = []
+    summaries = []
     for k in np.argsort(-sizes, kind="stable"):
         best = np.argsort(-scores[k], kind="stable")[:top]
         words = [
             (int(w) if names is None else str(names[w]), float(topics[k, w])) for w in best
         ]
-        found.append(Topic(int(k), float(sizes[k]), words, typical[k]))
-    return TopicSummary(found)
+        summaries.append(Topic(int(k), float(sizes[k]), words, typical[k]))
+    return TopicSummary(summaries)
 
 
 def representative(
@@ -153,11 +153,11 @@ def representative(
     >>> representative(np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]), top=2)
     [[(0, 0.9), (2, 0.6)], [(1, 0.8), (2, 0.4)]]
     """
-    found = []
+    documents = []
     for column in np.asarray(theta).T:
         best = np.argsort(-column, kind="stable")[:top]
-        found.append([(int(d) if ids is None else ids[d], float(column[d])) for d in best])
-    return found
+        documents.append([(int(d) if ids is None else ids[d], float(column[d])) for d in best])
+    return documents
 
 
 def topics_by(theta: np.ndarray, groups: Sequence[Any], tokens: Any = None) -> TopicShares:

@@ -1,6 +1,6 @@
 """Text as sentences of word numbers, the frequent words first.
 
-Words rarer than ``min_count`` are left out before windows are made, so the words on both sides
+Words rarer than ``min_count`` are left out before windows are drawn, so the words on both sides
 of a rare one become neighbors, as in word2vec. A document is one sentence; every 10,000 words a
 new one begins.
 """
@@ -23,7 +23,7 @@ class WordCorpus(NamedTuple):
 
     words: list[str]  # by descending count, then alphabetically
     counts: np.ndarray  # int64
-    ids: np.ndarray  # int32, of the words that are kept
+    ids: np.ndarray  # int32, of the words in the vocabulary
     edges: np.ndarray  # int64, (sentences + 1,)
 
 
@@ -68,9 +68,9 @@ def read_corpus(
     counts = np.zeros(len(words), np.int64)
     counts[place[place >= 0]] = text.counts[place >= 0]
     ids = place[text.ids]
-    kept = ids >= 0
-    ends = np.concatenate([[0], np.cumsum(kept)])[np.cumsum(text.lengths)]
-    return WordCorpus(words, counts, ids[kept], cut_sentences(ends.astype(np.int64)))
+    known_ids = ids >= 0
+    ends = np.concatenate([[0], np.cumsum(known_ids)])[np.cumsum(text.lengths)]
+    return WordCorpus(words, counts, ids[known_ids], cut_sentences(ends.astype(np.int64)))
 
 
 def cut_sentences(ends: np.ndarray) -> np.ndarray:

@@ -120,11 +120,11 @@ def evaluate_analogies(
                 file=os.fspath(path),
                 row=row,
             )
-        found = [places.get(word, -1) for word in words]
-        if min(found) < 0:
+        question = [places.get(word, -1) for word in words]
+        if min(question) < 0:
             skipped[-1] += 1
         else:
-            questions.append(found)
+            questions.append(question)
             section_of.append(len(names) - 1)
     if not names:
         raise DataError(
@@ -146,7 +146,7 @@ def answer(vectors: WordVectors, questions: np.ndarray, limit: int) -> np.ndarra
     def units(rows: np.ndarray) -> np.ndarray:
         return vectors.vectors[rows] * scale[rows, None]
 
-    def some(first: int) -> np.ndarray:
+    def answer_block(first: int) -> np.ndarray:
         check_stop()
         asked = questions[first : first + BLOCK]
         wanted = units(asked[:, 1]) - units(asked[:, 0]) + units(asked[:, 2])
@@ -156,7 +156,7 @@ def answer(vectors: WordVectors, questions: np.ndarray, limit: int) -> np.ndarra
         return scores.argmax(axis=1) == asked[:, 3]
 
     engine = get_engine(vectors.engine)
-    parts = engine.each(some, range(0, len(questions), BLOCK))
+    parts = engine.each(answer_block, range(0, len(questions), BLOCK))
     return np.concatenate([np.empty(0, bool), *parts])
 
 
@@ -173,8 +173,8 @@ def evaluate_similarity(vectors: WordVectors, path: str | os.PathLike) -> Simila
     for row, line in enumerate(read_lines(path), 1):
         if line.startswith("#"):
             continue
-        mark = next((each for each in "\t,;" if each in line), None)
-        fields = [each.strip() for each in line.split(mark)]
+        separator = next((mark for mark in "\t,;" if mark in line), None)
+        fields = [field.strip() for field in line.split(separator)]
         try:
             judgment = float(fields[2])
         except (IndexError, ValueError):

@@ -96,9 +96,6 @@ class PPMIVectors(Estimator):
         "power": [Interval(Real, 0, 2, closed="both")],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {"singular_values_": ("vector_size",)}
     _file_kinds: ClassVar[dict] = {"singular_values_": "f"}

@@ -12,7 +12,7 @@ diagonal have no row in common and may run at the same time; the result is that 
 one by one. New groups in every round: in the long run each word meets every other as a negative
 sample at the usual rate.
 
-Inside a cell four pairs are taken at a time, and eight share their negative samples: products
+Inside a cell four pairs are taken at a time, and eight have the same negative samples: products
 of vectors become products of small matrices, at the same quality (Ji, Satish, Li and Dubey,
 2016, Parallelizing word2vec in shared and distributed memory). ``updates="hogwild"`` runs parts
 of the text at the same time without groups, and lets the threads overwrite each other (Niu,
@@ -72,17 +72,17 @@ class Noise(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How the steps of one kernel call are made."""
+    """Settings of the steps of one kernel call."""
 
     noise: Noise
     negative: int
     rate: np.float32
-    own: np.uint64  # the key of its random numbers
-    every: int  # every so many windows the loss is measured
+    key: np.uint64  # of its random numbers
+    every: int  # the loss is measured in one of so many windows
 
 
 class Schedule(NamedTuple):
-    """What all ways of training share."""
+    """The text and the settings of a fit, whatever the objective."""
 
     ids: np.ndarray
     edges: np.ndarray
@@ -111,8 +111,19 @@ class Schedule(NamedTuple):
         return np.unique(np.searchsorted(self.edges, at))
 
     def every(self) -> int:
-        """A short text is measured as a whole."""
+        """A short text is measured in every window."""
         return 1 if len(self.ids) < 1_000_000 else EVERY
+
+    def draw_words(self, first: int, last: int, number: int) -> tuple[Any, np.float32]:
+        """The subsampled words of sentences, the reach of their windows and the ends of their
+        sentences, and the learning rate there."""
+        begin, end = self.edges[first], self.edges[last]
+        words, reach, ends = (np.empty(end - begin, np.int32) for _ in range(3))
+        n = choose_words(
+            self.ids, self.edges[first : last + 1], self.keep, self.window, self.shrink,
+            key(self.seed, TEXT, number), words, reach, ends,
+        )  # fmt: skip
+        return (words[:n], reach, ends), self.rate(number, int(begin))
 
 
 class Listed(NamedTuple):
@@ -124,21 +135,9 @@ class Listed(NamedTuple):
     rate: np.float32
 
 
-class Chunk(NamedTuple):
-    """A part of the text to list pairs of."""
-
-    place: int
-
-
-class Cell(NamedTuple):
-    """A part of a diagonal."""
-
-    row: int
-    column: int
-
-
 class SkipGramPairs(Sequential):
-    """Passes over the pairs of a text."""
+    """Passes over the pairs of a text. A part is a chunk of the text, by its number, or a cell
+    (row, column) of a diagonal."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
@@ -154,17 +153,16 @@ class SkipGramPairs(Sequential):
         """List the pairs of a few chunks, then visit the diagonals."""
         chunks = range(len(self.cuts) - 1)
         if self.schedule.hogwild:
-            yield [Chunk(place) for place in chunks]
+            yield chunks
             return
         for first in range(0, len(chunks), CHUNKS):
             self.turn = first
             if self.groups > 1:
                 self._draw_groups(number)
-            self.listed = [None] * CHUNKS
-            yield [Chunk(place) for place in chunks[first : first + CHUNKS]]
-            self.listed = [each for each in self.listed if each is not None]
-            for cells in diagonals(self.groups):
-                yield [Cell(row, column) for row, column in cells]
+            batch = chunks[first : first + CHUNKS]
+            self.listed = [None] * len(batch)
+            yield batch
+            yield from diagonals(self.groups)
 
     def _draw_groups(self, number: int) -> None:
         s = self.schedule
@@ -174,53 +172,41 @@ class SkipGramPairs(Sequential):
 
     def visit(self, state: Weights, part: Any, number: int) -> Visited:
         """List the pairs of a chunk, or make the steps of a cell."""
-        if isinstance(part, Cell):
-            return self._visit_cell(state, part, number)
-        listed = self._list(part.place, number)
+        seed = self.schedule.seed
+        if isinstance(part, tuple):
+            cell_key = key(seed, CELL, number, self.turn, *part)
+            return self._step(state, self.listed, part, cell_key)
+        listed = self._list(part, number)
         if self.schedule.hogwild:
-            own = key(self.schedule.seed, CELL, number, part.place)
-            return self._step(state, [listed], Cell(0, 0), own)
-        self.listed[part.place - self.turn] = listed
+            return self._step(state, [listed], (0, 0), key(seed, CELL, number, part))
+        self.listed[part - self.turn] = listed
         return Visited(0.0, 0.0)
 
-    def _list(self, place: int, number: int) -> Listed:
-        s = self.schedule
-        first, last = self.cuts[place], self.cuts[place + 1]
-        begin, end = s.edges[first], s.edges[last]
-        kept, reach, ends = (np.empty(end - begin, np.int32) for _ in range(3))
-        n = choose_words(
-            s.ids, s.edges[first : last + 1], s.keep, s.window, s.shrink,
-            key(s.seed, TEXT, number), kept, reach, ends,
-        )  # fmt: skip
-        text, groups = (kept[:n], reach, ends), (self.in_group, self.out_group, self.groups)
+    def _list(self, chunk: int, number: int) -> Listed:
+        text, rate = self.schedule.draw_words(self.cuts[chunk], self.cuts[chunk + 1], number)
+        groups = self.in_group, self.out_group, self.groups
         counts, none = np.zeros(self.groups**2, np.int64), np.empty(0, np.int32)
         place_pairs(text, groups, counts, none, none)
         cells = np.concatenate([[0], np.cumsum(counts)])
         centers, contexts = (np.empty(cells[-1], np.int32) for _ in range(2))
         place_pairs(text, groups, cells[:-1].copy(), centers, contexts)
-        return Listed(centers, contexts, cells, s.rate(number, int(begin)))
-
-    def _visit_cell(self, state: Weights, cell: Cell, number: int) -> Visited:
-        own = key(self.schedule.seed, CELL, number, self.turn, cell.row, cell.column)
-        return self._step(state, self.listed, cell, own)
+        return Listed(centers, contexts, cells, rate)
 
     def _step(
-        self, state: Weights, listed: list[Listed], cell: Cell, own: np.uint64
+        self, state: Weights, listed: list[Listed], cell: tuple[int, int], cell_key: np.uint64
     ) -> Visited:
-        place = cell.row * self.groups + cell.column
+        row, column = cell
+        place = row * self.groups + column
         lanes = (0,) * (state.inputs.shape[1] // LANES)
         measured = np.zeros(2)
-        for turn, each in enumerate(listed):
+        for i, (centers, contexts, edges, rate) in enumerate(listed):
             check_stop()
-            first, last = each.edges[place], each.edges[place + 1]
+            span = slice(edges[place], edges[place + 1])
             steps = Steps(
-                self.noise, self.schedule.negative, each.rate, key(own, turn),
+                self.noise, self.schedule.negative, rate, key(cell_key, i),
                 self.schedule.every(),
             )  # fmt: skip
-            update_pairs(
-                state, each.centers[first:last], each.contexts[first:last], cell.row, steps,
-                measured, lanes,
-            )  # fmt: skip
+            update_pairs(state, centers[span], contexts[span], row, steps, measured, lanes)
         return Visited(measured[0], measured[1])
 
 
@@ -239,9 +225,9 @@ def noise_tables(weights: np.ndarray, group: np.ndarray, groups: int) -> Noise:
 
 
 @kernel
-def draw_groups(own, group):
+def draw_groups(seed, group):
     for v in range(group.size):
-        group[v] = bits(own, v) >> U(61)  # GROUPS = 2^3
+        group[v] = bits(seed, v) >> U(61)  # GROUPS = 2^3
 
 
 @kernel
@@ -299,22 +285,22 @@ def draw_word(noise, group, word):
 
 
 @kernel
-def choose_words(ids, edges, keep, window, shrink, own, kept, reach, ends):
+def choose_words(ids, edges, keep, window, shrink, seed, words, reach, ends):
     """Subsample frequent words, and draw the reach of every window.
 
-    The random numbers depend on the place in the text alone. ``ends`` holds where the sentence
-    of a kept word ends among the kept ones.
+    The random numbers depend on the place in the text alone. ``ends`` are the ends of sentences
+    after subsampling.
     """
     n = 0
     for s in range(edges.size - 1):
         begin = n
         for t in range(edges[s], edges[s + 1]):
-            word = bits(own, t)
-            if (word >> U(32)) <= U(keep[ids[t]]):
-                kept[n] = ids[t]
+            drawn = bits(seed, t)
+            if (drawn >> U(32)) <= U(keep[ids[t]]):
+                words[n] = ids[t]
                 reach[n] = window
                 if shrink:
-                    reach[n] = 1 + np.int64(((word & U(0xFFFFFFFF)) * U(window)) >> U(32))
+                    reach[n] = 1 + np.int64(((drawn & U(0xFFFFFFFF)) * U(window)) >> U(32))
                 n += 1
         for i in range(begin, n):
             ends[i] = n
@@ -324,18 +310,18 @@ def choose_words(ids, edges, keep, window, shrink, own, kept, reach, ends):
 @kernel
 def place_pairs(text, groups, at, centers, contexts):
     """Put every pair at the next place of its cell, or only count where there is no room."""
-    kept, reach, ends = text
+    words, reach, ends = text
     in_group, out_group, n = groups
     begin = 0
-    for i in range(kept.size):
+    for i in range(words.size):
         if i > 0 and ends[i] != ends[i - 1]:
             begin = i
-        row = np.int64(out_group[kept[i]]) * n
+        row = np.int64(out_group[words[i]]) * n
         for j in range(max(begin, i - reach[i]), min(ends[i], i + reach[i] + 1)):
             if j != i:
-                c = row + in_group[kept[j]]
+                c = row + in_group[words[j]]
                 if centers.size:
-                    centers[at[c]], contexts[at[c]] = kept[i], kept[j]
+                    centers[at[c]], contexts[at[c]] = words[i], words[j]
                 at[c] += 1
 
 
@@ -364,7 +350,7 @@ def log_logistic(x):
 def update_pairs(state, centers, contexts, group, steps, measured, lanes):
     """Gradient steps for pairs of one cell, four at a time; ``len(lanes)`` is a constant of
     the compiled code, so loops over a row are unrolled."""
-    noise, negative, rate, own, every = steps
+    noise, negative, rate, seed, every = steps
     inputs, outputs = state.inputs, state.outputs
     d = LANES * len(lanes)
     n = centers.size
@@ -376,7 +362,7 @@ def update_pairs(state, centers, contexts, group, steps, measured, lanes):
     for start in range(0, n, SHARING):
         for done in range(0, negative, SET):
             for q in range(SET):
-                drawn[q] = draw_word(noise, group, bits(own, number + q)) if not none else 0
+                drawn[q] = draw_word(noise, group, bits(seed, number + q)) if not none else 0
                 row = outputs[drawn[q]]
                 for k in range(d):
                     s[q, k] = row[k]

@@ -65,7 +65,7 @@ def read_header(data: memoryview, name: str) -> tuple[int | None, int, int]:
     end = head.find(b"\n")
     line = head if end < 0 else head[:end]
     fields = line.split()
-    if len(line) <= HEADER and len(fields) == 2 and all(each.isdigit() for each in fields):
+    if len(line) <= HEADER and len(fields) == 2 and all(field.isdigit() for field in fields):
         count, size = int(fields[0]), int(fields[1])
         if not 1 <= size <= MOST_NUMBERS or count < 1:
             raise DataError(
@@ -95,8 +95,8 @@ def read_header(data: memoryview, name: str) -> tuple[int | None, int, int]:
 
 def are_numbers(fields: list[bytes]) -> bool:
     try:
-        for each in fields:
-            float(each)
+        for field in fields:
+            float(field)
     except ValueError:
         return False
     return True
@@ -155,21 +155,21 @@ def read_binary(
             f"has only {len(data):,}. It is cut off, or no word2vec file.",
             file=name,
         )
-    whole = bytes(data)
+    raw = bytes(data)
     words, matrix = [], np.empty((count, size), np.float32)
     at = start
     for i in range(count):
-        while at < len(whole) and whole[at] in b"\n\r":
+        while at < len(raw) and raw[at] in b"\n\r":
             at += 1
-        end = whole.find(b" ", at, at + LONGEST_WORD)
-        if end < 0 or end + 1 + width > len(whole):
+        end = raw.find(b" ", at, at + LONGEST_WORD)
+        if end < 0 or end + 1 + width > len(raw):
             raise DataError(
                 f"the file ends or breaks off in word {i + 1:,} of {count:,}. It is cut off or "
                 "damaged.",
                 file=name,
             )
-        words.append(whole[at:end].decode("utf-8", "replace"))
-        matrix[i] = np.frombuffer(whole, "<f4", size, end + 1)
+        words.append(raw[at:end].decode("utf-8", "replace"))
+        matrix[i] = np.frombuffer(raw, "<f4", size, end + 1)
         at = end + 1 + width
     check_finite(matrix, name, 1)
     return words, matrix
@@ -204,7 +204,7 @@ def drop_repeats(
 def write_word2vec(
     path: str | os.PathLike, words: list[str], matrix: Any, *, binary: bool | None = None
 ) -> None:
-    """Write words and vectors; binary if the name ends in .bin, unless told otherwise.
+    """Write words and vectors; by default binary if the name ends in .bin.
 
     Text has nine digits, which give back the same float32 numbers.
     """

@@ -87,7 +87,6 @@ class WordVectors(TransformerMixin, Estimator):
         "a": [Interval(Real, 0, None, closed="neither")],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "engine": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("words", "vectors", "counts")
     _file_schema: ClassVar[dict] = {
@@ -115,18 +114,18 @@ class WordVectors(TransformerMixin, Estimator):
         cls, words: Sequence[str], vectors: Any, counts: Any = None, **settings: Any
     ) -> "WordVectors":
         """From words and a row for each; ``settings`` are those of the class."""
-        made = cls(**settings)
-        made.words, made.vectors = list(words), as_matrix(vectors)
-        made.counts = None if counts is None else np.asarray(counts, np.int64)
-        made._check()
-        return made
+        model = cls(**settings)
+        model.words, model.vectors = list(words), as_matrix(vectors)
+        model.counts = None if counts is None else np.asarray(counts, np.int64)
+        model._check()
+        return model
 
     @classmethod
     def open(cls, path: str | os.PathLike, **settings: Any) -> "WordVectors":
         """Open a file of vectors: a model file, mapped into memory, or one of word2vec's.
 
-        Text and binary files of word2vec are told apart by their content; text may lack the
-        first line (GloVe), and both may be compressed with gzip or zstd.
+        The content shows whether a file of word2vec is text or binary; text may lack the first
+        line (GloVe), and both may be compressed with gzip or zstd.
         """
         from tacit.core.modelfile import load
         from tacit.words.vector_files import is_model_file, read_word2vec
@@ -134,15 +133,15 @@ class WordVectors(TransformerMixin, Estimator):
         if not is_model_file(path):
             return cls.of(*read_word2vec(path), **settings)
         model = load(path, mmap=True)
-        made = getattr(model, "vectors_", model)
-        if not isinstance(made, WordVectors):
+        vectors = getattr(model, "vectors_", model)
+        if not isinstance(vectors, WordVectors):
             from tacit.core.errors import ModelFileError
 
             raise ModelFileError(
                 f"{os.fspath(path)} holds a {type(model).__name__}, which has no word vectors. "
                 "Give a Word2Vec, PPMIVectors or WordVectors."
             )
-        return made.set_params(**settings) if settings else made
+        return vectors.set_params(**settings) if settings else vectors
 
     @classmethod
     def one_hot(cls, words: Sequence[str], **settings: Any) -> "WordVectors":
@@ -158,9 +157,9 @@ class WordVectors(TransformerMixin, Estimator):
         return cls.of(words, np.eye(len(words), dtype=np.float32), **settings)
 
     def write(self, path: str | os.PathLike, *, binary: bool | None = None) -> None:
-        """Write a file of word2vec: binary if ``path`` ends in .bin, unless told otherwise.
+        """Write a file of word2vec: by default binary if ``path`` ends in .bin.
 
-        The file holds words and vectors; ``save`` keeps counts and settings too.
+        The file holds words and vectors; ``save`` stores counts and settings too.
         """
         from tacit.words.vector_files import write_word2vec
 
@@ -231,7 +230,7 @@ class WordVectors(TransformerMixin, Estimator):
         """The vector of a word, or an array with those of several."""
         if isinstance(word, str):
             return self.vectors[self.place(word)]
-        return self.vectors[[self.place(each) for each in word]]
+        return self.vectors[[self.place(item) for item in word]]
 
     def __repr__(self) -> str:
         if not hasattr(self, "vectors"):
@@ -291,27 +290,27 @@ class WordVectors(TransformerMixin, Estimator):
         Parameters
         ----------
         positive, negative : str, or list of str or vectors
-            Unit vectors of words are added and subtracted; words given are left out of the
-            answer.
+            Unit vectors of words are added and subtracted; the answer leaves out these words.
         top : int
             How many.
         among : int or None
             Only the first so many words, which are the most frequent ones.
         """
-        query, given = self._query(positive, negative)
+        query, places = self._query(positive, negative)
         scores = (self.vectors[:among] @ query) * self._scale[:among]
-        left_out = [at for at in given if at < len(scores)]
+        left_out = [at for at in places if at < len(scores)]
         scores[left_out] = -np.inf
         best = highest(scores, min(top, len(scores) - len(left_out)))
         return [Neighbor(self.words[at], float(scores[at])) for at in best]
 
     def _query(self, positive: Any, negative: Any) -> tuple[np.ndarray, list[int]]:
-        query, given = np.zeros(self.vectors.shape[1]), []
+        query, places = np.zeros(self.vectors.shape[1]), []
         for sign, items in ((1.0, positive), (-1.0, negative)):
             for item in [items] if isinstance(items, str) else items:
                 if isinstance(item, str):
-                    given.append(self.place(item))
-                    query += sign * self.vectors[given[-1]] * self._scale[given[-1]]
+                    at = self.place(item)
+                    places.append(at)
+                    query += sign * self.vectors[at] * self._scale[at]
                 else:
                     vector = np.asarray(item, np.float64)
                     if vector.shape != query.shape or not np.isfinite(vector).all():
@@ -323,7 +322,7 @@ class WordVectors(TransformerMixin, Estimator):
         length = np.linalg.norm(query)
         if length == 0:
             raise ValueError("The words cancel out to a vector of zeros. Give other words.")
-        return (query / length).astype(np.float32), list(dict.fromkeys(given))
+        return (query / length).astype(np.float32), list(dict.fromkeys(places))
 
     def analogy(
         self, a: str, b: str, c: str, *, top: int = 10, among: int | None = None
@@ -347,19 +346,19 @@ class WordVectors(TransformerMixin, Estimator):
         rows = np.array(places, np.int64)
 
         def search(first: int) -> list[list[Neighbor]]:
-            some = rows[first : first + BLOCK]
-            scores = (self.vectors[some] * self._scale[some, None]) @ self.vectors[:among].T
+            block = rows[first : first + BLOCK]
+            scores = (self.vectors[block] * self._scale[block, None]) @ self.vectors[:among].T
             scores *= self._scale[:among]
             answer = []
-            for at, own in zip(some, scores, strict=True):
-                if at < len(own):
-                    own[at] = -np.inf
-                best = highest(own, min(top, len(own) - (at < len(own))))
-                answer.append([Neighbor(self.words[i], float(own[i])) for i in best])
+            for at, row in zip(block, scores, strict=True):
+                if at < len(row):
+                    row[at] = -np.inf
+                best = highest(row, min(top, len(row) - (at < len(row))))
+                answer.append([Neighbor(self.words[i], float(row[i])) for i in best])
             return answer
 
         blocks = get_engine(self.engine).each(search, range(0, len(rows), BLOCK))
-        return [each for block in blocks for each in block]
+        return [neighbors for block in blocks for neighbors in block]
 
     # --- Documents ---
 

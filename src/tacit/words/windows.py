@@ -12,7 +12,7 @@ a second thread does not help it. ``updates="hogwild"`` runs chunks of text at t
 
 The tree of hierarchical softmax is Huffman's: a frequent word has a short path. With
 probabilities s(c . x) and 1 - s(c . x) at the two branches of an inner node, those of all
-leaves sum to one, at the cost of one path instead of the whole vocabulary.
+leaves sum to one, at the cost of one path instead of all words.
 
 CBOW divides the gradient of the mean among the words of the context, which word2vec and gensim
 forget. Mikolov, Chen, Corrado and Dean (2013), Efficient estimation of word representations in
@@ -35,13 +35,10 @@ from tacit.words.skip_gram import (
     CELL,
     LANES,
     REORDER,
-    TEXT,
-    Chunk,
     Noise,
     Schedule,
     Steps,
     Weights,
-    choose_words,
     draw_word,
     log_logistic,
     logistic,
@@ -158,7 +155,7 @@ def list_paths(parent, branch, v):
 
 
 class WindowOrder(Sequential):
-    """Passes over the windows of a text."""
+    """Passes over the windows of a text. A part is the number of a chunk."""
 
     def __init__(self, schedule: Schedule, objective: int, paths: Paths, *, cbow: bool) -> None:
         self.schedule, self.objective, self.paths, self.cbow = schedule, objective, paths, cbow
@@ -168,29 +165,22 @@ class WindowOrder(Sequential):
 
     def rounds(self, number: int) -> Iterable[Sequence[Any]]:
         """One chunk after another; all at once, with hogwild."""
-        chunks = [Chunk(place) for place in range(len(self.cuts) - 1)]
+        chunks = range(len(self.cuts) - 1)
         return [chunks] if self.schedule.hogwild else ([chunk] for chunk in chunks)
 
-    def visit(self, state: Weights, part: Chunk, number: int) -> Visited:
+    def visit(self, state: Weights, part: int, number: int) -> Visited:
         """Make the steps of a chunk of text."""
         s = self.schedule
-        first, last = self.cuts[part.place], self.cuts[part.place + 1]
-        begin, end = s.edges[first], s.edges[last]
-        kept, reach, ends = (np.empty(end - begin, np.int32) for _ in range(3))
-        n = choose_words(
-            s.ids, s.edges[first : last + 1], s.keep, s.window, s.shrink,
-            key(s.seed, TEXT, number), kept, reach, ends,
-        )  # fmt: skip
-        measured = np.zeros(2)
-        own = key(s.seed, CELL, number, part.place)
-        steps = Steps(self.noise, s.negative, s.rate(number, int(begin)), own, s.every())
+        text, rate = s.draw_words(self.cuts[part], self.cuts[part + 1], number)
+        measured, n = np.zeros(2), len(text[0])
+        steps = Steps(self.noise, s.negative, rate, key(s.seed, CELL, number, part), s.every())
         lanes = (0,) * (state.inputs.shape[1] // LANES)
         step = self._centers_of_a_call(state)
         for start in range(0, n, step):
             check_stop()
             update_windows(
-                state, (kept[:n], reach, ends), (start, min(start + step, n)), self.cbow,
-                self.objective, self.paths, steps, measured, lanes,
+                state, text, (start, min(start + step, n)), self.cbow, self.objective,
+                self.paths, steps, measured, lanes,
             )  # fmt: skip
         return Visited(measured[0], measured[1])
 
@@ -203,9 +193,9 @@ class WindowOrder(Sequential):
 
 @kernel(fastmath=REORDER)
 def update_windows(state, text, span, cbow, objective, paths, steps, measured, lanes):
-    """Steps for the windows around a span of the kept words."""
-    (kept, reach, ends), (first, last) = text, span
-    noise, negative, rate, own, every = steps
+    """Steps for the windows around a span of the words."""
+    (words, reach, ends), (first, last) = text, span
+    noise, negative, rate, seed, every = steps
     inputs, outputs = state.inputs, state.outputs
     d = LANES * len(lanes)
     mean, change = np.zeros(d, F), np.zeros(d, F)
@@ -223,12 +213,12 @@ def update_windows(state, text, span, cbow, objective, paths, steps, measured, l
         left, right = max(begin, i - reach[i]), min(ends[i], i + reach[i] + 1)
         if right - left < 2:
             continue
-        center = np.int64(kept[i])
+        center = np.int64(words[i])
         n = 0
         if objective == NEGATIVE:
             rows[0], labels[0], n = center, 1, 1
             for q in range(negative):
-                word = draw_word(noise, 0, bits(own, i * negative + q))
+                word = draw_word(noise, 0, bits(seed, i * negative + q))
                 if word != center:
                     rows[n], labels[n] = word, 0
                     n += 1
@@ -242,7 +232,7 @@ def update_windows(state, text, span, cbow, objective, paths, steps, measured, l
                 mean[k] = 0
             for j in range(left, right):
                 if j != i:
-                    x = inputs[kept[j]]
+                    x = inputs[words[j]]
                     for k in range(d):
                         mean[k] += x[k]
             inverse = F(1) / F(right - left - 1)
@@ -254,7 +244,7 @@ def update_windows(state, text, span, cbow, objective, paths, steps, measured, l
                 loss = step_rows(mean, change, outputs, rows, labels, n, rate, measure, lanes)
             for j in range(left, right):
                 if j != i:
-                    x = inputs[kept[j]]
+                    x = inputs[words[j]]
                     for k in range(d):
                         x[k] += inverse * change[k]
             if measure:
@@ -264,7 +254,7 @@ def update_windows(state, text, span, cbow, objective, paths, steps, measured, l
             for j in range(left, right):
                 if j == i:
                     continue
-                x = inputs[kept[j]]
+                x = inputs[words[j]]
                 if objective == SOFTMAX:
                     loss = step_all(x, change, outputs, scores, center, rate, lanes)
                 else:

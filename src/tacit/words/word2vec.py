@@ -103,9 +103,9 @@ class Word2Vec(Estimator):
     losses_ : list of float
         The mean loss of a prediction, in each pass.
     n_iter_ : int
-        Passes made.
+        Number of passes.
     n_words_ : int
-        Words of the last text that were kept, before subsampling.
+        Words of the last text that are in the vocabulary, before subsampling.
 
     Examples
     --------
@@ -138,9 +138,6 @@ class Word2Vec(Estimator):
         "updates": [StrOptions({"ordered", "hogwild"})],
         "tokenizer": [str, callable, None],
         "lowercase": ["boolean"],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _saved_private: ClassVar[tuple] = ("_paths", "_fits")
     _file_schema: ClassVar[dict] = {"output_vectors_": ("n_outputs", "vector_size")}
@@ -299,8 +296,8 @@ def check_paths(paths: Any, words: int) -> tuple:
     if not (isinstance(paths, tuple) and len(paths) == 3):
         raise ValueError("the tree is missing")
     edges, nodes, codes = paths
-    if not all(isinstance(each, np.ndarray) and each.ndim == 1 for each in paths):
-        raise ValueError("the tree is not made of arrays")
+    if not all(isinstance(array, np.ndarray) and array.ndim == 1 for array in paths):
+        raise ValueError("the tree is not a tuple of arrays")
     kinds = (edges.dtype, nodes.dtype, codes.dtype)
     if kinds != (np.int64, np.int32, np.uint8) or len(edges) != words + 1:
         raise ValueError("the tree does not fit the words")
