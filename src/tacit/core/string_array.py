@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["StringArray", "are_offsets"]
+__all__ = ["StringArray", "are_offsets", "offsets_of"]
 
 
 class StringArray(NamedTuple):
@@ -33,9 +33,7 @@ class StringArray(NamedTuple):
     @classmethod
     def of_bytes(cls, encoded: list[bytes]) -> "StringArray":
         """Join strings that are encoded already."""
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(each) for each in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets_of(map(len, encoded)))
 
     @property
     def size(self) -> int:
@@ -65,6 +63,18 @@ class StringArray(NamedTuple):
         """These strings, then the others."""
         offsets = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
         return StringArray(np.concatenate([self.data, other.data]), offsets)
+
+
+def offsets_of(sizes: Iterable[int] | np.ndarray) -> np.ndarray:
+    """Where parts of these sizes begin, one after the other, and where the last one ends.
+
+    >>> offsets_of([2, 0, 3])
+    array([0, 2, 2, 5])
+    """
+    sizes = sizes if isinstance(sizes, np.ndarray) else np.fromiter(sizes, np.int64)
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 def are_offsets(offsets: np.ndarray, end: int | None = None) -> bool:
